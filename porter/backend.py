@@ -1,0 +1,80 @@
+"""The page a vendor reads: what a backend is. Nothing here is inherited; a class with these members is a backend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from porter.findings import CatalogueEntry, Finding
+from porter.source.program import Program
+from porter.source.text import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Everything a rule may ask of hardware. Sizes are per block unless the name says otherwise."""
+
+    backend: str
+    arch: str
+    description: str
+    warp_size: int
+    shared_bytes: int
+    max_threads: int
+    registers: int
+    bf16_atomics: bool
+    textures: bool
+    tensor_cores: bool
+    async_copy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """What a machine can do for a backend; `because` is the reason wherever one of them is False."""
+
+    compile: bool
+    run: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class PortedFile:
+    """One file of a port: `name` relative to the output folder, `source` the file it came from."""
+
+    name: str
+    text: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port of one program. `findings` say what was dangerous and what was done; an ERROR means it is not whole."""
+
+    files: tuple[PortedFile, ...]
+    findings: tuple[Finding, ...]
+
+
+class Backend(Protocol):
+    """A platform kernels are brought up on."""
+
+    name: str
+
+    def targets(self) -> tuple[Target, ...]:
+        """The hardware known, the default first."""
+        ...
+
+    def probe(self) -> Availability:
+        """What this machine can do. Never raises, imports no SDK."""
+        ...
+
+    def catalogue(self) -> tuple[CatalogueEntry, ...]:
+        """The findings this backend can report."""
+        ...
+
+    def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:
+        """The program, and the local headers it includes, in the target's language."""
+        ...
+
+    def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:
+        """Compile with the vendor's toolchain in `workdir`; None when it builds or when `probe().compile` is False."""
+        ...

@@ -1,0 +1,133 @@
+"""The `Contract`: how an operator is called and what a right answer is. Read from and written to TOML by `toml.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from porter.contract.dtype import DType
+
+
+class Role(StrEnum):
+    """Whether the operator reads a tensor, writes it, or both."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+
+
+class EntryKind(StrEnum):
+    """What is called."""
+
+    TORCH = "torch"  # a host function on torch::Tensor
+    POINTER = "pointer"  # a host function on raw device pointers
+    KERNEL = "kernel"  # a bare kernel with the contract's own launch
+    PROGRAM = "program"  # main()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchShape:
+    """Launch of a bare kernel: three expressions over the symbols each, and the dynamic shared memory in bytes."""
+
+    grid: tuple[str, str, str]
+    block: tuple[str, str, str]
+    shared_bytes: str = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The function under contract, with the template arguments it is instantiated with."""
+
+    kind: EntryKind
+    name: str
+    template: tuple[str, ...] = ()
+    launch: LaunchShape | None = None
+
+
+class Values(StrEnum):
+    """How an input is filled."""
+
+    NORMAL = "normal"  # signed, unit variance, times the workload's scale
+    POSITIVE = "positive"  # |normal| + 0.1
+    PROBABILITY = "probability"  # uniform in (0, 1)
+    INDEX = "index"  # integers in [0, bound)
+    SORTED = "sorted"  # non-decreasing integers from 0 to bound
+    BOOLEAN = "boolean"  # 0 or 1
+    ZEROS = "zeros"
+    ONES = "ones"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArg:
+    """A tensor or device pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED values."""
+
+    name: str
+    role: Role
+    dtype: DType
+    shape: tuple[str, ...]
+    values: Values = Values.NORMAL
+    bound: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarArg:
+    """A scalar passed by value: `value` is a literal or an expression over the symbols."""
+
+    name: str
+    type: str
+    value: str
+
+
+Argument = TensorArg | ScalarArg
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One set of sizes and inputs. `scale` multiplies NORMAL values; `seed` starts the only random stream."""
+
+    name: str
+    sizes: Mapping[str, int]
+    seed: int
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """`|got - want| <= atol + rtol * |want|`, on top of what an fp64 run shows the original itself to lose."""
+
+    rtol: float
+    atol: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something the source does not say. `about` names the symbol or argument, `flag` the way to answer it."""
+
+    about: str
+    text: str
+    flag: str
+
+
+@dataclass(frozen=True)
+class Contract:
+    """One operator. `conditions` are expressions over the symbols that every workload must satisfy (`n % 4 == 0`).
+
+    `tolerance` maps each float dtype among the tensors to its bound; integers compare exactly.
+    An argument list is in call order. A PROGRAM has none.
+    """
+
+    name: str
+    category: str
+    entry: Entry
+    arguments: tuple[Argument, ...]
+    symbols: tuple[str, ...]
+    conditions: tuple[str, ...]
+    workloads: tuple[Workload, ...]
+    tolerance: Mapping[DType, Tolerance]
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def tensors(self) -> tuple[TensorArg, ...]:
+        """The tensor arguments, in call order."""
+        return tuple(a for a in self.arguments if isinstance(a, TensorArg))

@@ -1,0 +1,51 @@
+"""Errors a user meets, each with its exit code and what to do next.
+
+PorterError
+├── UsageError        exit 2   wrong flags, unknown target or kernel
+├── InputError        exit 2   a file that cannot be read, parsed or believed
+│   └── ContractError exit 2   a contract that contradicts itself or the source
+└── MachineError      exit 3   this machine lacks what was asked for
+
+A failure of a *candidate* is never one of these: it is an `Outcome`.
+"""
+
+from __future__ import annotations
+
+DONE = 0
+FELL_SHORT = 1
+
+
+class PorterError(Exception):
+    """Something the user can act on: `message` says what and where, `hint` what next."""
+
+    exit_code = FELL_SHORT
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+
+class UsageError(PorterError):
+    """The command line asks for something that does not exist."""
+
+    exit_code = 2
+
+
+class InputError(PorterError):
+    """A file of the user's cannot be used as it is."""
+
+    exit_code = 2
+
+
+class ContractError(InputError):
+    """A contract contradicts itself or the source it belongs to."""
+
+
+class MachineError(PorterError):
+    """The machine lacks a compiler, a device or a permission that the work needs."""
+
+    exit_code = 3

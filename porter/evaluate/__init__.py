@@ -1,0 +1,1 @@
+"""Judging a port: run it, compare it, say what came of it."""

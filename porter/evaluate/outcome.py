@@ -1,0 +1,81 @@
+"""The outcome of a port: a closed union, in which only a correct run can carry more than a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fidelity(StrEnum):
+    """How a result was obtained; results of different fidelity are never compared."""
+
+    NATIVE = "native"
+    PROXY = "proxy"
+    EMULATED = "emulated"
+    COMPILED = "compiled"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One workload compared: the largest error over all outputs, and the first place that broke the tolerance."""
+
+    name: str
+    warp_size: int
+    max_abs_error: float
+    max_rel_error: float
+    passed: bool
+    worst: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Executed and equal to the original within tolerance on every workload, at every warp size."""
+
+    checked: tuple[Checked, ...]
+    label = "verified"
+
+
+@dataclass(frozen=True, slots=True)
+class NotVerified:
+    """Ported, but there is nothing firm to compare with: `because` names what is missing or unsound."""
+
+    because: str
+    label = "not_verified"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Not ported: the source holds something the target has no answer to."""
+
+    because: str
+    label = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class NotBuilt:
+    """The port does not compile; `log` starts with the first error and its place."""
+
+    because: str
+    log: str
+    label = "not_built"
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """The port died, hung or broke a rule of the machine while running."""
+
+    because: str
+    checked: tuple[Checked, ...]
+    label = "crashed"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """The port ran and its answer differs."""
+
+    because: str
+    checked: tuple[Checked, ...]
+    label = "wrong"
+
+
+Outcome = Verified | NotVerified | Refused | NotBuilt | Crashed | Wrong

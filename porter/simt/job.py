@@ -1,0 +1,209 @@
+"""What crosses the border to an executable built from CUDA or MACA source, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porter.contract.contract import Entry
+from porter.contract.dtype import DType
+from porter.source.program import CType
+from porter.source.text import Source
+
+
+class Dialect(StrEnum):
+    """The language of the source: it decides the headers, and with the warp width the type of a lane mask."""
+
+    CUDA = "cuda"
+    MACA = "maca"
+
+
+class Schedule(StrEnum):
+    """The order in which the threads of a block, and the blocks of a grid, take their turns."""
+
+    FORWARD = "forward"
+    REVERSE = "reverse"
+    SHUFFLED = "shuffled"
+
+
+class MaskPolicy(StrEnum):
+    """What a warp operation does when a lane named in its mask never comes, or a lane reads one that is not there."""
+
+    ERROR = "error"  # stop at once
+    POISON = "poison"  # the lane reads garbage, a fault is noted
+    IGNORE = "ignore"  # the lane reads its own value
+
+
+@dataclass(frozen=True, slots=True)
+class TensorValue:
+    """A dense row-major tensor: raw storage of `dtype` and its shape. A pointer argument is one, too."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    storage: NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarValue:
+    """A number passed by value; the executable converts it to the parameter's type."""
+
+    value: int | float
+
+
+Value = TensorValue | ScalarValue
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """Everything an executable depends on; its digest is the cache key.
+
+    `headers` are the local files `source` includes, by the name it includes them with. `parameters` are the entry's
+    parameter types as written, needed to pick an overload and to convert pointers; empty for a PROGRAM.
+    `watched` adds memory hooks: bounds, races, uninitialised reads, extents. `double_precision` compiles `float` as
+    `double`: the yardstick for rounding.
+    """
+
+    source: Source
+    headers: tuple[tuple[str, Source], ...]
+    dialect: Dialect
+    entry: Entry
+    parameters: tuple[CType, ...]
+    warp_size: int
+    watched: bool = True
+    double_precision: bool = False
+    defines: tuple[str, ...] = ()
+    include_dirs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use before it is killed."""
+
+    wall_s: float = 20.0
+    cpu_s: int = 20
+    memory_bytes: int = 4 << 30
+    file_bytes: int = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareLimits:
+    """Limits of the emulated device: a launch beyond them fails as it would there."""
+
+    max_threads: int = 1024
+    shared_bytes: int = 49152
+    dynamic_shared_bytes: int = 232448
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run. `poison` is the byte that fills device memory before anything is written to it.
+
+    `grid`, `block` and `shared_bytes` launch a KERNEL entry; other entries launch by themselves.
+    """
+
+    arguments: tuple[Value, ...] = ()
+    schedule: Schedule = Schedule.FORWARD
+    seed: int = 0
+    poison: int = 0xFF
+    mask_policy: MaskPolicy = MaskPolicy.POISON
+    hardware: HardwareLimits = HardwareLimits()
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: tuple[int, int, int] = (1, 1, 1)
+    shared_bytes: int = 0
+
+
+class FaultKind(StrEnum):
+    """What the executor can see go wrong."""
+
+    LANE_OUTSIDE_MASK = "lane outside mask"  # a lane calls a warp operation whose mask leaves it out
+    LANE_ABSENT = "lane absent"  # a lane in the mask never came, or a lane read one that takes no part
+    DEADLOCK = "deadlock"  # a barrier that not all threads reach
+    OUT_OF_BOUNDS = "out of bounds"
+    RACE = "race"  # two threads touch one place without a barrier between them, one writing
+    UNINITIALISED = "uninitialised read"
+    LAUNCH = "launch failed"  # too many threads, too much shared memory, empty grid
+    HOST_CHECK = "check failed"  # TORCH_CHECK, assert or an exception in host code
+    DEVICE_ASSERT = "device assert"
+    MISALIGNED = "misaligned access"
+    CRASH = "crash"  # a signal
+    TIMEOUT = "timeout"
+    RESOURCE = "resource limit"  # memory, file size, processes or network refused
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault with its place in the user's source: `line` is 0 where none is known."""
+
+    kind: FaultKind
+    file: str
+    line: int
+    kernel: str
+    message: str
+    count: int = 1
+    fatal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """One launch as it happened."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What kernels did to one tensor argument: bytes `[0, end)` read before written, and written; 0 for neither.
+
+    `beyond` counts accesses past the allocation: then the extent given was too small.
+    """
+
+    read_end: int
+    written_end: int
+    beyond: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came back. `finished` is False when the executable died, hung or threw; then `outputs` is empty.
+
+    `outputs` holds the tensor arguments after the run in call order, `results` the returned tensors, `snapshots` for a
+    PROGRAM the device buffers after each launch. `touched` is filled by watched executables.
+    """
+
+    finished: bool
+    exit_code: int
+    outputs: tuple[TensorValue, ...]
+    results: tuple[TensorValue, ...]
+    snapshots: tuple[tuple[NDArray[np.uint8], ...], ...]
+    touched: tuple[Touched, ...]
+    launches: tuple[LaunchRecord, ...]
+    faults: tuple[Fault, ...]
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """A built source."""
+
+    path: str
+    digest: str
+    request: BuildRequest
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFailure:
+    """The first compiler error, at a line of the user's source where it has one, and the whole log."""
+
+    message: str
+    file: str
+    line: int
+    log: str

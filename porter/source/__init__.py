@@ -1,0 +1,1 @@
+"""CUDA text to `Program`: what the file defines, launches and depends on."""

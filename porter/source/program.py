@@ -1,0 +1,185 @@
+"""What a CUDA source defines: the `Program` every later stage reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from porter.findings import Finding
+from porter.source.text import Source, Span
+
+
+class HostForm(StrEnum):
+    """How the file offers its kernels to a caller (shares of real code: docs/design/source.md)."""
+
+    TORCH_EXTENSION = "torch extension"  # functions on torch::Tensor, bound by PYBIND11_MODULE or TORCH_LIBRARY
+    TORCH_LAUNCHER = "torch launcher"  # functions on torch::Tensor without a binding
+    EXTERN_C = "extern C"  # extern "C" functions on raw pointers
+    POINTER_LAUNCHER = "pointer launcher"  # C++ functions on raw pointers
+    PROGRAM = "program"  # a main()
+    KERNELS_ONLY = "kernels only"  # no host code that launches
+
+
+@dataclass(frozen=True, slots=True)
+class CType:
+    """A parsed C++ parameter or return type: `const float* __restrict__` is `("float", 1, const=True)`."""
+
+    text: str
+    base: str
+    pointers: int = 0
+    const: bool = False
+    reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A function parameter; `default` is source text, empty when there is none."""
+
+    name: str
+    type: CType
+    default: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateParam:
+    """`typename T` has kind "typename"; `int N = 4` has kind "int" and default "4"."""
+
+    kind: str
+    name: str
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """Source text with its place."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SharedArray:
+    """A `__shared__` variable: its element type and extents as written; `dynamic` for `extern __shared__`."""
+
+    name: str
+    element: str
+    extents: tuple[str, ...]
+    dynamic: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantVariable:
+    """A `__constant__` or namespace-scope `__device__` variable."""
+
+    name: str
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function definition. `space` is "global", "device", "host" or "host device"."""
+
+    name: str
+    scope: tuple[str, ...]
+    space: str
+    template: tuple[TemplateParam, ...]
+    returns: CType
+    params: tuple[Param, ...]
+    shared: tuple[SharedArray, ...]
+    extern_c: bool
+    launch_bounds: tuple[str, ...]
+    header: Span
+    body: Span
+    span: Span
+
+    @property
+    def qualified(self) -> str:
+        """The name with its namespaces and classes: `ns::kernel`."""
+        return "::".join((*self.scope, self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One `kernel<template_args><<<grid, block, shared_bytes, stream>>>(args)`.
+
+    `inside` names the host function that holds it; empty when it stands in a macro or at top level.
+    """
+
+    kernel: str
+    template_args: tuple[str, ...]
+    grid: Expr
+    block: Expr
+    shared_bytes: Expr | None
+    stream: Expr | None
+    args: tuple[Expr, ...]
+    inside: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A `#define`; `params` is None for an object macro, `...` is the last of a variadic one."""
+
+    name: str
+    params: tuple[str, ...] | None
+    body: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """`#include <path>` (angled) or `#include "path"`."""
+
+    path: str
+    angled: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A host function given to Python: `m.def("forward", &softmax_forward)`."""
+
+    python_name: str
+    function: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NotUnderstood:
+    """A stretch of source that could not be parsed; `reason` says what was expected."""
+
+    reason: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Program:
+    """One CUDA source, parsed.
+
+    Spans of functions and launches point into `source.text` even where a macro generated them: then at the macro's use.
+    `kernels` are the `__global__` functions, `device_functions` the device-only ones, `host_functions` the rest.
+    """
+
+    source: Source
+    form: HostForm
+    kernels: tuple[Function, ...]
+    device_functions: tuple[Function, ...]
+    host_functions: tuple[Function, ...]
+    launches: tuple[Launch, ...]
+    macros: tuple[Macro, ...]
+    includes: tuple[Include, ...]
+    constants: tuple[ConstantVariable, ...]
+    bindings: tuple[Binding, ...]
+    not_understood: tuple[NotUnderstood, ...] = ()
+    findings: tuple[Finding, ...] = field(default=())
+
+    def kernel(self, name: str) -> Function | None:
+        """The kernel called `name`, plain or qualified; None when the file has none."""
+        return next((k for k in self.kernels if name in (k.name, k.qualified)), None)
+
+    def launches_of(self, kernel: Function) -> tuple[Launch, ...]:
+        """Every launch whose callee is `kernel`."""
+        return tuple(x for x in self.launches if x.kernel.split("::")[-1] == kernel.name)
