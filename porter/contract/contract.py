@@ -60,7 +60,7 @@ class Values(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TensorArg:
-    """A tensor or device pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED values."""
+    """A tensor or device pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED."""
 
     name: str
     role: Role

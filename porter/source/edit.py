@@ -15,20 +15,20 @@ class Edit:
     replacement: str
 
 
-class OverlappingEdits(ValueError):
+class OverlappingEditsError(ValueError):
     """Two edits claim the same characters: a bug of the rule that made them."""
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """`text` with all `edits` applied at once; equal edits count once.
 
-    Raises `OverlappingEdits` when two different edits share a character.
+    Raises `OverlappingEditsError` when two different edits share a character.
     """
     parts: list[str] = []
     position = 0
     for edit in sorted(set(edits)):
         if edit.start < position:
-            raise OverlappingEdits(f"edit at {edit.start} overlaps one that ends at {position}")
+            raise OverlappingEditsError(f"edit at {edit.start} overlaps one that ends at {position}")
         parts.append(text[position : edit.start])
         parts.append(edit.replacement)
         position = edit.end
