@@ -1,0 +1,70 @@
+"""What is asked of a migration, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from porter.backend import PortedFile, Target
+from porter.contract.contract import Contract
+from porter.evaluate.outcome import Fidelity, Outcome
+from porter.findings import Finding
+from porter.source.program import Program
+from porter.source.text import Source
+
+
+@dataclass(frozen=True, slots=True)
+class MigrateOptions:
+    """What the user asked for. `sizes` answers open questions of the contract; `contract` replaces the drafted one.
+
+    `time_limit_s` bounds one run of an executable; `cache` holds builds, keyed by content.
+    """
+
+    target: str
+    cache: Path
+    arch: str = ""
+    kernels: tuple[str, ...] = ()
+    contract: Path | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    include_dirs: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+    time_limit_s: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class EntryOutcome:
+    """The outcome of one entry of a source: a host launcher, a bare kernel or the whole program."""
+
+    contract: Contract
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One source brought to one target. `outcome` is the worst of `entries`, or the reason why there are none."""
+
+    source: Source
+    program: Program
+    target: Target
+    outcome: Outcome
+    entries: tuple[EntryOutcome, ...]
+    files: tuple[PortedFile, ...]
+    findings: tuple[Finding, ...]
+    warp_sizes: tuple[int, ...]
+    seconds: float
+    fidelity: Fidelity = Fidelity.EMULATED
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """The contracts the port was held to."""
+        return tuple(entry.contract for entry in self.entries)
+
+
+class Progress(Protocol):
+    """Told what is going on, one short phrase at a time: "building softmax at 64 lanes"."""
+
+    def __call__(self, step: str) -> None:
+        """A step begins."""
+        ...
