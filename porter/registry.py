@@ -1,0 +1,86 @@
+"""Backends, found by entry point (group `porter.backends`) and imported only when one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+
+from porter.backend import Backend, Target
+from porter.errors import MachineError, UsageError
+
+GROUP = "porter.backends"
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """An installed backend that cannot be imported, and why."""
+
+    name: str
+    because: str
+
+
+def backend_names() -> tuple[str, ...]:
+    """The names of the installed backends, sorted; nothing is imported."""
+    return tuple(_claims(entry_points(group=GROUP)))
+
+
+def load_backends() -> tuple[Backend | Unavailable, ...]:
+    """Every installed backend, sorted by name; one that fails to import is a row like the others."""
+    return tuple(_load(claim) for claim in _claims(entry_points(group=GROUP)).values())
+
+
+def loadable_backends() -> tuple[Backend, ...]:
+    """The installed backends that can be imported, sorted by name."""
+    return tuple(b for b in load_backends() if not isinstance(b, Unavailable))
+
+
+def find_backend(name: str) -> Backend:
+    """The backend called `name`. Raises `UsageError` when none is, `MachineError` when it cannot be imported."""
+    claims = _claims(entry_points(group=GROUP))
+    if name not in claims:
+        known = ", ".join(claims) or "none is installed"
+        raise UsageError(f"unknown target {name!r}", f"targets: {known}")
+    backend = _load(claims[name])
+    if isinstance(backend, Unavailable):
+        raise MachineError(
+            f"the backend {name!r} cannot be loaded: {backend.because}", "`porter doctor` shows them all"
+        )
+    return backend
+
+
+def find_target(backend: Backend, arch: str = "") -> Target:
+    """The backend's target `arch`, its default when empty; raises `UsageError` for one it does not know."""
+    targets = backend.targets()
+    if not arch:
+        return targets[0]
+    for target in targets:
+        if target.arch.lower() == arch.lower():
+            return target
+    known = ", ".join(t.arch for t in targets)
+    raise UsageError(f"unknown arch {arch!r} of target {backend.name!r}", f"archs: {known}")
+
+
+def _claims(points: Iterable[EntryPoint]) -> Mapping[str, EntryPoint]:
+    """Entry points by name, sorted; raises `MachineError` when two distributions claim one name."""
+    claims: dict[str, EntryPoint] = {}
+    for point in sorted(points, key=lambda p: (p.name, _distribution(p))):
+        if point.name in claims:
+            rivals = f"{_distribution(claims[point.name])} and {_distribution(point)}"
+            raise MachineError(
+                f"two distributions provide the backend {point.name!r}: {rivals}", "uninstall one of them"
+            )
+        claims[point.name] = point
+    return claims
+
+
+def _distribution(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.value
+
+
+def _load(point: EntryPoint) -> Backend | Unavailable:
+    try:
+        backend: Backend = point.load()()
+    except Exception as error:  # noqa: BLE001 - a vendor's module may raise anything while it is imported
+        return Unavailable(point.name, f"{type(error).__name__}: {error}")
+    return backend
