@@ -1,0 +1,99 @@
+"""Warp primitives, each confined to the caller's 32 lanes of the wave.
+
+`__shfl_xor_sync(m, v, 16)` becomes `__shfl_xor_sync(warp32::lanes(m), v, 16, 32)`: the mask names the same lanes in the
+wave, the width keeps the exchange among them. A result that is a mask comes back through `warp32::bits`. Only
+insertions are made, so a call may stand in the argument of another, in a macro or in a template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from porter.source.edit import Edit
+from porter.source.lexer import TokenKind
+from porter_maca.wave.calls import Brackets, Stream, call_after
+from porter_maca.wave.danger import Change, Danger
+from porter_maca.wave.nesting import Wrap, insert
+from porter_maca.wave.primitives import LEGACY_VOTES, PRIMITIVES, Primitive
+
+_DECLARATION_PREFIX = frozenset({"*", "&"})
+_NOT_A_TYPE = frozenset({"return", "else", "do", "case", "throw", "co_return"})
+
+
+def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive]) -> Iterator[Change]:
+    """Every use of a primitive of `known`, and of the votes without mask, in `stream`.
+
+    A macro that defines a primitive for old compilers is left alone: where it is not in force its body does not count.
+    """
+    if stream.macro in known or stream.macro in LEGACY_VOTES:
+        return
+    for position, token in enumerate(stream.tokens):
+        if token.kind is not TokenKind.IDENTIFIER or not (token.text in known or token.text in LEGACY_VOTES):
+            continue
+        if _is_member_or_declared(stream, position):
+            continue
+        call = call_after(stream.tokens, position)
+        if call is None:
+            yield _unclear(token.text, token.start, token.end, "it is not called here but named, pasted or passed on")
+        elif token.text in LEGACY_VOTES:
+            yield _legacy_vote(token.text, token.start, call)
+        else:
+            yield from _call(token.text, token.start, call, text, known[token.text])
+
+
+def _is_member_or_declared(stream: Stream, position: int) -> bool:
+    """Whether the name is a member's (`tile.__any`) or the name of a function being declared."""
+    if position == 0:
+        return False
+    before = stream.tokens[position - 1]
+    if before.text in {".", "->"}:
+        return True
+    return before.kind is TokenKind.IDENTIFIER and before.text not in _NOT_A_TYPE
+
+
+def _call(name: str, start: int, call: Brackets, text: str, primitive: Primitive) -> Iterator[Change]:
+    """The changes of one call: its mask, its width and its result."""
+    count = len(call.arguments)
+    if not primitive.required <= count <= primitive.most or _is_packed(call, text):
+        yield _unclear(name, start, call.close + 1, f"it is called with {count} arguments that cannot be told apart")
+        return
+    missing = primitive.defaults[count - primitive.required :]
+    wraps = [insert(call.close, "".join(_appended(missing, first=count == 0)))] if missing else []
+    if primitive.gives_lanes:
+        wraps.append(Wrap(start, call.close + 1, "warp32::bits(", ")"))
+    if primitive.mask is not None and primitive.mask < count:
+        mask = call.arguments[primitive.mask]
+        confined = Wrap(mask.start, mask.end, "warp32::lanes(", ")")
+        yield Change(Danger.LANE_MASK, mask.start, mask.end, text[mask.start : mask.end], (confined,))
+    if wraps or primitive.danger is not Danger.SHUFFLE:
+        yield Change(primitive.danger, start, call.close + 1, name, tuple(wraps))
+
+
+def _appended(arguments: tuple[str, ...], *, first: bool) -> Iterator[str]:
+    for position, argument in enumerate(arguments):
+        yield argument if first and position == 0 else f", {argument}"
+
+
+def _is_packed(call: Brackets, text: str) -> bool:
+    """Whether an argument stands for several: `__VA_ARGS__` or a pack."""
+    written = (text[a.start : a.end] for a in call.arguments)
+    return any("__VA_ARGS__" in argument or argument.endswith("...") for argument in written)
+
+
+def _legacy_vote(name: str, start: int, call: Brackets) -> Change:
+    compared, negation = LEGACY_VOTES[name]
+    wraps = [Wrap(start, call.close + 1, "(warp32::bits(", f") {compared} 0)")]
+    if negation and call.arguments:
+        wraps.append(Wrap(call.arguments[0].start, call.arguments[-1].end, f"{negation}(", ")"))
+    return Change(
+        Danger.LEGACY, start, call.close + 1, name, tuple(wraps), (Edit(start, start + len(name), "__ballot"),)
+    )
+
+
+def _unclear(name: str, start: int, end: int, reason: str) -> Change:
+    return Change(Danger.UNCLEAR_PRIMITIVE, start, end, name, reason=reason)
+
+
+def primitive_names() -> frozenset[str]:
+    """Every name that confines itself to a warp."""
+    return frozenset(PRIMITIVES) | frozenset(LEGACY_VOTES)

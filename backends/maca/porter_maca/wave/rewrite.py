@@ -1,0 +1,98 @@
+"""The wave rewrite: every warp operation of the source confined to the 32 lanes it was written for.
+
+A CUDA warp is 32 consecutive threads of a block, a wave of MACA 64: so each warp is one half of a wave, and a kernel
+means the same on both when whatever it says about its warp is said about the caller's half. That is what the rules do
+    intrinsics   masks, widths and results of shuffles, votes, matches, reductions and warp barriers
+    warp_size    `warpSize` and the queries of it
+    registers    PTX about lanes
+    library      cub and ATen
+    lockstep     shared memory exchanged without barriers by lanes that are trusted to run together
+Arithmetic on 32 (`tid / 32`, `& 31`, `shared[32]`) stays as it is; `hazards` finds it, to say that it was looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import pairwise
+
+from porter.backend import Target
+from porter.findings import Finding
+from porter.source.edit import Edit
+from porter.source.program import Program
+from porter.source.text import Source
+from porter_maca.wave.calls import Stream, streams
+from porter_maca.wave.danger import Change
+from porter_maca.wave.intrinsics import intrinsic_changes
+from porter_maca.wave.library import library_changes
+from porter_maca.wave.nesting import nested
+from porter_maca.wave.primitives import ATEN_PRIMITIVES, PRIMITIVES, Primitive
+from porter_maca.wave.registers import register_changes
+from porter_maca.wave.report import findings
+from porter_maca.wave.warp_size import declared_warp_size, warp_size_changes
+
+CUDA_WARP_SIZE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class WaveResult:
+    """Edits of the source, what they answer to, and the text they need once in each file; empty when they need none."""
+
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    helpers: str = ""
+
+
+def rewrite(program: Program, source: Source, target: Target) -> WaveResult:
+    """What makes `source`, parsed as `program`, right on the waves of `target` and still right on warps of 32.
+
+    A source that holds the helper text already is a port of ours: nothing is left to do.
+    """
+    parts = streams(source.text)
+    if target.warp_size == CUDA_WARP_SIZE or _is_ported(parts[0]):
+        return WaveResult()
+    changes = tuple(_changes(parts, program, source))
+    edits = (*nested(w for c in changes for w in c.wraps), *(e for c in changes for e in c.edits))
+    needs_helpers = any("warp32::" in edit.replacement for edit in edits)
+    return WaveResult(edits, findings(changes, program, source), helper_text() if needs_helpers else "")
+
+
+def helper_text() -> str:
+    """The namespace `warp32`, guarded against being read twice."""
+    return (files("porter_maca.wave") / "warp32.h").read_text("utf-8")
+
+
+def _is_ported(file: Stream) -> bool:
+    words = [t.text for t in file.tokens]
+    return any(pair == ("namespace", "warp32") for pair in pairwise(words))
+
+
+def _changes(parts: tuple[Stream, ...], program: Program, source: Source) -> Iterator[Change]:
+    known = _known_primitives(program)
+    own_names = _own_warp_sizes(parts, program)
+    for stream in parts:
+        yield from intrinsic_changes(stream, source.text, known)
+        yield from warp_size_changes(stream, source.text, own_names)
+        yield from register_changes(stream, source.text)
+        yield from library_changes(stream)
+
+
+def _known_primitives(program: Program) -> dict[str, Primitive]:
+    """The primitives of CUDA, and ATen's where the file includes them and does not define its own."""
+    if not any(include.path.startswith("ATen/") for include in program.includes):
+        return dict(PRIMITIVES)
+    functions = (*program.kernels, *program.device_functions, *program.host_functions)
+    defined = {m.name for m in program.macros} | {f.name for f in functions}
+    return {**PRIMITIVES, **{n: p for n, p in ATEN_PRIMITIVES.items() if n not in defined}}
+
+
+def _own_warp_sizes(parts: tuple[Stream, ...], program: Program) -> frozenset[int]:
+    """The offsets at which `warpSize` is a variable of the user's: in the whole function or file that declares it."""
+    declared = [offset for stream in parts for offset in declared_warp_size(stream)]
+    if any(m.name == "warpSize" for m in program.macros):
+        declared.append(-1)
+    functions = (*program.kernels, *program.device_functions, *program.host_functions)
+    scopes = [next((f.span for f in functions if f.span.start <= d < f.span.end), None) for d in declared]
+    names = [t.start for stream in parts for t in stream.tokens if t.text == "warpSize"]
+    return frozenset(n for n in names if any(s is None or s.start <= n < s.end for s in scopes))

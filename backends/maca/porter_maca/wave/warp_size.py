@@ -1,0 +1,113 @@
+"""The warp size by its names: built-in, library constant, host query. Each says 64 on MACA where the code means 32."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from porter.source.edit import Edit
+from porter.source.lexer import Token, TokenKind
+from porter_maca.wave.calls import Stream, call_after
+from porter_maca.wave.danger import Change, Danger
+from porter_maca.wave.nesting import Wrap
+
+SIZE = "warp32::size"
+
+_BUILTINS = {"warpSize": Danger.WARP_SIZE, "C10_WARP_SIZE": Danger.LIBRARY, "CUB_PTX_WARP_THREADS": Danger.LIBRARY}
+_PRINTERS = frozenset({"printf", "fprintf", "sprintf", "snprintf", "cout", "cerr", "LOG", "ostream"})
+_OPENER_OF = {")": "(", "]": "["}
+_STATEMENT_ENDS = frozenset({";", "{", "}"})
+
+
+def warp_size_changes(stream: Stream, text: str, own: frozenset[int]) -> Iterator[Change]:
+    """Every reading of the warp size in `stream`. `own`: the offsets where it is a name of the user's."""
+    for position, token in enumerate(stream.tokens):
+        if token.kind is not TokenKind.IDENTIFIER:
+            continue
+        if token.text in _BUILTINS and token.start not in own and _before(stream, position) not in {".", "->"}:
+            yield Change(
+                _BUILTINS[token.text], token.start, token.end, token.text, edits=(_size(token.start, token.end),)
+            )
+        elif token.text == "warpSize" and _before(stream, position) in {".", "->"}:
+            yield from _device_property(stream, position, text)
+        elif token.text == "warp_size" and _before(stream, position) == "::":
+            yield from _aten_query(stream, position, text)
+        elif token.text == "cudaDeviceGetAttribute":
+            yield from _device_attribute(stream, position, text)
+
+
+def declared_warp_size(stream: Stream) -> Iterator[int]:
+    """The offsets at which `stream` declares a variable or parameter called `warpSize`."""
+    for position, token in enumerate(stream.tokens[1:], 1):
+        before = stream.tokens[position - 1]
+        if token.text == "warpSize" and before.kind is TokenKind.IDENTIFIER and before.text not in {"return", "case"}:
+            yield token.start
+
+
+def _before(stream: Stream, position: int) -> str:
+    return stream.tokens[position - 1].text if position else ""
+
+
+def _size(start: int, end: int) -> Edit:
+    return Edit(start, end, SIZE)
+
+
+def _device_property(stream: Stream, position: int, text: str) -> Iterator[Change]:
+    """`prop.warpSize`: what the device says, where it is more than printed."""
+    if any(t.text in _PRINTERS for t in _statement_before(stream.tokens, position)):
+        return
+    start, end = stream.tokens[_postfix_start(stream.tokens, position)].start, stream.tokens[position].end
+    yield Change(Danger.HOST_WARP_SIZE, start, end, text[start:end], edits=(_size(start, end),))
+
+
+def _aten_query(stream: Stream, position: int, text: str) -> Iterator[Change]:
+    """`at::cuda::warp_size()`."""
+    call = call_after(stream.tokens, position)
+    start = stream.tokens[_postfix_start(stream.tokens, position)].start
+    if call is not None and text[start:].startswith(("at::", "::at::")):
+        yield Change(
+            Danger.HOST_WARP_SIZE, start, call.close + 1, "at::cuda::warp_size()", edits=(_size(start, call.close + 1),)
+        )
+
+
+def _device_attribute(stream: Stream, position: int, text: str) -> Iterator[Change]:
+    """`cudaDeviceGetAttribute(&size, cudaDevAttrWarpSize, device)`: the call stays, its answer is replaced."""
+    call = call_after(stream.tokens, position)
+    if call is None or len(call.arguments) != 3:
+        return
+    result, attribute, _ = (text[a.start : a.end] for a in call.arguments)
+    if attribute != "cudaDevAttrWarpSize":
+        return
+    variable = result[1:].strip() if result.startswith("&") else f"*({result})"
+    start, end = stream.tokens[position].start, call.close + 1
+    wrap = Wrap(start, end, "(", f", {variable} = {SIZE}, mcSuccess)")
+    yield Change(Danger.HOST_WARP_SIZE, start, end, attribute, (wrap,))
+
+
+def _statement_before(stream: Sequence[Token], position: int) -> Iterator[Token]:
+    """The tokens of the statement of token `position` that stand before it, backwards."""
+    for token in reversed(stream[:position]):
+        if token.text in _STATEMENT_ENDS:
+            return
+        yield token
+
+
+def _postfix_start(stream: Sequence[Token], position: int) -> int:
+    """Where the expression begins whose last name is token `position`: `a::b(c)->d[e].f`."""
+    start = position
+    while start > 0 and stream[start - 1].text in {".", "->", "::"}:
+        start -= 1
+        while start > 0 and stream[start - 1].text in _OPENER_OF:
+            start = _opening(stream, start - 1)
+        if start > 0 and stream[start - 1].kind is TokenKind.IDENTIFIER:
+            start -= 1
+    return start
+
+
+def _opening(stream: Sequence[Token], closing: int) -> int:
+    """The index of the bracket that token `closing` closes."""
+    depth = 0
+    for position in range(closing, -1, -1):
+        depth += (stream[position].text in {")", "]"}) - (stream[position].text in {"(", "["})
+        if depth == 0:
+            return position
+    return 0
