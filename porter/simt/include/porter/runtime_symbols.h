@@ -1,0 +1,57 @@
+// `__device__` and `__constant__` variables seen from the host, and questions about pointers.
+#pragma once
+
+#include "porter/runtime_memory.h"
+
+template <class T>
+inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                                      cudaMemcpyKind = cudaMemcpyHostToDevice) {
+    if (offset + bytes > sizeof(T)) return porter::returned(cudaErrorInvalidValue);
+    porter::simt::device_copy((char*)std::addressof(symbol) + offset, from, bytes);
+    return cudaSuccess;
+}
+template <class T>
+inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes, std::size_t offset,
+                                           cudaMemcpyKind kind, cudaStream_t = nullptr) {
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                        cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+    if (offset + bytes > sizeof(T)) return porter::returned(cudaErrorInvalidValue);
+    porter::simt::device_copy(to, (const char*)std::addressof(symbol) + offset, bytes);
+    return cudaSuccess;
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset,
+                                             cudaMemcpyKind kind, cudaStream_t = nullptr) {
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+}
+template <class P, class T>
+inline cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
+    *pointer = (P*)std::addressof(symbol);
+    return cudaSuccess;
+}
+template <class T>
+inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
+    *bytes = sizeof(T);
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    const porter::simt::Extent extent = porter::simt::device_extent(pointer);
+    void* const address = const_cast<void*>(pointer);
+    const bool device = porter::is_device(pointer);
+    attributes->type = extent.managed ? cudaMemoryTypeManaged : device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+    attributes->device = device ? 0 : cudaInvalidDeviceId;
+    attributes->devicePointer = device ? address : nullptr;
+    attributes->hostPointer = extent.managed || !device ? address : nullptr;
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+    *free = porter::simt::device_bytes_free();
+    *total = porter::simt::device_bytes_total();
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
+inline cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
