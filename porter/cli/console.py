@@ -1,0 +1,77 @@
+"""Where a command's output goes: the result to stdout, progress and errors to stderr, all of it JSON with `--json`."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from porter.errors import FELL_SHORT, PorterError
+from porter.report.document import Json, encode_json
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from porter.evaluate.migration import Progress
+
+
+class Console:
+    """One command's output. With `json` stdout holds exactly one JSON document, whatever happens."""
+
+    def __init__(self, *, json: bool, debug: bool) -> None:
+        self.json = json
+        self.debug = debug
+
+    def show(self, text: Text) -> None:
+        """The result for people: coloured on a terminal, plain in a pipe, never wrapped."""
+        from rich.console import Console as RichConsole
+
+        RichConsole(file=sys.stdout, highlight=False).print(text, soft_wrap=True)
+
+    def document(self, document: Json) -> None:
+        """The result for programs."""
+        sys.stdout.write(encode_json(document))
+
+    @contextmanager
+    def progress(self) -> Iterator[Progress]:
+        """A line on the terminal that names the current step; silent where nobody watches."""
+        if not sys.stderr.isatty():
+            yield _unwatched
+            return
+        from rich.console import Console as RichConsole
+
+        with RichConsole(file=sys.stderr).status("starting") as status:
+
+            def show(step: str) -> None:
+                status.update(step)
+
+            yield show
+
+    def fail(self, error: Exception) -> int:
+        """Show `error` and give its exit code. What is not a `PorterError` is a bug of porter, and said to be one."""
+        if isinstance(error, PorterError):
+            code, message, hint = error.exit_code, error.message, error.hint
+        else:
+            code, message, hint = FELL_SHORT, f"{type(error).__name__}: {error}", "run again with --debug"
+        if self.debug:
+            traceback.print_exception(error)
+        if self.json:
+            self.document({"error": {"message": message, "hint": hint, "exit_code": code}})
+        else:
+            self._complain(message, hint)
+        return code
+
+    def _complain(self, message: str, hint: str) -> None:
+        from rich.console import Console as RichConsole
+        from rich.text import Text
+
+        text = Text.assemble(("error: ", "bold red"), message)
+        if hint:
+            text.append(f"\n  hint: {hint}")
+        RichConsole(file=sys.stderr, highlight=False).print(text, soft_wrap=True)
+
+
+def _unwatched(step: str) -> None:
+    """Progress that nobody sees."""

@@ -1,0 +1,30 @@
+"""`porter explain CODE`: what a finding means."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from porter.cli.console import Console
+from porter.cli.options import DebugFlag, JsonFlag
+
+
+def explain(
+    context: typer.Context,
+    code: Annotated[str, typer.Argument(help="A finding code such as PORT1007; all are listed without one.")] = "",
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Say what a finding means, why it matters and what to do."""
+    from porter.catalogue import full_catalogue, lookup
+    from porter.report.catalogue import entry_document, entry_text, listing_document, listing_text
+
+    console: Console = context.obj
+    if code:
+        entry = lookup(code)
+        console.document(entry_document(entry)) if json else console.show(entry_text(entry))
+    else:
+        entries = tuple(full_catalogue().values())
+        console.document(listing_document(entries)) if json else console.show(listing_text(entries))
+    return 0

@@ -1,0 +1,38 @@
+"""Options that several commands share, and how their text becomes values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porter.errors import UsageError
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+SizeOption = Annotated[list[str], typer.Option("--size", metavar="NAME=N", help="A size the source does not say.")]
+ContractOption = Annotated[Path | None, typer.Option("--contract", metavar="FILE", help="A contract to use as it is.")]
+IncludeOption = Annotated[list[Path], typer.Option("--include-dir", metavar="DIR", help="Where local headers lie.")]
+DefineOption = Annotated[list[str], typer.Option("--define", metavar="NAME[=V]", help="A macro the build sets.")]
+TimeLimitOption = Annotated[float, typer.Option("--time-limit", metavar="S", min=0.1, help="Seconds for one run.")]
+
+
+def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:
+    """`["n=1000003"]` as `{"n": 1000003}`; raises `UsageError` for anything but a name and a positive integer."""
+    sizes: dict[str, int] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if not name.isidentifier() or not number.isdecimal() or int(number) < 1:
+            raise UsageError(f"--size {text}: not a name and a positive integer", "for example --size n=1000003")
+        sizes[name] = int(number)
+    return sizes
+
+
+def cache_folder() -> Path:
+    """Where builds are kept: PORTER_CACHE_DIR, else porter's folder in the user's cache."""
+    if chosen := os.environ.get("PORTER_CACHE_DIR"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "porter"

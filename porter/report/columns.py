@@ -1,0 +1,24 @@
+"""Aligned columns: readable on a terminal and in a pipe alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+Cell = str | Text
+
+
+def columns(rows: Sequence[Sequence[Cell]], indent: str = "", gap: str = "  ") -> Text:
+    """`rows` as lines, every column as wide as its widest cell; no trailing blanks."""
+    cells = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    widths = [max(row[i].cell_len for row in cells if i < len(row)) for i in range(max(map(len, cells), default=0))]
+    lines = Text()
+    for row in cells:
+        line = Text(indent)
+        for cell, width in zip(row, widths, strict=False):
+            line.append_text(cell)
+            line.append(" " * (width - cell.cell_len) + gap)
+        line.rstrip()
+        lines.append_text(line).append("\n")
+    return lines

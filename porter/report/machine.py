@@ -1,0 +1,177 @@
+"""What this machine has that porter can use: compilers, packages, kernel features, backends."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import shutil
+import subprocess
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rich.text import Text
+
+from porter import __version__
+from porter.registry import Unavailable, load_backends
+from porter.report.columns import columns
+from porter.report.document import Json, as_record
+
+_COMPILERS = ("g++", "clang++", "nvcc")
+_PACKAGES = ("numpy", "torch", "triton", "tree-sitter", "tree-sitter-cpp", "typer")
+_LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
+_LANDLOCK_QUERY_VERSION = 1
+_SECCOMP_ACTIONS = Path("/proc/sys/kernel/seccomp/actions_avail")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A program or package: `version` is empty when it is missing."""
+
+    name: str
+    version: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendRow:
+    """What this machine can do for one backend; `because` wherever it cannot."""
+
+    name: str
+    targets: tuple[str, ...]
+    compile: bool
+    run: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """What the kernel offers to fence a program in; `landlock_abi` is 0 without Landlock."""
+
+    landlock_abi: int
+    seccomp: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """The folder of builds and its size."""
+
+    path: Path
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """This machine, as far as it matters to porter."""
+
+    porter: str
+    python: str
+    platform: str
+    backends: tuple[BackendRow, ...]
+    compilers: tuple[Tool, ...]
+    packages: tuple[Tool, ...]
+    sandbox: Sandbox
+    cache: Cache
+
+    @property
+    def emulates(self) -> bool:
+        """Whether kernels can be executed on the CPU, which every backend falls back on."""
+        return any(tool.version for tool in self.compilers if tool.name != "nvcc")
+
+
+def examine(cache: Path) -> Machine:
+    """Look at the machine; takes well under a second and imports none of the packages it names."""
+    return Machine(
+        porter=__version__,
+        python=platform.python_version(),
+        platform=platform.platform(terse=True),
+        backends=_backends(),
+        compilers=tuple(_compiler(name) for name in _COMPILERS),
+        packages=tuple(Tool(name, _package_version(name)) for name in _PACKAGES),
+        sandbox=Sandbox(_landlock_abi(), _SECCOMP_ACTIONS.exists()),
+        cache=Cache(cache, _size_bytes(cache)),
+    )
+
+
+def machine_document(machine: Machine) -> Json:
+    """The machine as JSON."""
+    return {**as_record(machine), "emulates": machine.emulates}
+
+
+def machine_text(machine: Machine) -> Text:
+    """The machine, a line for each thing."""
+    sandbox = machine.sandbox
+    rows: list[tuple[str, str, Text, str]] = [
+        ("porter", machine.porter, _mark(True), ""),
+        ("python", machine.python, _mark(True), machine.platform),
+        *((tool.name, tool.version, _mark(bool(tool.version)), tool.path) for tool in machine.compilers),
+        *((tool.name, tool.version, _mark(bool(tool.version)), "") for tool in machine.packages),
+        ("emulation", "", _mark(machine.emulates), "executes kernels on the CPU; needs g++ or clang++"),
+        ("landlock", f"ABI {sandbox.landlock_abi}", _mark(sandbox.landlock_abi > 0), "keeps kernels from your files"),
+        ("seccomp", "", _mark(sandbox.seccomp), "keeps kernels from the network and new processes"),
+        ("cache", f"{machine.cache.bytes / 2**20:.1f} MiB", _mark(True), str(machine.cache.path)),
+    ]
+    text = Text("Machine\n", "bold").append_text(
+        columns([(mark, name, value, note) for name, value, mark, note in rows], "  ")
+    )
+    text.append("Backends\n", "bold").append_text(columns([row for b in machine.backends for row in _rows(b)], "  "))
+    text.rstrip()
+    return text
+
+
+def _rows(backend: BackendRow) -> list[tuple[str | Text, ...]]:
+    return [
+        ("", backend.name, ", ".join(backend.targets)),
+        (_mark(backend.compile), "", "compile with its own toolchain", "" if backend.compile else backend.because),
+        (_mark(backend.run), "", "run on its own device", "" if backend.run else backend.because),
+    ]
+
+
+def _mark(present: bool) -> Text:
+    return Text("yes", "green") if present else Text("no", "red")
+
+
+def _backends() -> tuple[BackendRow, ...]:
+    rows: list[BackendRow] = []
+    for backend in load_backends():
+        if isinstance(backend, Unavailable):
+            rows.append(BackendRow(backend.name, (), False, False, backend.because))
+            continue
+        can = backend.probe()
+        rows.append(
+            BackendRow(backend.name, tuple(t.arch for t in backend.targets()), can.compile, can.run, can.because)
+        )
+    return tuple(rows)
+
+
+def _compiler(name: str) -> Tool:
+    """The compiler on the PATH; its version is the last line of `--version` that holds one."""
+    path = shutil.which(name)
+    if path is None:
+        return Tool(name, "")
+    try:
+        told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=True).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        return Tool(name, "", f"{path} does not run: {error}")
+    lines = [line for line in told.splitlines() if any(c.isdigit() for c in line)]
+    release = next((line for line in lines if "release" in line), lines[0] if lines else "unknown")
+    return Tool(name, release.strip(), path)
+
+
+def _package_version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _landlock_abi() -> int:
+    """The kernel's Landlock ABI, 0 where it is off or the system is not Linux."""
+    if platform.system() != "Linux":
+        return 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    return max(0, int(libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_QUERY_VERSION)))
+
+
+def _size_bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

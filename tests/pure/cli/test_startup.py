@@ -1,0 +1,25 @@
+"""What a command line costs before it does anything."""
+
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = ["migrate", "inspect", "verify", "explain", "doctor"]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])
+def test_help_imports_nothing_heavy(arguments):
+    code = (
+        "import sys; from porter.cli.main import main; status = main(sys.argv[1:]);"
+        "heavy = sorted({'torch', 'numpy', 'tree_sitter', 'triton', 'transformers', 'rich.console'} & set(sys.modules));"
+        "sys.exit(f'imported {heavy}' if heavy else status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "porter" in done.stdout
+
+
+def test_without_a_command_the_help_is_shown(porter):
+    done = porter()
+    assert (done.code, done.stdout) == (0, porter("--help").stdout)
