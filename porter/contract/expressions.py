@@ -1,0 +1,284 @@
+"""The value of an expression over symbols: what shapes, launches, scalars and conditions of a contract are made of.
+
+Integers divide as in C (towards zero) with `/`, downwards with `//`. Known functions: `cdiv min max abs pow2ceil` and
+the mathematical ones of scalars (`sqrt exp log`). Nothing is ever handed to `eval`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from porter.contract.syntax import (
+    TYPE_BYTES,
+    Binary,
+    Braces,
+    Call,
+    Cast,
+    Choice,
+    ExpressionError,
+    Member,
+    Name,
+    Node,
+    Number,
+    Subscript,
+    Text,
+    Unary,
+    parse,
+)
+
+_MAX_BITS = 4096
+
+
+def evaluate(text: str, symbols: Mapping[str, int]) -> int:
+    """The integer `text` stands for. Raises `ExpressionError` for unknown names, a division by zero or a fraction."""
+    result = number(text, symbols)
+    if isinstance(result, float):
+        if not result.is_integer():
+            raise ExpressionError(f"'{text}' is {result}, not an integer")
+        return int(result)
+    return result
+
+
+def number(text: str, symbols: Mapping[str, int]) -> int | float:
+    """The number `text` stands for: a literal such as `1e-5`, or an expression over `symbols`."""
+    return value(_tree(text), symbols)
+
+
+def holds(text: str, symbols: Mapping[str, int]) -> bool:
+    """Whether the condition `text` is true."""
+    return number(text, symbols) != 0
+
+
+@lru_cache(maxsize=4096)
+def _tree(text: str) -> Node:
+    return parse(text)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The names `text` refers to, without those of functions it calls."""
+    return free_names(_tree(text))
+
+
+def free_names(node: Node) -> frozenset[str]:
+    """The names in `node`, without callees."""
+    if isinstance(node, Name):
+        return frozenset({node.name})
+    found: frozenset[str] = frozenset()
+    for child in children(node):
+        found |= free_names(child)
+    return found
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The operands of `node`; the callee of a plain call is a name of a function and no operand."""
+    match node:
+        case Number() | Text() | Name():
+            return ()
+        case Unary(_, operand) | Cast(_, operand) | Member(operand, _):
+            return (operand,)
+        case Binary(_, left, right):
+            return (left, right)
+        case Choice(condition, yes, no):
+            return (condition, yes, no)
+        case Subscript(owner, index):
+            return (owner, index)
+        case Call(callee, arguments):
+            return arguments if isinstance(callee, Name) else (callee, *arguments)
+        case Braces(items):
+            return items
+
+
+def value(node: Node, symbols: Mapping[str, int]) -> int | float:
+    """The number `node` stands for."""
+    match node:
+        case Number(literal):
+            return literal
+        case Name(name):
+            if name not in symbols:
+                raise ExpressionError(f"'{name}' is not a symbol", f"the symbols are {', '.join(sorted(symbols))}")
+            return symbols[name]
+        case Unary(operator, operand):
+            return _unary(operator, value(operand, symbols))
+        case Binary("&&", left, right):
+            return int(value(left, symbols) != 0 and value(right, symbols) != 0)
+        case Binary("||", left, right):
+            return int(value(left, symbols) != 0 or value(right, symbols) != 0)
+        case Binary(operator, left, right):
+            return _binary(operator, value(left, symbols), value(right, symbols))
+        case Choice(condition, yes, no):
+            return value(yes if value(condition, symbols) else no, symbols)
+        case Cast(type_, operand):
+            return _cast(type_, value(operand, symbols))
+        case Call(Name("sizeof"), (Text(type_),)):
+            return type_bytes(type_)
+        case Call(Name(name), arguments):
+            return _call(name, [value(a, symbols) for a in arguments])
+        case _:
+            raise ExpressionError(f"'{render(node)}' is not a number")
+
+
+def _unary(operator: str, operand: int | float) -> int | float:
+    if operator == "-":
+        return -operand
+    if operator == "!":
+        return int(operand == 0)
+    if operator == "~" and isinstance(operand, int):
+        return ~operand
+    raise ExpressionError(f"the operator '{operator}' has no meaning on {operand}")
+
+
+def _binary(operator: str, left: int | float, right: int | float) -> int | float:
+    if operator in ("/", "//", "%") and right == 0:
+        raise ExpressionError(f"division by zero in '{left} {operator} {right}'")
+    if operator in _ARITHMETIC:
+        result = _ARITHMETIC[operator](left, right)
+    elif isinstance(left, int) and isinstance(right, int) and operator in _INTEGER:
+        if operator in ("<<", ">>") and not 0 <= right < 64:
+            raise ExpressionError(f"the shift '{left} {operator} {right}' leaves 64 bits")
+        result = _INTEGER[operator](left, right)
+    else:
+        raise ExpressionError(f"the operator '{operator}' has no meaning on {left} and {right}")
+    if isinstance(result, int) and result.bit_length() > _MAX_BITS:
+        raise ExpressionError("the value is too large")
+    return result
+
+
+def _divide(left: int | float, right: int | float) -> int | float:
+    if isinstance(left, float) or isinstance(right, float):
+        return left / right
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _remainder(left: int | float, right: int | float) -> int | float:
+    if isinstance(left, float) or isinstance(right, float):
+        return math.fmod(left, right)
+    return left - right * int(_divide(left, right))
+
+
+_ARITHMETIC: dict[str, Callable[[int | float, int | float], int | float]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divide,
+    "//": lambda a, b: a // b,
+    "%": _remainder,
+    "==": lambda a, b: int(a == b),
+    "!=": lambda a, b: int(a != b),
+    "<": lambda a, b: int(a < b),
+    "<=": lambda a, b: int(a <= b),
+    ">": lambda a, b: int(a > b),
+    ">=": lambda a, b: int(a >= b),
+}
+_INTEGER: dict[str, Callable[[int, int], int]] = {
+    "<<": lambda a, b: a << b,
+    ">>": lambda a, b: a >> b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+}
+
+
+def _cast(type_: str, operand: int | float) -> int | float:
+    if any(word in type_ for word in ("float", "double", "half")):
+        return float(operand)
+    return int(operand)
+
+
+def type_bytes(type_: str) -> int:
+    """`sizeof(type_)`; a pointer has 8. Raises `ExpressionError` for a type that is not built in."""
+    if type_.rstrip().endswith("*"):
+        return 8
+    words = [w.rsplit("::", 1)[-1] for w in type_.split() if w not in ("const", "volatile")]
+    if not words or any(w not in TYPE_BYTES for w in words):
+        raise ExpressionError(f"the size of '{type_}' is not known")
+    narrow = [w for w in words if w not in ("unsigned", "signed", "int")]
+    return TYPE_BYTES[narrow[0] if narrow else words[0]]
+
+
+def _cdiv(a: int | float, b: int | float) -> int | float:
+    if b == 0:
+        raise ExpressionError(f"division by zero in 'cdiv({a}, {b})'")
+    return -(-a // b)
+
+
+def _pow2ceil(a: int | float) -> int:
+    return 1 << max(0, math.ceil(a) - 1).bit_length()
+
+
+_FUNCTIONS: dict[str, tuple[int, Callable[..., int | float]]] = {
+    "cdiv": (2, _cdiv),
+    "min": (2, min),
+    "max": (2, max),
+    "abs": (1, abs),
+    "pow2ceil": (1, _pow2ceil),
+    "ceil": (1, lambda a: float(math.ceil(a))),
+    "floor": (1, lambda a: float(math.floor(a))),
+    "sqrt": (1, math.sqrt),
+    "rsqrt": (1, lambda a: 1.0 / math.sqrt(a)),
+    "exp": (1, math.exp),
+    "log": (1, math.log),
+    "log2": (1, math.log2),
+}
+_ALIASES = {"sqrtf": "sqrt", "rsqrtf": "rsqrt", "ceilf": "ceil", "floorf": "floor", "fmax": "max", "fmin": "min"}
+
+
+def function_name(name: str) -> str:
+    """The name a function has in contracts: `std::max` is `max`; empty when there is none."""
+    short = name.rsplit("::", 1)[-1]
+    short = _ALIASES.get(short, short)
+    return short if short in _FUNCTIONS else ""
+
+
+def _call(name: str, arguments: list[int | float]) -> int | float:
+    known = function_name(name)
+    if not known:
+        raise ExpressionError(f"'{name}' is not a function", f"known are {', '.join(sorted(_FUNCTIONS))}")
+    arity, function = _FUNCTIONS[known]
+    if len(arguments) != arity:
+        raise ExpressionError(f"'{known}' takes {arity} arguments, not {len(arguments)}")
+    try:
+        return function(*arguments)
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
+        raise ExpressionError(f"'{known}({', '.join(map(str, arguments))})' has no value: {error}") from error
+
+
+_LEVEL = {
+    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
+    "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%": 10,
+}  # fmt: skip
+_TIGHTEST = 12
+
+
+def render(node: Node, floor: int = 0) -> str:
+    """`node` as text, with the parentheses it needs and no more."""
+    match node:
+        case Number(literal):
+            return repr(literal)
+        case Text(text):
+            return f'"{text}"'
+        case Name(name, template):
+            return f"{name}<{template}>" if template else name
+        case Unary(operator, operand):
+            return _bracket(f"{operator}{render(operand, _TIGHTEST)}", 11, floor)
+        case Binary(operator, left, right):
+            level = _LEVEL[operator]
+            return _bracket(f"{render(left, level)} {operator} {render(right, level + 1)}", level, floor)
+        case Choice(condition, yes, no):
+            return _bracket(f"{render(condition, 1)} ? {render(yes, 1)} : {render(no, 1)}", 0, floor)
+        case Cast(type_, operand):
+            return _bracket(f"({type_}){render(operand, _TIGHTEST)}", 11, floor)
+        case Member(owner, name, template):
+            return f"{render(owner, _TIGHTEST)}.{name}" + (f"<{template}>" if template else "")
+        case Subscript(owner, index):
+            return f"{render(owner, _TIGHTEST)}[{render(index)}]"
+        case Call(callee, arguments):
+            return f"{render(callee, _TIGHTEST)}({', '.join(render(a) for a in arguments)})"
+        case Braces(items):
+            return f"{{{', '.join(render(i) for i in items)}}}"
+
+
+def _bracket(text: str, level: int, floor: int) -> str:
+    return f"({text})" if level < floor else text

@@ -1,0 +1,110 @@
+"""Workload → argument values, bit for bit the same on every machine and numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porter.contract.contract import Contract, Role, TensorArg, Values, Workload
+from porter.contract.dtype import DType, encode
+from porter.contract.expressions import evaluate, number
+from porter.errors import ContractError
+from porter.simt.job import ScalarValue, TensorValue, Value
+
+# 12 uniforms of 16 bits: their sum less 6 has mean 0, variance 1 and lies within 6; no library function is involved.
+_UNIFORMS = 12
+_INTEGER_SPREAD = 8.0
+# float16 ends at 65504: beyond, inputs would be infinite before any kernel saw them.
+_LARGEST = {DType.FLOAT16: 60000.0}
+
+
+def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> tuple[Value, ...]:
+    """The arguments of one call, in order. Bytes of OUT tensors are `poison`, so that what stays unwritten shows.
+
+    Each argument has its own Philox stream, keyed by the workload's seed and the argument's position, of which only raw
+    words are used: numpy guarantees those, not its distributions. Raises `ContractError` for sizes that make no shape.
+    """
+    values: list[Value] = []
+    for position, argument in enumerate(contract.arguments):
+        if isinstance(argument, TensorArg):
+            values.append(_tensor(argument, workload, position, poison))
+        else:
+            values.append(ScalarValue(number(argument.value, workload.sizes)))
+    return tuple(values)
+
+
+def shape_of(tensor: TensorArg, workload: Workload) -> tuple[int, ...]:
+    """The tensor's extents in `workload`."""
+    shape = tuple(evaluate(extent, workload.sizes) for extent in tensor.shape)
+    if any(extent < 0 for extent in shape):
+        raise ContractError(f"'{tensor.name}' would have the shape {shape} in workload '{workload.name}'")
+    return shape
+
+
+def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -> TensorValue:
+    shape = shape_of(tensor, workload)
+    count = int(np.prod(shape, dtype=np.int64))
+    if tensor.role is Role.OUT:
+        raw = np.full(count * tensor.dtype.bytes, poison, dtype=np.uint8)
+        return TensorValue(tensor.dtype, shape, raw.view(tensor.dtype.storage).reshape(shape))
+    words = np.random.Philox(key=np.array([workload.seed, position], dtype=np.uint64))
+    bound = evaluate(tensor.bound, workload.sizes) if tensor.bound else 0
+    if bound < 1 and tensor.values in (Values.INDEX, Values.SORTED) and count:
+        raise ContractError(f"the bound '{tensor.bound}' of '{tensor.name}' is {bound} in workload '{workload.name}'")
+    values = _fill(tensor, words, count, workload.scale, bound)
+    return TensorValue(tensor.dtype, shape, encode(values, tensor.dtype).reshape(shape))
+
+
+def _fill(
+    tensor: TensorArg, words: np.random.Philox, count: int, scale: float, bound: int
+) -> NDArray[np.float64] | NDArray[np.int64]:
+    match tensor.values:
+        case Values.ZEROS:
+            return np.zeros(count)
+        case Values.ONES:
+            return np.ones(count)
+        case Values.BOOLEAN:
+            return _below(words, count, 2)
+        case Values.INDEX:
+            return _below(words, count, bound)
+        case Values.SORTED:
+            return _sorted(words, count, bound)
+        case Values.PROBABILITY:
+            # Strictly inside (0, 1), in float16, too.
+            return (_below(words, count, 1 << 10) + 0.5) / (1 << 10)
+        case Values.POSITIVE:
+            return _fit(np.abs(_normal(words, count)) * scale + 0.1, tensor.dtype)
+        case Values.NORMAL:
+            return _fit(_normal(words, count) * scale, tensor.dtype)
+
+
+def _sorted(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
+    """Offsets: from 0 to `bound`, never falling."""
+    offsets = np.sort(_below(words, count, bound + 1))
+    if count:
+        offsets[0], offsets[-1] = 0, bound
+    return offsets
+
+
+def _normal(words: np.random.Philox, count: int) -> NDArray[np.float64]:
+    raw = words.random_raw(count * _UNIFORMS // 4).view(np.uint16) if count else np.zeros(0, np.uint16)
+    sums = raw.reshape(count, _UNIFORMS).astype(np.float64).sum(axis=1)
+    return np.asarray((sums + _UNIFORMS / 2) / 65536.0 - _UNIFORMS / 2)
+
+
+def _below(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
+    raw = words.random_raw(count) if count else np.zeros(0, np.uint64)
+    return ((raw >> np.uint64(11)) % np.uint64(bound)).astype(np.int64)
+
+
+def _fit(values: NDArray[np.float64], dtype: DType) -> NDArray[np.float64] | NDArray[np.int64]:
+    """Values inside the range of `dtype`; integers spread over a few dozen values."""
+    if dtype.is_float:
+        largest = _LARGEST.get(dtype, np.inf)
+        return np.clip(values, -largest, largest)
+    if dtype is DType.BOOL:
+        return (values > 0).astype(np.int64)
+    spread = np.rint(values * _INTEGER_SPREAD)
+    limits = np.iinfo(dtype.value)
+    spread = spread if limits.min < 0 else np.abs(spread)
+    return np.clip(spread, max(limits.min, -(2**31)), min(limits.max, 2**31 - 1)).astype(np.int64)

@@ -1,0 +1,118 @@
+"""Contracts as TOML: what `porter inspect --as contract` prints, users edit, and `--contract` reads back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+
+from porter.contract.contract import Argument, Contract, Entry, Question, TensorArg, Workload
+from porter.contract.reader import loads
+
+__all__ = ["dumps", "loads"]
+
+_HEADER = """\
+# How the operators of this source are called, and what a right answer is.
+#
+#   symbols     the sizes everything below is written in
+#   conditions  what the sizes must satisfy, as in C: "n % 4 == 0"
+#   argument    in call order. A tensor or device pointer has role (in, out, inout), dtype, shape (expressions over the
+#               symbols) and values (normal, positive, probability, index, sorted, boolean, zeros, ones; index and
+#               sorted lie below `bound`); a scalar has its C++ type and a value, a number or an expression
+#   workload    sizes and a seed; `scale` multiplies normal values
+#   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose against fp64
+#   question    what the source does not say; correct what it is about, then delete it
+"""
+
+
+def dumps(contracts: tuple[Contract, ...]) -> str:
+    """`contracts` as TOML that `loads` reads back to equal values."""
+    return _HEADER + "".join("\n" + "\n".join(_contract(contract)) + "\n" for contract in contracts)
+
+
+def _contract(contract: Contract) -> Iterator[str]:
+    yield "[[contract]]"
+    yield f"name = {_string(contract.name)}"
+    yield f"category = {_string(contract.category)}"
+    yield f"symbols = {_strings(contract.symbols)}"
+    yield f"conditions = {_strings(contract.conditions)}"
+    yield from _entry(contract.entry)
+    for argument in contract.arguments:
+        yield from _argument(argument)
+    for workload in contract.workloads:
+        yield from _workload(workload)
+    if contract.tolerance:
+        yield "\n[contract.tolerance]"
+    for dtype, tolerance in contract.tolerance.items():
+        yield f"{dtype.value} = {{ rtol = {_number(tolerance.rtol)}, atol = {_number(tolerance.atol)} }}"
+    for question in contract.questions:
+        yield from _question(question)
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    yield "\n[contract.entry]"
+    yield f"kind = {_string(entry.kind.value)}"
+    yield f"name = {_string(entry.name)}"
+    if entry.template:
+        yield f"template = {_strings(entry.template)}"
+    if entry.launch is not None:
+        launch = entry.launch
+        yield f"grid = {_strings(launch.grid)}"
+        yield f"block = {_strings(launch.block)}"
+        yield f"shared_bytes = {_string(launch.shared_bytes)}"
+
+
+def _argument(argument: Argument) -> Iterator[str]:
+    yield "\n[[contract.argument]]"
+    if not isinstance(argument, TensorArg):
+        yield f"scalar = {_string(argument.name)}"
+        yield f"type = {_string(argument.type)}"
+        yield f"value = {_string(argument.value)}"
+        return
+    yield f"tensor = {_string(argument.name)}"
+    yield f"role = {_string(argument.role.value)}"
+    yield f"dtype = {_string(argument.dtype.value)}"
+    yield f"shape = {_strings(argument.shape)}"
+    yield f"values = {_string(argument.values.value)}"
+    if argument.bound:
+        yield f"bound = {_string(argument.bound)}"
+
+
+def _workload(workload: Workload) -> Iterator[str]:
+    yield "\n[[contract.workload]]"
+    yield f"name = {_string(workload.name)}"
+    yield f"sizes = {_sizes(workload.sizes)}"
+    yield f"seed = {workload.seed}"
+    yield f"scale = {_number(workload.scale)}"
+
+
+def _question(question: Question) -> Iterator[str]:
+    yield "\n# Open:"
+    yield "[[contract.question]]"
+    yield f"about = {_string(question.about)}"
+    yield f"text = {_string(question.text)}"
+    yield f"flag = {_string(question.flag)}"
+
+
+def _string(text: str) -> str:
+    # A JSON string is a TOML basic string, but for DEL, which TOML wants escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _strings(items: tuple[str, ...]) -> str:
+    return f"[{', '.join(_string(item) for item in items)}]"
+
+
+def _sizes(sizes: Mapping[str, int]) -> str:
+    pairs = ", ".join(
+        f"{name if name.isidentifier() and name.isascii() else _string(name)} = {n}" for name, n in sizes.items()
+    )
+    return f"{{ {pairs} }}" if pairs else "{}"
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    text = repr(float(value))
+    # TOML wants a fraction or an exponent, and repr gives one of the two.
+    return "nan" if math.isnan(value) else text

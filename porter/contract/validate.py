@@ -1,0 +1,123 @@
+"""Whether a contract holds together: every name it uses is a symbol, every workload satisfies its conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from porter.contract.contract import Contract, EntryKind, ScalarArg, TensorArg, Values, Workload
+from porter.contract.expressions import evaluate, holds, names_in, number
+from porter.contract.syntax import ExpressionError
+from porter.errors import ContractError
+
+MAX_ELEMENTS = 1 << 26
+
+
+class InvalidContractError(ContractError):
+    """A contract contradicts itself; `path` leads to the field: `("argument", 2, "shape")`."""
+
+    def __init__(self, message: str, hint: str, path: tuple[str | int, ...]) -> None:
+        super().__init__(message, hint)
+        self.path = path
+
+
+def check(contract: Contract) -> None:
+    """Raises `InvalidContractError` at the first thing that cannot be."""
+    _check_entry(contract)
+    _check_names(contract)
+    symbols = frozenset(contract.symbols)
+    for path, text in expressions(contract):
+        try:
+            unknown = sorted(names_in(text) - symbols)
+        except ExpressionError as error:
+            raise InvalidContractError(error.message, "write it as in C, over the symbols", path) from error
+        if unknown:
+            hint = f"add it to symbols, or use one of {', '.join(contract.symbols) or 'none'}"
+            raise InvalidContractError(f"'{unknown[0]}' in '{text}' is not a symbol", hint, path)
+    for index, workload in enumerate(contract.workloads):
+        _check_workload(contract, workload, index)
+
+
+def expressions(contract: Contract) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every expression of the contract with the path of its field."""
+    for index, argument in enumerate(contract.arguments):
+        if isinstance(argument, ScalarArg):
+            yield ("argument", index, "value"), argument.value
+            continue
+        for extent in argument.shape:
+            yield ("argument", index, "shape"), extent
+        if argument.bound:
+            yield ("argument", index, "bound"), argument.bound
+    for condition in contract.conditions:
+        yield ("conditions",), condition
+    if contract.entry.launch is not None:
+        launch = contract.entry.launch
+        for text in (*launch.grid, *launch.block, launch.shared_bytes):
+            yield ("entry", "launch"), text
+
+
+def _check_entry(contract: Contract) -> None:
+    kind, launch = contract.entry.kind, contract.entry.launch
+    if (kind is EntryKind.KERNEL) != (launch is not None):
+        verb = "needs" if launch is None else "has no"
+        raise InvalidContractError(f"a {kind.value} entry {verb} launch", "see entry.kind", ("entry", "launch"))
+    if kind is EntryKind.PROGRAM and contract.arguments:
+        raise InvalidContractError("a program takes no arguments", "remove them", ("argument", 0))
+
+
+def _check_names(contract: Contract) -> None:
+    seen: set[str] = set()
+    for index, argument in enumerate(contract.arguments):
+        if argument.name in seen:
+            raise InvalidContractError(f"two arguments are called '{argument.name}'", "rename one", ("argument", index))
+        seen.add(argument.name)
+        needs_bound = isinstance(argument, TensorArg) and argument.values in (Values.INDEX, Values.SORTED)
+        if isinstance(argument, TensorArg) and needs_bound and not argument.bound:
+            hint = 'say what they index: bound = "n"'
+            raise InvalidContractError(f"the values of '{argument.name}' need a bound", hint, ("argument", index))
+    for dtype in contract.tolerance:
+        if not dtype.is_float:
+            path = ("tolerance", dtype.value)
+            raise InvalidContractError(f"{dtype.value} compares exactly", "remove its tolerance", path)
+
+
+def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
+    path: tuple[str | int, ...] = ("workload", index)
+    missing = [s for s in contract.symbols if s not in workload.sizes]
+    if missing:
+        hint = f"add {missing[0]} = ... to its sizes"
+        raise InvalidContractError(f"workload '{workload.name}' gives no size to '{missing[0]}'", hint, path)
+    for condition in contract.conditions:
+        if not _value(condition, workload.sizes, path):
+            sizes = ", ".join(f"{k} = {v}" for k, v in workload.sizes.items())
+            message = f"workload '{workload.name}' breaks the condition '{condition}' with {sizes}"
+            raise InvalidContractError(message, "change its sizes or the condition", path)
+    for tensor in contract.tensors:
+        extents = [_value(extent, workload.sizes, path) for extent in tensor.shape]
+        if any(e < 0 or e != int(e) for e in extents) or _product(extents) > MAX_ELEMENTS:
+            text = ", ".join(f"{e:g}" for e in extents)
+            message = f"'{tensor.name}' would have the shape ({text}) in workload '{workload.name}'"
+            raise InvalidContractError(message, f"keep extents between 0 and {MAX_ELEMENTS} elements", path)
+
+
+def _value(text: str, sizes: Mapping[str, int], path: tuple[str | int, ...]) -> int | float:
+    try:
+        return number(text, sizes)
+    except ExpressionError as error:
+        raise InvalidContractError(f"'{text}' has no value: {error.message}", "mind the sizes", path) from error
+
+
+def _product(extents: list[int | float]) -> float:
+    result = 1.0
+    for extent in extents:
+        result *= extent
+    return result
+
+
+def satisfies(contract: Contract, sizes: Mapping[str, int]) -> bool:
+    """Whether `sizes` meet every condition, and every extent has a value that is not negative."""
+    try:
+        return all(holds(c, sizes) for c in contract.conditions) and all(
+            evaluate(extent, sizes) >= 0 for tensor in contract.tensors for extent in tensor.shape
+        )
+    except ExpressionError:
+        return False

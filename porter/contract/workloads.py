@@ -1,0 +1,129 @@
+"""Default workloads: sizes that satisfy the conditions, small enough to emulate, odd enough to find what is wrong."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from porter.contract.contract import Contract, TensorArg, Workload
+from porter.contract.expressions import evaluate, holds, names_in
+from porter.contract.syntax import ExpressionError
+
+MAX_ELEMENTS = 200_000
+_SEED = 20_011
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 53, 67, 97, 131, 197, 263, 389, 521, 769, 1031, 2053, 4099, 8191, 12289)
+# Sizes by the number of symbols that multiply into a tensor: the axis threads walk, and the others.
+_INNER = {0: 4099, 1: 4099, 2: 1031, 3: 131, 4: 37, 5: 13}
+_OUTER = {0: 4099, 1: 4099, 2: 13, 3: 11, 4: 7, 5: 5}
+# Where a condition wants a multiple or a power of two, these follow the primes.
+_ROUND = (1, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024, 2048, 4096)
+_MAX_TRIALS = 20_000
+_LARGEST_CONSTANT = 65_536
+_INTEGER = re.compile(r"\b\d+\b")
+
+
+def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> tuple[Workload, ...]:
+    """Tiny, odd, large and small workloads for `contract`; `fixed` holds sizes the user chose.
+
+    Empty when no sizes were found that satisfy the conditions: the caller has a question to ask.
+    """
+    given = dict(fixed or {})
+    tiny = choose_sizes(contract, given, _tiny_targets(contract))
+    odd = choose_sizes(contract, given, _odd_targets(contract))
+    if tiny is None or odd is None:
+        return ()
+    return (
+        Workload("tiny", tiny, _SEED),
+        Workload("odd", odd, _SEED + 1),
+        Workload("large values", odd, _SEED + 2, scale=1e3),
+        Workload("small values", tiny if tiny != odd else odd, _SEED + 3, scale=1e-3),
+    )
+
+
+def with_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> Contract:
+    """`contract` with its default workloads."""
+    return replace(contract, workloads=default_workloads(contract, fixed))
+
+
+def _tiny_targets(contract: Contract) -> dict[str, int]:
+    """A different small prime for each symbol."""
+    return {symbol: _PRIMES[1 + index % 5] for index, symbol in enumerate(contract.symbols)}
+
+
+def _odd_targets(contract: Contract) -> dict[str, int]:
+    """Different primes, so that swapped sizes show; beyond a block on the axis threads walk, few on the others."""
+    targets: dict[str, int] = {}
+    for symbol in contract.symbols:
+        rank = max((_rank(t, symbol) for t in contract.tensors), default=1)
+        innermost = any(t.shape and symbol in names_in(t.shape[-1]) for t in contract.tensors)
+        wish = (_INNER if innermost else _OUTER).get(rank, 3)
+        free = [p for p in _PRIMES if p not in targets.values()]
+        targets[symbol] = min(free, key=lambda p: abs(p - wish), default=wish)
+    return targets
+
+
+def _rank(tensor: TensorArg, symbol: str) -> int:
+    """How many symbols multiply into the size of a tensor that `symbol` is part of; 0 when it is not."""
+    used = frozenset().union(*(names_in(extent) for extent in tensor.shape))
+    return len(used) if symbol in used else 0
+
+
+def choose_sizes(contract: Contract, given: Mapping[str, int], targets: Mapping[str, int]) -> dict[str, int] | None:
+    """Sizes near `targets` that satisfy the conditions and keep every tensor small; None when none were found."""
+    search = _Search(contract, targets)
+    sizes = search.solve([s for s in contract.symbols if s not in given], dict(given))
+    return {s: sizes[s] for s in contract.symbols} if sizes is not None else None
+
+
+class _Search:
+    """Depth first, each symbol's favourite first; a condition prunes as soon as all it names is known."""
+
+    def __init__(self, contract: Contract, targets: Mapping[str, int]) -> None:
+        self.contract = contract
+        self.targets = targets
+        self.trials = 0
+        self.conditions = tuple((c, names_in(c)) for c in contract.conditions)
+        self.extents = tuple((t, frozenset[str]().union(*map(names_in, t.shape))) for t in contract.tensors)
+
+    def solve(self, free: list[str], sizes: dict[str, int]) -> dict[str, int] | None:
+        """`sizes` extended by `free`, or None."""
+        if not free:
+            return sizes
+        symbol, rest = free[0], free[1:]
+        for candidate in self.candidates(symbol):
+            self.trials += 1
+            if self.trials > _MAX_TRIALS:
+                return None
+            trial = {**sizes, symbol: candidate}
+            if self.possible(symbol, trial) and (found := self.solve(rest, trial)) is not None:
+                return found
+        return None
+
+    def possible(self, symbol: str, sizes: Mapping[str, int]) -> bool:
+        """Whether nothing known about `symbol` is broken by `sizes`."""
+        known = sizes.keys()
+        try:
+            return all(
+                holds(text, sizes) for text, used in self.conditions if symbol in used and used <= known
+            ) and all(
+                _fits([evaluate(e, sizes) for e in tensor.shape])
+                for tensor, used in self.extents
+                if symbol in used and used <= known
+            )
+        except ExpressionError:
+            return False
+
+    def candidates(self, symbol: str) -> Iterator[int]:
+        """The target, primes from near to far, then round numbers and multiples of what the conditions name."""
+        target = self.targets[symbol]
+        constants = {int(c) for text, used in self.conditions if symbol in used for c in _INTEGER.findall(text)}
+        multiples = {c * k for c in constants if 0 < c <= _LARGEST_CONSTANT for k in (1, 3, 5, 7)}
+        yield target
+        yield from (p for p in sorted(_PRIMES, key=lambda p: abs(p - target)) if p != target)
+        yield from sorted({*_ROUND, *multiples}, key=lambda r: abs(r - target))
+
+
+def _fits(extents: list[int]) -> bool:
+    return all(e >= 0 for e in extents) and math.prod(extents) <= MAX_ELEMENTS

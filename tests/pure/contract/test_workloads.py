@@ -1,0 +1,104 @@
+"""Workloads satisfy the conditions, stay small, and are the same for ever."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from porter.contract.contract import Role, Values, Workload
+from porter.contract.dtype import DType, decode
+from porter.contract.materialise import materialise
+from porter.contract.validate import check
+from porter.contract.workloads import MAX_ELEMENTS, default_workloads, with_workloads
+from porter.simt.job import ScalarValue, TensorValue
+
+
+@pytest.mark.parametrize(
+    ("symbols", "shape", "conditions"),
+    [
+        (("n",), ("n",), ()),
+        (("n",), ("n",), ("n % 4 == 0",)),
+        (("B", "N"), ("B", "N"), ("N % 128 == 0", "N <= 1024")),
+        (("B", "T", "C", "NH"), ("B", "T", "3 * C"), ("C % NH == 0", "C / NH <= 64")),
+        (("N", "C", "H", "W"), ("N", "C", "H", "W"), ()),
+        (("M", "N", "K"), ("M", "K", "N"), ("M % 64 == 0", "N % 64 == 0", "K % 16 == 0")),
+        (("a", "b", "c", "d", "e", "f"), ("a", "b", "c", "d", "e", "f"), ()),
+        (("n",), ("n",), ("n == 4096",)),
+    ],
+)
+def test_sizes_meet_the_conditions_and_stay_small(contract, tensor, symbols, shape, conditions):
+    drafted = with_workloads(contract(tensor("x", *shape), symbols=symbols, conditions=conditions))
+    assert [w.name for w in drafted.workloads] == ["tiny", "odd", "large values", "small values"]
+    for workload in drafted.workloads:
+        (value,) = materialise(drafted, workload)
+        assert isinstance(value, TensorValue)
+        assert 0 < value.storage.size <= MAX_ELEMENTS
+
+
+def test_odd_sizes_are_no_multiple_of_a_block(contract, tensor):
+    for workload in default_workloads(contract(tensor("x", "B", "N"), symbols=("B", "N")))[1:]:
+        assert all(size % 2 for size in workload.sizes.values())
+        assert workload.sizes["B"] != workload.sizes["N"]
+
+
+def test_sizes_the_user_gave_are_kept(contract, tensor):
+    for workload in default_workloads(contract(tensor("x", "B", "N"), symbols=("B", "N")), {"N": 48}):
+        assert workload.sizes["N"] == 48
+
+
+def test_conditions_that_cannot_be_met_give_no_workload(contract, tensor):
+    assert default_workloads(contract(tensor("x", "n"), conditions=("n > 5", "n < 3"))) == ()
+
+
+def test_inputs_are_the_same_bit_for_bit(scale_contract):
+    values = materialise(scale_contract, Workload("w", {"n": 1003}, 42, 0.5))
+    digest = hashlib.sha256(b"".join(v.storage.tobytes() for v in values if isinstance(v, TensorValue)))
+    assert digest.hexdigest()[:16] == "5afb205a0daa5d7d"
+
+
+def test_each_argument_gets_what_it_is_declared_to_get(scale_contract):
+    x, y, index, factor, n = materialise(scale_contract, Workload("w", {"n": 20000}, 42, 100.0))
+    assert factor == ScalarValue(1.5)
+    assert n == ScalarValue(20000)
+    signed = decode(x.storage, DType.FLOAT32)
+    assert signed.min() < 0 < signed.max()
+    assert abs(signed.std() - 100) < 2
+    assert (y.storage.view(np.uint8) == 0xFF).all()
+    assert index.storage.min() == 0
+    assert index.storage.max() == 19999
+
+
+@pytest.mark.parametrize("dtype", DType)
+@pytest.mark.parametrize("scale", [1e3, 1e-3, 1.0])
+def test_normal_values_are_finite_in_every_type(contract, tensor, dtype, scale):
+    (value,) = materialise(contract(tensor("x", "n", dtype=dtype)), Workload("w", {"n": 4099}, 1, scale))
+    values = decode(value.storage, dtype)
+    assert np.isfinite(values).all()
+    assert value.storage.dtype == dtype.storage
+    if scale >= 1:
+        assert len(np.unique(values)) > 1
+
+
+def test_offsets_rise_from_zero_to_the_bound(contract, tensor):
+    offsets = tensor("offsets", "n", dtype=DType.INT32, values=Values.SORTED, bound="3 * n")
+    (value,) = materialise(contract(offsets), Workload("w", {"n": 7}, 1))
+    assert value.storage[0] == 0
+    assert value.storage[-1] == 21
+    assert (np.diff(value.storage) >= 0).all()
+
+
+def test_probabilities_lie_strictly_between_zero_and_one(contract, tensor):
+    argument = tensor("p", "n", dtype=DType.BFLOAT16, values=Values.PROBABILITY)
+    (value,) = materialise(contract(argument), Workload("w", {"n": 5000}, 1))
+    values = decode(value.storage, DType.BFLOAT16)
+    assert values.min() > 0
+    assert values.max() <= 1
+
+
+def test_the_poison_of_an_output_can_be_chosen(contract, tensor):
+    (value,) = materialise(contract(tensor("y", "n", role=Role.OUT)), Workload("w", {"n": 3}, 1), poison=0x11)
+    assert value.storage.tobytes() == b"\x11" * 12
+
+
+def test_the_drafts_of_these_tests_hold_together(scale_contract):
+    check(scale_contract)
