@@ -39,7 +39,7 @@ class Token(NamedTuple):
 
 _TOKEN = re.compile(
     r"""
-      (?P<BLANK>        (?: \s | \\[ \t]*\r?\n )++ )
+      (?P<BLANK>        (?: [\s\ufeff] | \\[ \t]*\r?\n )++ )
     | (?P<COMMENT>      //(?: [^\n\\] | \\\r?\n | \\ )*+ | /\*.*?(?:\*/|\Z) )
     | (?P<STRING>       (?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?\)(?P=delimiter)"
                       | (?:u8|[uUL])?"(?: [^"\\\n] | \\\r?\n | \\. )*+"? )
@@ -64,7 +64,7 @@ _AFTER_LAUNCH = re.compile(r"(?:\s|\\\r?\n|/\*.*?\*/)*(?:\(|\Z)", re.S)
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 _CLOSING = frozenset(_OPENING.values())
 _BRACKETS = frozenset("()[]{}")
-_NOT_IN_TEMPLATE = frozenset((";", "&&", "||", "{", "}", ")", "]", "="))
+_NOT_IN_TEMPLATE = frozenset((";", "&&", "||", "{", "}", ")", "]"))
 _KINDS = {kind.name: kind for kind in TokenKind}
 
 

@@ -23,11 +23,13 @@ class Source:
     """One file's text. Offsets are characters of `text`, never bytes.
 
     `first_line` is the line of `path` on which `text` begins: above 1 for CUDA inside a string of a Python file.
+    `exports` are the functions that Python file asks `load_inline` to bind.
     """
 
     path: Path
     text: str
     first_line: int = 1
+    exports: tuple[str, ...] = ()
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:

@@ -1,0 +1,3 @@
+; What did the grammar not understand?
+(ERROR) @error
+(MISSING) @missing

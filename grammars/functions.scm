@@ -1,0 +1,2 @@
+; Which functions are defined here?
+(function_definition body: (_) @body) @function
