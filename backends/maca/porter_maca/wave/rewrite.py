@@ -24,8 +24,11 @@ from porter.source.program import Program
 from porter.source.text import Source
 from porter_maca.wave.calls import Stream, streams
 from porter_maca.wave.danger import Change
+from porter_maca.wave.flow import flow_of
+from porter_maca.wave.hazards import block_changes, hazard_changes
 from porter_maca.wave.intrinsics import intrinsic_changes
 from porter_maca.wave.library import library_changes
+from porter_maca.wave.lockstep import lockstep_changes
 from porter_maca.wave.nesting import nested
 from porter_maca.wave.primitives import ATEN_PRIMITIVES, PRIMITIVES, Primitive
 from porter_maca.wave.registers import register_changes
@@ -76,6 +79,11 @@ def _changes(parts: tuple[Stream, ...], program: Program, source: Source) -> Ite
         yield from warp_size_changes(stream, source.text, own_names)
         yield from register_changes(stream, source.text)
         yield from library_changes(stream)
+    flow = flow_of(source.text, program.macros)
+    for function in flow.functions:
+        yield from lockstep_changes(function, flow)
+    yield from hazard_changes(flow, program)
+    yield from block_changes(flow, program)
 
 
 def _known_primitives(program: Program) -> dict[str, Primitive]:
