@@ -13,10 +13,19 @@ from porter.errors import UsageError
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-SizeOption = Annotated[list[str], typer.Option("--size", metavar="NAME=N", help="A size the source does not say.")]
+TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform to port to, such as maca.")]
+ArchOption = Annotated[str, typer.Option("--arch", metavar="NAME", help="The target's model, such as C500.")]
+KernelOption = Annotated[
+    list[str] | None, typer.Option("--kernel", metavar="NAME", help="Only this kernel; repeatable.")
+]
+SizeOption = Annotated[
+    list[str] | None, typer.Option("--size", metavar="NAME=N", help="A size the source does not say.")
+]
 ContractOption = Annotated[Path | None, typer.Option("--contract", metavar="FILE", help="A contract to use as it is.")]
-IncludeOption = Annotated[list[Path], typer.Option("--include-dir", metavar="DIR", help="Where local headers lie.")]
-DefineOption = Annotated[list[str], typer.Option("--define", metavar="NAME[=V]", help="A macro the build sets.")]
+IncludeOption = Annotated[
+    list[Path] | None, typer.Option("--include-dir", metavar="DIR", help="Where local headers lie.")
+]
+DefineOption = Annotated[list[str] | None, typer.Option("--define", metavar="NAME[=V]", help="A macro the build sets.")]
 TimeLimitOption = Annotated[float, typer.Option("--time-limit", metavar="S", min=0.1, help="Seconds for one run.")]
 
 

@@ -19,11 +19,6 @@ def encode_json(document: Json) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def finite(number: float) -> float | None:
-    """`number`, or None for NaN and the infinities, which JSON does not have."""
-    return number if math.isfinite(number) else None
-
-
 def as_record(record: object) -> dict[str, Json]:
     """A dataclass instance as JSON, its fields in their order."""
     if not is_dataclass(record):
@@ -37,7 +32,7 @@ def as_json(value: object) -> Json:
         case None | bool() | int() | str():
             return value.value if isinstance(value, Enum) else value
         case float():
-            return finite(value)
+            return value if math.isfinite(value) else None  # JSON has no NaN and no infinity
         case Source():
             return str(value.path)
         case Path():

@@ -23,7 +23,7 @@ def broken(monkeypatch):
     """Makes `porter doctor` raise."""
 
     def break_with(error):
-        def raising(cache):
+        def raising(_cache):
             raise error
 
         monkeypatch.setattr("porter.report.machine.examine", raising)

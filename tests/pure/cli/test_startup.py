@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+HEAVY = {"torch", "numpy", "tree_sitter", "triton", "transformers", "rich.console"}
 COMMANDS = ["migrate", "inspect", "verify", "explain", "doctor"]
 
 
@@ -12,7 +13,7 @@ COMMANDS = ["migrate", "inspect", "verify", "explain", "doctor"]
 def test_help_imports_nothing_heavy(arguments):
     code = (
         "import sys; from porter.cli.main import main; status = main(sys.argv[1:]);"
-        "heavy = sorted({'torch', 'numpy', 'tree_sitter', 'triton', 'transformers', 'rich.console'} & set(sys.modules));"
+        f"heavy = sorted({HEAVY} & set(sys.modules));"
         "sys.exit(f'imported {heavy}' if heavy else status)"
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)

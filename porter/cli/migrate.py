@@ -1,0 +1,65 @@
+"""`porter migrate`: port, prove, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porter.cli.console import Console
+from porter.cli.options import (
+    ArchOption,
+    ContractOption,
+    DebugFlag,
+    DefineOption,
+    IncludeOption,
+    JsonFlag,
+    KernelOption,
+    SizeOption,
+    TargetOption,
+    TimeLimitOption,
+    cache_folder,
+    parse_sizes,
+)
+
+PathsArgument = Annotated[list[Path], typer.Argument(metavar="PATH...", help="CUDA sources, or directories of them.")]
+OutDirOption = Annotated[Path, typer.Option("--out-dir", "-o", metavar="DIR", help="Where ports and reports go.")]
+DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
+ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]
+
+
+def migrate(
+    context: typer.Context,
+    paths: PathsArgument,
+    target: TargetOption,
+    arch: ArchOption = "",
+    kernel: KernelOption = None,
+    contract: ContractOption = None,
+    size: SizeOption = None,
+    include_dir: IncludeOption = None,
+    define: DefineOption = None,
+    time_limit: TimeLimitOption = 20.0,
+    out_dir: OutDirOption = Path("porter-out"),
+    force: ForceFlag = False,
+    diff: DiffFlag = False,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Port CUDA sources, execute ports and originals on the CPU, and compare them."""
+    from porter.cli.attempt import Destination, attempt_all
+    from porter.evaluate.migration import MigrateOptions
+
+    console: Console = context.obj
+    options = MigrateOptions(
+        target=target,
+        cache=cache_folder(),
+        arch=arch,
+        kernels=tuple(kernel or ()),
+        contract=contract,
+        sizes=parse_sizes(size or ()),
+        include_dirs=tuple(include_dir or ()),
+        defines=tuple(define or ()),
+        time_limit_s=time_limit,
+    )
+    return attempt_all(paths, options, Destination(out_dir, force), console, diff=diff)

@@ -1,0 +1,121 @@
+"""The report of one migration as Markdown: what was dangerous, what was compared, how the numbers came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from porter.contract.contract import Argument, Contract, TensorArg
+from porter.evaluate.migration import EntryOutcome, Migration
+from porter.evaluate.outcome import Checked, Fidelity
+from porter.findings import Effort, Finding, Severity
+from porter.report.catalogue import EFFORTS
+from porter.report.machine import Machine
+from porter.report.verdict import checks, counted_lanes, describe, reason, verdict
+from porter.source.text import Source
+
+
+def migration_markdown(migration: Migration, machine: Machine) -> str:
+    """The whole report."""
+    target = f"{migration.target.backend} {migration.target.arch}"
+    return "\n".join(
+        [
+            f"# {migration.source.path.name} on {target}: {describe(migration.outcome)}\n",
+            f"{verdict(migration)}\n",
+            "## What was dangerous, and what porter did\n",
+            *_findings(migration),
+            "## Contract\n",
+            *(line for contract in migration.contracts for line in _contract(contract)),
+            "## Workloads and errors\n",
+            *(line for entry in migration.entries for line in _comparisons(entry)),
+            "## How the numbers were obtained\n",
+            *_method(migration),
+            "## Environment\n",
+            *_environment(machine),
+        ]
+    )
+
+
+def _findings(migration: Migration) -> Iterator[str]:
+    told = [finding for finding in migration.findings if finding.severity is not Severity.NOTE]
+    noted = len(migration.findings) - len(told)
+    if not told:
+        yield "Nothing.\n"
+    for finding in told:
+        yield from _finding(finding, migration.source)
+    if noted:
+        yield f"{noted} more worth knowing, in the JSON report.\n"
+
+
+def _finding(finding: Finding, source: Source) -> Iterator[str]:
+    place = f"line {finding.span.line}" if finding.span else "the whole file"
+    yield f"- **{finding.code}** ({finding.severity}, {place}): {finding.message}"
+    if finding.hint:
+        yield f"  {finding.hint}"
+    if finding.effort is not Effort.NONE:
+        yield f"  Left to do by hand: {EFFORTS[finding.effort]}."
+    if finding.span:
+        yield f"\n  ```cuda\n  {source.line(finding.span.line).strip()}\n  ```"
+    yield ""
+
+
+def _contract(contract: Contract) -> Iterator[str]:
+    """Arguments in call order, conditions, tolerances."""
+    yield f"### `{contract.entry.name}` ({contract.entry.kind})\n"
+    if contract.arguments:
+        yield from _table(
+            ("argument", "role", "type", "shape or value"), [_argument_row(a) for a in contract.arguments]
+        )
+    for condition in contract.conditions:
+        yield f"- must hold: `{condition}`"
+    for dtype, bound in contract.tolerance.items():
+        yield f"- {dtype}: |got - want| <= {bound.atol:g} + {bound.rtol:g} |want|"
+    for question in contract.questions:
+        yield f"- open: {question.text} ({question.flag})"
+    yield ""
+
+
+def _argument_row(argument: Argument) -> tuple[str, ...]:
+    if isinstance(argument, TensorArg):
+        return (f"`{argument.name}`", argument.role, argument.dtype, f"`[{', '.join(argument.shape)}]`")
+    return (f"`{argument.name}`", "in", argument.type, f"`{argument.value}`")
+
+
+def _comparisons(entry: EntryOutcome) -> Iterator[str]:
+    yield f"### `{entry.contract.entry.name}`: {describe(entry.outcome)}\n"
+    yield f"{reason(entry.outcome)}\n"
+    sizes = {workload.name: workload.sizes for workload in entry.contract.workloads}
+    rows = [_comparison_row(check, sizes.get(check.name, {})) for check in checks(entry.outcome)]
+    if rows:
+        yield from _table(("workload", "sizes", "lanes", "max abs error", "max rel error", "result"), rows)
+
+
+def _comparison_row(check: Checked, sizes: Mapping[str, int]) -> tuple[str, ...]:
+    errors = (f"{check.max_abs_error:.3g}", f"{check.max_rel_error:.3g}")
+    named = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    return (check.name, named, str(check.warp_size), *errors, "equal" if check.passed else check.worst or "differs")
+
+
+def _method(migration: Migration) -> Iterator[str]:
+    if migration.fidelity is Fidelity.EMULATED:
+        lanes = counted_lanes(migration.warp_sizes)
+        yield (
+            "porter executed both sources on the CPU with its own SIMT executor: the CUDA original at 32 lanes,\n"
+            f"the port at {lanes}, on the same seeded inputs, in device memory poisoned before use. An output may\n"
+            "differ from the original's by the tolerance of the contract, on top of what the original itself loses\n"
+            "against double precision.\n"
+        )
+    yield f"Fidelity: {migration.fidelity}. No speed was measured, and none is claimed.\n"
+
+
+def _environment(machine: Machine) -> Iterator[str]:
+    yield f"- porter {machine.porter}, Python {machine.python}, {machine.platform}"
+    for tool in (*machine.compilers, *machine.packages):
+        if tool.version:
+            yield f"- {tool.name}: {tool.version}"
+    yield ""
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for row in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    yield ""

@@ -1,0 +1,61 @@
+"""The JSON of migrations. Scripts rely on these names; they stay stable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from porter.evaluate.migration import Migration
+from porter.evaluate.outcome import Checked
+from porter.findings import Finding
+from porter.report.document import Json
+from porter.report.verdict import checks
+
+
+def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[str, Json]:
+    """One migration. `speedup` is null: nothing that was emulated has a speed."""
+    return {
+        "source": str(migration.source.path),
+        "target": migration.target.backend,
+        "outcome": migration.outcome.label,
+        "fidelity": migration.fidelity.value,
+        "warp_sizes": list(migration.warp_sizes),
+        "workloads": _workloads(migration),
+        "findings": [finding_document(finding) for finding in migration.findings],
+        "outputs": [str(path) for path in outputs],
+        "speedup": None,
+        "seconds": round(migration.seconds, 3),
+    }
+
+
+def finding_document(finding: Finding) -> dict[str, Json]:
+    """One finding; `line` is null where it is about the whole file."""
+    line = finding.span.line if finding.span else None
+    return {"code": finding.code, "severity": finding.severity.value, "line": line, "message": finding.message}
+
+
+def _workloads(migration: Migration) -> list[Json]:
+    """One row a workload, its errors the largest over the warp sizes; with several entries named `entry/workload`."""
+    rows: list[Json] = []
+    for entry in migration.entries:
+        prefix = f"{entry.contract.entry.name}/" if len(migration.entries) > 1 else ""
+        by_name: dict[str, list[Checked]] = {}
+        for check in checks(entry.outcome):
+            by_name.setdefault(check.name, []).append(check)
+        rows.extend(_workload(prefix + name, checked) for name, checked in by_name.items())
+    return rows
+
+
+def _workload(name: str, checked: Sequence[Checked]) -> dict[str, Json]:
+    return {
+        "name": name,
+        "max_abs_error": _largest([check.max_abs_error for check in checked]),
+        "max_rel_error": _largest([check.max_rel_error for check in checked]),
+        "passed": all(check.passed for check in checked),
+    }
+
+
+def _largest(errors: Sequence[float]) -> float | None:
+    """The largest error; None where one is not finite, for which JSON has no number."""
+    return max(errors) if all(map(math.isfinite, errors)) else None

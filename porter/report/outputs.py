@@ -1,0 +1,97 @@
+"""The files a migration leaves behind: written whole or not at all, and never over something porter did not write.
+
+A manifest in the output folder holds the digest of every file porter wrote there. A file with another digest is the
+user's, or was edited by the user, and stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from porter.contract.toml import dumps
+from porter.errors import InputError
+from porter.evaluate.migration import Migration
+from porter.report.document import encode_json
+from porter.report.machine import Machine
+from porter.report.markdown import migration_markdown
+from porter.report.migration_document import migration_document
+
+MANIFEST = ".porter.json"
+
+
+def output_texts(migration: Migration, folder: Path, machine: Machine, *, with_contract: bool) -> Mapping[Path, str]:
+    """Every file of a migration by its path under `folder`: the port, the contract, the two reports."""
+    stem = migration.source.path.stem
+    texts = {folder / file.name: file.text for file in migration.files}
+    if with_contract and migration.contracts:
+        texts[folder / f"{stem}.contract.toml"] = dumps(migration.contracts)
+    texts[folder / f"{stem}.report.md"] = migration_markdown(migration, machine)
+    report = folder / f"{stem}.report.json"
+    texts[report] = encode_json(migration_document(migration, (*texts, report)))
+    return texts
+
+
+def write_outputs(texts: Mapping[Path, str], root: Path, untouchable: Iterable[Path], *, force: bool) -> None:
+    """Write `texts` under `root`, each file whole or not at all; nothing is written when one may not be.
+
+    Raises `InputError` for a path outside `root`, for one of `untouchable` (the user's own sources), for a file porter
+    did not write (unless `force`) and for a folder that cannot be written.
+    """
+    known = _read_manifest(root)
+    own = {path.resolve() for path in untouchable}
+    for path in texts:
+        _check_place(path, root, own)
+        if not force:
+            _check_ours(path, known.get(_name(path, root), ""))
+    digests = {_name(path, root): _digest(text.encode()) for path, text in texts.items()}
+    try:
+        for path, text in texts.items():
+            _write(path, text)
+        _write(root / MANIFEST, encode_json(dict(sorted({**known, **digests}.items()))))
+    except OSError as error:
+        raise InputError(
+            f"cannot write {error.filename or root}: {error.strerror}", "choose another --out-dir"
+        ) from error
+
+
+def _read_manifest(root: Path) -> Mapping[str, str]:
+    try:
+        document = json.loads((root / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(digest) for name, digest in document.items()} if isinstance(document, dict) else {}
+
+
+def _check_place(path: Path, root: Path, own: Iterable[Path]) -> None:
+    place = path.resolve()
+    if not place.is_relative_to(root.resolve()):
+        raise InputError(f"{path} lies outside the output folder {root}", "migrate the folder that holds all the files")
+    if place in own:
+        raise InputError(f"{path} is a source: porter does not write over it", "choose another --out-dir")
+
+
+def _check_ours(path: Path, digest: str) -> None:
+    if path.is_dir():
+        raise InputError(f"{path} is a directory", "choose another --out-dir")
+    if path.exists() and _digest(path.read_bytes()) != digest:
+        raise InputError(f"{path} is not as porter wrote it", "choose another --out-dir, or --force to overwrite it")
+
+
+def _name(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    """Write to a temporary neighbour and rename it, so that no reader ever sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.write_text(text, "utf-8", newline="")
+    fresh.replace(path)

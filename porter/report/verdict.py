@@ -1,0 +1,84 @@
+"""The verdict in one sentence, and how it was obtained in another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from porter.evaluate.migration import Migration
+from porter.evaluate.outcome import (
+    Checked,
+    Crashed,
+    Fidelity,
+    NotBuilt,
+    NotVerified,
+    Outcome,
+    Refused,
+    Verified,
+    Wrong,
+)
+
+OUTCOME_STYLES = {
+    "verified": "bold green",
+    "not_verified": "bold yellow",
+    "refused": "bold yellow",
+    "not_built": "bold red",
+    "crashed": "bold red",
+    "wrong": "bold red",
+}
+
+
+def checks(outcome: Outcome) -> tuple[Checked, ...]:
+    """The comparisons behind an outcome; none where nothing ran to its end."""
+    match outcome:
+        case Verified() | Crashed() | Wrong():
+            return outcome.checked
+        case NotVerified() | Refused() | NotBuilt():
+            return ()
+    assert_never(outcome)
+
+
+def reason(outcome: Outcome) -> str:
+    """Why the outcome is what it is."""
+    match outcome:
+        case Verified():
+            return "executed, and equal to the original within tolerance on every workload"
+        case NotVerified() | Refused() | NotBuilt() | Crashed() | Wrong():
+            return outcome.because
+    assert_never(outcome)
+
+
+def describe(outcome: Outcome) -> str:
+    """The outcome as words: `not built`."""
+    return outcome.label.replace("_", " ")
+
+
+def how_obtained(migration: Migration) -> str:
+    """What the numbers mean: fidelity, lanes and device."""
+    if not any(checks(entry.outcome) for entry in migration.entries):
+        return "nothing of the port was executed to the end"
+    lanes = counted_lanes(migration.warp_sizes)
+    match migration.fidelity:
+        case Fidelity.EMULATED:
+            return f"emulated, {lanes} on the CPU; no speed was measured"
+        case Fidelity.COMPILED:
+            return "compiled for the target, not executed"
+        case Fidelity.PROXY:
+            return f"the port on another vendor's device, {lanes}"
+        case Fidelity.NATIVE:
+            return f"on the target's own device, {lanes}"
+    assert_never(migration.fidelity)
+
+
+def counted_lanes(warp_sizes: Sequence[int]) -> str:
+    """`64 and 32 lanes`."""
+    return f"{' and '.join(str(size) for size in sorted(warp_sizes, reverse=True))} lanes"
+
+
+def verdict(migration: Migration) -> str:
+    """The sentence every report ends with."""
+    target = f"{migration.target.backend} {migration.target.arch}"
+    return (
+        f"{describe(migration.outcome)}: {migration.source.path.name} for {target}: "
+        f"{reason(migration.outcome)} ({how_obtained(migration)})"
+    )

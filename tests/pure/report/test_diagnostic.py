@@ -1,0 +1,41 @@
+"""Findings at their places."""
+
+from dataclasses import replace
+
+from porter.findings import Finding, Severity
+from porter.report.diagnostic import diagnostic
+
+
+def test_the_caret_stands_under_the_span_and_tabs_stay_tabs(migration):
+    assert diagnostic(migration.findings[0], migration.source).plain == (
+        "ops/sum.cu:2:19: warning: room for 32 warps [PORT1007]\n"
+        "    2 | \t__shared__ float partial[32];\n"
+        "      | \t                 ^^^^^^^^^^^\n"
+        "  = made it 64\n"
+    )
+
+
+def test_a_span_of_several_lines_is_marked_to_the_end_of_its_first(source):
+    whole = Finding("PORT2001", Severity.ERROR, "not understood", source.span(0, len(source.text)))
+    lines = diagnostic(whole, source).plain.splitlines()
+    assert lines[1].removeprefix("    1 | ") == source.line(1)
+    assert lines[2] == "      | " + "^" * len(source.line(1))
+
+
+def test_an_empty_span_at_the_end_of_the_file_still_has_a_caret(source):
+    end = Finding("PORT2001", Severity.ERROR, "the file ends here", source.span(len(source.text), len(source.text)))
+    assert diagnostic(end, source).plain.splitlines()[2].endswith("| ^")
+
+
+def test_without_a_span_there_is_only_the_sentence(migration):
+    placeless = replace(migration.findings[0], span=None, hint="")
+    assert diagnostic(placeless, migration.source).plain == "ops/sum.cu: warning: room for 32 warps [PORT1007]\n"
+
+
+def test_lines_count_in_the_file_the_text_was_cut_from(migration):
+    embedded = replace(migration.source, first_line=40)
+    start = embedded.text.index("partial")
+    found = replace(migration.findings[0], span=embedded.span(start, start + 7))
+    lines = diagnostic(found, embedded).plain.splitlines()
+    assert lines[0].startswith("ops/sum.cu:41:19:")
+    assert lines[1] == "   41 | \t__shared__ float partial[32];"

@@ -1,0 +1,122 @@
+"""A migration as text, JSON and Markdown."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Refused, Verified, Wrong
+from porter.report.document import encode_json
+from porter.report.markdown import migration_markdown
+from porter.report.migration import migration_text
+from porter.report.migration_document import migration_document
+from porter.report.verdict import verdict
+
+KEYS = [
+    "source",
+    "target",
+    "outcome",
+    "fidelity",
+    "warp_sizes",
+    "workloads",
+    "findings",
+    "outputs",
+    "speedup",
+    "seconds",
+]
+
+
+def test_the_json_has_the_names_scripts_rely_on(migration):
+    document = json.loads(encode_json(migration_document(migration, [Path("out/sum.maca.cpp")])))
+    assert list(document) == KEYS
+    assert document["workloads"] == [
+        {"name": "odd", "max_abs_error": 6.4e-05, "max_rel_error": 2e-06, "passed": True},
+        {"name": "tiny", "max_abs_error": 6.4e-05, "max_rel_error": 2e-06, "passed": True},
+    ]
+    assert document["findings"] == [
+        {"code": "PORT1007", "severity": "warning", "line": 2, "message": "room for 32 warps"}
+    ]
+    assert (document["outcome"], document["fidelity"], document["warp_sizes"]) == ("verified", "emulated", [64, 32])
+    assert (document["outputs"], document["speedup"], document["seconds"]) == (["out/sum.maca.cpp"], None, 1.235)
+
+
+def test_a_workload_fails_when_it_fails_at_one_warp_size_and_nan_is_null(migration):
+    checked = (Checked("odd", 32, 0.0, 0.0, True), Checked("odd", 64, math.nan, math.inf, False, "y[0]"))
+    wrong = Wrong("y[0] differs", checked)
+    wrong_migration = replace(migration, outcome=wrong, entries=(replace(migration.entries[0], outcome=wrong),))
+    document = json.loads(encode_json(migration_document(wrong_migration, [])))
+    row = {"name": "odd", "max_abs_error": None, "max_rel_error": None, "passed": False}
+    assert document["workloads"] == [row]
+    assert document["outcome"] == "wrong"
+
+
+def test_workloads_of_several_entries_are_told_apart(migration):
+    twice = replace(migration, entries=migration.entries * 2)
+    assert {row["name"] for row in migration_document(twice, [])["workloads"]} == {"launch_sum/odd", "launch_sum/tiny"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (NotVerified("the reference races"), "not verified: sum.cu for maca C500: the reference races"),
+        (Refused("textures"), "refused: sum.cu for maca C500: textures"),
+        (NotBuilt("line 3: no such name", "log"), "not built: sum.cu for maca C500: line 3: no such name"),
+        (Crashed("deadlock", ()), "crashed: sum.cu for maca C500: deadlock"),
+    ],
+)
+def test_a_verdict_without_a_comparison_says_that_nothing_was_executed(migration, outcome, words):
+    failed = replace(migration, outcome=outcome, entries=(replace(migration.entries[0], outcome=outcome),))
+    assert verdict(failed) == f"{words} (nothing of the port was executed to the end)"
+
+
+def test_the_verdict_names_the_fidelity_and_claims_no_speed(migration):
+    assert "emulated, 64 and 32 lanes on the CPU; no speed was measured" in verdict(migration)
+
+
+def test_the_text_shows_findings_comparisons_outputs_and_verdict(migration):
+    text = migration_text(migration, [Path("out/sum.maca.cpp")]).plain
+    assert "ops/sum.cu:2:19: warning" in text
+    assert "launch_sum: verified\n" in text
+    assert [line.split()[:2] for line in text.splitlines() if line.endswith("equal")] == [
+        ["odd", "64"],
+        ["tiny", "64"],
+        ["odd", "32"],
+        ["tiny", "32"],
+    ]
+    assert "wrote out/sum.maca.cpp\n" in text
+    assert text.endswith(verdict(migration))
+
+
+def test_a_port_that_does_not_build_shows_the_first_lines_of_the_log(migration):
+    log = "\n".join(f"line {i}" for i in range(100))
+    not_built = replace(migration, outcome=NotBuilt("line 0", log), entries=())
+    text = migration_text(not_built, []).plain
+    assert "line 19\n" in text
+    assert "line 20\n" not in text
+
+
+def test_the_markdown_tells_the_whole_story(migration, machine):
+    page = migration_markdown(migration, machine)
+    titles = [line for line in page.splitlines() if line.startswith("#")]
+    assert titles == [
+        "# sum.cu on maca C500: verified",
+        "## What was dangerous, and what porter did",
+        "## Contract",
+        "### `launch_sum` (pointer)",
+        "## Workloads and errors",
+        "### `launch_sum`: verified",
+        "## How the numbers were obtained",
+        "## Environment",
+    ]
+    assert "**PORT1007** (warning, line 2): room for 32 warps" in page
+    assert "| `x` | in | float32 | `[n]` |" in page
+    assert "| odd | n = 1003 | 64 | 6.4e-05 | 2e-06 | equal |" in page
+    assert "must hold: `n >= 1`" in page
+    assert "- g++: 12.2.0" in page
+
+
+def test_a_clean_source_says_that_nothing_was_dangerous(migration, machine):
+    clean = replace(migration, findings=(), outcome=Verified(()))
+    assert "What porter did\n\nNothing.\n".casefold() in migration_markdown(clean, machine).casefold()

@@ -1,0 +1,59 @@
+"""SARIF, checked against what the 2.1.0 schema requires of the parts porter writes."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from porter.catalogue import load_catalogue
+from porter.findings import Severity
+from porter.report.document import encode_json
+from porter.report.sarif import sarif_document
+
+CATALOGUE = load_catalogue(
+    """
+[[finding]]
+code = "PORT1007"
+title = "Shared memory sized for 32 warps"
+severity = "warning"
+effort = "none"
+explanation = "It holds one partial result a warp. At 64 lanes there are fewer warps."
+[[finding]]
+code = "PORT2001"
+title = "Not understood"
+severity = "error"
+effort = "hours"
+explanation = "A stretch could not be parsed. It is left as it is."
+"""
+)
+
+
+@pytest.fixture
+def log(migration):
+    known = migration.findings[0]
+    findings = (replace(known, code="PORT2001", severity=Severity.ERROR, span=None, hint=""), known, known)
+    return json.loads(encode_json(sarif_document(findings, migration.source, CATALOGUE)))
+
+
+def test_the_log_has_its_version_schema_and_one_run(log):
+    assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    assert log["runs"][0]["tool"]["driver"]["name"] == "porter"
+
+
+def test_every_rule_stands_once_and_every_result_points_to_its_own(log):
+    run = log["runs"][0]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["PORT1007", "PORT2001"]
+    assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in run["results"])
+    assert {rule["defaultConfiguration"]["level"] for rule in rules} <= {"none", "note", "warning", "error"}
+
+
+def test_results_have_message_level_and_a_region_that_ends_behind_the_last_character(log):
+    placeless, placed, _ = log["runs"][0]["results"]
+    assert placed["message"]["text"] == "room for 32 warps\nmade it 64"
+    location = placed["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "ops/sum.cu"
+    assert location["region"] == {"startLine": 2, "startColumn": 19, "endLine": 2, "endColumn": 30}
+    assert placeless["level"] == "error"
+    assert "region" not in placeless["locations"][0]["physicalLocation"]
