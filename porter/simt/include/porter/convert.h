@@ -1,0 +1,106 @@
+// Arguments from a job to C++ parameters, and results back. A shim specialises `Convert` and `Collect` for its types.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace porter::simt {
+
+// In the order of porter.contract.dtype.DType.
+enum class DType : std::uint8_t {
+    FLOAT64, FLOAT32, FLOAT16, BFLOAT16, INT64, INT32, INT16, INT8, UINT64, UINT32, UINT16, UINT8, BOOL
+};
+
+// A tensor (dense, row-major, in device memory) or a number.
+struct Argument {
+    bool is_tensor = false;
+    DType dtype = DType::FLOAT32;
+    std::vector<std::int64_t> shape;
+    void* data = nullptr;
+    std::size_t bytes = 0;
+    bool integral = false;  // a number: `integer` holds it exactly, else `real`
+    std::int64_t integer = 0;
+    double real = 0;
+
+    template <class T>
+    T number() const { return integral ? static_cast<T>(integer) : static_cast<T>(real); }
+};
+
+// A returned tensor; `data` may be device or host memory and is read before the process ends.
+struct Result {
+    DType dtype = DType::FLOAT32;
+    std::vector<std::int64_t> shape;
+    const void* data = nullptr;
+    std::size_t bytes = 0;
+    std::shared_ptr<void> owner;  // keeps `data` alive
+};
+
+// `Convert<P>::from(argument)` makes the value for a parameter declared as P without reference and const.
+template <class T, class Enable = void>
+struct Convert {
+    static T from(Argument& argument) { return T(argument.number<double>()); }
+};
+
+template <class T>
+struct Convert<T, std::enable_if_t<std::is_arithmetic_v<T> || std::is_enum_v<T>>> {
+    static T from(Argument& argument) {
+        if constexpr (std::is_enum_v<T>) return static_cast<T>(argument.number<std::underlying_type_t<T>>());
+        else return argument.number<T>();
+    }
+};
+
+template <class T>
+struct Convert<T*, void> {
+    static T* from(Argument& argument) { return static_cast<T*>(argument.is_tensor ? argument.data : nullptr); }
+};
+
+// `Collect<R>::into(results, value)` appends what a function returned.
+template <class T, class Enable = void>
+struct Collect {
+    static void into(std::vector<Result>&, const T&) {}
+};
+
+template <class T>
+struct Collect<std::vector<T>> {
+    static void into(std::vector<Result>& results, const std::vector<T>& values) {
+        for (const auto& value : values) Collect<T>::into(results, value);
+    }
+};
+
+template <class T, std::size_t N>
+struct Collect<std::array<T, N>> {
+    static void into(std::vector<Result>& results, const std::array<T, N>& values) {
+        for (const auto& value : values) Collect<T>::into(results, value);
+    }
+};
+
+template <class T>
+struct Collect<std::optional<T>> {
+    static void into(std::vector<Result>& results, const std::optional<T>& value) {
+        if (value) Collect<T>::into(results, *value);
+    }
+};
+
+template <class... T>
+struct Collect<std::tuple<T...>> {
+    static void into(std::vector<Result>& results, const std::tuple<T...>& values) {
+        std::apply([&](const auto&... value) { (Collect<std::decay_t<decltype(value)>>::into(results, value), ...); }, values);
+    }
+};
+
+template <class A, class B>
+struct Collect<std::pair<A, B>> {
+    static void into(std::vector<Result>& results, const std::pair<A, B>& value) {
+        Collect<A>::into(results, value.first);
+        Collect<B>::into(results, value.second);
+    }
+};
+
+}  // namespace porter::simt

@@ -1,0 +1,48 @@
+// Faults: what went wrong, at which line of the user's source.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace porter::simt {
+
+// In the order of porter.simt.job.FaultKind: the number crosses the process border.
+enum class FaultKind : std::uint8_t {
+    LANE_OUTSIDE_MASK,
+    LANE_ABSENT,
+    DEADLOCK,
+    OUT_OF_BOUNDS,
+    RACE,
+    UNINITIALISED,
+    LAUNCH,
+    HOST_CHECK,
+    DEVICE_ASSERT,
+    MISALIGNED,
+    CRASH,
+    TIMEOUT,
+    RESOURCE,
+};
+
+// A place in the user's source. As the default of a parameter, `Where::here()` names the line of the call.
+struct Where {
+    const char* file = "";
+    int line = 0;
+
+    static constexpr Where here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+};
+
+// Records a fault and goes on. Equal faults (kind, place, kernel) are counted, not repeated.
+void note(FaultKind kind, Where where, const std::string& message);
+
+// Records a fault, writes the results so far and ends the process.
+[[noreturn]] void fail(FaultKind kind, Where where, const std::string& message);
+
+// What host code throws when a check of its own fails (TORCH_CHECK); becomes a HOST_CHECK fault unless caught.
+class HostCheck : public std::runtime_error {
+public:
+    HostCheck(Where where, const std::string& message) : std::runtime_error(message), where(where) {}
+    Where where;
+};
+
+}  // namespace porter::simt

@@ -1,0 +1,33 @@
+// Device memory: guarded, poisoned, and known to the watch.
+#pragma once
+
+#include <cstddef>
+
+namespace porter::simt {
+
+// Device memory filled with the job's poison byte, aligned to 4096 bytes; null when the device is full.
+// `managed` memory may be touched by host code. `label` must outlive the allocation.
+void* device_allocate(std::size_t bytes, const char* label, bool managed = false);
+
+// Gives memory back. Later accesses are reported. Null and addresses that are no allocation's start: false.
+bool device_free(void* pointer);
+
+// The extent of the live allocation that holds `pointer`; base is null when there is none.
+struct Extent {
+    void* base = nullptr;
+    std::size_t bytes = 0;
+    bool managed = false;
+};
+Extent device_extent(const void* pointer);
+
+// Tells the watch that the host wrote or cleared device memory (cudaMemcpy to the device, cudaMemset, a torch fill).
+void host_wrote(void* pointer, std::size_t bytes);
+
+// Copies within or across host and device memory as cudaMemcpy does: what was never written stays so.
+void device_copy(void* to, const void* from, std::size_t bytes);
+void device_fill(void* to, int byte, std::size_t bytes);
+
+std::size_t device_bytes_total();
+std::size_t device_bytes_free();
+
+}  // namespace porter::simt
