@@ -1,0 +1,56 @@
+"""`MacaBackend`: MetaX MACA as porter sees it. What costs time to import is imported by the method that needs it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from porter.backend import Availability, Port, Target
+from porter.findings import CatalogueEntry, Finding
+from porter.source.program import Program
+from porter.source.text import Source
+from porter_maca.targets import BACKEND, targets
+from porter_maca.toolchain import MacaSdk
+
+
+class MacaBackend:
+    """Ports CUDA to MACA C++ and compiles it with `mxcc` where an SDK is installed.
+
+    `maca_path` is the SDK's root; without it the environment's MACA_PATH counts, which `probe` and `compile` read: the
+    backend's border to the machine.
+    """
+
+    name = BACKEND
+
+    def __init__(self, maca_path: Path | None = None) -> None:
+        self._maca_path = maca_path
+
+    def targets(self) -> tuple[Target, ...]:
+        """The MetaX devices known, C500 first."""
+        return targets()
+
+    def probe(self) -> Availability:
+        """Whether `mxcc` and a MetaX device are here."""
+        return self._sdk().probe()
+
+    def catalogue(self) -> tuple[CatalogueEntry, ...]:
+        """The portability findings."""
+        from porter_maca.catalogue import catalogue  # noqa: PLC0415 - it reads the registry, which imports this module
+
+        return tuple(catalogue().values())
+
+    def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:
+        """The program and its local headers as MACA C++."""
+        from porter_maca.port import port  # noqa: PLC0415 - the parser takes a while to import
+
+        return port(program, headers, target)
+
+    def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:
+        """The first error of `mxcc`, at the line of the ported file; None when it builds or there is no compiler."""
+        from porter_maca.compile import compile_port  # noqa: PLC0415 - only where there is a compiler
+
+        sdk = self._sdk()
+        return compile_port(sdk, port, target, workdir) if sdk.probe().compile else None
+
+    def _sdk(self) -> MacaSdk:
+        return MacaSdk.found(self._maca_path, os.environ)

@@ -1,0 +1,93 @@
+"""The names a file gives to its own things: they are never renamed, whatever they look like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from porter.source.lexer import Token, TokenKind, inside_directive, match_bracket, significant, tokens
+
+_TYPE_HEADS = frozenset({"struct", "class", "enum", "union", "using", "namespace", "typename"})
+_NO_TYPE = frozenset(
+    {
+        *(
+            "return",
+            "case",
+            "goto",
+            "else",
+            "do",
+            "new",
+            "delete",
+            "throw",
+            "co_return",
+            "if",
+            "while",
+            "not",
+            "and",
+            "or",
+        ),
+        *("sizeof", "alignof", "decltype", "operator", "using", "namespace", "typename"),
+        *("const", "constexpr", "volatile", "static", "extern", "inline", "register", "mutable"),
+        *("struct", "class", "enum", "union"),
+    }
+)
+_ENDS_DECLARATOR = frozenset({"(", ";", "=", ",", "[", "{"})
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """`functions` are defined with a body; `others` are macros, variables, parameters and types."""
+
+    functions: frozenset[str]
+    others: frozenset[str]
+
+
+def declared(texts: Iterable[str]) -> Declared:
+    """What the files `texts` declare, found by the shape of the tokens: `type name;`, `name(...) {`, `#define name`."""
+    functions: set[str] = set()
+    others: set[str] = set()
+    for text in texts:
+        stream = tokens(text)
+        for token in stream:
+            if token.kind is TokenKind.DIRECTIVE:
+                others.update(_macro(significant(inside_directive(token, text))))
+        code = [t for t in significant(stream) if t.kind is not TokenKind.DIRECTIVE]
+        functions.update(_functions(code))
+        others.update(_variables(code))
+    return Declared(frozenset(functions), frozenset(others))
+
+
+def _macro(line: Sequence[Token]) -> Iterable[str]:
+    if len(line) > 1 and line[0].text == "define":
+        yield line[1].text
+
+
+def _functions(code: Sequence[Token]) -> Iterable[str]:
+    """`name(...) {`, with qualifiers in between."""
+    for i in range(1, len(code) - 1):
+        if code[i].kind is TokenKind.IDENTIFIER and code[i + 1].text == "(" and _names_function(code[i - 1]):
+            close = match_bracket(code, i + 1)
+            after = close + 1 if close is not None else len(code)
+            while after < len(code) and code[after].text in ("const", "noexcept", "override"):
+                after += 1
+            if after < len(code) and code[after].text == "{":
+                yield code[i].text
+
+
+def _names_function(before: Token) -> bool:
+    """Whether what stands before `name(` can be a return type."""
+    if before.kind is TokenKind.IDENTIFIER:
+        return before.text not in _NO_TYPE
+    return before.text in ("*", "&", ">")
+
+
+def _variables(code: Sequence[Token]) -> Iterable[str]:
+    """`type name;`, `type name = …`, `struct name {` and `using name =`."""
+    for before, name, after in zip(code, code[1:], code[2:], strict=False):
+        if name.kind is not TokenKind.IDENTIFIER or before.kind is not TokenKind.IDENTIFIER:
+            continue
+        if before.text in _TYPE_HEADS:
+            if after.text in ("{", "=", ":"):
+                yield name.text
+        elif before.text not in _NO_TYPE and after.text in _ENDS_DECLARATOR:
+            yield name.text

@@ -1,0 +1,92 @@
+"""The port of a program: passes of text to text, each knowing where in the user's file it is (docs/design/maca.md).
+
+wave      what the code says about its warps is confined to 32 lanes of a wave
+names     CUDA's names become MACA's
+headers   so do the headers, and local ones are found where the port puts them
+frame     the line by which porter knows its work again, the runtime's header, the helper functions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from porter.backend import Port, PortedFile, Target
+from porter.findings import Finding
+from porter.source.parse import parse
+from porter.source.program import HostForm, Program
+from porter.source.text import Source
+from porter_maca.api import ApiTable, api_table
+from porter_maca.catalogue import finding
+from porter_maca.declared import Declared, declared
+from porter_maca.frame import framed
+from porter_maca.headers import include_ported, inclusions, port_names
+from porter_maca.names import rename
+from porter_maca.stamp import is_ported
+from porter_maca.traced import Traced
+from porter_maca.wave import rewrite
+
+_HEADER_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".cuh", ".inl", ".inc"})
+_RUNTIME_HEADERS = frozenset(
+    {"cuda_runtime.h", "cuda_runtime_api.h", "mc_runtime.h", "mcr/mc_runtime.h", "hc_runtime.h", "hcr/hc_runtime.h"}
+)
+
+
+@dataclass(frozen=True)
+class _Port:
+    """What all files of one port share."""
+
+    target: Target
+    table: ApiTable
+    own: Declared
+    names: Mapping[Path, str]
+    other_brand: bool
+
+
+def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
+    """`program` and the local `headers` it includes as MACA C++ for `target`; porter's own ports stay as they are."""
+    sources = (program.source, *headers)
+    shared = _Port(
+        target,
+        api_table(),
+        declared(s.text for s in sources),
+        port_names(program.source.path.parent, headers),
+        any(_is_other_brand(s) for s in sources),
+    )
+    needs_runtime = not any(i.path in _RUNTIME_HEADERS for s in sources for i in inclusions(s.text))
+    main_name = port_name(program)
+    ported = [_ported(program, main_name, shared, needs_runtime=needs_runtime)]
+    for header, name in zip(headers, shared.names.values(), strict=True):
+        ported.append(_ported(parse(header), name, shared, needs_runtime=False))
+    return Port(tuple(file for file, _ in ported), tuple(f for _, findings in ported for f in findings))
+
+
+def port_name(program: Program) -> str:
+    """The name of the ported file: an extension stays a `.cu`, which is what torch's build looks for."""
+    path = PurePosixPath(program.source.path.name)
+    if is_ported(program.source.text):
+        return path.name
+    stem = path.stem.removesuffix(".maca")
+    if path.suffix in _HEADER_SUFFIXES:
+        return f"{stem}.maca{path.suffix}"
+    is_torch = program.form in (HostForm.TORCH_EXTENSION, HostForm.TORCH_LAUNCHER)
+    return f"{stem}.maca.cu" if is_torch else f"{stem}.maca.cpp"
+
+
+def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) -> tuple[PortedFile, Sequence[Finding]]:
+    """One file of the port."""
+    source = program.source
+    if is_ported(source.text):
+        note = finding("PORT1190", source.span(0, 0), f"{source.path.name} is a port made by porter: left as it is")
+        return PortedFile(name, source.text, source), (note,)
+    wave = rewrite(program, source, shared.target)
+    traced = Traced.of(source).edited(wave.edits)
+    traced, about_names = rename(traced, shared.table, shared.own, other_brand=shared.other_brand)
+    traced, about_headers = include_ported(traced, shared.table, name, shared.names)
+    text = framed(traced.text, source, shared.target, wave.helpers, needs_runtime=needs_runtime)
+    return PortedFile(name, text, source), (*wave.findings, *about_names, *about_headers)
+
+
+def _is_other_brand(source: Source) -> bool:
+    return any(i.path.startswith(("hc", "hpcc")) for i in inclusions(source.text))

@@ -1,0 +1,167 @@
+"""The MetaX SDK on this machine: where it is, what it can do, how its compiler is called and what it answers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.backend import Availability
+
+COMPILE_LIMIT_S = 300.0
+
+_DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$", re.M)
+_KERNEL = re.compile(r"(?:Compiling entry function|Function properties for)\s+'?(?P<name>[\w$.]+)'?")
+_REGISTERS = re.compile(r"Used\s+(?P<vector>\d+)\s+MTregisters,\s*(?P<scalar>\d+)\s+STregisters")
+_SHARED = re.compile(r"(\d+)\s+bytes shared mem")
+_STACK = re.compile(r"(\d+)\s+bytes stack frame")
+_WAVES = re.compile(r"staticMaxWarps/PEU\s*:\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class MacaSdk:
+    """An SDK's root; None when none is named. `has_device` says that MetaX's driver tool is on the path."""
+
+    root: Path | None
+    has_device: bool
+
+    @classmethod
+    def found(cls, root: Path | None, environment: Mapping[str, str]) -> MacaSdk:
+        """The SDK at `root`, or where MACA_PATH of `environment` points."""
+        named = environment.get("MACA_PATH", "")
+        place = root or (Path(named) if named else None)
+        return cls(place, shutil.which("mx-smi", path=environment.get("PATH", "")) is not None)
+
+    @property
+    def compiler(self) -> Path | None:
+        """`mxcc`; None when it is not there."""
+        if self.root is None:
+            return None
+        path = self.root / "mxgpu_llvm" / "bin" / "mxcc"
+        return path if os.access(path, os.X_OK) else None
+
+    def probe(self) -> Availability:
+        """What can be done, with the reason for what cannot."""
+        if self.root is None:
+            return Availability(False, False, "no MetaX SDK: MACA_PATH is not set")
+        if self.compiler is None:
+            return Availability(False, False, f"MACA_PATH is {self.root}, but mxgpu_llvm/bin/mxcc is not there")
+        if not self.has_device:
+            return Availability(True, False, "mxcc is here, but mx-smi is not on the PATH: no MetaX device")
+        return Availability(True, True, "")
+
+
+def native_command(sdk: MacaSdk, arch: str, source: Path, output: Path) -> tuple[str, ...]:
+    """The line that compiles native MACA C++ to an object, telling the resources of each kernel."""
+    return (
+        *(str(sdk.compiler), "-x", "maca", "-c", str(source), "-o", str(output)),
+        *(f"--maca-path={sdk.root}", f"-offload-arch={arch}", "-O3", "-std=c++17", "-fPIC", "--resource-usage"),
+    )
+
+
+def extension_command(sdk: MacaSdk, arch: str, source: Path, output: Path, includes: Sequence[Path]) -> tuple[str, ...]:
+    """The line for a PyTorch extension: MetaX's torch keeps CUDA's names, which cu-bridge's headers translate."""
+    bridge = Path(str(sdk.root)) / "tools" / "cu-bridge" / "include"
+    return (
+        *native_command(sdk, arch, source, output),
+        *("-DUSE_MACA", "-DNV_ARCH_A100", f"-DTORCH_EXTENSION_NAME={source.name.split('.')[0]}", f"-I{bridge}"),
+        *("-Xclang", "-imacros", "-Xclang", str(bridge / "__macro_mxcc.h")),
+        *(f"-I{path}" for path in includes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a compiler's run ended; `output` is what it printed to both streams."""
+
+    status: int
+    output: str
+    timed_out: bool
+
+
+def run(command: Sequence[str], workdir: Path, limit_s: float = COMPILE_LIMIT_S) -> Ran:
+    """`command` in `workdir`, in a session of its own that is killed as a whole when the limit is over."""
+    with subprocess.Popen(
+        command,
+        cwd=workdir,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            return Ran(process.returncode, output, timed_out=True)
+    return Ran(process.returncode, output, timed_out=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerError:
+    """One error of the compiler's; `line` and `column` count from 1."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+
+
+def errors(output: str) -> tuple[CompilerError, ...]:
+    """The errors in what a clang printed, in order."""
+    return tuple(
+        CompilerError(found["file"], int(found["line"]), int(found["column"]), found["message"])
+        for found in _DIAGNOSTIC.finditer(output)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one kernel needs, as the compiler says; `waves` is how many fit on one of the four units of an AP."""
+
+    kernel: str
+    vector_registers: int
+    scalar_registers: int
+    shared_bytes: int
+    stack_bytes: int
+    waves: int
+
+
+def resources(output: str) -> tuple[Resources, ...]:
+    """The report of `--resource-usage`, kernel by kernel; a kernel's name is empty where the report has none."""
+    return tuple(_resources(block) for block in _blocks(output))
+
+
+def _blocks(output: str) -> Iterator[str]:
+    """The stretches of the report that belong to one kernel each."""
+    starts = [found.start() for found in _KERNEL.finditer(output)]
+    if not starts:
+        starts = [found.start() for found in _REGISTERS.finditer(output)]
+    for start, end in zip(starts, [*starts[1:], len(output)], strict=True):
+        if _REGISTERS.search(output, start, end):
+            yield output[start:end]
+
+
+def _resources(block: str) -> Resources:
+    name, registers = _KERNEL.search(block), _REGISTERS.search(block)
+    return Resources(
+        kernel=name["name"] if name else "",
+        vector_registers=int(registers["vector"]) if registers else 0,
+        scalar_registers=int(registers["scalar"]) if registers else 0,
+        shared_bytes=_number(_SHARED, block),
+        stack_bytes=_number(_STACK, block),
+        waves=_number(_WAVES, block),
+    )
+
+
+def _number(pattern: re.Pattern[str], block: str) -> int:
+    found = pattern.search(block)
+    return int(found[1]) if found else 0
