@@ -9,6 +9,17 @@
 
 namespace porter::simt {
 
+inline unsigned int block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+inline unsigned int block_rank() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+
+// The first `count` lanes of a warp, and the lanes of the calling warp that the block has threads for.
+inline LaneMask low_lanes(unsigned int count) { return count >= unsigned(warpSize) ? FULL_MASK : (LaneMask(1) << count) - 1; }
+inline LaneMask warp_lanes() { return low_lanes(block_threads() - unsigned(warp_index() * warpSize)); }
+// The `width` neighbouring lanes, a power of two, that the calling lane belongs to.
+inline LaneMask segment_lanes(unsigned int width) {
+    return (low_lanes(width) << (lane() & ~int(width - 1))) & warp_lanes();
+}
+
 // The lane a shuffle of `width` lanes reads; a lane outside the caller's segment is replaced by the caller's own.
 inline int segment_of(int width) { return lane() & ~(width - 1); }
 inline int shuffle_index(int source, int width) { return segment_of(width) + (source & (width - 1)); }

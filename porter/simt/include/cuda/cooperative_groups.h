@@ -1,0 +1,4 @@
+// Cooperative groups, without their collectives
+#pragma once
+
+#include "porter/cooperative_groups.h"

@@ -1,0 +1,4 @@
+// cg::memcpy_async
+#pragma once
+
+#include "porter/cooperative_groups.h"

@@ -1,0 +1,4 @@
+// cg::reduce
+#pragma once
+
+#include "porter/cooperative_groups_collectives.h"

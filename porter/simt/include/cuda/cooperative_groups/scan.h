@@ -1,0 +1,4 @@
+// cg::inclusive_scan and exclusive_scan
+#pragma once
+
+#include "porter/cooperative_groups_collectives.h"

@@ -1,0 +1,4 @@
+// Profiler control, part of the runtime
+#pragma once
+
+#include "porter/runtime.h"

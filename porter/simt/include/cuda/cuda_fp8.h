@@ -1,0 +1,4 @@
+// 8-bit floats
+#pragma once
+
+#include "porter/float8.h"

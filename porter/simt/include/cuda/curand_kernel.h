@@ -1,0 +1,4 @@
+// The device API of cuRAND
+#pragma once
+
+#include "porter/curand.h"

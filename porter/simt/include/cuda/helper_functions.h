@@ -1,0 +1,4 @@
+// Helpers of sample programs
+#pragma once
+
+#include "porter/samples.h"

@@ -1,0 +1,4 @@
+// Constants
+#pragma once
+
+#include "porter/math_constants.h"

@@ -1,0 +1,4 @@
+// Part of the language, which is included whole.
+#pragma once
+
+#include "porter/language.h"

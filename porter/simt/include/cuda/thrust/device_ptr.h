@@ -1,0 +1,4 @@
+// Part of thrust
+#pragma once
+
+#include "porter/thrust.h"

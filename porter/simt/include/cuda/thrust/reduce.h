@@ -1,0 +1,4 @@
+// Algorithms of thrust
+#pragma once
+
+#include "porter/thrust_algorithms.h"
