@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from porter.source.program import Macro
+from porter.source.program import Macro, Program
 from porter_maca.wave.tree import FunctionTree, declared_name, functions_of, root_of, walk
 from porter_maca.wave.values import UNKNOWN, Fact, Value, callee, evaluate
 
@@ -53,16 +53,18 @@ class Flow:
         return self.returns.get(name, Fact.NONE)
 
 
-def flow_of(text: str, macros: Iterable[Macro]) -> Flow:
-    """The flow of a source with the object macros it defines."""
+def flow_of(text: str, program: Program) -> Flow:
+    """The flow of the source `text`, parsed as `program`. A launch is no call: a kernel's arguments stay unknown."""
     root = root_of(text)
-    constants = _constants(root, macros)
+    constants = _constants(root, program.macros)
     flow = Flow(functions_of(root, text), constants)
+    kernels = {k.name for k in program.kernels}
     definitions = {f: tuple(_definitions(f)) for f in flow.functions}
     for function in flow.functions:
         flow.known[function] = {**constants, **_template_defaults(function, constants)}
         for call in _calls(function):
-            flow.calls.setdefault(callee(call.node.child_by_field_name("function")), []).append(call)
+            if (name := callee(call.node.child_by_field_name("function"))) not in kernels:
+                flow.calls.setdefault(name, []).append(call)
     for _ in range(_MAX_ROUNDS):
         changed = [_step(flow, function, definitions[function]) for function in flow.functions]
         if not any(changed):

@@ -25,14 +25,14 @@ def block_changes(flow: Flow, program: Program) -> Iterator[Change]:
         host = next((f for f in flow.functions if f.name == launch.inside), None)
         known = flow.known[host] if host else flow.constants
         threads = flow.constant(launch.block.text, known)
-        if threads is not None and threads % _WAVE:
+        if threads is not None and threads > 1 and threads % _WAVE:
             yield Change(Danger.HALF_WAVE_BLOCK, launch.block.span.start, launch.block.span.end, str(threads))
 
 
 def hazard_changes(flow: Flow, program: Program) -> Iterator[Change]:
     """The hazards in every function of `flow`."""
     partials = {a.name for f in (*program.kernels, *program.device_functions) for a in f.shared if not a.dynamic}
-    for function in flow.functions:
+    for function in filter(lambda f: f.is_device, flow.functions):
         for node in function.nodes:
             if node.type == "binary_expression":
                 yield from _arithmetic(node, function, flow)

@@ -28,6 +28,7 @@ _SHUFFLES: Mapping[str, str] = {"idx": "__shfl", "up": "__shfl_up", "down": "__s
 # The last operand of shfl holds the segment mask and the clamp; these two are what whole-warp shuffles write.
 _WHOLE_WARP_CLAMP: Mapping[str, int] = {"idx": 0x1F, "up": 0, "down": 0x1F, "bfly": 0x1F}
 _ASM = ("asm", "__asm__", "__asm")
+_WARP_WORDS = re.compile(r"\b(warpSize|__(shfl|ballot|any|all|activemask|match|reduce)\w*)")
 _QUALIFIERS = ("volatile", "__volatile__", "__volatile")
 
 
@@ -48,7 +49,7 @@ def register_changes(stream: Stream, text: str) -> Iterator[Change]:
         if token.text not in _ASM:
             continue
         assembly = _assembly(stream, position, text)
-        said = _translated(assembly) if assembly else None
+        said = _translated(assembly) if assembly and not _WARP_WORDS.search("".join(assembly.operands)) else None
         if assembly and said is not None:
             edit = Edit(assembly.start, assembly.end, said)
             yield Change(Danger.LANE_REGISTER, assembly.start, assembly.end, _first_word(assembly.ptx), edits=(edit,))

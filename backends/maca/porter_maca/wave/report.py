@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib.resources import files
 
-from porter.catalogue import Catalogue, load_catalogue
 from porter.findings import Finding
 from porter.source.program import Function, Program
 from porter.source.text import Source
+from porter_maca.catalogue import finding
 from porter_maca.wave.danger import Change, Danger
 
 # What a danger does on a wave of 64 lanes, after "in `name`: "; and what the port does about it.
@@ -64,7 +62,7 @@ _WORDS: Mapping[Danger, tuple[str, str]] = {
         "the port confines it to the caller's 32 lanes",
     ),
     Danger.HALF_WAVE_BLOCK: (
-        "a block of {what} threads does not fill waves of 64 lanes: half of its last wave stays idle",
+        "a block of {what} threads does not fill its waves of 64 lanes: the rest of the last one stays idle",
         "results are right; blocks of a multiple of 64 threads use the hardware fully",
     ),
     Danger.LIBRARY: (
@@ -98,11 +96,6 @@ _WORDS: Mapping[Danger, tuple[str, str]] = {
 }
 
 
-@cache
-def _catalogue() -> Catalogue:
-    return load_catalogue((files("porter_maca") / "findings.toml").read_text("utf-8"))
-
-
 def findings(changes: Iterable[Change], program: Program, source: Source) -> tuple[Finding, ...]:
     """One finding for each (function, danger, reason), at the first of its places, in the order of the source."""
     groups: defaultdict[tuple[str, Danger, str], list[Change]] = defaultdict(list)
@@ -132,4 +125,4 @@ def _finding(owner: str, group: list[Change], source: Source) -> Finding:
     span = source.span(first.start, first.end)
     lines = sorted({source.span(c.start, c.end).line for c in group})
     hint = remedy if len(lines) == 1 else f"{remedy} (lines {', '.join(map(str, lines))})"
-    return _catalogue()[first.danger].at(span, message, hint)
+    return finding(first.danger, span, message, hint)

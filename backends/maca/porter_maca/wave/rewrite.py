@@ -79,9 +79,9 @@ def _changes(parts: tuple[Stream, ...], program: Program, source: Source) -> Ite
         yield from warp_size_changes(stream, source.text, own_names)
         yield from register_changes(stream, source.text)
         yield from library_changes(stream)
-    flow = flow_of(source.text, program.macros)
+    flow = flow_of(source.text, program)
     for function in flow.functions:
-        yield from lockstep_changes(function, flow)
+        yield from lockstep_changes(function, flow, program)
     yield from hazard_changes(flow, program)
     yield from block_changes(flow, program)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from tree_sitter import Node
 from porter.source.mask import mask
 from porter.source.syntax import parse_masked
 
+_DEVICE = re.compile(r"__device__|__global__|DEVICE|GLOBAL")
 _NESTED = frozenset({"pointer_declarator", "reference_declarator", "array_declarator", "init_declarator"})
 
 
@@ -29,6 +31,15 @@ class FunctionTree:
         """Every node of the body, in the order of the source."""
         body = self.node.child_by_field_name("body")
         return tuple(walk(body)) if body else ()
+
+    @cached_property
+    def is_device(self) -> bool:
+        """Whether what stands before the body says that it runs on the device, in CUDA's words or a library's macro."""
+        body = self.node.child_by_field_name("body")
+        outer = self.node.parent if self.template and self.node.parent else self.node
+        before = outer.prev_sibling
+        head = self.text[before.end_byte if before else 0 : body.start_byte if body else outer.end_byte]
+        return _DEVICE.search(head) is not None
 
     def parameter_names(self) -> tuple[str, ...]:
         """The name of each parameter; empty where it has none."""

@@ -16,5 +16,8 @@ __device__ __forceinline__ unsigned int bits(unsigned long long lanes) {
     return static_cast<unsigned int>(lanes >> (__lane_id() & 32));
 }
 
+// The lanes of `mask` meet and see each other's writes.
+__device__ __forceinline__ void sync(unsigned int mask = 0xffffffff) { __syncwarp(lanes(mask)); }
+
 }  // namespace warp32
 #endif
