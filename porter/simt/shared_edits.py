@@ -1,0 +1,204 @@
+"""`__shared__` declarations as storage that each block enters.
+
+The declarator is kept whole and becomes that of a typedef, so arrays, pointers, structs and dependent types need no
+understanding: `__shared__ T x[N][M], y;` → `typedef T porter_type_x[N][M]; static SharedStorage<porter_type_x> …`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from porter.source.edit import Edit
+from porter.source.lexer import Token, TokenKind, match_bracket
+
+_DROPPED = frozenset(("__shared__", "static", "extern"))
+_STATEMENT_EDGE = frozenset((";", "{", "}"))
+
+
+@dataclass
+class SharedNames:
+    """Names of dynamic arrays already declared at namespace scope: CUDA lets each be declared again and again."""
+
+    declared: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Declaration:
+    """`specifiers declarator, declarator;` without `__shared__`, `static` and `extern`."""
+
+    first: Token
+    last: Token
+    dynamic: bool
+    specifiers: str
+    declarators: tuple[_Declarator, ...]
+    in_function: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Declarator:
+    """`before name after`: the `*` of a pointer stands before, array extents after; `outer` is the first extent."""
+
+    before: str
+    name: str
+    after: str
+    outer: str
+
+
+def shared_edits(text: str, code: Sequence[Token], names: SharedNames, macro: frozenset[str] | None) -> list[Edit]:
+    """Edits for every `__shared__` of `code`. `macro` holds the parameters of the macro whose body `code` is."""
+    edits: list[Edit] = []
+    in_function = _function_scopes(code) if macro is None else [True] * len(code)
+    for index, token in enumerate(code):
+        if token.text != "__shared__" or token.kind is not TokenKind.IDENTIFIER:
+            continue
+        declaration = _declaration(code, index, in_function[index])
+        if declaration is None:  # a parameter or a cast, where the qualifier says nothing
+            edits.append(Edit(token.start, token.end, ""))
+            continue
+        lines = text.count("\n", declaration.first.start, declaration.last.end)
+        continued = "\\\n" if macro is not None else "\n"
+        replacement = " ".join(_statements(declaration, names, macro or frozenset()))
+        kept = replacement.count("\n")
+        edits.append(Edit(declaration.first.start, declaration.last.end, replacement + continued * (lines - kept)))
+    return edits
+
+
+def _statements(declaration: _Declaration, names: SharedNames, parameters: frozenset[str]) -> Iterator[str]:
+    for d in declaration.declarators:
+        paste = "##" if d.name in parameters else ""
+        kind, storage = f"porter_type_{paste}{d.name}", f"porter_shared_{paste}{d.name}"
+        if declaration.dynamic:
+            if not declaration.in_function:
+                if d.name in names.declared:
+                    continue
+                names.declared.add(d.name)
+            yield from _dynamic(declaration, d, kind)
+        else:
+            yield f"typedef {declaration.specifiers} {d.before}{kind}{d.after};"
+            yield f"static ::porter::simt::SharedStorage<{kind}> {storage};"
+            yield f'::porter::simt::enter_shared({storage}, "{d.name}");'
+            yield f"auto& {d.name} = reinterpret_cast<{kind}&>({storage}.bytes);"
+
+
+def _dynamic(declaration: _Declaration, d: _Declarator, kind: str) -> Iterator[str]:
+    """A pointer to the first element for an array, a reference for anything else."""
+    yield f"typedef {declaration.specifiers} {d.before}{kind}{d.after};"
+    static = "" if declaration.in_function else "static "
+    memory = "::porter::simt::dynamic_shared_memory"
+    if d.outer:
+        yield f"[[maybe_unused]] {static}{kind}* const {d.name} = reinterpret_cast<{kind}*>({memory});"
+    else:
+        yield f"[[maybe_unused]] {static}{kind}& {d.name} = *reinterpret_cast<{kind}*>({memory});"
+
+
+def _declaration(code: Sequence[Token], index: int, in_function: bool) -> _Declaration | None:
+    """The declaration around the `__shared__` at `index`; None inside parentheses and template brackets."""
+    begin = index
+    while (
+        begin > 0 and code[begin - 1].text not in _STATEMENT_EDGE and code[begin - 1].text not in ("(", ",", "<", ":")
+    ):
+        begin -= 1
+    if begin > 0 and code[begin - 1].text in ("(", ",", "<"):
+        return None
+    end = _statement_end(code, index)
+    if end is None:
+        return None
+    words = [t for t in code[begin:end] if not (t.kind is TokenKind.IDENTIFIER and t.text in _DROPPED)]
+    dynamic = any(t.text == "extern" for t in code[begin:end])
+    chunks = _chunks(words)
+    split = _name_position(chunks[0]) if chunks else None
+    if split is None:
+        return None
+    head = split
+    while head > 0 and chunks[0][head - 1].text in ("*", "&"):
+        head -= 1
+    specifiers = _joined(chunks[0][:head])
+    declarators = [_declarator(chunks[0][head:], dynamic), *(_declarator(c, dynamic) for c in chunks[1:])]
+    return _Declaration(code[begin], code[end], dynamic, specifiers, tuple(declarators), in_function)
+
+
+def _statement_end(code: Sequence[Token], index: int) -> int | None:
+    """Index of the `;` that ends the declaration; None when a bracket closes first."""
+    while index < len(code):
+        word = code[index].text
+        if word == ";":
+            return index
+        if word in ("(", "[", "{"):
+            close = match_bracket(code, index)
+            if close is None:
+                return None
+            index = close
+        elif word in (")", "]", "}"):
+            return None
+        index += 1
+    return None
+
+
+def _chunks(words: Sequence[Token]) -> list[list[Token]]:
+    """The declarators, the first with the specifiers before it: split at commas outside every bracket."""
+    chunks: list[list[Token]] = [[]]
+    index = 0
+    while index < len(words):
+        word = words[index].text
+        close = match_bracket(words, index) if word in ("(", "[", "{", "<") else None
+        if word == ",":
+            chunks.append([])
+        elif close is not None:
+            chunks[-1].extend(words[index : close + 1])
+            index = close
+        else:
+            chunks[-1].append(words[index])
+        index += 1
+    return [chunk for chunk in chunks if chunk]
+
+
+def _name_position(chunk: Sequence[Token]) -> int | None:
+    """Index of the declared name: the last identifier outside brackets that is followed by `[` or by nothing."""
+    index, found = 0, None
+    while index < len(chunk):
+        word = chunk[index].text
+        close = match_bracket(chunk, index) if word in ("(", "[", "{", "<") else None
+        if close is not None:
+            if word == "[" and found is not None:
+                return found
+            index = close
+        elif chunk[index].kind is TokenKind.IDENTIFIER:
+            found = index
+        index += 1
+    return found
+
+
+def _declarator(chunk: Sequence[Token], dynamic: bool) -> _Declarator:
+    position = _name_position(chunk) or 0
+    rest, outer = position + 1, ""
+    if dynamic and rest < len(chunk) and chunk[rest].text == "[":
+        close = match_bracket(chunk, rest) or rest
+        outer, rest = _joined(chunk[rest : close + 1]), close + 1
+    before = _joined(chunk[:position])
+    return _Declarator(before, chunk[position].text, _joined(chunk[rest:]), outer)
+
+
+def _joined(words: Sequence[Token]) -> str:
+    """The words on one line, set apart as they were."""
+    parts: list[str] = []
+    for before, word in zip([None, *words], words, strict=False):
+        if before is not None and before.end != word.start:
+            parts.append(" ")
+        parts.append(word.text)
+    return "".join(parts)
+
+
+def _function_scopes(code: Sequence[Token]) -> list[bool]:
+    """For each token, whether it stands inside a function: inside a brace that opens no namespace and no linkage."""
+    inside: list[bool] = []
+    braces: list[bool] = []
+    for index, token in enumerate(code):
+        inside.append(any(braces))
+        if token.text == "{":
+            before = [t.text for t in code[max(0, index - 2) : index]]
+            opens_scope = "namespace" in before or (len(before) == 2 and before[0] == "extern")
+            braces.append(not opens_scope)
+        elif token.text == "}" and braces:
+            braces.pop()
+    return inside
