@@ -1,0 +1,1 @@
+"""What a vendor's tests inherit; needs pytest."""

@@ -1,0 +1,93 @@
+"""The conformance tests vendors inherit: they hold for the backends here, and fail for ones that break the rules."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from porter.backend import Availability, Port, PortedFile, Target
+from porter.findings import CatalogueEntry, Effort, Finding, Severity
+from porter.testing.backend_contract import BackendContract, program_of
+from porter_maca import MacaBackend
+
+TARGET = Target("fake", "F1", "A device that is not there", 32, 49152, 1024, 65536, True, True, True, True)
+
+
+class FakeBackend:
+    """Ports by renaming the file; each field can be made wrong."""
+
+    name = "fake"
+
+    def __init__(self, *, targets=(TARGET,), because="no device", file_name="port.cpp", code="PORT1901"):
+        self._targets = targets
+        self._because = because
+        self._file_name = file_name
+        self._code = code
+        self.ported = 0
+
+    def targets(self):
+        return self._targets
+
+    def probe(self):
+        return Availability(compile=False, run=False, because=self._because)
+
+    def catalogue(self):
+        return (CatalogueEntry("PORT1901", "Ported", Severity.NOTE, Effort.NONE, "It was ported. All is well."),)
+
+    def port(self, program, headers, target):
+        self.ported += 1
+        finding = Finding(self._code, Severity.NOTE, f"for {target.arch}", program.kernels[0].span)
+        return Port((PortedFile(self._file_name, program.source.text, program.source),), (finding,))
+
+    def compile(self, port, target, workdir):
+        return None
+
+
+class TestFakeBackend(BackendContract):
+    @pytest.fixture
+    def backend(self):
+        return FakeBackend()
+
+
+class TestMacaBackend(BackendContract):
+    @pytest.fixture
+    def backend(self):
+        return MacaBackend(Path("no-sdk-here"))
+
+
+RULES = BackendContract()
+
+
+@pytest.mark.parametrize(
+    "targets", [(), (TARGET, TARGET), (replace(TARGET, backend="other"),), (replace(TARGET, warp_size=16),)]
+)
+def test_a_backend_with_wrong_targets_does_not_conform(targets):
+    with pytest.raises(AssertionError):
+        RULES.test_its_targets_are_told_apart_and_have_sizes(FakeBackend(targets=targets))
+
+
+def test_a_probe_without_a_reason_does_not_conform():
+    with pytest.raises(AssertionError):
+        RULES.test_a_probe_gives_its_reason(FakeBackend(because=""))
+
+
+@pytest.mark.parametrize("file_name", ["/etc/port.cpp", "../port.cpp", "reduction.cu"])
+def test_a_port_that_leaves_its_folder_or_is_named_like_its_source_does_not_conform(file_name):
+    with pytest.raises(AssertionError):
+        RULES.test_a_port_has_files_with_plain_names(FakeBackend(file_name=file_name), program_of("reduction.cu"))
+
+
+def test_a_finding_nothing_explains_does_not_conform():
+    rule = RULES.test_its_findings_are_in_its_catalogue_and_lie_in_the_source
+    with pytest.raises(AssertionError):
+        rule(FakeBackend(code="PORT1902"), program_of("reduction.cu"))
+
+
+def test_a_port_that_differs_from_one_time_to_the_next_does_not_conform():
+    class Fickle(FakeBackend):
+        def port(self, program, headers, target):
+            self._file_name = f"port{self.ported}.cpp"
+            return super().port(program, headers, target)
+
+    with pytest.raises(AssertionError):
+        RULES.test_porting_is_deterministic_and_leaves_the_program_alone(Fickle(), program_of("reduction.cu"))
