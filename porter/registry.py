@@ -50,15 +50,18 @@ def find_backend(name: str) -> Backend:
 
 
 def find_target(backend: Backend, arch: str = "") -> Target:
-    """The backend's target `arch`, its default when empty; raises `UsageError` for one it does not know."""
+    """The backend's target `arch`, given as its arch or as a product named in its description; the default when empty.
+
+    Raises `UsageError` for one it does not know.
+    """
     targets = backend.targets()
     if not arch:
         return targets[0]
-    for target in targets:
-        if target.arch.lower() == arch.lower():
-            return target
-    known = ", ".join(t.arch for t in targets)
-    raise UsageError(f"unknown arch {arch!r} of target {backend.name!r}", f"archs: {known}")
+    named = [t for t in targets if arch.lower() in (t.arch.lower(), *t.description.lower().split())]
+    if len(named) != 1:
+        known = "; ".join(f"{t.arch} ({t.description})" for t in targets)
+        raise UsageError(f"unknown arch {arch!r} of target {backend.name!r}", f"archs: {known}")
+    return named[0]
 
 
 def _claims(points: Iterable[EntryPoint]) -> Mapping[str, EntryPoint]:

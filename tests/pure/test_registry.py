@@ -60,6 +60,9 @@ def test_the_shipped_backend_is_found_and_its_default_target_is_its_first():
     assert find_target(backend) == backend.targets()[0]
     last = backend.targets()[-1]
     assert find_target(backend, last.arch.lower()) == last
+    assert find_target(backend, "c600").description == "MetaX C600"
+    with pytest.raises(UsageError, match="unknown arch 'MetaX'"):
+        find_target(backend, "MetaX")
     with pytest.raises(UsageError, match="unknown arch 'C9'") as caught:
         find_target(backend, "C9")
     assert last.arch in caught.value.hint
