@@ -1,0 +1,4 @@
+// Part of CUB, which is included whole.
+#pragma once
+
+#include "porter/cub.h"

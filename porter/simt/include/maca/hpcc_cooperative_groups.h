@@ -1,0 +1,4 @@
+// Cooperative groups
+#pragma once
+
+#include "porter/cooperative_groups.h"

@@ -1,0 +1,4 @@
+// Copies by cooperative groups
+#pragma once
+
+#include "porter/cooperative_groups.h"

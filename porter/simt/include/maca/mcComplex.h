@@ -1,0 +1,4 @@
+// Complex numbers
+#pragma once
+
+#include "porter/complex.h"

@@ -1,0 +1,4 @@
+// Profiler ranges
+#pragma once
+
+#include "porter/profiler.h"

@@ -1,0 +1,4 @@
+// The driver API
+#pragma once
+
+#include "porter/driver.h"

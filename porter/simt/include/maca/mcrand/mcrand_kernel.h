@@ -1,0 +1,4 @@
+// The device API of mcRAND
+#pragma once
+
+#include "porter/curand.h"
