@@ -13,7 +13,7 @@ from porter.source.edit import Edit
 from porter.source.lexer import TokenKind, tokens
 from porter.source.text import Source
 from porter_maca.api import ApiTable, Renamed, Unsupported
-from porter_maca.catalogue import finding
+from porter_maca.places import Places
 from porter_maca.traced import Traced
 
 _INCLUDE = re.compile(r'#[ \t]*include(?:_next)?[ \t]*(?P<quoted>[<"](?P<path>[^>"\n]+)[>"])')
@@ -52,7 +52,7 @@ def port_names(home: Path, headers: Sequence[Source]) -> Mapping[Path, str]:
 
 
 def include_ported(
-    traced: Traced, table: ApiTable, port_name: str, names: Mapping[Path, str]
+    traced: Traced, table: ApiTable, port_name: str, names: Mapping[Path, str], places: Places
 ) -> tuple[Traced, list[Finding]]:
     """`traced`, to be written as `port_name`, with every include named as it is called on MACA.
 
@@ -72,7 +72,7 @@ def include_ported(
                 edits.append(Edit(found.start + 1, found.end - 1, maca))
             case Unsupported(cuda, _, reason):
                 span = traced.span(found.start, found.end)
-                findings.append(finding("PORT1100", span, f"<{cuda}> has no counterpart on MACA", reason))
+                findings.append(places.finding("PORT1100", [span], f"<{cuda}> has no counterpart on MACA", reason))
     return traced.edited(edits), findings
 
 

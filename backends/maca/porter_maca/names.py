@@ -2,60 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from porter.findings import Finding
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
-from porter_maca.api import OTHER_BRAND, ApiTable, Renamed, Unsupported
-from porter_maca.catalogue import finding
+from porter_maca.api import OTHER_BRAND, ApiTable, Entry, Renamed, Unsupported
 from porter_maca.declared import Declared
+from porter_maca.places import Places
 from porter_maca.traced import Traced
 
 SM_LEVEL = "(__MACA_ARCH__ ? 800 : 0)"
 _ARCH = "__CUDA_ARCH__"
 _ASKS_WHETHER_DEFINED = frozenset({"defined", "ifdef", "ifndef", "define", "undef", "elifdef", "elifndef"})
 _TEXT_ONLY = frozenset({"include", "error", "warning", "pragma", "line", "ident"})
+_LOOKS_LIKE_CUDA = re.compile(r"cuda[A-Z]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name the table knows, from `start` to the end of its last `token`, with the significant tokens around it."""
+    """A name from `start` to the end of its last `token`, with the significant tokens around it.
+
+    `entry` is what the table says of it; None for a name that looks like CUDA's and is not in the table.
+    """
 
     start: int
     token: Token
     before: Sequence[Token]
     after: Token | None
-    entry: Renamed | Unsupported
+    entry: Entry | None
 
 
-def rename(traced: Traced, table: ApiTable, own: Declared, *, other_brand: bool) -> tuple[Traced, list[Finding]]:
-    """`traced` in MACA's names, with a finding for each name that has none.
+def rename(
+    traced: Traced, table: ApiTable, own: Declared, places: Places, *, other_brand: bool
+) -> tuple[Traced, list[Finding]]:
+    """`traced` in MACA's names, with findings for the names that have none.
 
     `own` are the names the user's files declare; `other_brand` says whether `hc*` spelling is CUDA's here, too.
     """
     edits: list[Edit] = []
-    findings: list[Finding] = []
+    missing: defaultdict[Unsupported, list[Use]] = defaultdict(list)
+    notes: defaultdict[str, list[Use]] = defaultdict(list)
     for use in uses(traced.text, table, own):
-        span = traced.span(use.start, use.token.end)
         match use.entry:
-            case Unsupported(cuda, kind, reason):
-                findings.append(finding("PORT1100", span, f"{cuda} has no counterpart on MACA ({kind})", reason))
+            case None:
+                notes["PORT1120"].append(use)
+            case Unsupported(_, kind, reason):
+                missing[Unsupported("", kind, reason)].append(use)
             case Renamed(kind=kind) if kind == OTHER_BRAND and not other_brand:
                 continue
             case Renamed() as renamed:
                 edits.append(_edit(use, renamed, traced.text))
-                if use.token.text == _ARCH and not _asks_whether_defined(use.before):
-                    findings.append(finding("PORT1130", span, "a compute capability is tested"))
+                if _compares_arch(use):
+                    notes["PORT1130"].append(use)
+    findings = [_missing(traced, row, found, places) for row, found in missing.items()]
+    findings += [_note(traced, code, found, places) for code, found in notes.items()]
     return traced.edited(edits), findings
 
 
 def _edit(use: Use, renamed: Renamed, text: str) -> Edit:
-    """The name itself, and the `struct` or `enum` before it where MACA's name is a typedef."""
-    maca = renamed.maca
-    if use.token.text == _ARCH and not _asks_whether_defined(use.before):
-        maca = SM_LEVEL
+    """The name itself, with the `struct` or `enum` before it where MACA's name is a typedef."""
+    maca = SM_LEVEL if _compares_arch(use) else renamed.maca
     end = use.token.end
     if not maca and text[end : end + 1] == " ":
         end += 1
@@ -64,13 +74,43 @@ def _edit(use: Use, renamed: Renamed, text: str) -> Edit:
     return Edit(head.start if head and is_elaborated else use.start, end, maca)
 
 
-def _asks_whether_defined(before: Sequence[Token]) -> bool:
-    last = [t.text for t in before[-2:]]
-    return bool(last) and (last[-1] in _ASKS_WHETHER_DEFINED or last == ["defined", "("])
+def _compares_arch(use: Use) -> bool:
+    """Whether the compute capability itself is asked for, not whether this is device code."""
+    if use.token.text != _ARCH:
+        return False
+    last = [t.text for t in use.before[-2:]]
+    return not last or not (last[-1] in _ASKS_WHETHER_DEFINED or last == ["defined", "("])
+
+
+def _missing(traced: Traced, row: Unsupported, found: Sequence[Use], places: Places) -> Finding:
+    names = _names(traced, found)
+    verb = "has" if names.count(",") + names.count(" and ") == 0 else "have"
+    spans = [traced.span(use.start, use.token.end) for use in found]
+    return places.finding("PORT1100", spans, f"{names} {verb} no counterpart on MACA ({row.kind})", row.reason)
+
+
+def _note(traced: Traced, code: str, found: Sequence[Use], places: Places) -> Finding:
+    spans = [traced.span(use.start, use.token.end) for use in found]
+    return places.finding(code, spans, f"{_names(traced, found)}: {_NOTES[code][0]}", _NOTES[code][1])
+
+
+_NOTES = {
+    "PORT1120": ("looks like a CUDA name, but is none porter knows", "it is left as it stands"),
+    "PORT1130": ("a compute capability is tested", "the port answers as a device of capability 8.0"),
+}
+
+
+def _names(traced: Traced, found: Iterable[Use]) -> str:
+    """The distinct names, the first three in full."""
+    names = list(dict.fromkeys(traced.text[use.start : use.token.end] for use in found))
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def uses(text: str, table: ApiTable, own: Declared) -> Iterator[Use]:
-    """Every identifier of `text` outside strings and comments that the table knows and that is not the user's own."""
+    """Every name of `text` outside strings and comments that the table knows or that looks like CUDA's.
+
+    The user's own names and members of the user's own things are left out.
+    """
     known = _Lookup(table, own)
     stream = tokens(text)
     for token in stream:
@@ -87,30 +127,39 @@ class _Lookup:
     def __init__(self, table: ApiTable, own: Declared) -> None:
         self._table = table
         self._own = own
-        self._known: dict[str, Renamed | Unsupported | None] = {}
+        self._known: dict[str, Entry | None] = {}
 
-    def __call__(self, name: str) -> Renamed | Unsupported | None:
+    def entry(self, name: str) -> Entry | None:
+        """What the table says of `name`, unless the user declared it."""
         if name not in self._known:
             self._known[name] = None if self._is_users(name) else self._table.look_up(name)
         return self._known[name]
+
+    def template(self, name: str) -> Entry | None:
+        """What the table says of `name` where a template list follows."""
+        return self._table.names.get(name + "<") or self.entry(name)
+
+    def is_stray(self, name: str) -> bool:
+        """Whether `name` looks like CUDA's and nobody declares it."""
+        return _LOOKS_LIKE_CUDA.fullmatch(name) is not None and not self._is_users(name)
 
     def _is_users(self, name: str) -> bool:
         return name in self._own.functions or (name in self._own.others and not self._table.is_exact(name))
 
 
-def _uses(code: Sequence[Token], known: Callable[[str], Renamed | Unsupported | None]) -> Iterator[Use]:
+def _uses(code: Sequence[Token], known: _Lookup) -> Iterator[Use]:
     for i, token in enumerate(code):
         if token.kind is not TokenKind.IDENTIFIER:
             continue
-        after = code[i + 1] if i + 1 < len(code) else None
         before = code[max(0, i - 2) : i]
+        after = code[i + 1] if i + 1 < len(code) else None
         name, start = token.text, token.start
         if len(before) == 2 and before[1].text == "::" and before[0].kind is TokenKind.IDENTIFIER:
-            name, start = f"{before[0].text}::{name}", before[0].start
             if i > 2 and code[i - 3].text == "::":
                 continue
+            name, start = f"{before[0].text}::{name}", before[0].start
         elif before and before[-1].text in (".", "->"):
             continue
-        entry = known(name + "<") if after is not None and after.text == "<" else None
-        if (entry := entry or known(name)) is not None:
+        entry = known.template(name) if after is not None and after.text == "<" else known.entry(name)
+        if entry is not None or known.is_stray(name):
             yield Use(start, token, before, after, entry)

@@ -23,6 +23,7 @@ from porter_maca.declared import Declared, declared
 from porter_maca.frame import framed
 from porter_maca.headers import include_ported, inclusions, port_names
 from porter_maca.names import rename
+from porter_maca.places import Places
 from porter_maca.stamp import is_ported
 from porter_maca.traced import Traced
 from porter_maca.wave import rewrite
@@ -80,10 +81,11 @@ def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) 
     if is_ported(source.text):
         note = finding("PORT1190", source.span(0, 0), f"{source.path.name} is a port made by porter: left as it is")
         return PortedFile(name, source.text, source), (note,)
+    places = Places.of(source)
     wave = rewrite(program, source, shared.target)
     traced = Traced.of(source).edited(wave.edits)
-    traced, about_names = rename(traced, shared.table, shared.own, other_brand=shared.other_brand)
-    traced, about_headers = include_ported(traced, shared.table, name, shared.names)
+    traced, about_names = rename(traced, shared.table, shared.own, places, other_brand=shared.other_brand)
+    traced, about_headers = include_ported(traced, shared.table, name, shared.names, places)
     text = framed(traced.text, source, shared.target, wave.helpers, needs_runtime=needs_runtime)
     return PortedFile(name, text, source), (*wave.findings, *about_names, *about_headers)
 

@@ -1,0 +1,43 @@
+"""Findings at several places of one file: one finding at the first, with the lines of the others."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from porter.findings import Finding, Severity
+from porter.source.lexer import tokens
+from porter.source.preprocess import preprocess
+from porter.source.text import Source, Span
+from porter_maca.catalogue import finding
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The stretches of a source that are not compiled, in order: what stands there is worth a note at most."""
+
+    skipped: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(cls, source: Source) -> Places:
+        """Those of `source` on a device of capability 8.0, without build flags."""
+        return cls(tuple(sorted(preprocess(source, tokens(source.text)).skipped)))
+
+    def is_compiled(self, span: Span) -> bool:
+        """Whether the compiler sees what stands at `span`."""
+        index = bisect_right(self.skipped, (span.start, span.start)) - 1
+        following = self.skipped[index + 1 : index + 2]
+        at_start = any(start <= span.start < end for start, end in following)
+        return not at_start and (index < 0 or span.start >= self.skipped[index][1])
+
+    def finding(self, code: str, spans: Sequence[Span], message: str, hint: str) -> Finding:
+        """The finding `code`, at the first of `spans` that is compiled, or as a note where none is."""
+        compiled = [span for span in spans if self.is_compiled(span)]
+        ordered = sorted(compiled or spans)
+        lines = sorted({span.line for span in ordered})
+        where = f" (lines {', '.join(map(str, lines[:8]))}{', …' if len(lines) > 8 else ''})" if len(lines) > 1 else ""
+        made = finding(code, ordered[0], message, hint + where)
+        if compiled:
+            return made
+        return replace(made, severity=Severity.NOTE, message=f"{message}, in a branch that is not compiled")
