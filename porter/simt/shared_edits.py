@@ -12,15 +12,27 @@ from dataclasses import dataclass, field
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket
 
-_DROPPED = frozenset(("__shared__", "static", "extern"))
+_DROPPED = frozenset(("static", "extern"))
+_QUALIFIERS = frozenset(("__align__", "alignas", "static", "extern", "volatile"))
+_NESTING = ("(", ",", "<")
 _STATEMENT_EDGE = frozenset((";", "{", "}"))
 
 
 @dataclass
 class SharedNames:
-    """Names of dynamic arrays already declared at namespace scope: CUDA lets each be declared again and again."""
+    """What a text's declarations have in common.
+
+    `declared`: dynamic arrays already declared at namespace scope, since CUDA lets each be declared again and again.
+    `spellings`: `__shared__` and the macros that stand for it.
+    """
 
     declared: set[str] = field(default_factory=set)
+    spellings: set[str] = field(default_factory=lambda: {"__shared__"})
+
+    def is_spelling(self, body: Sequence[Token]) -> bool:
+        """Whether a macro's body is `__shared__`, alone or with other qualifiers: then the macro stands for it."""
+        words = {t.text for t in body if t.kind is TokenKind.IDENTIFIER}
+        return bool(words & self.spellings) and words <= self.spellings | _QUALIFIERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +62,14 @@ def shared_edits(text: str, code: Sequence[Token], names: SharedNames, macro: fr
     edits: list[Edit] = []
     in_function = _function_scopes(code) if macro is None else [True] * len(code)
     for index, token in enumerate(code):
-        if token.text != "__shared__" or token.kind is not TokenKind.IDENTIFIER:
+        if token.text not in names.spellings or token.kind is not TokenKind.IDENTIFIER:
             continue
-        declaration = _declaration(code, index, in_function[index])
-        if declaration is None:  # a parameter or a cast, where the qualifier says nothing
+        begin = _begin(code, index)
+        if begin > 0 and code[begin - 1].text in _NESTING:  # a parameter or a cast, where the qualifier says nothing
             edits.append(Edit(token.start, token.end, ""))
+            continue
+        declaration = _declaration(code, begin, index, names, in_function[index], in_macro=macro is not None)
+        if declaration is None:  # left to the compiler, which knows no `__shared__` and says so
             continue
         lines = text.count("\n", declaration.first.start, declaration.last.end)
         continued = "\\\n" if macro is not None else "\n"
@@ -92,20 +107,26 @@ def _dynamic(declaration: _Declaration, d: _Declarator, kind: str) -> Iterator[s
         yield f"[[maybe_unused]] {static}{kind}& {d.name} = *reinterpret_cast<{kind}*>({memory});"
 
 
-def _declaration(code: Sequence[Token], index: int, in_function: bool) -> _Declaration | None:
-    """The declaration around the `__shared__` at `index`; None inside parentheses and template brackets."""
-    begin = index
-    while (
-        begin > 0 and code[begin - 1].text not in _STATEMENT_EDGE and code[begin - 1].text not in ("(", ",", "<", ":")
-    ):
-        begin -= 1
-    if begin > 0 and code[begin - 1].text in ("(", ",", "<"):
-        return None
+def _begin(code: Sequence[Token], index: int) -> int:
+    """Where the declaration that holds `code[index]` begins."""
+    while index > 0 and code[index - 1].text not in _STATEMENT_EDGE and code[index - 1].text not in (*_NESTING, ":"):
+        index -= 1
+    return index
+
+
+def _declaration(
+    code: Sequence[Token], begin: int, index: int, names: SharedNames, in_function: bool, *, in_macro: bool
+) -> _Declaration | None:
+    """The declaration from `begin` around the `__shared__` at `index`; None when it has no name or no end.
+
+    In a macro's body the end of the body ends it, too: the `;` is at the macro's use.
+    """
     end = _statement_end(code, index)
-    if end is None:
+    if end is None and not in_macro:
         return None
-    words = [t for t in code[begin:end] if not (t.kind is TokenKind.IDENTIFIER and t.text in _DROPPED)]
-    dynamic = any(t.text == "extern" for t in code[begin:end])
+    last = len(code) - 1 if end is None else end
+    words = [t for t in code[begin : last if end is not None else last + 1] if t.text not in _DROPPED | names.spellings]
+    dynamic = any(t.text == "extern" for t in code[begin:last])
     chunks = _chunks(words)
     split = _name_position(chunks[0]) if chunks else None
     if split is None:
@@ -115,7 +136,7 @@ def _declaration(code: Sequence[Token], index: int, in_function: bool) -> _Decla
         head -= 1
     specifiers = _joined(chunks[0][:head])
     declarators = [_declarator(chunks[0][head:], dynamic), *(_declarator(c, dynamic) for c in chunks[1:])]
-    return _Declaration(code[begin], code[end], dynamic, specifiers, tuple(declarators), in_function)
+    return _Declaration(code[begin], code[last], dynamic, specifiers, tuple(declarators), in_function)
 
 
 def _statement_end(code: Sequence[Token], index: int) -> int | None:

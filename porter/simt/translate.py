@@ -38,17 +38,17 @@ class _Translation:
     def edits(self) -> list[Edit]:
         """All edits of the text, those inside macro bodies included."""
         stream = tokens(self.text)
-        edits = self._stretch(significant(stream), macro=None)
-        for token in stream:
-            if token.kind is TokenKind.DIRECTIVE:
-                edits.extend(self._directive(token))
-        return edits
+        edits = [edit for t in stream if t.kind is TokenKind.DIRECTIVE for edit in self._directive(t)]
+        return [*edits, *self._stretch(significant(stream), macro=None)]
 
     def _directive(self, directive: Token) -> list[Edit]:
         inner = significant(inside_directive(directive, self.text))
         if len(inner) < 2 or inner[0].text != "define":
             return []
         body, parameters = _macro_body(inner)
+        if body and self.names.is_spelling(body):
+            self.names.spellings.add(inner[1].text)
+            return []
         return self._stretch(body, macro=parameters)
 
     def _stretch(self, stream: Sequence[Token], macro: frozenset[str] | None) -> list[Edit]:

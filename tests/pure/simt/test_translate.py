@@ -1,0 +1,115 @@
+"""CUDA text becomes C++ text line by line."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.simt.translate import translate
+from porter.source.text import Source
+
+
+def translated(text: str) -> str:
+    head, _, body = translate(Source(Path("a.cu"), text)).partition("\n")
+    assert head == '#line 1 "a.cu"'
+    return body
+
+
+def launch(text: str) -> str:
+    return translated(f"void f() {{ {text} }}").removeprefix("void f() { ").removesuffix(" }")
+
+
+def test_a_launch_evaluates_its_arguments_once():
+    assert launch("k<float, 4><<<g, dim3(n >> 2), 0, s>>>(x.data(), n++);") == (
+        '::porter::simt::launcher("k<float, 4>", [&](auto&... porter_args) { return k<float, 4>(porter_args...); })'
+        ".on(g, dim3(n >> 2), 0, s)(x.data(), n++);"
+    )
+
+
+def test_literals_stay_where_their_type_matters():
+    assert launch("k<<<1, 2>>>(x, NULL, {1, 2}, 0);") == (
+        '::porter::simt::launcher("k", [&](auto& porter_arg_0) { return k(porter_arg_0, NULL, {1, 2}, 0); })'
+        ".on(1, 2)(x);"
+    )
+
+
+@pytest.mark.parametrize(
+    "callee", ["k", "ns::k<float>", "(k<a, b>)", "table[i]", "A<T>::template k<int>", "k<f(a, b), (c > d)>", "p->k"]
+)
+def test_any_kernel_expression_is_called(callee):
+    assert f"return {callee}(porter_args...);" in launch(f"{callee}<<<g, b>>>(x);")
+
+
+def test_a_launch_after_return_and_in_a_condition():
+    assert launch("return k<<<1, 1>>>(x), 0;").startswith('return ::porter::simt::launcher("k"')
+    assert launch("if (a) k<<<1, 1>>>(x);").startswith('if (a) ::porter::simt::launcher("k"')
+
+
+def test_a_macro_body_is_translated_and_keeps_its_lines():
+    text = "#define GO(N) \\\n  k##N<<<g, \\\n    b>>>(x, \\\n    NULL)\nint after;\n"
+    body = translated(text)
+    assert "return k##N(porter_arg_0, NULL);" in body
+    assert body.count("\n") == text.count("\n")
+    assert body.splitlines()[4] == "int after;"
+
+
+def test_a_shift_that_looks_like_a_launch_is_left_alone():
+    text = 'auto v = a << b; std::cout <<n<< x; // k<<<1, 1>>>(x)\nconst char* s = "k<<<1, 1>>>(x)";'
+    assert translated(text) == text
+
+
+def test_shared_declarators_become_storage():
+    body = translated("__global__ void k() { __shared__ float a[32][N + 1], *p; }")
+    assert "typedef float porter_type_a[32][N + 1];" in body
+    assert "typedef float *porter_type_p;" in body
+    assert body.count("enter_shared(") == 2
+
+
+@pytest.mark.parametrize(
+    ("declaration", "kind"),
+    [
+        ("__shared__ typename R<float, 256>::TempStorage t;", "typename R<float, 256>::TempStorage porter_type_t;"),
+        ("static __shared__ int t[4];", "int porter_type_t[4];"),
+        ("volatile __shared__ int t;", "volatile int porter_type_t;"),
+        ("__shared__ struct { float a; int b[3]; } t[4];", "struct { float a; int b[3]; } porter_type_t[4];"),
+        ("__shared__ __align__(16) half t[8];", "__align__(16) half porter_type_t[8];"),
+    ],
+)
+def test_the_type_of_shared_storage_is_the_declared_one(declaration, kind):
+    assert f"typedef {kind}" in translated(f"__global__ void k() {{ {declaration} }}")
+
+
+def test_dynamic_shared_memory_is_a_pointer_to_its_first_element():
+    body = translated("__global__ void k() { extern __shared__ float x[][32]; }")
+    assert "typedef float porter_type_x[32];" in body
+    assert "porter_type_x* const x = reinterpret_cast<porter_type_x*>" in body
+
+
+def test_dynamic_shared_memory_may_be_declared_again_at_namespace_scope():
+    body = translated('extern __shared__ int x[];\nnamespace n { }\nextern "C" {\nextern __shared__ int x[];\n}\n')
+    assert body.count("const x =") == 1
+
+
+@pytest.mark.parametrize("end", ["", ";"])
+def test_shared_memory_named_by_a_macro_parameter_is_pasted(end):
+    assert "porter_shared_##NAME, " in translated(f"#define S(NAME) __shared__ float NAME[4]{end}\nint after;")
+
+
+def test_a_macro_may_stand_for_the_qualifier():
+    body = translated("#define SMEM __shared__ __align__(16)\n__global__ void k() { SMEM float x[4]; }")
+    assert body.startswith("#define SMEM __shared__ __align__(16)\n")
+    assert "typedef float porter_type_x[4];" in body
+
+
+def test_the_qualifier_of_a_parameter_says_nothing():
+    assert translated("__device__ float f(__shared__ float* p, int n);") == "__device__ float f( float* p, int n);"
+
+
+def test_main_is_renamed_and_its_callers_are_not():
+    assert translated("int main(int c, char** v) { return domain(c); }").startswith("int porter_user_main(")
+
+
+@pytest.mark.parametrize(
+    "text", ["k<<<", "k<<<1>>>", "<<<1, 1>>>(x)", "__shared__", "__shared__ float", "f(__shared__ int* p)"]
+)
+def test_broken_text_is_no_crash(text):
+    translated(text)
