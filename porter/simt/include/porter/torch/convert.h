@@ -1,0 +1,78 @@
+// Job arguments as torch's parameter types, and returned tensors as results.
+#pragma once
+
+#include "porter/convert.h"
+#include "porter/torch/factories.h"
+
+namespace porter::simt {
+
+// The table both ways: the executor's dtype and torch's.
+inline constexpr std::pair<DType, c10::ScalarType> TORCH_TYPES[] = {
+    {DType::FLOAT64, c10::kDouble}, {DType::FLOAT32, c10::kFloat}, {DType::FLOAT16, c10::kHalf},
+    {DType::BFLOAT16, c10::kBFloat16}, {DType::INT64, c10::kLong}, {DType::INT32, c10::kInt},
+    {DType::INT16, c10::kShort}, {DType::INT8, c10::kChar}, {DType::UINT64, c10::kUInt64},
+    {DType::UINT32, c10::kUInt32}, {DType::UINT16, c10::kUInt16}, {DType::UINT8, c10::kByte}, {DType::BOOL, c10::kBool},
+};
+
+template <>
+struct Convert<at::Tensor> {
+    static at::Tensor from(Argument& argument) {
+        TORCH_CHECK_TYPE(argument.is_tensor, "a tensor is needed, a number was given");
+        for (const auto& [dtype, type] : TORCH_TYPES) {
+            if (dtype != argument.dtype) continue;
+            return at::from_blob(argument.data, argument.shape, at::TensorOptions(type).device(at::kCUDA, 0));
+        }
+        __builtin_unreachable();
+    }
+};
+
+// A number in the place of a tensor is None: the dtype-less zero that stands for an absent argument.
+template <class T>
+struct Convert<std::optional<T>> {
+    static std::optional<T> from(Argument& argument) {
+        if constexpr (std::is_same_v<T, at::Tensor>) {
+            if (!argument.is_tensor) return std::nullopt;
+        }
+        return Convert<T>::from(argument);
+    }
+};
+
+// A list parameter is given as one argument: the list has one element.
+template <class T>
+struct Convert<std::vector<T>> {
+    static std::vector<T> from(Argument& argument) { return {Convert<T>::from(argument)}; }
+};
+template <class T>
+struct Convert<c10::ArrayRef<T>> {
+    struct Owner {
+        std::vector<T> list;
+        operator c10::ArrayRef<T>() const { return list; }
+    };
+    static Owner from(Argument& argument) { return {Convert<std::vector<T>>::from(argument)}; }
+};
+
+template <>
+struct Convert<c10::Scalar> {
+    static c10::Scalar from(Argument& argument) {
+        return argument.integral ? c10::Scalar(argument.integer) : c10::Scalar(argument.real);
+    }
+};
+
+template <>
+struct Convert<c10::Device> {
+    static c10::Device from(Argument&) { return {c10::kCUDA, 0}; }
+};
+
+template <>
+struct Collect<at::Tensor> {
+    static void into(std::vector<Result>& results, const at::Tensor& value) {
+        if (!value.defined()) return results.emplace_back(), void();
+        const at::Tensor dense = value.contiguous();
+        for (const auto& [dtype, type] : TORCH_TYPES) {
+            if (type != dense.scalar_type()) continue;
+            results.push_back({dtype, dense.sizes().vec(), dense.data_ptr(), dense.nbytes(), dense.impl()});
+        }
+    }
+};
+
+}  // namespace porter::simt

@@ -1,0 +1,47 @@
+// The memory of a tensor and its geometry.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "porter/torch/options.h"
+
+namespace c10 {
+
+// CUDA memory is the executor's device memory; CPU memory is plain, and poisoned likewise. Empty storage has no address.
+class Storage {
+public:
+    Storage(std::size_t bytes, Device device);
+    Storage(void* data, std::size_t bytes, Device device, std::function<void(void*)> deleter)
+        : data_(data), bytes_(bytes), device_(device), deleter_(std::move(deleter)) {}
+    ~Storage() {
+        if (deleter_) deleter_(data_);
+    }
+    Storage(const Storage&) = delete;
+    Storage& operator=(const Storage&) = delete;
+
+    void* data() const { return data_; }
+    std::size_t nbytes() const { return bytes_; }
+    Device device() const { return device_; }
+
+private:
+    void* data_;
+    std::size_t bytes_;
+    Device device_;
+    std::function<void(void*)> deleter_;
+};
+
+// What tensors that are copies of one another share; sizes, strides and offset count elements.
+struct TensorImpl {
+    std::shared_ptr<Storage> storage;
+    DimVector sizes, strides;
+    std::int64_t offset = 0;
+    ScalarType dtype = ScalarType::Undefined;
+    bool requires_grad = false;
+    bool wrapped_number = false;  // made from a Scalar: weak in type promotion
+};
+
+// Dense strides of `sizes` in that order of dimensions.
+DimVector dense_strides(IntArrayRef sizes, MemoryFormat format = MemoryFormat::Contiguous);
+
+}  // namespace c10

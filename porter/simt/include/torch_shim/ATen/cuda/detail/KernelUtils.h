@@ -1,0 +1,9 @@
+#include "porter/torch/torch.h"
+
+// Here and not in the prefix header: programs define loops of these names themselves.
+#ifndef CUDA_KERNEL_LOOP
+#define CUDA_KERNEL_LOOP_TYPE(i, n, index_type) \
+    std::int64_t _i_n_d_e_x = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; \
+    for (index_type i = _i_n_d_e_x; _i_n_d_e_x < (n); _i_n_d_e_x += blockDim.x * gridDim.x, i = _i_n_d_e_x)
+#define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)
+#endif

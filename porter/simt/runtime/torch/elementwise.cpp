@@ -1,0 +1,311 @@
+// Element-wise arithmetic with broadcasting and type promotion.
+#include <cmath>
+
+#include "loops.h"
+
+namespace at {
+
+namespace detail {
+
+namespace {
+
+template <class N> using UnaryFunction = N (*)(N);
+template <class N> using BinaryFunction = N (*)(N, N);
+
+double round_half_even(double x) { return std::nearbyint(x); }
+template <class N> N sign_of(N x) { return N((x > 0) - (x < 0)); }
+// Clamps by comparison so that NaN passes through.
+template <class N> N rectified(N x) { return x < 0 ? N(0) : x; }
+
+UnaryFunction<double> real_function(Unary operation) {
+    switch (operation) {
+#define PORTER_CASE(name, expression) \
+    case Unary::name: return [](double x) -> double { return expression; };
+#define PORTER_STD(name) PORTER_CASE(name, std::name(x))
+        PORTER_STD(exp) PORTER_STD(exp2) PORTER_STD(expm1) PORTER_STD(log) PORTER_STD(log2) PORTER_STD(log10)
+        PORTER_STD(log1p) PORTER_STD(sqrt) PORTER_STD(tanh) PORTER_STD(sin) PORTER_STD(cos) PORTER_STD(tan)
+        PORTER_STD(sinh) PORTER_STD(cosh) PORTER_STD(asin) PORTER_STD(acos) PORTER_STD(atan) PORTER_STD(erf)
+        PORTER_STD(erfc) PORTER_STD(ceil) PORTER_STD(floor) PORTER_STD(trunc) PORTER_STD(isnan) PORTER_STD(isinf)
+        PORTER_STD(isfinite)
+        PORTER_CASE(rsqrt, 1 / std::sqrt(x))
+        PORTER_CASE(reciprocal, 1 / x)
+        PORTER_CASE(sigmoid, 1 / (1 + std::exp(-x)))
+        PORTER_CASE(silu, x / (1 + std::exp(-x)))
+        PORTER_CASE(abs, std::fabs(x))
+        PORTER_CASE(neg, -x)
+        PORTER_CASE(sign, sign_of(x))
+        PORTER_CASE(square, x * x)
+        PORTER_CASE(relu, rectified(x))
+        PORTER_CASE(round, round_half_even(x))
+        PORTER_CASE(logical_not, x == 0)
+#undef PORTER_STD
+#undef PORTER_CASE
+    }
+    __builtin_unreachable();
+}
+
+UnaryFunction<std::int64_t> whole_function(Unary operation) {
+    switch (operation) {
+#define PORTER_CASE(name, expression) \
+    case Unary::name: return [](std::int64_t x) -> std::int64_t { return expression; };
+        PORTER_CASE(abs, x < 0 ? -x : x)
+        PORTER_CASE(neg, -x)
+        PORTER_CASE(sign, sign_of(x))
+        PORTER_CASE(square, x * x)
+        PORTER_CASE(relu, rectified(x))
+        PORTER_CASE(logical_not, x == 0)
+        PORTER_CASE(isfinite, (static_cast<void>(x), 1))
+        case Unary::isnan: case Unary::isinf: return [](std::int64_t) -> std::int64_t { return 0; };
+#undef PORTER_CASE
+        default: return [](std::int64_t x) { return x; };  // rounding
+    }
+}
+
+std::int64_t whole_power(std::int64_t base, std::int64_t exponent) {
+    TORCH_CHECK(exponent >= 0, "Integers to negative integer powers are not allowed.");
+    std::int64_t result = 1;
+    for (; exponent > 0; exponent >>= 1, base *= base) {
+        if (exponent & 1) result *= base;
+    }
+    return result;
+}
+std::int64_t nonzero_divisor(std::int64_t x) {
+    TORCH_CHECK(x != 0, "ZeroDivisionError");
+    return x;
+}
+double floored_remainder(double a, double b) {
+    const double r = std::fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+std::int64_t floored_remainder(std::int64_t a, std::int64_t b) {
+    const std::int64_t r = a % nonzero_divisor(b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+// The remainder is taken off first: a / b may round up to the next integer.
+double floored_quotient(double a, double b) {
+    if (b == 0) return a / b;
+    return std::nearbyint((a - floored_remainder(a, b)) / b);
+}
+
+// Operations written the same way for both kinds of number.
+#define PORTER_SHARED_CASES(_) \
+    _(add, a + b) _(sub, a - b) _(mul, a * b) _(remainder, floored_remainder(a, b)) \
+    _(maximum, a != a ? a : b != b ? b : a < b ? b : a) _(minimum, a != a ? a : b != b ? b : b < a ? b : a) \
+    _(eq, a == b) _(ne, a != b) _(lt, a < b) _(le, a <= b) _(gt, a > b) _(ge, a >= b) \
+    _(logical_and, a && b) _(logical_or, a || b) _(logical_xor, !a != !b)
+
+BinaryFunction<double> real_function(Binary operation) {
+    switch (operation) {
+#define PORTER_CASE(name, expression) \
+    case Binary::name: return [](double a, double b) -> double { return expression; };
+        PORTER_SHARED_CASES(PORTER_CASE)
+        PORTER_CASE(div, a / b)
+        PORTER_CASE(atan2, std::atan2(a, b))
+        PORTER_CASE(pow, std::pow(a, b))
+        PORTER_CASE(fmod, std::fmod(a, b))
+        PORTER_CASE(div_floor, floored_quotient(a, b))
+        PORTER_CASE(div_trunc, std::trunc(a / b))
+#undef PORTER_CASE
+        default: TORCH_CHECK(false, "bitwise operations are not defined for floating point");
+    }
+    __builtin_unreachable();
+}
+
+BinaryFunction<std::int64_t> whole_function(Binary operation) {
+    switch (operation) {
+#define PORTER_CASE(name, expression) \
+    case Binary::name: return [](std::int64_t a, std::int64_t b) -> std::int64_t { return expression; };
+        PORTER_SHARED_CASES(PORTER_CASE)
+        PORTER_CASE(pow, whole_power(a, b))
+        PORTER_CASE(fmod, a % nonzero_divisor(b))
+        PORTER_CASE(div_floor, (a - floored_remainder(a, b)) / b)
+        PORTER_CASE(div_trunc, a / nonzero_divisor(b))
+        PORTER_CASE(bitwise_and, a & b)
+        PORTER_CASE(bitwise_or, a | b)
+        PORTER_CASE(bitwise_xor, a ^ b)
+#undef PORTER_CASE
+        default: __builtin_unreachable();  // div and atan2 compute in floating point
+    }
+}
+
+enum class Result { REAL, SAME, PREDICATE };
+
+Result result_kind(Unary operation) {
+    switch (operation) {
+#define PORTER_CASE(name) case Unary::name:
+        PORTER_TORCH_UNARY_REAL(PORTER_CASE) return Result::REAL;
+        PORTER_TORCH_UNARY_SAME(PORTER_CASE) return Result::SAME;
+        PORTER_TORCH_UNARY_PREDICATE(PORTER_CASE) return Result::PREDICATE;
+#undef PORTER_CASE
+    }
+    __builtin_unreachable();
+}
+
+Result result_kind(Binary operation) {
+    switch (operation) {
+#define PORTER_CASE(name) case Binary::name:
+        PORTER_TORCH_BINARY_REAL(PORTER_CASE) return Result::REAL;
+        PORTER_TORCH_BINARY_PREDICATE(PORTER_CASE) return Result::PREDICATE;
+        PORTER_TORCH_BINARY_SAME(PORTER_CASE) case Binary::add: case Binary::sub:
+        case Binary::div_floor: case Binary::div_trunc: return Result::SAME;
+#undef PORTER_CASE
+    }
+    __builtin_unreachable();
+}
+
+ScalarType computed_type(Result kind, ScalarType common) {
+    return kind == Result::REAL && !isFloatingType(common) ? kFloat : common;
+}
+
+// The operand as the operation sees it: in the common type, except that a number beside 16-bit floats stays a float.
+Tensor as_operand(const Tensor& x, ScalarType common) {
+    return x.to(x.impl()->wrapped_number && isReducedFloatingType(common) ? kFloat : common);
+}
+
+template <class N, class Function>
+void apply(const Tensor& out, const Tensor& a, const Tensor& b, Function function) {
+    const auto load_a = loader<N>(a.scalar_type()), load_b = loader<N>(b.scalar_type());
+    const auto store = storer<N>(out.scalar_type());
+    walk(out.sizes(), std::array{operand(out), operand(a.expand(out.sizes())), operand(b.expand(out.sizes()))},
+         [&](const auto& at) { store(at[0], function(load_a(at[1]), load_b(at[2]))); });
+}
+
+template <class N, class Function>
+void apply(const Tensor& out, const Tensor& x, Function function) {
+    const auto load = loader<N>(x.scalar_type());
+    const auto store = storer<N>(out.scalar_type());
+    walk(out.sizes(), std::array{operand(out), operand(x)}, [&](const auto& at) { store(at[0], function(load(at[1]))); });
+}
+
+void compute(Unary operation, const Tensor& x, ScalarType type, const Tensor& out) {
+    if (computes_in_double(type)) apply<double>(out, x, real_function(operation));
+    else apply<std::int64_t>(out, x, whole_function(operation));
+    wrote(out);
+}
+
+void compute(Binary operation, const Tensor& a, const Tensor& b, ScalarType type, const Tensor& out) {
+    const Tensor left = as_operand(a, type), right = as_operand(b, type);
+    if (computes_in_double(type)) apply<double>(out, left, right, real_function(operation));
+    else apply<std::int64_t>(out, left, right, whole_function(operation));
+    wrote(out);
+}
+
+void check_cast(ScalarType from, const Tensor& out) {
+    TORCH_CHECK(canCast(from, out.scalar_type()), "result type ", from, " can't be cast to the desired output type ", out.scalar_type());
+}
+
+}  // namespace
+
+Tensor unary(Unary operation, const Tensor& x) {
+    const Result kind = result_kind(operation);
+    const ScalarType type = computed_type(kind, x.scalar_type());
+    Tensor out = result_of(x, x.sizes(), kind == Result::PREDICATE ? kBool : type);
+    return compute(operation, x, type, out), out;
+}
+
+Tensor& unary_into(Unary operation, const Tensor& x, Tensor& out) {
+    const Result kind = result_kind(operation);
+    const ScalarType type = computed_type(kind, x.scalar_type());
+    check_cast(kind == Result::PREDICATE ? kBool : type, out);
+    return compute(operation, x, type, resize_output(out, x.sizes())), out;
+}
+
+Tensor binary(Binary operation, const Tensor& a, const Tensor& b) {
+    const Result kind = result_kind(operation);
+    const ScalarType type = computed_type(kind, result_type({a, b}));
+    Tensor out = result_of({a, b}, broadcast_sizes({a, b}), kind == Result::PREDICATE ? kBool : type);
+    return compute(operation, a, b, type, out), out;
+}
+
+Tensor& binary_into(Binary operation, const Tensor& a, const Tensor& b, Tensor& out) {
+    const Result kind = result_kind(operation);
+    const ScalarType type = computed_type(kind, result_type({a, b}));
+    const DimVector sizes = broadcast_sizes({a, b});
+    check_cast(kind == Result::PREDICATE ? kBool : type, out);
+    TORCH_CHECK(!out.is_same(a) || out.sizes() == IntArrayRef(sizes), "output with shape ", out.sizes(),
+                " doesn't match the broadcast shape ", IntArrayRef(sizes));
+    common_device({a, b, out});
+    return compute(operation, a, b, type, resize_output(out, sizes)), out;
+}
+
+}  // namespace detail
+
+namespace {
+
+Tensor scaled(const Tensor& other, const Scalar& alpha) { return alpha.equal(1) ? other : other.mul(alpha); }
+
+}  // namespace
+
+#define PORTER_SUM(name) \
+    Tensor Tensor::name(const Tensor& other, const Scalar& alpha) const { \
+        return detail::binary(detail::Binary::name, *this, scaled(other, alpha)); \
+    } \
+    Tensor& Tensor::name##_(const Tensor& other, const Scalar& alpha) const { \
+        return detail::binary_into(detail::Binary::name, *this, scaled(other, alpha), self()); \
+    } \
+    Tensor& name##_out(Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha) { \
+        return detail::binary_into(detail::Binary::name, a, scaled(b, alpha), out); \
+    }
+PORTER_SUM(add)
+PORTER_SUM(sub)
+#undef PORTER_SUM
+
+namespace {
+
+detail::Binary division(std::optional<string_view> rounding_mode) {
+    if (!rounding_mode) return detail::Binary::div;
+    if (*rounding_mode == "floor") return detail::Binary::div_floor;
+    TORCH_CHECK(*rounding_mode == "trunc", "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
+                *rounding_mode, "'");
+    return detail::Binary::div_trunc;
+}
+
+}  // namespace
+
+Tensor Tensor::div(const Tensor& other, std::optional<string_view> rounding_mode) const {
+    return detail::binary(division(rounding_mode), *this, other);
+}
+Tensor& Tensor::div_(const Tensor& other, std::optional<string_view> rounding_mode) const {
+    return detail::binary_into(division(rounding_mode), *this, other, self());
+}
+
+Tensor Tensor::bitwise_not() const { return scalar_type() == kBool ? logical_not() : neg().sub(1); }
+
+Tensor Tensor::clamp(const std::optional<Scalar>& low, const std::optional<Scalar>& high) const {
+    TORCH_CHECK(low || high, "torch.clamp: At least one of 'min' or 'max' must not be None");
+    Tensor result = *this;
+    if (low) result = result.maximum(*low);
+    return high ? result.minimum(*high) : result;
+}
+
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+    TORCH_CHECK(condition.scalar_type() == kBool || condition.scalar_type() == kByte,
+                "where expected condition to be a boolean tensor, but got a tensor with dtype ", condition.scalar_type());
+    const ScalarType type = detail::result_type({a, b});
+    const DimVector sizes = detail::broadcast_sizes({condition, a, b});
+    Tensor out = detail::result_of({condition, a.to(type), b.to(type)}, sizes, type);
+    const Tensor left = a.to(type).expand(sizes), right = b.to(type).expand(sizes);
+    const std::size_t bytes = out.element_size();
+    detail::walk(sizes, std::array{detail::operand(out), detail::operand(condition.expand(sizes)), detail::operand(left),
+                                   detail::operand(right)},
+                 [&](const auto& at) { __builtin_memcpy(at[0], *at[1] ? at[2] : at[3], bytes); });
+    detail::wrote(out);
+    return out;
+}
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const { return at::where(condition, *this, other); }
+
+Tensor gelu(const Tensor& x, string_view approximate) {
+    const bool tanh = approximate == "tanh";
+    Tensor out = detail::result_of(x, x.sizes(), x.scalar_type());
+    detail::apply<double>(out, x, [tanh](double v) {
+        return tanh ? 0.5 * v * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))
+                    : 0.5 * v * (1 + std::erf(v * 0.7071067811865476));
+    });
+    detail::wrote(out);
+    return out;
+}
+
+ScalarType result_type(const Tensor& a, const Tensor& b) { return detail::result_type({a, b}); }
+ScalarType promote_types(ScalarType a, ScalarType b) { return promoteTypes(a, b); }
+
+}  // namespace at

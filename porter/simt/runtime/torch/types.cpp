@@ -1,0 +1,76 @@
+// Names, sizes and promotion of element types; devices and formats as text.
+#include "porter/torch/options.h"
+
+namespace c10 {
+
+const char* toString(ScalarType type) {
+    static const char* const names[] = {
+        "Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "ComplexHalf", "ComplexFloat", "ComplexDouble",
+        "Bool", "QInt8", "QUInt8", "QInt32", "BFloat16", "QUInt4x2", "QUInt2x4", "Bits1x8", "Bits2x4", "Bits4x2", "Bits8",
+        "Bits16", "Float8_e5m2", "Float8_e4m3fn", "Float8_e5m2fnuz", "Float8_e4m3fnuz", "UInt16", "UInt32", "UInt64",
+        "Undefined"};
+    static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(ScalarType::NumOptions));
+    return type < ScalarType::NumOptions ? names[static_cast<int>(type)] : "UNKNOWN_SCALAR";
+}
+
+std::size_t elementSize(ScalarType type) {
+    switch (type) {
+#define PORTER_CASE(T, Name) \
+    case ScalarType::Name: return sizeof(T);
+        PORTER_TORCH_SCALAR_TYPES(PORTER_CASE)
+#undef PORTER_CASE
+        default: TORCH_CHECK(false, "no tensor has the type ", type);
+    }
+    __builtin_unreachable();
+}
+
+ScalarType promoteTypes(ScalarType a, ScalarType b) {
+    if (a == ScalarType::Undefined || a == b) return b;
+    if (b == ScalarType::Undefined) return a;
+    if (isFloatingType(a) && isFloatingType(b)) {
+        const std::size_t size_a = elementSize(a), size_b = elementSize(b);
+        if (a == kDouble || b == kDouble) return kDouble;
+        if (size_a == size_b) return kFloat;  // half and bfloat16
+        return size_a > size_b ? a : b;
+    }
+    if (isFloatingType(a) || b == kBool) return a;
+    if (isFloatingType(b) || a == kBool) return b;
+    if (isSignedType(a) == isSignedType(b)) return elementSize(a) > elementSize(b) ? a : b;
+    const ScalarType with_sign = isSignedType(a) ? a : b, without = isSignedType(a) ? b : a;
+    TORCH_CHECK(without == kByte, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", a,
+                " and ", b);
+    return with_sign == kChar ? kShort : with_sign;
+}
+
+bool canCast(ScalarType from, ScalarType to) {
+    if (isFloatingType(from) && !isFloatingType(to)) return false;
+    return from == kBool || to != kBool;
+}
+
+caffe2::TypeMeta get_default_dtype() { return scalarTypeToTypeMeta(kFloat); }
+
+std::string DeviceTypeName(DeviceType type, bool lower_case) {
+    static const char* const names[][2] = {
+        {"CPU", "cpu"}, {"CUDA", "cuda"}, {"MKLDNN", "mkldnn"}, {"OPENGL", "opengl"}, {"OPENCL", "opencl"}, {"IDEEP", "ideep"},
+        {"HIP", "hip"}, {"FPGA", "fpga"}, {"MAIA", "maia"}, {"XLA", "xla"}, {"VULKAN", "vulkan"}, {"METAL", "metal"},
+        {"XPU", "xpu"}, {"MPS", "mps"}, {"META", "meta"}, {"HPU", "hpu"}, {"VE", "ve"}, {"LAZY", "lazy"}, {"IPU", "ipu"},
+        {"MTIA", "mtia"}, {"PRIVATEUSEONE", "privateuseone"}};
+    return names[static_cast<int>(type)][lower_case];
+}
+
+Device::Device(const std::string& text) : type_(kCPU), index_(-1) {
+    const std::size_t colon = text.find(':');
+    const std::string name = text.substr(0, colon);
+    TORCH_CHECK(name == "cpu" || name == "cuda", "Expected one of cpu, cuda device type at start of device string: ", text);
+    if (name == "cuda") type_ = kCUDA;
+    if (colon != std::string::npos) index_ = static_cast<DeviceIndex>(std::stoi(text.substr(colon + 1)));
+}
+
+std::ostream& operator<<(std::ostream& stream, MemoryFormat format) {
+    static const char* const names[] = {"Contiguous", "Preserve", "ChannelsLast", "ChannelsLast3d"};
+    return stream << names[static_cast<int>(format)];
+}
+
+const char* toString(Backend backend) { return backend == Backend::CUDA ? "CUDA" : "CPU"; }
+
+}  // namespace c10
