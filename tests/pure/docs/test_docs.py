@@ -1,0 +1,45 @@
+"""The documentation says what the program does."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from porter.catalogue import full_catalogue
+from porter.cli.main import main
+from porter.contract.toml import loads
+from porter.report.catalogue import reference_page
+
+ROOT = Path(__file__).parents[3]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def test_the_findings_reference_is_current(golden):
+    golden(ROOT / "docs" / "findings.md", reference_page(tuple(full_catalogue().values())))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_option_of_migrate_is_documented(capsys):
+    main(["migrate", "--help"])
+    options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
+    page = (ROOT / "docs" / "migrate.md").read_text()
+    assert {option for option in options if f"`{option}" not in page} == set()
+    assert set(re.findall(r"^\| `(--[a-z-]+)", page, re.MULTILINE)) == options
+
+
+def test_the_contract_shown_is_one():
+    page = ROOT / "docs" / "contract.md"
+    (shown,) = re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
+    (contract,) = loads(shown, page)
+    assert [argument.name for argument in contract.arguments] == ["x", "y", "n"]
+
+
+def test_every_code_the_documentation_mentions_exists():
+    mentioned = {code for page in PAGES for code in re.findall(r"PORT1[0-7]\d\d", page.read_text())}
+    assert mentioned
+    assert mentioned <= full_catalogue().keys()
