@@ -1,0 +1,279 @@
+"""What one function body says: definitions, conditions, calls. Statement order and scopes are not modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from porter.contract.expressions import children
+from porter.contract.syntax import (
+    Binary,
+    Braces,
+    Call,
+    Cast,
+    Choice,
+    ExpressionError,
+    Member,
+    Name,
+    Node,
+    Number,
+    Subscript,
+    Text,
+    Unary,
+    parse,
+)
+from porter.source.lexer import Token, TokenKind, match_bracket, significant, split_arguments, tokens
+
+COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
+_MAX_DEPTH = 12
+_MAX_NODES = 400
+_DECLARED_BY_CALL = frozenset(("dim3", "int", "unsigned", "size_t", "int64_t", "auto"))
+_CHECKS = frozenset(
+    ("TORCH_CHECK", "TORCH_CHECK_EQ", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
+)
+_REFUSALS = frozenset(("throw", "exit", "abort", "AT_ERROR"))
+
+
+@dataclass(frozen=True)
+class Body:
+    """A function body as written after preprocessing."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> list[Token]:
+        """Its tokens without blanks, comments and preprocessor lines."""
+        return [t for t in significant(tokens(self.text)) if t.kind is not TokenKind.DIRECTIVE]
+
+    @cached_property
+    def definitions(self) -> Mapping[str, tuple[Node, ...]]:
+        """Every expression assigned to each name by `=`, a constructor or braces, in order."""
+        found: dict[str, list[Node]] = {}
+        for name, node in self._assigned():
+            found.setdefault(name, []).append(node)
+        return {name: tuple(nodes) for name, nodes in found.items()}
+
+    def _assigned(self) -> Iterator[tuple[str, Node]]:
+        words = self.words
+        for i in range(1, len(words) - 1):
+            word, after = words[i], words[i + 1].text
+            if word.kind is not TokenKind.IDENTIFIER or words[i - 1].text in (".", "->", "::"):
+                continue
+            if after == "=":
+                node = parsed(words[i + 2 : _statement_end(words, i + 2)])
+            elif after in ("(", "{") and words[i - 1].text in _DECLARED_BY_CALL:
+                arguments = [parsed(a) for a in split_arguments(words, i + 1)]
+                if any(a is None for a in arguments):
+                    continue
+                given = tuple(a for a in arguments if a is not None)
+                node = Call(Name("dim3"), given) if words[i - 1].text == "dim3" else given[0] if given else None
+            else:
+                continue
+            if node is not None:
+                yield word.text, node
+
+    @cached_property
+    def conditions(self) -> tuple[Node, ...]:
+        """The conditions of `if`, `while`, `for` and `?:`."""
+        found: list[Node] = []
+        words = self.words
+        for i, word in enumerate(words[:-1]):
+            if word.text in ("if", "while", "for") and words[i + 1].text == "(":
+                close = match_bracket(words, i + 1)
+                inner = words[i + 2 : close]
+                node = parsed(_middle(inner) if word.text == "for" else inner)
+            elif word.text == "?":
+                start = _statement_start(words, i)
+                node = parsed(words[start : _statement_end(words, start)])
+            else:
+                continue
+            if node is not None:
+                found.append(node)
+        return tuple(found)
+
+    @cached_property
+    def requirements(self) -> tuple[Node, ...]:
+        """What must be true for the function to go on: its checks, and the opposite of what it refuses."""
+        found: list[Node | None] = []
+        words = self.words
+        for i, word in enumerate(words[:-2]):
+            if words[i + 1].text != "(":
+                continue
+            close = match_bracket(words, i + 1)
+            if word.text in _CHECKS and close is not None:
+                found.append(_checked(word.text, [parsed(a) for a in split_arguments(words, i + 1)]))
+            elif word.text == "if" and close is not None and _refuses(words, close + 1):
+                condition = parsed(words[i + 2 : close])
+                found.append(negated(condition) if condition is not None else None)
+        return tuple(clause for node in found if node is not None for clause in clauses(node))
+
+    def calls(self) -> Iterator[tuple[str, list[list[Token]]]]:
+        """Every `name(arguments)` and `name<...>(arguments)`, launches included: names and arguments as tokens."""
+        words = self.words
+        for i, word in enumerate(words[:-1]):
+            if word.kind is not TokenKind.IDENTIFIER:
+                continue
+            opening = i + 1
+            if words[opening].text == "<" and (close := match_bracket(words, opening)) is not None:
+                opening = close + 1
+            if opening < len(words) and words[opening].kind is TokenKind.LAUNCH_OPEN:
+                launch_close = match_bracket(words, opening)
+                opening = len(words) if launch_close is None else launch_close + 1
+            if opening < len(words) and words[opening].text == "(":
+                yield word.text, split_arguments(words, opening)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every identifier in it."""
+        return frozenset(t.text for t in self.words if t.kind is TokenKind.IDENTIFIER)
+
+
+def _checked(check: str, arguments: Sequence[Node | None]) -> Node | None:
+    """What `check(arguments)` demands."""
+    first, second = (*arguments, None, None)[:2]
+    if check.endswith("_EQ") and first is not None and second is not None:
+        return Binary("==", first, second)
+    return first
+
+
+def written(words: Sequence[Token]) -> str:
+    """Tokens as text, one blank between neighbours that need it."""
+    parts: list[str] = []
+    for word in words:
+        if parts and parts[-1][-1:].isalnum() and word.text[:1].isalnum():
+            parts.append(" ")
+        parts.append(word.text)
+    return "".join(parts)
+
+
+def parsed(words: Sequence[Token]) -> Node | None:
+    """The expression in `words`; None when it is none of the grammar."""
+    return quietly(" ".join(w.text for w in words))
+
+
+def quietly(text: str) -> Node | None:
+    """The tree of `text`; None when it is no expression of the grammar."""
+    try:
+        return parse(text)
+    except ExpressionError:
+        return None
+
+
+def clauses(node: Node) -> tuple[Node, ...]:
+    """The parts of a conjunction."""
+    if isinstance(node, Binary) and node.operator == "&&":
+        return (*clauses(node.left), *clauses(node.right))
+    return (node,)
+
+
+def negated(node: Node) -> Node:
+    """The opposite of a condition."""
+    opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+    match node:
+        case Binary("||", left, right):
+            return Binary("&&", negated(left), negated(right))
+        case Binary("&&", left, right):
+            return Binary("||", negated(left), negated(right))
+        case Binary(operator, left, right) if operator in opposite:
+            return Binary(opposite[operator], left, right)
+        case Unary("!", operand):
+            return operand
+        case _:
+            return Unary("!", node)
+
+
+def comparisons(node: Node) -> Iterator[Binary]:
+    """Every comparison within `node`."""
+    if isinstance(node, Binary) and node.operator in COMPARISONS:
+        yield node
+    for child in children(node):
+        yield from comparisons(child)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """`node` and all below it."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def rebuild(node: Node, parts: Sequence[Node]) -> Node:
+    """`node` with `parts` in place of its `children`."""
+    match node:
+        case Unary(operator, _):
+            return Unary(operator, parts[0])
+        case Cast(type_, _):
+            return Cast(type_, parts[0])
+        case Member(_, name, template):
+            return Member(parts[0], name, template)
+        case Binary(operator, _, _):
+            return Binary(operator, parts[0], parts[1])
+        case Choice():
+            return Choice(parts[0], parts[1], parts[2])
+        case Subscript():
+            return Subscript(parts[0], parts[1])
+        case Call(callee, _):
+            return Call(callee, tuple(parts)) if isinstance(callee, Name) else Call(parts[0], tuple(parts[1:]))
+        case Braces():
+            return Braces(tuple(parts))
+        case Number() | Text() | Name():
+            return node
+
+
+def substitute(node: Node, values: Mapping[str, Node], depth: int = _MAX_DEPTH) -> Node:
+    """`node` with names replaced by `values`, and names in those again; what would explode stays unreplaced."""
+    if isinstance(node, Name) and node.name in values and depth > 0:
+        inner = {k: v for k, v in values.items() if k != node.name}
+        replaced = substitute(values[node.name], inner, depth - 1)
+        return replaced if sum(1 for _ in walk(replaced)) <= _MAX_NODES else node
+    return rebuild(node, [substitute(child, values, depth) for child in children(node)])
+
+
+def _statement_end(words: Sequence[Token], start: int) -> int:
+    """Index of the `;`, or of the `,` or closing bracket outside brackets, that ends the expression at `start`."""
+    i = start
+    while i < len(words):
+        text = words[i].text
+        if text in (";", ",", ")", "]", "}"):
+            return i
+        close = match_bracket(words, i) if text in ("(", "[", "{") else None
+        if text == "<" and i > start and words[i - 1].kind is TokenKind.IDENTIFIER:
+            angle = match_bracket(words, i)
+            close = angle if angle is not None and angle + 1 < len(words) and words[angle + 1].text == "(" else None
+        i = i + 1 if close is None else close + 1
+    return len(words)
+
+
+def _statement_start(words: Sequence[Token], index: int) -> int:
+    depth = 0
+    for i in range(index - 1, -1, -1):
+        text = words[i].text
+        if text in (")", "]"):
+            depth += 1
+        elif text in ("(", "["):
+            if depth == 0:
+                return i + 1
+            depth -= 1
+        elif depth == 0 and text in (";", "=", ",", "{", "}", "return"):
+            return i + 1
+    return 0
+
+
+def _middle(words: Sequence[Token]) -> list[Token]:
+    """The condition of a `for` head."""
+    stops = [i for i, w in enumerate(words) if w.text == ";"]
+    return list(words[stops[0] + 1 : stops[1]]) if len(stops) > 1 else []
+
+
+def _refuses(words: Sequence[Token], start: int) -> bool:
+    """Whether the statement at `start` throws or ends the program."""
+    end = start + 1
+    if start < len(words) and words[start].text == "{":
+        end = match_bracket(words, start) or len(words)
+    else:
+        end = _statement_end(words, start)
+    stretch = words[start:end]
+    if any(w.text in _REFUSALS for w in stretch):
+        return True
+    return any(w.text in _CHECKS and stretch[i + 2].text == "false" for i, w in enumerate(stretch[:-2]))

@@ -1,0 +1,231 @@
+"""Program → contracts: what the source says about how its operators are called, and questions about the rest.
+
+One contract for each entry (`entries.py`). Torch tensors get ranks and extents from host code (`tensors.py`), sizes
+passed by value become symbols (`scalars.py`), roles and indices come from what kernels do (`usage.py`), a bare kernel
+gets a launch (`launch.py`). What a raw pointer spans is rarely written down anywhere: it is drafted as the product of
+all symbols with a question, which running the kernel answers (`confirm.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from porter.contract.body import comparisons
+from porter.contract.category import category
+from porter.contract.compare import DEFAULT_TOLERANCE
+from porter.contract.contract import (
+    Argument,
+    Contract,
+    Entry,
+    EntryKind,
+    LaunchShape,
+    Question,
+    Role,
+    ScalarArg,
+    TensorArg,
+    Values,
+)
+from porter.contract.dtype import DType
+from porter.contract.elements import element_type
+from porter.contract.entries import entries, reach
+from porter.contract.expressions import evaluate, free_names, render
+from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.scalars import Size, Unsupported, dimensions, launches_in, scalar
+from porter.contract.scope import Scope
+from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
+from porter.contract.tensors import Extents, tensor_facts
+from porter.contract.usage import Usage, Use, is_buffer
+from porter.contract.workloads import with_workloads
+from porter.source.program import Function, Param, Program
+
+_MAX_THREADS = 1024
+
+
+def draft(
+    program: Program, *, kernels: tuple[str, ...] = (), sizes: Mapping[str, int] | None = None
+) -> tuple[Contract, ...]:
+    """A contract for each entry of `program`, or for those that reach `kernels`.
+
+    `sizes` fixes symbols the user has chosen. Raises `UsageError` when `kernels` names none of the program's.
+    """
+    usage = Usage(program)
+    chosen = dict(sizes or {})
+    drafted = [_Drafter(usage, function).contract(chosen) for function in entries(usage, kernels)]
+    return tuple(_distinct(drafted))
+
+
+def _distinct(contracts: list[Contract]) -> list[Contract]:
+    """Overloads share a name; their contracts are numbered from the second on."""
+    seen: dict[str, int] = {}
+    named: list[Contract] = []
+    for contract in contracts:
+        seen[contract.name] = seen.get(contract.name, 0) + 1
+        count = seen[contract.name]
+        named.append(contract if count == 1 else replace(contract, name=f"{contract.name}_{count}"))
+    return named
+
+
+class _Drafter:
+    """One entry."""
+
+    def __init__(self, usage: Usage, function: Function) -> None:
+        self.usage = usage
+        self.function = function
+        self.uses = usage.of(function)
+        self.extents = Extents(tensor_facts(usage, function))
+        self.aliases = {a: o for a, o in usage.aliases(function).items() if o in self.extents.facts}
+        self.scope = Scope(usage, function)
+        self.template = template_arguments(usage, function)
+        self.symbols: list[str] = []
+        self.questions: list[Question] = []
+
+    def contract(self, sizes: Mapping[str, int]) -> Contract:
+        """The drafted contract, with workloads where sizes satisfying its conditions were found."""
+        kind = self._kind()
+        if kind is EntryKind.PROGRAM:
+            return self._contract(kind, (), (), None)
+        for requirement in self.usage.body(self.function).requirements:
+            self.extents.demand(self.scope.resolve(requirement), self.aliases)
+        arguments = self._arguments()
+        launch = None
+        if kind is EntryKind.KERNEL:
+            launch, fresh = launch_shape(self.usage, self.function, tuple(self.symbols))
+            self.symbols.extend(fresh)
+        arguments = tuple(self._placed(a) if isinstance(a, TensorArg) else a for a in arguments)
+        contract = self._contract(kind, arguments, self._conditions(), launch)
+        contract = with_workloads(contract, {s: n for s, n in sizes.items() if s in contract.symbols})
+        if contract.workloads:
+            return contract
+        sizes_hint = " ".join(f"--size {s}=..." for s in contract.symbols)
+        question = Question("sizes", f"no sizes found with {'; '.join(contract.conditions)}", sizes_hint)
+        return replace(contract, questions=(*contract.questions, question))
+
+    def _kind(self) -> EntryKind:
+        if self.function.space == "global":
+            return EntryKind.KERNEL
+        if self.function.name == "main":
+            return EntryKind.PROGRAM
+        torch = "Tensor" in self.function.returns.text or any("Tensor" in p.type.text for p in self.function.params)
+        return EntryKind.TORCH if torch else EntryKind.POINTER
+
+    def _contract(
+        self, kind: EntryKind, arguments: tuple[Argument, ...], conditions: tuple[str, ...], launch: LaunchShape | None
+    ) -> Contract:
+        dtypes = {a.dtype for a in arguments if isinstance(a, TensorArg) and a.dtype.is_float} or {DType.FLOAT32}
+        return Contract(
+            name=self.function.name,
+            category=category(self.usage, self.function.name, reach(self.usage, self.function)),
+            entry=Entry(kind, self.function.qualified, self.template, launch),
+            arguments=arguments,
+            symbols=tuple(dict.fromkeys(self.symbols)),
+            conditions=conditions,
+            workloads=(),
+            tolerance={d: DEFAULT_TOLERANCE[d] for d in DType if d in dtypes},
+            questions=tuple(self.questions),
+        )
+
+    def _arguments(self) -> tuple[Argument, ...]:
+        return tuple(self._argument(p, i) for i, p in enumerate(self.function.params))
+
+    def _argument(self, param: Param, index: int) -> Argument:
+        named = param if param.name else replace(param, name=f"argument{index}")
+        if is_buffer(param.type.text, param.type.pointers):
+            return self._tensor(named)
+        found = scalar(self.usage, self.function, named)
+        if isinstance(found, Size):
+            self.symbols.append(found.name)
+            return ScalarArg(found.name, param.type.text, found.name)
+        if isinstance(found, Unsupported):
+            text = f"'{named.name}' has the type {found.type}, for which a contract has no values"
+            self.questions.append(Question(named.name, text, "--contract"))
+            return ScalarArg(named.name, param.type.text, "0")
+        return found
+
+    def _tensor(self, param: Param) -> TensorArg:
+        """A tensor or pointer; its shape stays empty where only running the kernel will tell."""
+        use = self.uses.get(param.name, Use())
+        dtype = self._dtype(param, use)
+        shape = self.extents.shape(param.name) if param.name in self.extents.facts else ()
+        self.symbols.extend(shape)
+        if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
+            text = f"'{param.name}' is {param.type.text}: a list of tensors, for which a contract has no values"
+            self.questions.append(Question(param.name, text, "--contract"))
+        return TensorArg(param.name, _role(param, use), dtype, shape, *self._values(dtype, use))
+
+    def _dtype(self, param: Param, use: Use) -> DType:
+        if param.name in self.extents.facts:
+            stated = self.extents.facts[param.name].dtype
+            return stated or (DType.INT64 if use.indexes else DType.FLOAT32)
+        base = param.type.base
+        arguments = {t.name: a for t, a in zip(self.function.template, self.template, strict=False)}
+        found = element_type(arguments.get(base, base))
+        if found is None:
+            element = f"'{param.name}' points to {base}; its bytes are taken to be float32"
+            self.questions.append(Question(param.name, element, "--contract"))
+        return found or DType.FLOAT32
+
+    def _values(self, dtype: DType, use: Use) -> tuple[Values, str]:
+        if dtype is DType.BOOL:
+            return Values.BOOLEAN, ""
+        if dtype.is_float or not use.indexes:
+            return Values.NORMAL, ""
+        bound = next((b for b in use.bounds if b in {p.name for p in self.function.params}), "")
+        if use.offsets:
+            return Values.SORTED, bound or "1"
+        return Values.INDEX, bound or "1"
+
+    def _placed(self, tensor: TensorArg) -> TensorArg:
+        """`tensor` with the widest shape that can be meant where the source names none, and the question about it."""
+        bound = tensor.bound if not tensor.bound or tensor.bound in (*self.symbols, "1") else "1"
+        if tensor.shape:
+            return replace(tensor, bound=bound)
+        widest = " * ".join(dict.fromkeys(self.symbols)) or "1"
+        text = f"the source does not say how many elements '{tensor.name}' has"
+        self.questions.append(Question(tensor.name, text, "--contract"))
+        return replace(tensor, shape=(widest,), bound=bound)
+
+    def _conditions(self) -> tuple[str, ...]:
+        """Requirements on the symbols alone, and launches that can start."""
+        symbols = set(self.symbols)
+        stated = [self._expressed(r) for r in self.usage.body(self.function).requirements]
+        found = [n for n in stated if free_names(n) and free_names(n) <= symbols and any(True for _ in comparisons(n))]
+        for launch in launches_in(self.usage, self.function):
+            block = [self._expressed(n) for n in dimensions(self.scope, launch.block.text)]
+            names = frozenset[str]().union(*map(free_names, block))
+            if block and names and names <= symbols:
+                total = block[0]
+                for edge in block[1:]:
+                    total = Binary("*", total, edge)
+                found.append(Binary("<=", total, Number(_MAX_THREADS)))
+        return tuple(dict.fromkeys(render(n) for n in found if _has_value(n, symbols)))
+
+    def _expressed(self, node: Node) -> Node:
+        return self._valued(self.extents.expressed(self.scope.resolve(node), self.aliases))
+
+    def _valued(self, node: Node) -> Node:
+        """Template parameters as their arguments."""
+        values = dict(zip((t.name for t in self.function.template), self.template, strict=False))
+        match node:
+            case Name(name) if values.get(name, "").isdigit():
+                return Number(int(values[name]))
+            case Binary(operator, left, right):
+                return Binary(operator, self._valued(left), self._valued(right))
+            case Call(callee, arguments):
+                return Call(callee, tuple(self._valued(a) for a in arguments))
+            case _:
+                return node
+
+
+def _role(param: Param, use: Use) -> Role:
+    if (param.type.const and param.type.pointers) or not use.writes:
+        return Role.IN if param.type.const or use.reads else Role.INOUT
+    return Role.INOUT if use.reads else Role.OUT
+
+
+def _has_value(node: Node, symbols: set[str]) -> bool:
+    try:
+        evaluate(render(node), dict.fromkeys(symbols, 8))
+    except ExpressionError:
+        return False
+    return True

@@ -1,0 +1,72 @@
+"""Which functions of a program are called from outside: those get a contract."""
+
+from __future__ import annotations
+
+from porter.contract.usage import Usage
+from porter.errors import UsageError
+from porter.source.program import Function, Program
+
+
+def entries(usage: Usage, kernels: tuple[str, ...]) -> tuple[Function, ...]:
+    """`main`, else the host functions that launch and are not called by another one; then kernels none of them reach.
+
+    `kernels` keeps the entries that reach one of these, and adds each that no entry reaches. Raises `UsageError` for a
+    name that is no kernel.
+    """
+    program = usage.program
+    wanted = [_kernel(program, name) for name in kernels]
+    hosts = _hosts(usage)
+    if wanted:
+        # A kernel chosen by name is better seen through its launcher than through a whole program.
+        hosts = tuple(h for h in launchers(usage) if any(k in reach(usage, h) for k in wanted)) or hosts
+    reached = {k for h in hosts for k in reach(usage, h)}
+    bare = [k for k in (wanted or program.kernels) if k not in reached]
+    return (*hosts, *(k for k in bare if not _called_by_kernel(usage, k)))
+
+
+def _kernel(program: Program, name: str) -> Function:
+    kernel = program.kernel(name)
+    if kernel is None:
+        known = ", ".join(dict.fromkeys(k.name for k in program.kernels)) or "none"
+        raise UsageError(f"no kernel '{name}' in {program.source.path}", f"its kernels are: {known}")
+    return kernel
+
+
+def _hosts(usage: Usage) -> tuple[Function, ...]:
+    main = tuple(f for f in usage.program.host_functions if f.name == "main" and not f.scope)
+    if main and reach(usage, main[0]):
+        return main
+    bound = {b.function.rsplit("::", 1)[-1] for b in usage.program.bindings}
+    exported = tuple(f for f in usage.program.host_functions if f.name in bound and reach(usage, f))
+    return exported or launchers(usage)
+
+
+def launchers(usage: Usage) -> tuple[Function, ...]:
+    """Host functions that lead to a launch and are called by no other that does."""
+    leading = [f for f in usage.program.host_functions if f.name != "main" and reach(usage, f)]
+    called = {n for f in leading for n in usage.body(f).names if n != f.name}
+    return tuple(f for f in leading if f.name not in called)
+
+
+def reach(usage: Usage, function: Function) -> frozenset[Function]:
+    """The kernels launched by `function` and by the host functions it calls."""
+    program = usage.program
+    hosts = {f.name: f for f in program.host_functions}
+    seen: set[str] = set()
+    kernels: set[Function] = set()
+    pending = [function]
+    while pending:
+        current = pending.pop()
+        names = usage.body(current).names
+        kernels.update(k for k in program.kernels if k.name in names)
+        fresh = [hosts[n] for n in names if n in hosts and n not in seen]
+        seen.update(f.name for f in fresh)
+        pending.extend(fresh)
+    return frozenset(kernels)
+
+
+def _called_by_kernel(usage: Usage, kernel: Function) -> bool:
+    """Whether another kernel launches this one."""
+    return any(
+        kernel.name in usage.body(k).names for k in usage.program.kernels if k is not kernel and k.name != kernel.name
+    )

@@ -1,0 +1,197 @@
+"""How a bare kernel is launched: blocks from what its code assumes, grids from what its guards cover."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from porter.contract.body import comparisons, quietly, written
+from porter.contract.contract import LaunchShape
+from porter.contract.expressions import free_names, render, value
+from porter.contract.scalars import dimensions
+from porter.contract.scope import Scope
+from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
+from porter.contract.usage import Usage
+from porter.source.program import Function
+
+_AXES = ("x", "y", "z")
+_DEFAULT_BLOCK: Mapping[int, tuple[int, int, int]] = {1: (256, 1, 1), 2: (16, 16, 1), 3: (8, 8, 4)}
+_DYNAMIC_SHARED_BYTES = 16384
+_COORDINATES = re.compile(r"\b(blockIdx|threadIdx|blockDim|gridDim)\.([xyz])")
+FRESH = "rows"
+
+
+def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tuple[LaunchShape, tuple[str, ...]]:
+    """A launch of `kernel` over `symbols`, and symbols it had to add for grids that nothing in the kernel bounds."""
+    text = written(usage.body(kernel).words)
+    used = {f"{m.group(1)}.{m.group(2)}" for m in _COORDINATES.finditer(text)}
+    block = _block(usage, kernel, used)
+    grid: list[str] = []
+    fresh: list[str] = []
+    for axis, name in enumerate(_AXES):
+        if f"blockIdx.{name}" not in used:
+            grid.append("1")
+            continue
+        covered = _covered(usage, kernel, axis, block, symbols)
+        if covered is None:
+            covered = FRESH if name == "x" else f"{FRESH}_{name}"
+            fresh.append(covered)
+        grid.append(covered)
+    shared = any(a.dynamic for a in kernel.shared)
+    bytes_ = str(_DYNAMIC_SHARED_BYTES if shared else 0)
+    shape = LaunchShape((grid[0], grid[1], grid[2]), (str(block[0]), str(block[1]), str(block[2])), bytes_)
+    return shape, tuple(fresh)
+
+
+def _block(usage: Usage, kernel: Function, used: set[str]) -> tuple[int, int, int]:
+    """The block the file's own launches use, else what bounds, constants and shared arrays say, else a usual one."""
+    constants = _constants(usage, kernel)
+    for launch in usage.program.launches_of(kernel):
+        sizes = _numbers(dimensions(Scope(usage, kernel), launch.block.text), constants)
+        if sizes is not None:
+            return sizes
+    rank = max((i + 1 for i, a in enumerate(_AXES) if f"threadIdx.{a}" in used or f"blockDim.{a}" in used), default=1)
+    limits = _numbers(tuple(n for t in kernel.launch_bounds[:1] if (n := quietly(t)) is not None), constants)
+    if rank == 1 and limits is not None:
+        return limits
+    edges = _edges(kernel, constants)
+    if rank == 1:
+        return (edges[0], 1, 1) if edges and edges[0] >= 32 else _DEFAULT_BLOCK[1]
+    if rank == 2 and len(edges) > 1 and edges[0] * edges[1] <= 1024:
+        return edges[1], edges[0], 1
+    return _DEFAULT_BLOCK[rank]
+
+
+def _edges(kernel: Function, constants: Mapping[str, int]) -> list[int]:
+    """Extents of the shared array that looks like one element a thread, slowest first; padding (+1) taken off."""
+    for array in kernel.shared:
+        extents: list[int] = []
+        for text in array.extents:
+            node = quietly(text)
+            size = _number(node, constants) if node is not None else None
+            if size is not None:
+                extents.append(size - 1 if size % 8 == 1 and size > 1 else size)
+        if extents and len(extents) == len(array.extents) and 16 <= _area(extents) <= 1024:
+            return extents
+    return []
+
+
+def _area(extents: list[int]) -> int:
+    area = 1
+    for extent in extents:
+        area *= extent
+    return area
+
+
+def _constants(usage: Usage, kernel: Function) -> Mapping[str, int]:
+    """Compile-time integers: those of the file, and the kernel's template arguments."""
+    known: dict[str, int] = {}
+    values = {**usage.constants, **dict(template_values(usage, kernel))}
+    for _ in range(3):
+        for name, node in values.items():
+            number = _number(node, known)
+            if number is not None:
+                known[name] = number
+    return known
+
+
+def template_values(usage: Usage, kernel: Function) -> Iterator[tuple[str, Node]]:
+    """Each integer template parameter of `kernel` with its argument."""
+    for param, argument in zip(kernel.template, template_arguments(usage, kernel), strict=False):
+        node = quietly(argument)
+        if node is not None and not param.kind.startswith("typename"):
+            yield param.name, node
+
+
+def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
+    """Arguments to instantiate `function` with: those of a launch where they are literals, else usual ones."""
+    written_out = next((x.template_args for x in usage.program.launches_of(function) if x.template_args), ())
+    arguments: list[str] = []
+    for i, param in enumerate(function.template):
+        given = written_out[i] if i < len(written_out) else ""
+        if re.fullmatch(r"\d+|true|false|float|int|double|half|__half", given):
+            arguments.append(given)
+        elif param.kind.startswith("typename"):
+            arguments.append("int" if re.search(r"(?i)idx|index|int", param.name) else "float")
+        else:
+            arguments.append(
+                param.default if re.fullmatch(r"\d+|true|false", param.default) else _usual(param.kind, param.name)
+            )
+    return tuple(arguments)
+
+
+def _usual(kind: str, name: str) -> str:
+    if kind == "bool":
+        return "true"
+    upper = name.upper()
+    if "WARP" in upper:
+        return "32" if "SIZE" in upper or "WIDTH" in upper else "8"
+    if "BLOCK" in upper or "THREAD" in upper:
+        return "256"
+    return "16" if "TILE" in upper else "4"
+
+
+def _covered(
+    usage: Usage, kernel: Function, axis: int, block: tuple[int, int, int], symbols: tuple[str, ...]
+) -> str | None:
+    """Blocks along `axis` that cover the first bound the kernel holds a block-dependent index against."""
+    scope = Scope(usage, kernel)
+    here = {f"blockDim.{a}": size for a, size in zip(_AXES, block, strict=True)} | dict(_constants(usage, kernel))
+    coordinate = f"blockIdx.{_AXES[axis]}"
+    for condition in usage.body(kernel).conditions:
+        for compared in comparisons(condition):
+            index, bound = _sides(compared, coordinate, scope)
+            if index is None or bound is None:
+                continue
+            step = _step(index, coordinate, here)
+            unknown = free_names(bound) - set(symbols) - here.keys()
+            if step and not unknown:
+                total = render(_fixed(bound, here))
+                return total if step == 1 else f"cdiv({total}, {step})"
+    return None
+
+
+def _sides(compared: Binary, coordinate: str, scope: Scope) -> tuple[Node | None, Node | None]:
+    """The index that depends on `coordinate` and what it is compared with."""
+    left, right = scope.resolve(compared.left), scope.resolve(compared.right)
+    for index, bound in ((left, right), (right, left)):
+        depends = coordinate in free_names(index)
+        if depends and not any(n.startswith(("blockIdx", "threadIdx")) for n in free_names(bound)):
+            return index, bound
+    return None, None
+
+
+def _step(index: Node, coordinate: str, here: Mapping[str, int]) -> int:
+    """How far `index` moves from one block to the next; 0 when that has no value."""
+    zero = dict.fromkeys(free_names(index), 0) | dict(here)
+    try:
+        first, second = value(index, {**zero, coordinate: 0}), value(index, {**zero, coordinate: 1})
+    except ExpressionError:
+        return 0
+    return int(second - first) if second > first else 0
+
+
+def _fixed(node: Node, here: Mapping[str, int]) -> Node:
+    if isinstance(node, Name) and node.name in here:
+        return Number(here[node.name])
+    if isinstance(node, Binary):
+        return Binary(node.operator, _fixed(node.left, here), _fixed(node.right, here))
+    if isinstance(node, Call):
+        return Call(node.callee, tuple(_fixed(a, here) for a in node.arguments))
+    return node
+
+
+def _numbers(nodes: tuple[Node, ...], constants: Mapping[str, int]) -> tuple[int, int, int] | None:
+    sizes = [_number(node, constants) for node in nodes]
+    if not sizes or any(s is None or not 0 < s <= 1024 for s in sizes):
+        return None
+    x, y, z = (*[s for s in sizes if s is not None], 1, 1)[:3]
+    return x, y, z
+
+
+def _number(node: Node, constants: Mapping[str, int]) -> int | None:
+    try:
+        found = value(node, constants)
+    except ExpressionError:
+        return None
+    return int(found)

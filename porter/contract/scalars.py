@@ -1,0 +1,167 @@
+"""What is passed by value: sizes become symbols, the rest gets a value it can sensibly have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from porter.contract.body import comparisons, parsed, quietly, walk, written
+from porter.contract.contract import ScalarArg
+from porter.contract.expressions import render
+from porter.contract.scope import Scope
+from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number, parse
+from porter.contract.usage import Usage, is_integer
+from porter.source.program import Function, Launch, Param
+
+# Parameters that modify a loop rather than give it an extent go by these names wherever they occur; any value is legal.
+_CUSTOMARY = (
+    (r"stride", "2"),
+    (r"pad", "1"),
+    (r"dilation|groups?$", "1"),
+    (r"kernel_?(size|h|w|d)|ksize|window|pool_?size|filter_size", "3"),
+)
+_FLOATING = ("float", "double", "half", "bfloat16", "scalar_t", "acc_t", "opmath_t")
+_BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A parameter that is an extent: a symbol."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """A parameter no number stands for."""
+
+    type: str
+
+
+def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size | Unsupported:
+    """How a parameter that is no buffer is passed; a template's `T` by value counts as a float."""
+    base = param.type.base
+    types = {t.name for t in function.template if t.kind.startswith("typename")}
+    if "Stream" in base or base.endswith("stream_t"):
+        return ScalarArg(param.name, param.type.text, "0")
+    default = _literal(param.default)
+    if base == "bool":
+        return ScalarArg(param.name, base, default or "1")
+    if is_integer(base):
+        return _integer(usage, function, param, default)
+    if base in types or any(f in base for f in _FLOATING):
+        return ScalarArg(param.name, param.type.text, default or ("1e-5" if "eps" in param.name.lower() else "0.5"))
+    return Unsupported(param.type.text)
+
+
+def _literal(text: str) -> str:
+    """A default argument as a number; empty when it is none."""
+    try:
+        node = parse(text)
+    except ExpressionError:
+        return ""
+    match node:
+        case Number() | Call(Name(), ()):
+            return render(node) if isinstance(node, Number) else ""
+        case _:
+            return render(node) if not any(isinstance(n, Name) for n in walk(node)) else ""
+
+
+def _integer(usage: Usage, function: Function, param: Param, default: str) -> ScalarArg | Size:
+    name, type_ = param.name, param.type.text
+    if default:
+        return ScalarArg(name, type_, default)
+    if any(re.search(rf"\.(?:size|stride|sum|argmax)\({re.escape(n)}\)", t) for n, t in _texts(usage, function, name)):
+        return ScalarArg(name, type_, "1")
+    edge = _block_edge(usage, function, name)
+    if edge:
+        return ScalarArg(name, type_, edge)
+    for pattern, value in _CUSTOMARY:
+        if re.search(pattern, name.lower()):
+            return ScalarArg(name, type_, value)
+    mode = _mode(usage, function, name)
+    return ScalarArg(name, type_, mode) if mode else Size(name)
+
+
+def _texts(usage: Usage, function: Function, name: str) -> Iterator[tuple[str, str]]:
+    for inner, alias in passed_on(usage, function, name):
+        yield alias, written(usage.body(inner).words)
+
+
+def passed_on(usage: Usage, function: Function, name: str, depth: int = 0) -> Iterator[tuple[Function, str]]:
+    """`function` and every function it hands the parameter `name` to as it is, with the name it has there."""
+    yield function, name
+    if depth > 4:
+        return
+    for callee_name, arguments in usage.body(function).calls():
+        places = [i for i, a in enumerate(arguments) if _is_name(parsed(a), name)]
+        callee = usage.callee(callee_name, len(arguments)) if places else None
+        if callee is not None and callee is not function:
+            for place in places:
+                yield from passed_on(usage, callee, callee.params[place].name, depth + 1)
+
+
+def _is_name(node: Node | None, name: str) -> bool:
+    while node is not None and hasattr(node, "operand"):
+        node = node.operand
+    return node == Name(name)
+
+
+def launches_in(usage: Usage, function: Function) -> Iterator[Launch]:
+    """The launches written in `function`."""
+    start, end = function.body.start, function.body.end
+    return (x for x in usage.program.launches if start <= x.span.start < end)
+
+
+def _block_edge(usage: Usage, function: Function, name: str) -> str:
+    """A value for a parameter that is an edge of a block while the grid is divided by it; empty when it is none."""
+    for inner, alias in passed_on(usage, function, name):
+        scope = Scope(usage, inner)
+        for launch in launches_in(usage, inner):
+            edges, grid = dimensions(scope, launch.block.text), dimensions(scope, launch.grid.text)
+            divisors = [n.right for g in grid for n in walk(g) if isinstance(n, Binary) and n.operator == "/"]
+            divisors += [
+                n.arguments[1] for g in grid for n in walk(g) if isinstance(n, Call) and n.callee == Name("cdiv")
+            ]
+            handed = any(_is_name(quietly(a.text), alias) for a in launch.args)
+            bare = [e for e in edges if e == Name(alias)]
+            if bare and (any(Name(alias) in walk(d) for d in divisors) or not handed):
+                return _BLOCK_EDGE[sum(1 for e in edges if e != Number(1)) or 1]
+    return ""
+
+
+def dimensions(scope: Scope, text: str) -> tuple[Node, ...]:
+    """The one to three expressions of a grid or block."""
+    node = quietly(text)
+    if node is None:
+        return ()
+    resolved = scope.resolve(node)
+    if isinstance(resolved, Call) and resolved.callee == Name("dim3"):
+        return resolved.arguments
+    return (resolved,)
+
+
+def _mode(usage: Usage, function: Function, name: str) -> str:
+    """A value for a parameter that only selects: compared for equality, switched on, or a bare condition."""
+    chosen = ""
+    for inner, alias in passed_on(usage, function, name):
+        body = usage.body(inner)
+        text = written(body.words)
+        uses = len(re.findall(rf"(?<![\w.]){re.escape(alias)}(?!\w)", text))
+        if f"switch({alias})" in text and (case := re.search(r"case ?(\d+):", text.split(f"switch({alias})", 1)[1])):
+            cases = re.findall(r"case ?(\d+):", text)
+            return "256" if "256" in cases else case.group(1)
+        equal = [
+            c for n in body.conditions for c in comparisons(n) if c.operator in ("==", "!=") and c.left == Name(alias)
+        ]
+        literals = [c.right.value for c in equal if isinstance(c.right, Number)]
+        bare = sum(1 for n in body.conditions if n == Name(alias))
+        forwarded = sum(1 for _, args in body.calls() for a in args if _is_name(parsed(a), alias))
+        if uses > len(literals) + bare + forwarded:
+            return ""
+        if literals:
+            chosen = chosen or str(literals[0])
+        elif bare:
+            chosen = chosen or "1"
+    return chosen
