@@ -46,6 +46,16 @@ class Rule:
         return Renamed(name, self.maca + name.removeprefix(self.cut), self.kind, self.source)
 
 
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """`names` have counterparts, but `what` they do differs: the finding `code` says how."""
+
+    names: frozenset[str]
+    what: str
+    code: str
+    hint: str
+
+
 Entry = Renamed | Unsupported
 
 
@@ -57,6 +67,7 @@ class ApiTable:
     families: Mapping[str, Rule | Unsupported]
     headers: Mapping[str, Entry]
     unchanged: Mapping[str, str]
+    cautions: tuple[Caution, ...]
 
     def look_up(self, name: str) -> Entry | None:
         """What becomes of the identifier `name`; None where the table has nothing to say."""
@@ -122,7 +133,8 @@ def read_table(text: str) -> ApiTable:
         _claim(headers if kind == "header" else names, {n: Unsupported(n, kind, reason) for n in row["names"]})
         _claim(families, {p: Unsupported(p, kind, reason) for p in row["prefixes"]})
     unchanged = {name: row["source"] for row in document["unchanged"] for name in row["names"]}
-    return ApiTable(names, families, headers, unchanged)
+    cautions = tuple(Caution(frozenset(r["names"]), r["what"], r["code"], r["hint"]) for r in document["caution"])
+    return ApiTable(names, families, headers, unchanged, cautions)
 
 
 def _claim(table: dict[str, Any], rows: Mapping[str, Any]) -> None:

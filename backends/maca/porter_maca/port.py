@@ -19,9 +19,12 @@ from porter.source.program import HostForm, Program
 from porter.source.text import Source
 from porter_maca.api import ApiTable, api_table
 from porter_maca.catalogue import finding
+from porter_maca.cautions import cautions
 from porter_maca.declared import Declared, declared
+from porter_maca.device import mend
 from porter_maca.frame import framed
 from porter_maca.headers import include_ported, inclusions, port_names
+from porter_maca.limits import over_limits
 from porter_maca.names import rename
 from porter_maca.places import Places
 from porter_maca.stamp import is_ported
@@ -84,10 +87,14 @@ def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) 
     places = Places.of(source)
     wave = rewrite(program, source, shared.target)
     traced = Traced.of(source).edited(wave.edits)
+    traced, about_device, helpers = mend(traced, shared.own, shared.target, places)
     traced, about_names = rename(traced, shared.table, shared.own, places, other_brand=shared.other_brand)
     traced, about_headers = include_ported(traced, shared.table, name, shared.names, places)
-    text = framed(traced.text, source, shared.target, wave.helpers, needs_runtime=needs_runtime)
-    return PortedFile(name, text, source), (*wave.findings, *about_names, *about_headers)
+    text = framed(traced.text, source, shared.target, wave.helpers + helpers, needs_runtime=needs_runtime)
+    about_limits = over_limits(program, shared.target, places)
+    about_behaviour = cautions(source, shared.table, shared.own, places)
+    findings = (*wave.findings, *about_device, *about_names, *about_headers, *about_limits, *about_behaviour)
+    return PortedFile(name, text, source), findings
 
 
 def _is_other_brand(source: Source) -> bool:
