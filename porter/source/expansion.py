@@ -9,7 +9,7 @@ from functools import cached_property
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """`length` characters that come from `[start, end)` of the file.
 
     Copied text (`end - start == length`, `copied`) maps character by character; text of a macro's body belongs as a
@@ -27,7 +27,7 @@ class Expansion:
     """The text the grammar reads; `pieces` cover it from beginning to end."""
 
     text: str
-    pieces: Sequence[Piece]
+    pieces: Sequence[Segment]
 
     @cached_property
     def _begins(self) -> list[int]:
@@ -65,4 +65,4 @@ class Expansion:
 
 def unexpanded(text: str) -> Expansion:
     """`text` as it is."""
-    return Expansion(text, (Piece(len(text), 0, len(text), copied=True),))
+    return Expansion(text, (Segment(len(text), 0, len(text), copied=True),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -37,7 +37,7 @@ def find_functions(reading: Reading) -> list[Defined]:
     """Every function defined in `reading`, in order."""
     found = [d for d in _from_tree(reading) if d is not None]
     covered = {d.body for d in found}
-    found.extend(d for d in _kernels_from_tokens(reading) if d.body not in covered)
+    found.extend(_kernels_from_tokens(reading, covered))
     return sorted(found, key=lambda d: (d.start, -d.end))
 
 
@@ -85,7 +85,7 @@ def _head_start(reading: Reading, offset: int) -> int:
     return words[index].start if index < len(words) else offset
 
 
-def _back_to_open(words: list[Token], close: int) -> int:
+def _back_to_open(words: Sequence[Token], close: int) -> int:
     depth = 0
     for i in range(close, -1, -1):
         depth += (words[i].text == ")") - (words[i].text == "(")
@@ -94,24 +94,33 @@ def _back_to_open(words: list[Token], close: int) -> int:
     return 0
 
 
-def _kernels_from_tokens(reading: Reading) -> Iterator[Defined]:
+def _kernels_from_tokens(reading: Reading, covered: set[int]) -> Iterator[Defined]:
     """`__global__` definitions by their brackets, for those the grammar loses."""
     words = reading.words
-    for i, token in enumerate(words):
-        if token.text != "__global__" or token.kind is not TokenKind.IDENTIFIER:
+    for at, body_start in kernel_definitions(words):
+        if body_start in covered:
             continue
-        body = _body_after(words, i)
-        if body is None:
-            continue
+        body = reading.index_at(body_start)
         close = match_bracket(words, body)
         end = words[close].end if close is not None else len(reading.text)
-        begin = _statement_start(words, i)
-        defined = _defined(reading, words[begin].start, words[body].start, end, (), extern_c=False, whole=False)
+        start = words[_statement_start(words, reading.index_at(at))].start
+        defined = _defined(reading, start, body_start, end, (), extern_c=False, whole=False)
         if defined is not None:
             yield defined
 
 
-def _body_after(words: list[Token], index: int) -> int | None:
+def kernel_definitions(words: Sequence[Token]) -> list[tuple[int, int]]:
+    """Offsets of `__global__` and of the body's brace of every kernel defined, not merely declared, in `words`."""
+    found: list[tuple[int, int]] = []
+    for i, token in enumerate(words):
+        if token.text == "__global__" and token.kind is TokenKind.IDENTIFIER:
+            body = _body_after(words, i)
+            if body is not None:
+                found.append((token.start, words[body].start))
+    return found
+
+
+def _body_after(words: Sequence[Token], index: int) -> int | None:
     """Index of the `{` of the definition whose head holds `words[index]`; None for a declaration."""
     i = index
     while i < len(words):
@@ -125,7 +134,7 @@ def _body_after(words: list[Token], index: int) -> int | None:
     return None
 
 
-def _statement_start(words: list[Token], index: int) -> int:
+def _statement_start(words: Sequence[Token], index: int) -> int:
     while index > 0 and words[index - 1].text not in _BOUNDARY:
         index -= 1
     return index

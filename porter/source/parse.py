@@ -2,28 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 from porter.source.directives import includes, macros
-from porter.source.expansion import unexpanded
-from porter.source.functions import find_functions
+from porter.source.functions import Defined, find_functions, kernel_definitions
+from porter.source.headers import HeaderFinder
 from porter.source.host import find_bindings, host_form
 from porter.source.launches import find_launches
-from porter.source.lexer import tokens
+from porter.source.lexer import significant, tokens
+from porter.source.not_understood import error_extents, not_understood
+from porter.source.preprocess import Preprocessed, preprocess, preprocessed_tokens
 from porter.source.program import Program
 from porter.source.reading import Reading
 from porter.source.shared import constant_variables
 from porter.source.text import Source
 
 
-def parse(source: Source) -> Program:
-    """What `source` defines. Never raises: what could not be understood is in `not_understood`."""
+def parse(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[str, ...] = ()) -> Program:
+    """What `source` defines. Never raises: what could not be understood is in `not_understood`.
+
+    `headers` finds included files, whose macros are then known; `defines` are `NAME` or `NAME=VALUE`.
+    """
+    return read(source, headers=headers, defines=defines).program
+
+
+@dataclass(frozen=True)
+class Read:
+    """A program with the text it was read from: what measuring and the rest of this package need beyond `Program`."""
+
+    program: Program
+    reading: Reading
+    preprocessed: Preprocessed
+    defined: tuple[Defined, ...]
+
+    @cached_property
+    def errors(self) -> list[tuple[int, int, str]]:
+        """What the grammar stumbled over: start, end, reason."""
+        return error_extents(self.reading)
+
+    def is_clean(self, defined: Defined) -> bool:
+        """Whether the grammar understood all of a function."""
+        return defined.whole and not any(a < defined.end and b > defined.start for a, b, _ in self.errors)
+
+    def lost_kernels(self) -> int:
+        """Kernels the text defines and `program` does not list."""
+        listed = {d.body for d in self.defined}
+        return sum(body not in listed for _, body in kernel_definitions(self.reading.words))
+
+    def kernels_not_compiled(self) -> int:
+        """Kernels in branches that the preprocessor leaves out."""
+        text = self.program.source.text
+        return sum(
+            len(kernel_definitions(significant(tokens(text[a:b]))))
+            for a, b in self.preprocessed.skipped
+            if "__global__" in text[a:b]
+        )
+
+
+def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[str, ...] = ()) -> Read:
+    """As `parse`, with what was read on the way."""
     stream = tokens(source.text)
-    reading = Reading(source, unexpanded(source.text), stream)
-    defined = find_functions(reading)
+    preprocessed = preprocess(source, stream, headers=headers, defines=defines)
+    reading = Reading(source, preprocessed.expansion, preprocessed_tokens(preprocessed, stream))
+    defined = tuple(find_functions(reading))
     launches = find_launches(reading, defined)
     functions = [d.function for d in defined]
     hosts = tuple(f for f in functions if f.space in ("host", "host device"))
     bindings = find_bindings(reading)
-    return Program(
+    program = Program(
         source=source,
         form=host_form(reading, bindings, hosts, launches),
         kernels=tuple(f for f in functions if f.space == "global"),
@@ -34,4 +81,6 @@ def parse(source: Source) -> Program:
         includes=tuple(includes(source, stream)),
         constants=constant_variables(reading, [(d.start, d.end) for d in defined]),
         bindings=bindings,
+        not_understood=tuple(not_understood(reading, defined)),
     )
+    return Read(program, reading, preprocessed, defined)

@@ -1,0 +1,81 @@
+"""Local headers: found beside the file that includes them or in the folders the user named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from porter.errors import InputError
+from porter.source.directives import includes
+from porter.source.lexer import tokens
+from porter.source.text import Source
+
+_TOOLKIT = (
+    "ATen/", "c10/", "caffe2/", "cub/", "cuda/", "cudnn", "cublas", "cuda_", "cudaGL", "curand", "cusolver", "cusparse", "cufft",
+    "cutlass/", "cute/", "cooperative_groups", "crt/", "device_", "driver_types", "math_constants", "mma.h", "nccl",
+    "nvToolsExt", "nvtx3/", "pybind11/", "sm_", "surface_", "texture_", "thrust/", "torch/", "vector_", "nv/", "cuda.h",
+)  # fmt: skip
+
+
+class HeaderFinder(Protocol):
+    """Answers what `#include` means."""
+
+    def __call__(self, name: str, includer: Source, /) -> Source | None:
+        """The header that `includer` means by `name`; None when it is not at hand."""
+        ...
+
+
+@dataclass(frozen=True)
+class DiskHeaders:
+    """Headers on disk: beside the includer first, then in `include_dirs` in order."""
+
+    include_dirs: tuple[Path, ...] = ()
+
+    def __call__(self, name: str, includer: Source, /) -> Source | None:
+        """The header that `includer` means by `name`; None when no folder has it or it cannot be read as text."""
+        for folder in (includer.path.parent, *self.include_dirs):
+            path = folder / name
+            if path.is_file():
+                try:
+                    return Source(path, path.read_text("utf-8", errors="replace"))
+                except OSError as error:
+                    raise InputError(f"{path}: cannot be read: {error.strerror}", "check its permissions") from error
+        return None
+
+
+def local_headers(source: Source, include_dirs: Iterable[Path] = ()) -> tuple[tuple[str, Source], ...]:
+    """The headers `source` includes, and those they include, that exist on disk: the name used and the header.
+
+    In the order they are first included; a header included by two names is listed under both.
+    """
+    finder = DiskHeaders(tuple(include_dirs))
+    found: dict[tuple[str, Path], Source] = {}
+    _collect(source, finder, found)
+    return tuple((name, header) for (name, _), header in found.items())
+
+
+def _collect(source: Source, finder: HeaderFinder, found: dict[tuple[str, Path], Source]) -> None:
+    for include in includes(source, tokens(source.text)):
+        header = finder(include.path, source)
+        if header is not None and (include.path, header.path) not in found:
+            found[include.path, header.path] = header
+            _collect(header, finder, found)
+
+
+def missing_headers(source: Source, finder: HeaderFinder) -> Iterator[tuple[str, Source, int, int]]:
+    """Quoted includes that are nowhere to be found and no toolkit's: name, the file that asks, extent of the line."""
+    seen: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        here = waiting.pop(0)
+        if here.path in seen:
+            continue
+        seen.add(here.path)
+        for include in includes(here, tokens(here.text)):
+            header = finder(include.path, here)
+            if header is not None:
+                waiting.append(header)
+            elif not include.angled and not include.path.startswith(_TOOLKIT):
+                yield include.path, here, include.span.start, include.span.end

@@ -1,0 +1,276 @@
+"""The preprocessor: conditionals decided, macros that change the syntax expanded, every character's origin kept.
+
+Lines of branches not taken become blank, so a file without such macros keeps its text, length and lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from porter.source.conditions import is_true
+from porter.source.directives import directive_name, include_path, read_macro
+from porter.source.expansion import Expansion, Segment
+from porter.source.headers import HeaderFinder
+from porter.source.lexer import Token, TokenKind, tokens
+from porter.source.macro_kinds import MacroKind, names_types, statements_in_call
+from porter.source.macros import Definition, MacroTable, Origin, Piece, expand
+from porter.source.mask import blank
+from porter.source.program import Macro
+from porter.source.text import Source
+
+PREDEFINED = (
+    "__CUDACC__=1", "__NVCC__=1", "__CUDA_ARCH__=800", "__CUDACC_VER_MAJOR__=12", "__CUDACC_VER_MINOR__=4",
+    "CUDA_VERSION=12040", "CUDART_VERSION=12040", "__cplusplus=201703L", "__GNUC__=12", "__linux__=1", "__x86_64__=1",
+    "__SIZEOF_INT128__=16", "TORCH_VERSION_MAJOR=2", "TORCH_VERSION_MINOR=6", "TORCH_VERSION_PATCH=0",
+    "CUDNN_VERSION=90000", "NCCL_VERSION_CODE=22000",
+)  # fmt: skip
+
+_KEYWORDS_WITH_PARENTHESIS = frozenset(("for", "if", "while", "switch", "catch", "sizeof", "asm", "__asm__", "return"))
+MOST_ARGUMENT_TOKENS = 20_000  # looked through for the end of one call
+MOST_HEADERS = 400  # read for one source
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessed:
+    """What the compiler would see. `skipped` are the extents of branches not taken, `used` the macros expanded.
+
+    `changed` is False when the text is the source's own.
+    """
+
+    expansion: Expansion
+    skipped: tuple[tuple[int, int], ...]
+    used: frozenset[str]
+    changed: bool
+
+
+@dataclass
+class _Branch:
+    """One `#if` group: whether its surroundings are live, a branch was taken already, and this one is."""
+
+    outer: bool
+    taken: bool
+    live: bool
+
+
+def preprocess(
+    source: Source,
+    stream: Sequence[Token],
+    *,
+    headers: HeaderFinder | None = None,
+    defines: Iterable[str] = (),
+    forced: frozenset[str] = frozenset(),
+) -> Preprocessed:
+    """`source` with conditionals decided and macros expanded.
+
+    `headers` finds what is included, whose macros count from there on; `defines` are `NAME` or `NAME=VALUE` as on a
+    compiler's command line; `forced` names macros to expand although they look harmless.
+    """
+    table = MacroTable(forced)
+    for line in (*PREDEFINED, *defines):
+        name, _, value = line.partition("=")
+        table.define(Definition.of(Macro(name, None, value if "=" in line else "1", source.span(0, 0))))
+    return _Preprocessor(source, stream, table, headers, {source.path}).run()
+
+
+@dataclass
+class _Preprocessor:
+    source: Source
+    stream: Sequence[Token]
+    table: MacroTable
+    headers: HeaderFinder | None
+    included: set[Path]
+    branches: list[_Branch] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
+    skipped: list[tuple[int, int]] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    rewritten: dict[int, str] = field(default_factory=dict)  # by index of the token
+    changed: bool = False
+
+    def run(self) -> Preprocessed:
+        """Walk the file once."""
+        index = 0
+        while index < len(self.stream):
+            token = self.stream[index]
+            if index in self.rewritten:
+                self.copy(self.rewritten.pop(index), token)
+            elif token.kind is TokenKind.DIRECTIVE:
+                self.directive(token)
+                self.copy(token.text, token)
+            elif self.branches and not self.branches[-1].live:
+                self.skip(token)
+            elif token.kind is TokenKind.IDENTIFIER:
+                index = self.name(index)
+                continue
+            else:
+                self.copy(token.text, token)
+            index += 1
+        expansion = Expansion("".join(self.texts), self.segments)
+        return Preprocessed(expansion, tuple(self.skipped), frozenset(self.used), self.changed)
+
+    def copy(self, text: str, token: Token) -> None:
+        """Emit a token as it stands, or blanks of its length."""
+        self.texts.append(text)
+        last = self.segments[-1] if self.segments else None
+        if last is not None and last.copied and last.end == token.start:
+            self.segments[-1] = Segment(last.length + len(text), last.start, token.end, copied=True)
+        else:
+            self.segments.append(Segment(len(text), token.start, token.end, copied=True))
+
+    def skip(self, token: Token) -> None:
+        """Blank a token of a branch not taken."""
+        self.copy(blank(token.text), token)
+        if self.skipped and self.skipped[-1][1] == token.start:
+            self.skipped[-1] = (self.skipped[-1][0], token.end)
+        else:
+            self.skipped.append((token.start, token.end))
+
+    def directive(self, token: Token) -> None:
+        """Conditionals move the branches; definitions count where the text is live."""
+        name = directive_name(token, self.source.text)
+        live = not self.branches or self.branches[-1].live
+        if name in ("if", "ifdef", "ifndef"):
+            truth = live and is_true(name, token, self.source.text, self.table)
+            self.branches.append(_Branch(live, truth, truth))
+        elif name in ("elif", "elifdef", "elifndef") and self.branches:
+            top = self.branches[-1]
+            top.live = top.outer and not top.taken and is_true(name[2:], token, self.source.text, self.table)
+            top.taken = top.taken or top.live
+        elif name == "else" and self.branches:
+            top = self.branches[-1]
+            top.live, top.taken = top.outer and not top.taken, True
+        elif name == "endif" and self.branches:
+            self.branches.pop()
+        elif live and name == "define" and (macro := read_macro(self.source, token)) is not None:
+            self.table.define(Definition.of(macro))
+        elif live and name == "undef":
+            self.table.undefine(token.text.split()[-1])
+        elif live and name == "include" and self.headers is not None:
+            self.include(token)
+
+    def include(self, token: Token) -> None:
+        """Take over the macros of a header, once."""
+        path = include_path(token)
+        header = self.headers(path, self.source) if self.headers is not None and path else None
+        if header is None or header.path in self.included or len(self.included) > MOST_HEADERS:
+            return
+        self.included.add(header.path)
+        inner = _Preprocessor(header, _directives(header.text), self.table, self.headers, self.included)
+        for line in inner.stream:
+            inner.directive(line)
+
+    def name(self, index: int) -> int:
+        """Expand or rewrite what begins with the identifier at `index`; the index after what was used up."""
+        token = self.stream[index]
+        definition = self.table.definitions.get(token.text)
+        called = self.after_call(index) if definition is None or definition.params is not None else index + 1
+        is_call = called > index + 1
+        if definition is not None and (is_call or definition.params is None):
+            if self.table.must_expand(token.text) or (is_call and names_types(self.stream[index + 1 : called])):
+                return self.expand(index, called)
+            if definition.kind is MacroKind.STATEMENT and not is_call:
+                return self.expand(index, called)
+        if is_call and token.text not in _KEYWORDS_WITH_PARENTHESIS:
+            statements = statements_in_call(self.stream, index, called)
+            if statements is not None:
+                return self.as_block(index, statements, called)
+            if definition is not None and definition.kind is MacroKind.STATEMENT and not self.is_terminated(called):
+                return self.expand(index, called)
+        self.copy(token.text, token)
+        return index + 1
+
+    def expand(self, index: int, end: int) -> int:
+        """Replace the use of a macro, tokens `[index, end)`, by what it stands for; gives `end`."""
+        name = self.stream[index].text
+        self.used.add(name)
+        self.changed = True
+        self.emit(expand(self.table, self.pieces(index, end), lambda n: n == name or self.table.must_expand(n)))
+        return end
+
+    def as_block(self, index: int, statements: int, end: int) -> int:
+        """Make a block of a macro call that is given statements: `DISPATCH(x, T, f(x);)` reads `{ f(x);}`.
+
+        Only what follows is read; the macro's other arguments become blank. Gives the index of the first statement.
+        """
+        self.changed = True
+        self.copy("{".ljust(len(self.stream[index].text)), self.stream[index])
+        for token in self.stream[index + 1 : statements]:
+            if token.kind is TokenKind.DIRECTIVE:
+                self.directive(token)
+            self.copy(blank(token.text), token)
+        self.rewritten[end - 1] = "}"
+        return statements
+
+    def is_terminated(self, index: int) -> bool:
+        """Whether what follows ends or continues an expression, so that a call may stand before it."""
+        for token in self.stream[index:]:
+            if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
+                return token.kind is TokenKind.PUNCTUATION and token.text not in ("{", "}", "#", "~", "::", "[")
+        return False
+
+    def after_call(self, index: int) -> int:
+        """Index after the `(...)` that follows the name at `index`; after the name when none does."""
+        depth = 0
+        for i in range(index + 1, min(len(self.stream), index + MOST_ARGUMENT_TOKENS)):
+            token = self.stream[i]
+            if token.kind in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
+                continue
+            if depth == 0 and token.text != "(":
+                return index + 1
+            if token.kind is TokenKind.PUNCTUATION:
+                depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+            if depth == 0:
+                return i + 1
+        return index + 1
+
+    def pieces(self, begin: int, end: int) -> list[Piece]:
+        """The tokens `[begin, end)` ready for expansion, conditionals among them obeyed."""
+        result: list[Piece] = []
+        spaced = False
+        for token in self.stream[begin:end]:
+            if token.kind is TokenKind.DIRECTIVE:
+                self.directive(token)
+            if token.kind in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
+                spaced = True
+            elif not self.branches or self.branches[-1].live:
+                result.append(Piece(token.kind, token.text, spaced, Origin(token.start, token.end, copied=True)))
+                spaced = False
+        return result
+
+    def emit(self, pieces: Sequence[Piece]) -> None:
+        """The result of an expansion, with blanks where tokens would run together."""
+        before = " "
+        for piece in pieces:
+            start, end, copied = piece.origin
+            if piece.spaced or _would_join(before, piece.text):
+                self.texts.append(" ")
+                self.segments.append(Segment(1, start, end, copied=False))
+            self.texts.append(piece.text)
+            self.segments.append(Segment(len(piece.text), start, end, copied and end - start == len(piece.text)))
+            before = piece.text
+        if pieces:
+            self.texts.append(" ")
+            self.segments.append(Segment(1, pieces[-1].origin.start, pieces[-1].origin.end, copied=False))
+
+
+def _would_join(left: str, right: str) -> bool:
+    """Whether two tokens side by side would read as other tokens."""
+    if left[-1].isalnum() or left[-1] == "_":
+        return right[0].isalnum() or right[0] in "_\"'"
+    return left[-1] in "+-<>&|=:/*%^#." and right[0] in "+-<>&|=:/*#."
+
+
+@lru_cache(maxsize=512)
+def _directives(text: str) -> tuple[Token, ...]:
+    """The preprocessor lines of a header; kept, because the files of a folder share their headers."""
+    return tuple(t for t in tokens(text) if t.kind is TokenKind.DIRECTIVE)
+
+
+def preprocessed_tokens(result: Preprocessed, stream: Sequence[Token]) -> Sequence[Token]:
+    """The tokens of the text after the preprocessor; `stream` itself where nothing changed."""
+    if not result.changed and not result.skipped:
+        return stream
+    return tokens(result.expansion.text)
