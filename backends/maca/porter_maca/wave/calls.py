@@ -39,6 +39,14 @@ class Brackets:
     arguments: tuple[Argument, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _TemplateEnd:
+    """The token that closes template arguments and the offset at which it does: `>>` may close two."""
+
+    index: int
+    offset: int
+
+
 def streams(text: str) -> tuple[Stream, ...]:
     """The file without its directives, then the body of each `#define` in order."""
     everything = tokens(text)
@@ -73,11 +81,11 @@ def call_after(stream: Sequence[Token], name: int) -> Brackets | None:
         elif word in _CLOSERS:
             depth -= 1
             if depth == 0:
-                return _brackets(stream, [*cuts, position])
+                return _brackets(stream, [*cuts, position], stream[position].start)
         elif word == "," and depth == 1:
             cuts.append(position)
-        elif word == "<" and (behind := _template_end(stream, position)) is not None and _calls(stream, behind + 1):
-            position = behind
+        elif word == "<" and (end := _template_end(stream, position)) is not None and _calls(stream, end.index + 1):
+            position = end.index
         position += 1
     return None
 
@@ -85,20 +93,20 @@ def call_after(stream: Sequence[Token], name: int) -> Brackets | None:
 def template_after(stream: Sequence[Token], name: int) -> Brackets | None:
     """The template arguments that follow token `name`; None when there are none."""
     opening = name + 1
-    closing = _template_end(stream, opening) if opening < len(stream) and stream[opening].text == "<" else None
-    if closing is None:
+    end = _template_end(stream, opening) if opening < len(stream) and stream[opening].text == "<" else None
+    if end is None:
         return None
     depth, cuts = 0, [opening]
-    for position in range(opening, closing):
+    for position in range(opening, end.index):
         word = stream[position].text
         depth += (word in _OPENERS or word == "<") - (word in _CLOSERS or word == ">") - 2 * (word == ">>")
         if word == "," and depth == 1:
             cuts.append(position)
-    return _brackets(stream, [*cuts, closing])
+    return _brackets(stream, [*cuts, end.index], end.offset)
 
 
-def _template_end(stream: Sequence[Token], opening: int) -> int | None:
-    """The index of the `>` that could close template arguments opened by token `opening`."""
+def _template_end(stream: Sequence[Token], opening: int) -> _TemplateEnd | None:
+    """The `>` that could close template arguments opened by token `opening`."""
     if stream[opening - 1].kind is not TokenKind.IDENTIFIER:
         return None
     angles, brackets = 0, 0
@@ -110,7 +118,7 @@ def _template_end(stream: Sequence[Token], opening: int) -> int | None:
         if brackets == 0:
             angles += (word == "<") - (word == ">") - 2 * (word == ">>")
             if angles <= 0:
-                return position
+                return _TemplateEnd(position, stream[position].start + (word == ">>" and angles == 0))
     return None
 
 
@@ -119,16 +127,17 @@ def _calls(stream: Sequence[Token], position: int) -> bool:
     return position < len(stream) and stream[position].text in {"(", "::", "{"}
 
 
-def _brackets(stream: Sequence[Token], cuts: Sequence[int]) -> Brackets:
-    """Brackets from the indices of the opening token, the commas and the closing token."""
-    arguments = tuple(_arguments(stream, cuts))
+def _brackets(stream: Sequence[Token], cuts: Sequence[int], close: int) -> Brackets:
+    """Brackets that end at offset `close`, from the indices of the opening token, the commas and the closing token."""
+    arguments = tuple(_arguments(stream, cuts, close))
     empty = len(arguments) == 1 and arguments[0].start == arguments[0].end
-    return Brackets(stream[cuts[0]].start, stream[cuts[-1]].start, () if empty else arguments)
+    return Brackets(stream[cuts[0]].start, close, () if empty else arguments)
 
 
-def _arguments(stream: Sequence[Token], cuts: Sequence[int]) -> Iterator[Argument]:
+def _arguments(stream: Sequence[Token], cuts: Sequence[int], close: int) -> Iterator[Argument]:
     for before, after in pairwise(cuts):
         if after == before + 1:
             yield Argument(stream[before].end, stream[before].end)
         else:
-            yield Argument(stream[before + 1].start, stream[after - 1].end)
+            end = stream[after - 1].end
+            yield Argument(stream[before + 1].start, close if stream[after].start < close <= stream[after].end else end)

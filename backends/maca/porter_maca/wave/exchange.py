@@ -177,12 +177,20 @@ class _Walker:
         base, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
         if node.type != "subscript_expression" or base is None or indices is None:
             return
-        if written(base, self.function.text) != self.array or not self.flow.value(indices, self.function).facts & INDEX:
+        if written(base, self.function.text) != self.array or not self._chosen_by_thread(indices):
             return
         above = node.parent
         is_target = above is not None and above.type == "assignment_expression"
         is_target = is_target and above is not None and above.child_by_field_name("left") == node
         yield written(indices, self.function.text), is_target
+
+    def _chosen_by_thread(self, indices: Node) -> bool:
+        """Whether an index depends on the thread, or may: through a parameter that nobody in this source gives."""
+        if self.flow.value(indices, self.function).facts & INDEX:
+            return True
+        return not self.flow.calls_of(self.function) and _mentions(
+            indices, self.function, set(self.function.parameter_names())
+        )
 
 
 def _is_barrier(call: Node) -> bool:

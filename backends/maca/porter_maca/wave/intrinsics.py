@@ -14,9 +14,8 @@ from porter.source.lexer import TokenKind
 from porter_maca.wave.calls import Brackets, Stream, call_after
 from porter_maca.wave.danger import Change, Danger
 from porter_maca.wave.nesting import Wrap, insert
-from porter_maca.wave.primitives import LEGACY_VOTES, PRIMITIVES, Primitive
+from porter_maca.wave.primitives import LEGACY_VOTES, Primitive
 
-_DECLARATION_PREFIX = frozenset({"*", "&"})
 _NOT_A_TYPE = frozenset({"return", "else", "do", "case", "throw", "co_return"})
 
 
@@ -30,9 +29,13 @@ def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive])
     for position, token in enumerate(stream.tokens):
         if token.kind is not TokenKind.IDENTIFIER or not (token.text in known or token.text in LEGACY_VOTES):
             continue
-        if _is_member_or_declared(stream, position):
-            continue
+        if position and stream.tokens[position - 1].text in {".", "->"}:
+            continue  # a member function that happens to be called so
         call = call_after(stream.tokens, position)
+        if call is not None and _is_declared(stream, position):
+            if token.text in known and known[token.text].mask is not None:
+                yield _unclear(token.text, token.start, call.close + 1, "it is defined here with a mask of 32 lanes")
+            continue
         if call is None:
             yield _unclear(token.text, token.start, token.end, "it is not called here but named, pasted or passed on")
         elif token.text in LEGACY_VOTES:
@@ -41,14 +44,10 @@ def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive])
             yield from _call(token.text, token.start, call, text, known[token.text])
 
 
-def _is_member_or_declared(stream: Stream, position: int) -> bool:
-    """Whether the name is a member's (`tile.__any`) or the name of a function being declared."""
-    if position == 0:
-        return False
-    before = stream.tokens[position - 1]
-    if before.text in {".", "->"}:
-        return True
-    return before.kind is TokenKind.IDENTIFIER and before.text not in _NOT_A_TYPE
+def _is_declared(stream: Stream, position: int) -> bool:
+    """Whether the name is that of a function being declared: a type stands before it."""
+    before = stream.tokens[position - 1] if position else None
+    return before is not None and before.kind is TokenKind.IDENTIFIER and before.text not in _NOT_A_TYPE
 
 
 def _call(name: str, start: int, call: Brackets, text: str, primitive: Primitive) -> Iterator[Change]:
@@ -92,8 +91,3 @@ def _legacy_vote(name: str, start: int, call: Brackets) -> Change:
 
 def _unclear(name: str, start: int, end: int, reason: str) -> Change:
     return Change(Danger.UNCLEAR_PRIMITIVE, start, end, name, reason=reason)
-
-
-def primitive_names() -> frozenset[str]:
-    """Every name that confines itself to a warp."""
-    return frozenset(PRIMITIVES) | frozenset(LEGACY_VOTES)

@@ -1,0 +1,79 @@
+import pytest
+
+TAIL = """
+__device__ void tail(volatile float* s, int t) {{
+    {body}
+}}
+__global__ void k(float* out) {{
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = out[t];
+    __syncthreads();
+    {call}
+    if (t == 0) out[0] = s[0];
+}}
+"""
+
+
+def tail(body, call="if (t < 32) tail(s, t);"):
+    return TAIL.format(body=body, call=call)
+
+
+def test_each_step_reads_meets_and_writes(ported, codes):
+    text = tail("s[t] += s[t + 16];\n    s[t] += s[t + 8];")
+    assert (
+        "{ warp32::sync(); const auto carried = s[t] + s[t + 16]; warp32::sync(); s[t] = carried; warp32::sync(); }\n"
+        "    { const auto carried = s[t] + s[t + 8]; warp32::sync(); s[t] = carried; warp32::sync(); }"
+    ) in ported(text)
+    assert "PORT1006" in codes(text)
+
+
+def test_a_barrier_names_only_the_lanes_that_come(ported):
+    text = ported(tail("s[t] += s[t + 8];\n    s[t] += s[t + 4];", "if (t < 8) tail(s, t);"))
+    assert text.count("warp32::sync(0xff);") == 5
+
+
+def test_plain_assignment_with_an_assignment_inside(ported):
+    text = ported(tail("float x = s[t];\n    s[t] = x = x + s[t + 16];\n    s[t] = x = x + s[t + 8];"))
+    assert "const auto carried = x = x + s[t + 16]; warp32::sync(); s[t] = carried;" in text
+
+
+def test_a_value_of_lower_precedence_keeps_its_parentheses(ported):
+    assert "carried = s[t] * (s[t + 8] + 1);" in ported(tail("s[t] *= s[t + 8] + 1;\n    s[t] *= s[t + 4] + 1;"))
+
+
+def test_read_and_write_in_two_statements(ported):
+    text = ported(tail("float x = s[t];\n    x += s[t + 16];\n    s[t] = x;\n    x += s[t + 8];\n    s[t] = x;"))
+    assert "{ warp32::sync(); s[t] = x; }" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s[t] += s[t + 16]; __syncthreads();",
+        "float x = s[t + 16]; __syncwarp(); s[t] += x; __syncwarp(); x = s[t + 8]; __syncwarp(); s[t] += x;",
+        "s[t] += 1; s[t] *= 2;",
+    ],
+)
+def test_code_with_its_own_barriers_gets_no_more_of_them(body, ported):
+    assert "carried" not in ported(tail(body)) or "__syncthreads" in body
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["if (out[t] > 0) tail(s, t);", "if (t % 3 == 0) tail(s, t);", "if (t < 40) tail(s, t);", ""],
+)
+def test_lanes_that_cannot_be_proved_are_an_error(call, ported, codes):
+    text = tail("s[t] += s[t + 16];\n    s[t] += s[t + 8];", call)
+    assert "PORT1021" in codes(text)
+    assert "carried" not in ported(text)
+
+
+def test_a_step_that_fewer_lanes_take_after_a_plain_write_is_an_error(codes):
+    body = "s[t] = t;\n    if (t < 16) { float x = s[t + 16]; s[t] = x; }"
+    assert "PORT1021" in codes(tail(body))
+
+
+def test_volatile_global_memory_is_not_lockstep(codes):
+    text = "__global__ void k(volatile float* g) { int t = threadIdx.x; g[t] = g[t + 1]; g[t] = g[t + 2]; }"
+    assert codes(text) == []
