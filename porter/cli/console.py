@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from porter.errors import FELL_SHORT, PorterError
 from porter.report.document import Json, encode_json
@@ -25,10 +25,8 @@ class Console:
         self.debug = debug
 
     def show(self, text: Text) -> None:
-        """The result for people: coloured on a terminal, plain in a pipe, never wrapped."""
-        from rich.console import Console as RichConsole
-
-        RichConsole(file=sys.stdout, highlight=False).print(text, soft_wrap=True)
+        """The result for people: coloured on a terminal, as it is in a pipe."""
+        _print(text, sys.stdout)
 
     def document(self, document: Json) -> None:
         """The result for programs."""
@@ -64,13 +62,20 @@ class Console:
         return code
 
     def _complain(self, message: str, hint: str) -> None:
-        from rich.console import Console as RichConsole
         from rich.text import Text
 
         text = Text.assemble(("error: ", "bold red"), message)
-        if hint:
-            text.append(f"\n  hint: {hint}")
-        RichConsole(file=sys.stderr, highlight=False).print(text, soft_wrap=True)
+        _print(text.append(f"\n  hint: {hint}") if hint else text, sys.stderr)
+
+
+def _print(text: Text, stream: TextIO) -> None:
+    """Styles for a terminal; elsewhere the bare text, in which rich would expand the tabs."""
+    if not stream.isatty():
+        stream.write(f"{text.plain}\n")
+        return
+    from rich.console import Console as RichConsole
+
+    RichConsole(file=stream, highlight=False).print(text, soft_wrap=True)
 
 
 def _unwatched(step: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 from porter.errors import InputError, UsageError
+from porter.report.outputs import MANIFEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,23 @@ def named_sources(paths: Sequence[Path]) -> tuple[NamedSource, ...]:
 
 
 def _sources_at(path: Path) -> Iterator[NamedSource]:
-    if not path.exists():
-        raise InputError(f"no such file or directory: {path}")
-    if not path.is_dir():
+    try:
+        mode = path.stat().st_mode
+        found = _cuda_below(path) if S_ISDIR(mode) else [path]
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    if S_ISDIR(mode):
+        if not found:
+            raise InputError(f"no CUDA source (*.cu) in {path}", "name a file: any suffix will do")
+        yield from (NamedSource(file, file.parent.relative_to(path)) for file in found)
+    elif S_ISREG(mode):
         yield NamedSource(path)
-        return
-    found = sorted(file for file in path.rglob("*.cu") if file.is_file())
-    if not found:
-        raise InputError(f"no CUDA source (*.cu) in {path}", "name a file: any suffix will do")
-    yield from (NamedSource(file, file.parent.relative_to(path)) for file in found)
+    else:
+        raise InputError(f"{path} is neither a file nor a directory")
+
+
+def _cuda_below(folder: Path) -> list[Path]:
+    """The CUDA files below `folder`, but not the ports an earlier migration left in an output folder there."""
+    outputs = {manifest.parent for manifest in folder.rglob(MANIFEST)}
+    files = (file for file in folder.rglob("*.cu") if file.is_file())
+    return sorted(file for file in files if outputs.isdisjoint(file.parents))

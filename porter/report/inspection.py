@@ -1,0 +1,107 @@
+"""One source as each stage before execution sees it: program, contract, findings, candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import assert_never
+
+from rich.text import Text
+
+from porter.backend import Port
+from porter.catalogue import full_catalogue
+from porter.contract.contract import Contract
+from porter.contract.draft import draft
+from porter.contract.toml import dumps
+from porter.errors import UsageError
+from porter.findings import Finding
+from porter.registry import backend_names, find_backend, find_target
+from porter.report.diagnostic import diagnostic
+from porter.report.document import Json, as_json
+from porter.report.program import program_text
+from porter.report.sarif import sarif_document
+from porter.report.stage import Stage
+from porter.source.headers import DiskHeaders, local_headers
+from porter.source.parse import parse
+from porter.source.program import Program
+from porter.source.text import Source
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """One source and how it is read; each stage is computed when it is looked at."""
+
+    source: Source
+    target: str = ""
+    arch: str = ""
+    kernels: tuple[str, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    include_dirs: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+
+    @cached_property
+    def program(self) -> Program:
+        """What the source defines."""
+        return parse(self.source, headers=DiskHeaders(self.include_dirs), defines=self.defines)
+
+    @cached_property
+    def contracts(self) -> tuple[Contract, ...]:
+        """The contracts drafted from it."""
+        return draft(self.program, kernels=self.kernels, sizes=self.sizes)
+
+    @cached_property
+    def port(self) -> Port:
+        """Its port; raises `UsageError` where the target is not named and not the only one."""
+        names = backend_names()
+        if not self.target and len(names) != 1:
+            raise UsageError("this needs --target", f"targets: {', '.join(names) or 'none is installed'}")
+        backend = find_backend(self.target or names[0])
+        headers = tuple(header for _, header in local_headers(self.source, self.include_dirs))
+        return backend.port(self.program, headers, find_target(backend, self.arch))
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What reading and porting found."""
+        return (*self.program.findings, *self.port.findings)
+
+
+def stage_text(inspection: Inspection, stage: Stage) -> Text:
+    """A stage for people."""
+    match stage:
+        case Stage.PROGRAM:
+            return program_text(inspection.program)
+        case Stage.CONTRACT:
+            return Text(dumps(inspection.contracts).rstrip())
+        case Stage.FINDINGS:
+            shown = [diagnostic(finding, inspection.source) for finding in inspection.findings]
+            return Text("\n").join(shown) if shown else Text("no findings")
+        case Stage.CANDIDATE:
+            return Text("\n".join(file.text for file in inspection.port.files).rstrip())
+    assert_never(stage)
+
+
+def stage_document(inspection: Inspection, stage: Stage) -> Json:
+    """A stage for programs: an object with the source's path, and the stage under its own name."""
+    return {"source": str(inspection.source.path), stage.value: _stage_json(inspection, stage)}
+
+
+def _stage_json(inspection: Inspection, stage: Stage) -> Json:
+    match stage:
+        case Stage.PROGRAM:
+            return as_json(inspection.program)
+        case Stage.CONTRACT:
+            return as_json(inspection.contracts)
+        case Stage.FINDINGS:
+            return as_json(inspection.findings)
+        case Stage.CANDIDATE:
+            return [{"name": file.name, "text": file.text} for file in inspection.port.files]
+    assert_never(stage)
+
+
+def stage_sarif(inspection: Inspection, stage: Stage) -> Json:
+    """The findings as SARIF; raises `UsageError` for another stage."""
+    if stage is not Stage.FINDINGS:
+        raise UsageError(f"SARIF is for findings, not for a {stage}", "add --as findings")
+    return sarif_document(inspection.findings, inspection.source, full_catalogue())
