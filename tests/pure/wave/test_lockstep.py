@@ -77,3 +77,17 @@ def test_a_step_that_fewer_lanes_take_after_a_plain_write_is_an_error(codes):
 def test_volatile_global_memory_is_not_lockstep(codes):
     text = "__global__ void k(volatile float* g) { int t = threadIdx.x; g[t] = g[t + 1]; g[t] = g[t + 2]; }"
     assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "for (int d = 32; d > 0; d >>= 1) { if (t < d) v[t] += v[t + d]; __syncthreads(); }",
+        "if (t < 32) v[t] += v[t + 32]; __syncthreads(); if (t < 16) v[t] += v[t + 16]; __syncthreads();",
+        "if (t < 16) { float x = v[t + 16]; v[t] = v[t] + x; } __syncwarp();",
+    ],
+)
+def test_a_tree_whose_readers_stay_ahead_of_its_writers_is_left_alone(step, ported, codes):
+    text = f"__global__ void k() {{ volatile __shared__ float v[64]; int t = threadIdx.x; {step} }}"
+    assert "carried" not in ported(text)
+    assert not {"PORT1006", "PORT1021"} & set(codes(text))

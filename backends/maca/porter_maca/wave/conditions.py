@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from porter_maca.wave.flow import Flow
-from porter_maca.wave.tree import FunctionTree, ancestors
+from porter_maca.wave.tree import FunctionTree, ancestors, written
 from porter_maca.wave.values import WARP_LANES, Fact, Value
 
 FULL_WARP = 0xFFFFFFFF
+_WRAPPERS = frozenset({"condition_clause", "parenthesized_expression", "subscript_argument_list"})
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement"})
 
 
@@ -49,6 +50,28 @@ def lanes_at(node: Node, function: FunctionTree, flow: Flow) -> int | None:
             return None
         lanes &= left
     return lanes
+
+
+def stays_ahead(index: Node, function: FunctionTree, flow: Flow) -> bool:
+    """Whether `base + distance` lies beyond all threads that come here: a condition around says `thread < distance`."""
+    index = inside_parentheses(index)
+    distance = index.child_by_field_name("right") if index.type == "binary_expression" else None
+    if distance is None or not any(c.type == "+" for c in index.children):
+        return False
+    far = flow.value(distance, function).constant
+    for condition in conditions_at(index, function):
+        bound = inside_parentheses(condition.node)
+        limit = bound.child_by_field_name("right")
+        if not condition.holds or limit is None or not any(c.type == "<" for c in bound.children):
+            continue
+        thread = flow.value(bound.child_by_field_name("left"), function)
+        near = flow.value(limit, function).constant
+        same = written(limit, function.text) == written(distance, function.text)
+        if thread.facts & (Fact.THREAD | Fact.LANE) and (
+            same or (near is not None and far is not None and near <= far)
+        ):
+            return not (thread.facts & Fact.LANE and far is not None and far >= WARP_LANES)
+    return False
 
 
 def _lanes_of(condition: Condition, function: FunctionTree, flow: Flow) -> int | None:
@@ -95,6 +118,6 @@ def _first_lanes(left: Value, operator: str, right: Value) -> int | None:
 
 def inside_parentheses(node: Node) -> Node:
     """`node` without the parentheses around it."""
-    while node.type in {"condition_clause", "parenthesized_expression"} and len(node.named_children) == 1:
+    while node.type in _WRAPPERS and len(node.named_children) == 1:
         node = node.named_children[0]
     return node

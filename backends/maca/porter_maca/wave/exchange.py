@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from porter.source.program import Program
+from porter_maca.wave.conditions import stays_ahead
 from porter_maca.wave.flow import Flow
 from porter_maca.wave.tree import FunctionTree, declared_name, walk, written
 from porter_maca.wave.values import INDEX, callee
@@ -20,6 +21,7 @@ _GROUP_BARRIERS = frozenset({"sync"})  # block.sync(), cg::sync(tile)
 class Access:
     """A statement's use of one array: whether it reads other lanes' elements and whether it writes the lane's own.
 
+    `reads_ahead`: it reads elements that none of the lanes here writes, only those that came before.
     `meets` are the statements before it that other lanes may still be at, so that a barrier must come first; with
     `enters` there may be some in the caller. A statement that reads and writes is split by a barrier and ends with one.
     """
@@ -27,6 +29,7 @@ class Access:
     statement: Node
     array: str
     reads_other: bool
+    reads_ahead: bool
     writes: bool
     meets: frozenset[Node] = frozenset()
     enters: bool = False
@@ -117,7 +120,7 @@ class _Walker:
         self.flow = flow
         self.array = array
         self.found: dict[int, Access] = {}
-        self.own = frozenset(i for n in function.nodes for i, is_target in self._elements(n) if is_target)
+        self.own = frozenset(self._text(i) for n in function.nodes for i, is_target in self._elements(n) if is_target)
 
     def in_order(self) -> tuple[Access, ...]:
         """What was found, in the order of the source."""
@@ -149,10 +152,9 @@ class _Walker:
         if any(n.type == "call_expression" and _is_barrier(n) for n in walk(node)):
             return Pending()
         access = self._access(node)
-        meets = (pending.writers if access.reads_other else frozenset()) | (
-            pending.readers if access.writes else frozenset()
-        )
-        enters = pending.entering and access.reads_other
+        reads = access.reads_other or access.reads_ahead
+        meets = (pending.writers if reads else frozenset()) | (pending.readers if access.writes else frozenset())
+        enters = pending.entering and reads
         if meets or enters or access.must_split:
             known = self.found.get(node.start_byte, access)
             self.found[node.start_byte] = replace(known, meets=known.meets | meets, enters=known.enters or enters)
@@ -165,24 +167,25 @@ class _Walker:
     def _access(self, node: Node) -> Access:
         """How the statement `node` uses the array. An element is the lane's own where its index is one it writes at."""
         elements = [element for part in walk(node) for element in self._elements(part)]
-        return Access(
-            node,
-            self.array,
-            reads_other=any(not is_target and index not in self.own for index, is_target in elements),
-            writes=any(is_target for _, is_target in elements),
-        )
+        others = [indices for indices, is_target in elements if not is_target and self._text(indices) not in self.own]
+        ahead = [stays_ahead(indices, self.function, self.flow) for indices in others]
+        writes = any(is_target for _, is_target in elements)
+        return Access(node, self.array, not all(ahead), any(ahead), writes)
 
-    def _elements(self, node: Node) -> Iterator[tuple[str, bool]]:
+    def _text(self, node: Node) -> str:
+        return written(node, self.function.text)
+
+    def _elements(self, node: Node) -> Iterator[tuple[Node, bool]]:
         """The index of `node` where it is an element that the thread chooses, and whether it is assigned to."""
         base, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
         if node.type != "subscript_expression" or base is None or indices is None:
             return
-        if written(base, self.function.text) != self.array or not self._chosen_by_thread(indices):
+        if self._text(base) != self.array or not self._chosen_by_thread(indices):
             return
         above = node.parent
         is_target = above is not None and above.type == "assignment_expression"
         is_target = is_target and above is not None and above.child_by_field_name("left") == node
-        yield written(indices, self.function.text), is_target
+        yield indices, is_target
 
     def _chosen_by_thread(self, indices: Node) -> bool:
         """Whether an index depends on the thread, or may: through a parameter that nobody in this source gives."""

@@ -1,5 +1,5 @@
-#ifndef WARP32
-#define WARP32
+#ifndef PORTER_WARP32
+#define PORTER_WARP32
 // CUDA's warps on waves of any width: a warp is an aligned group of 32 lanes, which is half of a 64-lane wave.
 namespace warp32 {
 
