@@ -31,7 +31,7 @@ _NO_TYPE = frozenset(
         *("struct", "class", "enum", "union"),
     }
 )
-_ENDS_DECLARATOR = frozenset({"(", ";", "=", ",", "[", "{"})
+_ENDS_DECLARATOR = frozenset({"(", ")", ";", "=", ",", "[", "{"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,13 +67,16 @@ def mend(traced: Traced, own: Declared, target: Target, places: Places) -> tuple
     for row in substitutes():
         if row.only_for == "bfloat16" and (target.bf16_atomics or not _mentions(code, _BFLOAT16)):
             continue
+        helper = row.helper.strip("\n") + "\n"
+        here = traced.text.find(helper)
         calls = [t for words in (code, *macros) for t in _calls(words, row) if t.text not in own.functions]
+        calls = [t for t in calls if not 0 <= here <= t.start < here + len(helper)]
         if calls:
             edits.extend(Edit(t.start, t.end, row.replacement) for t in calls)
             names = ", ".join(dict.fromkeys(t.text for t in calls))
             spans = [traced.span(t.start, t.end) for t in calls]
             findings.append(places.finding(row.code, spans, f"{names} {row.lacks}", row.hint))
-            helpers.append(row.helper.strip("\n") + "\n")
+            helpers.extend([helper] if here < 0 else [])
     return traced.edited(edits), findings, "\n".join(helpers)
 
 

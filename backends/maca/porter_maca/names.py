@@ -11,12 +11,14 @@ from porter.findings import Finding
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
 from porter_maca.api import OTHER_BRAND, ApiTable, Entry, Renamed, Unsupported
+from porter_maca.continuations import aligned
 from porter_maca.declared import Declared
 from porter_maca.places import Places
 from porter_maca.traced import Traced
 
 SM_LEVEL = "(__MACA_ARCH__ ? 800 : 0)"
 _ARCH = "__CUDA_ARCH__"
+_COMPILER = "__MACACC__"  # defined wherever a version of the toolkit would be
 _ASKS_WHETHER_DEFINED = frozenset({"defined", "ifdef", "ifndef", "define", "undef", "elifdef", "elifndef"})
 _TEXT_ONLY = frozenset({"include", "error", "warning", "pragma", "line", "ident"})
 _LOOKS_LIKE_CUDA = re.compile(r"cuda[A-Z]\w*")
@@ -56,16 +58,20 @@ def rename(
                 continue
             case Renamed() as renamed:
                 edits.append(_edit(use, renamed, traced.text))
-                if _compares_arch(use):
+                if use.token.text == _ARCH and not _asks_whether_defined(use):
                     notes["PORT1130"].append(use)
     findings = [_missing(traced, row, found, places) for row, found in missing.items()]
     findings += [_note(traced, code, found, places) for code, found in notes.items()]
-    return traced.edited(edits), findings
+    return traced.edited(aligned(traced.text, edits)), findings
 
 
 def _edit(use: Use, renamed: Renamed, text: str) -> Edit:
     """The name itself, with the `struct` or `enum` before it where MACA's name is a typedef."""
-    maca = SM_LEVEL if _compares_arch(use) else renamed.maca
+    maca = renamed.maca
+    if use.token.text == _ARCH and not _asks_whether_defined(use):
+        maca = SM_LEVEL
+    elif maca.isdecimal() and _asks_whether_defined(use):
+        maca = _COMPILER
     end = use.token.end
     if not maca and text[end : end + 1] == " ":
         end += 1
@@ -74,12 +80,10 @@ def _edit(use: Use, renamed: Renamed, text: str) -> Edit:
     return Edit(head.start if head and is_elaborated else use.start, end, maca)
 
 
-def _compares_arch(use: Use) -> bool:
-    """Whether the compute capability itself is asked for, not whether this is device code."""
-    if use.token.text != _ARCH:
-        return False
+def _asks_whether_defined(use: Use) -> bool:
+    """Whether a macro's being defined is asked for, not its value."""
     last = [t.text for t in use.before[-2:]]
-    return not last or not (last[-1] in _ASKS_WHETHER_DEFINED or last == ["defined", "("])
+    return bool(last) and (last[-1] in _ASKS_WHETHER_DEFINED or last == ["defined", "("])
 
 
 def _missing(traced: Traced, row: Unsupported, found: Sequence[Use], places: Places) -> Finding:

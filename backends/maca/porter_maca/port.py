@@ -32,9 +32,7 @@ from porter_maca.traced import Traced
 from porter_maca.wave import rewrite
 
 _HEADER_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".cuh", ".inl", ".inc"})
-_RUNTIME_HEADERS = frozenset(
-    {"cuda_runtime.h", "cuda_runtime_api.h", "mc_runtime.h", "mcr/mc_runtime.h", "hc_runtime.h", "hcr/hc_runtime.h"}
-)
+_RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "mc_runtime.h", "mcr/mc_runtime.h", "hc_runtime.h", "hcr/hc_runtime.h"})
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,11 @@ def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) 
     about_limits = over_limits(program, shared.target, places)
     about_behaviour = cautions(source, shared.table, shared.own, places)
     findings = (*wave.findings, *about_device, *about_names, *about_headers, *about_limits, *about_behaviour)
-    return PortedFile(name, text, source), findings
+    return PortedFile(name, text, source), sorted(findings, key=_place)
+
+
+def _place(finding: Finding) -> tuple[int, str]:
+    return (finding.span.start if finding.span else 0, finding.code)
 
 
 def _is_other_brand(source: Source) -> bool:
