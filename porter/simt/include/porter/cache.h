@@ -46,9 +46,7 @@ inline unsigned int __isGlobal(const void* pointer) { return porter::simt::devic
 inline unsigned int __isShared(const void* pointer) { return !__isGlobal(pointer); }
 inline unsigned int __isLocal(const void* pointer) { return !__isGlobal(pointer); }
 inline unsigned int __isConstant(const void*) { return 0; }
-inline std::size_t __cvta_generic_to_shared(const void* pointer) { return reinterpret_cast<std::size_t>(pointer); }
 inline std::size_t __cvta_generic_to_global(const void* pointer) { return reinterpret_cast<std::size_t>(pointer); }
 inline std::size_t __cvta_generic_to_local(const void* pointer) { return reinterpret_cast<std::size_t>(pointer); }
 inline std::size_t __cvta_generic_to_constant(const void* pointer) { return reinterpret_cast<std::size_t>(pointer); }
-inline void* __cvta_shared_to_generic(std::size_t address) { return reinterpret_cast<void*>(address); }
 inline void* __cvta_global_to_generic(std::size_t address) { return reinterpret_cast<void*>(address); }

@@ -16,6 +16,7 @@
 #include "porter/math.h"
 #include "porter/math_fast.h"
 #include "porter/math_yardstick.h"
+#include "porter/ptx.h"
 #include "porter/runtime.h"
 #include "porter/vector_types.h"
 #include "porter/warp_functions.h"
