@@ -18,6 +18,7 @@ from porter import __version__
 from porter.cli.console import Console
 from porter.cli.doctor import doctor
 from porter.cli.explain import explain
+from porter.cli.inspect import inspect
 from porter.cli.migrate import migrate
 from porter.errors import UsageError
 
@@ -28,7 +29,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
-for command in (migrate, explain, doctor):
+for command in (migrate, inspect, explain, doctor):
     app.command()(command)
 
 

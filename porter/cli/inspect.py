@@ -1,0 +1,81 @@
+"""`porter inspect`: one stage of a migration, printed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from porter.cli.console import Console
+from porter.cli.options import (
+    ArchOption,
+    DebugFlag,
+    DefineOption,
+    IncludeOption,
+    JsonFlag,
+    KernelOption,
+    SizeOption,
+    parse_sizes,
+)
+from porter.report.stage import Stage
+
+if TYPE_CHECKING:
+    from porter.report.inspection import Inspection
+
+
+class Format(StrEnum):
+    """How it is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
+PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="A CUDA source.")]
+StageOption = Annotated[Stage, typer.Option("--as", help="What to print.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print it; sarif is for findings.")]
+TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform; the only one installed.")]
+
+
+def inspect(
+    context: typer.Context,
+    path: PathArgument,
+    stage: StageOption = Stage.PROGRAM,
+    format: FormatOption = Format.TEXT,
+    target: TargetOption = "",
+    arch: ArchOption = "",
+    kernel: KernelOption = None,
+    size: SizeOption = None,
+    include_dir: IncludeOption = None,
+    define: DefineOption = None,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Show what porter sees in a source, without executing anything."""
+    from porter.report.inspection import Inspection, read_source
+
+    inspection = Inspection(
+        source=read_source(path),
+        target=target,
+        arch=arch,
+        kernels=tuple(kernel or ()),
+        sizes=parse_sizes(size or ()),
+        include_dirs=tuple(include_dir or ()),
+        defines=tuple(define or ()),
+    )
+    _print(context.obj, inspection, stage, Format.JSON if json else format)
+    return 0
+
+
+def _print(console: Console, inspection: Inspection, stage: Stage, format: Format) -> None:
+    from porter.report.inspection import stage_document, stage_sarif, stage_text
+
+    match format:
+        case Format.TEXT:
+            console.show(stage_text(inspection, stage))
+        case Format.JSON:
+            console.document(stage_document(inspection, stage))
+        case Format.SARIF:
+            console.document(stage_sarif(inspection, stage))

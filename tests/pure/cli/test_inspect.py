@@ -1,0 +1,130 @@
+"""`porter inspect` in all its forms, and what it says to files it cannot use."""
+
+import os
+
+import pytest
+
+from porter.contract.toml import loads
+from porter.testing.backend_contract import REDUCTION
+
+
+@pytest.fixture
+def reduction(tmp_path):
+    path = tmp_path / "sum.cu"
+    path.write_text(REDUCTION)
+    return path
+
+
+def test_the_program_is_shown_with_its_lines(porter, reduction):
+    done = porter("inspect", reduction)
+    assert (done.code, done.stderr) == (0, "")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["3", "sum", "(const", "float*", "x,", "float*", "y,", "int", "n)"] in lines
+    assert ["4", "shared", "partial", "float[32]"] in lines
+    assert ["17", "sum", "grid", "1,", "block", "1024", "in", "launch_sum"] in lines
+    program = porter("inspect", reduction, "--json").document["program"]
+    assert [kernel["name"] for kernel in program["kernels"]] == ["sum"]
+    assert program["launches"][0]["block"]["text"] == "1024"
+
+
+def test_the_contract_is_toml_that_porter_reads_back(porter, reduction):
+    done = porter("inspect", reduction, "--as", "contract", "--size", "n=77")
+    (contract,) = loads(done.stdout, reduction)
+    assert [argument.name for argument in contract.arguments] == ["x", "y", "n"]
+    in_json = porter("inspect", reduction, "--as", "contract", "--json").document["contract"]
+    assert in_json[0]["entry"]["name"] == contract.entry.name
+
+
+def test_findings_point_at_their_lines(porter, reduction):
+    done = porter("inspect", reduction, "--as", "findings", "--target", "maca")
+    assert done.code == 0
+    assert f"{reduction}:6:" in done.stdout
+    assert "^^^^" in done.stdout
+    findings = porter("inspect", reduction, "--as", "findings", "--json").document["findings"]
+    assert {6, 7} <= {finding["span"]["line"] for finding in findings}
+    sarif = porter("inspect", reduction, "--as", "findings", "--format", "sarif").document
+    assert len(sarif["runs"][0]["results"]) == len(findings)
+
+
+def test_the_candidate_is_the_port_byte_for_byte(porter, reduction):
+    reduction.write_text(REDUCTION.replace("    ", "\t"))
+    text = porter("inspect", reduction, "--as", "candidate").stdout
+    assert "\t__shared__ float partial[32];" in text
+    (file,) = porter("inspect", reduction, "--as", "candidate", "--json").document["candidate"]
+    assert file["text"].rstrip() == text.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--format", "sarif"], "SARIF is for findings"),
+        (["--as", "everything"], "--as"),
+        (["--as", "contract", "--kernel", "nope"], "nope"),
+        (["--as", "contract", "--size", "n=many"], "--size n=many"),
+        (["--as", "candidate", "--target", "roc"], "unknown target 'roc'"),
+        (["--as", "candidate", "--arch", "C9"], "unknown arch 'C9'"),
+    ],
+)
+def test_wrong_usage_is_named(porter, reduction, arguments, complaint):
+    done = porter("inspect", reduction, *arguments)
+    assert (done.code, done.stdout) == (2, "")
+    assert complaint in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "the file is empty"),
+        (b"\n  \n", "the file is empty"),
+        (b"\x7fELF\x02\x01\x01\x00\x00\x00", "not a text file"),
+    ],
+)
+def test_a_file_that_is_no_text_is_refused(porter, tmp_path, content, complaint):
+    path = tmp_path / "op.cu"
+    path.write_bytes(content)
+    done = porter("inspect", path)
+    assert (done.code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {path}: {complaint}")
+
+
+def test_a_file_that_is_not_there_or_a_directory_is_named(porter, tmp_path):
+    for path, complaint in ((tmp_path / "gone.cu", "No such file"), (tmp_path, "Is a directory")):
+        done = porter("inspect", path)
+        assert done.code == 2
+        assert f"{path}: cannot be read: {complaint}" in done.stderr
+
+
+@pytest.fixture
+def without_privileges():
+    """A superuser reads everything: for the time of a test be nobody."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    yield
+    os.seteuid(0)
+
+
+def test_a_file_without_permission_is_named(porter, tmp_path, request):
+    path = tmp_path / "secret.cu"
+    path.write_text(REDUCTION)
+    path.chmod(0)
+    porter("inspect", tmp_path)  # imports what it needs while it may
+    request.getfixturevalue("without_privileges")
+    done = porter("inspect", path)
+    assert done.code == 2
+    assert f"{path}: cannot be read: Permission denied" in done.stderr
+
+
+def test_a_truncated_file_is_read_as_far_as_it_goes(porter, tmp_path):
+    path = tmp_path / "cut.cu"
+    path.write_text(REDUCTION[: REDUCTION.index("value +=")])
+    program = porter("inspect", path, "--json").document["program"]
+    assert program["not_understood"]
+
+
+def test_prose_is_read_without_finding_kernels(porter, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("This is a letter (with <<<brackets>>>), not a kernel.\n" * 5)
+    program = porter("inspect", path, "--json").document["program"]
+    assert program["kernels"] == []
