@@ -9,6 +9,7 @@ import pytest
         ('asm("mov.u32 %0, %%lanemask_lt;" : "=r"(m));', "m = (1u << warp32::lane()) - 1;"),
         ('asm("mov.u32 %0, %%lanemask_ge;\\n" : "=r"(m));', "m = ~0u << warp32::lane();"),
         ('asm volatile("activemask.b32 %0;" : "=r"(m));', "m = warp32::bits(__activemask());"),
+        ('asm volatile("bar.warp.sync %0;" :: "r"(m) : "memory");', "__syncwarp(warp32::lanes(m));"),
         (
             'asm("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(y) : "r"(x), "r"(o));',
             "y = __shfl_xor_sync(warp32::lanes(0xffffffff), x, o, 32);",

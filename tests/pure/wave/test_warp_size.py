@@ -14,6 +14,8 @@ def test_built_in_becomes_the_warp_of_32(ported, codes):
         "template <int warpSize> __device__ int f(int t) { return t % warpSize; }",
         "#define warpSize 32\n__device__ int f(int t) { return t % warpSize; }",
         "static constexpr int warpSize = 32;\n__device__ int f(int t) { return t % warpSize; }",
+        "__device__ int f(int t) { return t % Traits::warpSize; }",
+        "Properties p = {.warpSize = 32};",
     ],
 )
 def test_a_name_of_the_users_is_left_alone(text, ported):

@@ -123,6 +123,8 @@ def _instruction(line: str, assembly: Assembly) -> str | None:
     operands = [_operand(word.strip(), assembly) for word in rest.split(",")]
     if any(o is None for o in operands):
         return None
+    if opcode == "bar.warp.sync":
+        return f"__syncwarp(warp32::lanes({operands[0]}))"
     target, *values = (o for o in operands if o is not None)
     value = _value(opcode.split("."), values)
     return None if value is None else f"{target} = {value}"

@@ -23,13 +23,14 @@ def warp_size_changes(stream: Stream, text: str, own: frozenset[int]) -> Iterato
     for position, token in enumerate(stream.tokens):
         if token.kind is not TokenKind.IDENTIFIER:
             continue
-        if token.text in _BUILTINS and token.start not in own and _before(stream, position) not in {".", "->"}:
+        before = _before(stream, position)
+        if token.text in _BUILTINS and token.start not in own and before not in {".", "->", "::"}:
             yield Change(
                 _BUILTINS[token.text], token.start, token.end, token.text, edits=(_size(token.start, token.end),)
             )
-        elif token.text == "warpSize" and _before(stream, position) in {".", "->"}:
+        elif token.text == "warpSize" and before in {".", "->"} and _after(stream, position) != "=":
             yield from _device_property(stream, position, text)
-        elif token.text == "warp_size" and _before(stream, position) == "::":
+        elif token.text == "warp_size" and before == "::":
             yield from _aten_query(stream, position, text)
         elif token.text == "cudaDeviceGetAttribute":
             yield from _device_attribute(stream, position, text)
@@ -45,6 +46,10 @@ def declared_warp_size(stream: Stream) -> Iterator[int]:
 
 def _before(stream: Stream, position: int) -> str:
     return stream.tokens[position - 1].text if position else ""
+
+
+def _after(stream: Stream, position: int) -> str:
+    return stream.tokens[position + 1].text if position + 1 < len(stream.tokens) else ""
 
 
 def _size(start: int, end: int) -> Edit:
