@@ -11,14 +11,14 @@ template <class N>
 void convert(const Tensor& to, const Tensor& from) {
     const auto load = detail::loader<N>(from.scalar_type());
     const auto store = detail::storer<N>(to.scalar_type());
-    detail::walk(to.sizes(), std::array{detail::operand(to), detail::operand(from)},
-                 [&](const auto& at) { store(at[0], load(at[1])); });
+    detail::walk(to.sizes(), {detail::operand(to), detail::operand(from)},
+                 [&](char* const* at) { store(at[0], load(at[1])); });
 }
 
 void move(const Tensor& to, const Tensor& from) {
     const std::size_t bytes = to.element_size();
-    detail::walk(to.sizes(), std::array{detail::operand(to), detail::operand(from)},
-                 [&](const auto& at) { porter::simt::device_copy(at[0], at[1], bytes); });
+    detail::walk(to.sizes(), {detail::operand(to), detail::operand(from)},
+                 [&](char* const* at) { porter::simt::device_copy(at[0], at[1], bytes); });
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ Tensor& Tensor::fill_(const Scalar& value) const {
     if (numel() == 0) return self();
     const auto fill = [&](auto number) {
         const auto store = detail::storer<decltype(number)>(scalar_type());
-        detail::walk(sizes(), std::array{detail::operand(*this)}, [&](const auto& at) { store(at[0], number); });
+        detail::walk(sizes(), {detail::operand(*this)}, [&](char* const* at) { store(at[0], number); });
     };
     value.isFloatingPoint() ? fill(value.toDouble()) : fill(value.toLong());
     detail::wrote(*this);

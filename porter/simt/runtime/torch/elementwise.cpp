@@ -166,15 +166,15 @@ template <class N, class Function>
 void apply(const Tensor& out, const Tensor& a, const Tensor& b, Function function) {
     const auto load_a = loader<N>(a.scalar_type()), load_b = loader<N>(b.scalar_type());
     const auto store = storer<N>(out.scalar_type());
-    walk(out.sizes(), std::array{operand(out), operand(a.expand(out.sizes())), operand(b.expand(out.sizes()))},
-         [&](const auto& at) { store(at[0], function(load_a(at[1]), load_b(at[2]))); });
+    walk(out.sizes(), {operand(out), operand(a.expand(out.sizes())), operand(b.expand(out.sizes()))},
+         [&](char* const* at) { store(at[0], function(load_a(at[1]), load_b(at[2]))); });
 }
 
 template <class N, class Function>
 void apply(const Tensor& out, const Tensor& x, Function function) {
     const auto load = loader<N>(x.scalar_type());
     const auto store = storer<N>(out.scalar_type());
-    walk(out.sizes(), std::array{operand(out), operand(x)}, [&](const auto& at) { store(at[0], function(load(at[1]))); });
+    walk(out.sizes(), {operand(out), operand(x)}, [&](char* const* at) { store(at[0], function(load(at[1]))); });
 }
 
 void compute(Unary operation, const Tensor& x, ScalarType type, const Tensor& out) {
@@ -188,6 +188,12 @@ void compute(Binary operation, const Tensor& a, const Tensor& b, ScalarType type
     if (computes_in_double(type)) apply<double>(out, left, right, real_function(operation));
     else apply<std::int64_t>(out, left, right, whole_function(operation));
     wrote(out);
+}
+
+void check_defined_for(Binary operation, const Tensor& a, const Tensor& b) {
+    TORCH_CHECK(operation != Binary::sub || (a.scalar_type() != kBool && b.scalar_type() != kBool),
+                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+                "`~` or `logical_not()` operator instead.");
 }
 
 void check_cast(ScalarType from, const Tensor& out) {
@@ -211,6 +217,7 @@ Tensor& unary_into(Unary operation, const Tensor& x, Tensor& out) {
 }
 
 Tensor binary(Binary operation, const Tensor& a, const Tensor& b) {
+    check_defined_for(operation, a, b);
     const Result kind = result_kind(operation);
     const ScalarType type = computed_type(kind, result_type({a, b}));
     Tensor out = result_of({a, b}, broadcast_sizes({a, b}), kind == Result::PREDICATE ? kBool : type);
@@ -218,6 +225,7 @@ Tensor binary(Binary operation, const Tensor& a, const Tensor& b) {
 }
 
 Tensor& binary_into(Binary operation, const Tensor& a, const Tensor& b, Tensor& out) {
+    check_defined_for(operation, a, b);
     const Result kind = result_kind(operation);
     const ScalarType type = computed_type(kind, result_type({a, b}));
     const DimVector sizes = broadcast_sizes({a, b});
@@ -286,9 +294,9 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
     Tensor out = detail::result_of({condition, a.to(type), b.to(type)}, sizes, type);
     const Tensor left = a.to(type).expand(sizes), right = b.to(type).expand(sizes);
     const std::size_t bytes = out.element_size();
-    detail::walk(sizes, std::array{detail::operand(out), detail::operand(condition.expand(sizes)), detail::operand(left),
+    detail::walk(sizes, {detail::operand(out), detail::operand(condition.expand(sizes)), detail::operand(left),
                                    detail::operand(right)},
-                 [&](const auto& at) { __builtin_memcpy(at[0], *at[1] ? at[2] : at[3], bytes); });
+                 [&](char* const* at) { __builtin_memcpy(at[0], *at[1] ? at[2] : at[3], bytes); });
     detail::wrote(out);
     return out;
 }

@@ -13,7 +13,7 @@ std::vector<std::int64_t> as_indices(const Tensor& index, std::int64_t extent) {
     TORCH_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt, "Expected dtype int32/int64 for index");
     std::vector<std::int64_t> result;
     const auto load = detail::loader<std::int64_t>(index.scalar_type());
-    detail::walk(index.sizes(), std::array{detail::operand(index)}, [&](const auto& at) {
+    detail::walk(index.sizes(), {detail::operand(index)}, [&](char* const* at) {
         const std::int64_t i = load(at[0]);
         TORCH_CHECK_INDEX(i >= -extent && i < extent, "index ", i, " is out of bounds for dimension with size ", extent);
         result.push_back(i < 0 ? i + extent : i);
@@ -104,7 +104,7 @@ template <class Body>
 void for_each_indexed(const Tensor& offsets, const Tensor& beside, const Tensor& view, const Body& body) {
     char* const base = static_cast<char*>(view.data_ptr());
     const auto bytes = static_cast<std::int64_t>(view.element_size());
-    detail::walk(offsets.sizes(), std::array{detail::operand(offsets), detail::operand(beside)}, [&](const auto& at) {
+    detail::walk(offsets.sizes(), {detail::operand(offsets), detail::operand(beside)}, [&](char* const* at) {
         body(at[1], base + *reinterpret_cast<const std::int64_t*>(at[0]) * bytes);
     });
 }
@@ -210,12 +210,12 @@ Tensor Tensor::nonzero() const {
     std::vector<std::int64_t> found;
     DimVector position(dim(), 0);
     const Tensor set = ne(0);
-    detail::walk(sizes(), std::array{detail::operand(set)}, [&](const auto& at) {
+    detail::walk(sizes(), {detail::operand(set)}, [&](char* const* at) {
         if (*at[0]) found.insert(found.end(), position.begin(), position.end());
         for (std::int64_t d = dim() - 1; d >= 0 && ++position[d] == size(d); --d) position[d] = 0;
     });
     const std::int64_t rows = set.sum().item<std::int64_t>();
-    return tensor(found, TensorOptions(device())).view({rows, dim()});
+    return tensor(found, TensorOptions(device())).view({rows, dim()}).t().contiguous().t();  // torch has the columns dense
 }
 
 Tensor Tensor::masked_select(const Tensor& mask) const {

@@ -9,7 +9,7 @@ std::vector<double> as_doubles(const Tensor& x) {
     std::vector<double> numbers;
     numbers.reserve(x.numel());
     const auto load = detail::loader<double>(x.scalar_type());
-    detail::walk(x.sizes(), std::array{detail::operand(x)}, [&](const auto& at) { numbers.push_back(load(at[0])); });
+    detail::walk(x.sizes(), {detail::operand(x)}, [&](char* const* at) { numbers.push_back(load(at[0])); });
     return numbers;
 }
 

@@ -52,11 +52,40 @@ Operand operand(const Tensor& tensor) {
     return result;
 }
 
+void walk(IntArrayRef sizes, ArrayRef<Operand> operands, FunctionRef<char* const*> body) {
+    constexpr std::size_t MOST = 4;
+    const std::size_t k_end = operands.size();
+    TORCH_INTERNAL_ASSERT(k_end <= MOST);
+    const auto rank = static_cast<std::int64_t>(sizes.size());
+    const std::int64_t inner = rank ? sizes[rank - 1] : 1, count = numel_of(sizes);
+    char* row[MOST];
+    std::int64_t step[MOST] = {};
+    for (std::size_t k = 0; k < k_end; ++k) {
+        row[k] = operands[k].data;
+        if (rank) step[k] = operands[k].strides[rank - 1];
+    }
+    DimVector position(rank, 0);
+    for (std::int64_t done = 0; done < count; done += inner) {
+        char* address[MOST];
+        std::copy(row, row + k_end, address);
+        for (std::int64_t i = 0; i < inner; ++i) {
+            body(address);
+            for (std::size_t k = 0; k < k_end; ++k) address[k] += step[k];
+        }
+        for (std::int64_t d = rank - 2; d >= 0; --d) {
+            for (std::size_t k = 0; k < k_end; ++k) row[k] += operands[k].strides[d];
+            if (++position[d] < sizes[d]) break;
+            for (std::size_t k = 0; k < k_end; ++k) row[k] -= operands[k].strides[d] * sizes[d];
+            position[d] = 0;
+        }
+    }
+}
+
 void wrote(const Tensor& tensor) {
     if (!tensor.is_cuda() || tensor.numel() == 0) return;
     if (tensor.is_non_overlapping_and_dense()) return porter::simt::host_wrote(tensor.data_ptr(), tensor.nbytes());
     const std::size_t bytes = tensor.element_size();
-    walk(tensor.sizes(), std::array{operand(tensor)}, [&](const auto& at) { porter::simt::host_wrote(at[0], bytes); });
+    walk(tensor.sizes(), {operand(tensor)}, [&](char* const* at) { porter::simt::host_wrote(at[0], bytes); });
 }
 
 DimVector broadcast_sizes(TensorList tensors) {

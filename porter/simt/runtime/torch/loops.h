@@ -2,8 +2,6 @@
 // one loop body serves every dtype.
 #pragma once
 
-#include <array>
-
 #include "porter/memory.h"
 #include "porter/torch/factories.h"
 
@@ -21,30 +19,22 @@ struct Operand {
 };
 Operand operand(const Tensor& tensor);
 
-// Calls `body` with the address of each operand's element, in row-major order of `sizes`.
-template <std::size_t K, class Body>
-void walk(IntArrayRef sizes, const std::array<Operand, K>& operands, const Body& body) {
-    std::array<char*, K> at;
-    for (std::size_t k = 0; k < K; ++k) at[k] = operands[k].data;
-    const auto rank = static_cast<std::int64_t>(sizes.size());
-    const std::int64_t inner = rank ? sizes[rank - 1] : 1, count = numel_of(sizes);
-    std::array<std::int64_t, K> step{};
-    for (std::size_t k = 0; k < K && rank; ++k) step[k] = operands[k].strides[rank - 1];
-    DimVector position(rank, 0);
-    for (std::int64_t done = 0; done < count; done += inner) {
-        std::array<char*, K> address = at;
-        for (std::int64_t i = 0; i < inner; ++i) {
-            body(address);
-            for (std::size_t k = 0; k < K; ++k) address[k] += step[k];
-        }
-        for (std::int64_t d = rank - 2; d >= 0; --d) {
-            for (std::size_t k = 0; k < K; ++k) at[k] += operands[k].strides[d];
-            if (++position[d] < sizes[d]) break;
-            for (std::size_t k = 0; k < K; ++k) at[k] -= operands[k].strides[d] * sizes[d];
-            position[d] = 0;
-        }
-    }
-}
+// A callable by reference: the loops are compiled once, not once a body.
+template <class Argument>
+class FunctionRef {
+public:
+    template <class F>
+    FunctionRef(const F& function)
+        : context_(&function), call_([](const void* f, Argument argument) { (*static_cast<const F*>(f))(argument); }) {}
+    void operator()(Argument argument) const { call_(context_, argument); }
+
+private:
+    const void* context_;
+    void (*call_)(const void*, Argument);
+};
+
+// Calls `body` with the addresses of the operands' elements, in row-major order of `sizes`.
+void walk(IntArrayRef sizes, ArrayRef<Operand> operands, FunctionRef<char* const*> body);
 
 // Tells the watch that every element of `tensor` has been written.
 void wrote(const Tensor& tensor);

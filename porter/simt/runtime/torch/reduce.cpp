@@ -60,10 +60,10 @@ Tensor reduce(const Tensor& x, OptionalIntArrayRef dims, bool keepdim, ScalarTyp
     const detail::Operand source = detail::operand(arranged.x);
     detail::Operand slice{nullptr, DimVector(IntArrayRef(source.strides).slice(arranged.kept))};
     std::vector<N> numbers(numel_of(inner));
-    detail::walk(outer, std::array{detail::operand(flat), detail::Operand{source.data, source.strides}}, [&](const auto& at) {
+    detail::walk(outer, {detail::operand(flat), detail::Operand{source.data, source.strides}}, [&](char* const* at) {
         slice.data = at[1];
         std::size_t i = 0;
-        detail::walk(inner, std::array{slice}, [&](const auto& element) { numbers[i++] = load(element[0]); });
+        detail::walk(inner, {slice}, [&](char* const* element) { numbers[i++] = load(element[0]); });
         store(at[0], fold(numbers));
     });
     detail::wrote(out);
@@ -206,7 +206,7 @@ Tensor along(const Tensor& x, std::int64_t dim, ScalarType type, const Scan& sca
     std::vector<N> numbers(length);
     if (out.numel() == 0) return out;
     const Tensor starts = lines.select(-1, 0), out_starts = out_lines.select(-1, 0);
-    detail::walk(starts.sizes(), std::array{detail::operand(out_starts), detail::operand(starts)}, [&](const auto& at) {
+    detail::walk(starts.sizes(), {detail::operand(out_starts), detail::operand(starts)}, [&](char* const* at) {
         for (std::int64_t i = 0; i < length; ++i) numbers[i] = load(at[1] + i * step * bytes);
         scan(numbers);
         for (std::int64_t i = 0; i < length; ++i) store(at[0] + i * out_step * out_bytes, numbers[i]);

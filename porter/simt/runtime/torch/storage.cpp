@@ -114,7 +114,7 @@ Tensor fill_by_index(const Tensor& tensor, const Value& value) {
     using N = decltype(value(std::int64_t(0)));
     const auto store = detail::storer<N>(tensor.scalar_type());
     std::int64_t i = 0;
-    detail::walk(tensor.sizes(), std::array{detail::operand(tensor)}, [&](const auto& at) { store(at[0], value(i++)); });
+    detail::walk(tensor.sizes(), {detail::operand(tensor)}, [&](char* const* at) { store(at[0], value(i++)); });
     detail::wrote(tensor);
     return tensor;
 }

@@ -103,17 +103,18 @@ using SymInt = std::int64_t;
 using SymIntArrayRef = IntArrayRef;
 using DimVector = SmallVector<std::int64_t, 5>;
 
-// An optional ArrayRef that also takes what an ArrayRef is made of.
+// An optional ArrayRef that also takes what an ArrayRef is made of. Optional's own constructors are not inherited: one of
+// them would make the ArrayRef of a number that is gone when it returns.
 template <class T>
 class OptionalArrayRef : public std::optional<ArrayRef<T>> {
 public:
-    using std::optional<ArrayRef<T>>::optional;
     OptionalArrayRef() = default;
     OptionalArrayRef(std::nullopt_t) {}
-    OptionalArrayRef(const std::initializer_list<T>& list) : std::optional<ArrayRef<T>>(ArrayRef<T>(list)) {}
+    OptionalArrayRef(const std::optional<ArrayRef<T>>& list) : std::optional<ArrayRef<T>>(list) {}
     OptionalArrayRef(const T& one) : std::optional<ArrayRef<T>>(ArrayRef<T>(one)) {}
+    OptionalArrayRef(const std::initializer_list<T>& list) : std::optional<ArrayRef<T>>(ArrayRef<T>(list)) {}
     template <class U, class = std::enable_if_t<std::is_class_v<U> && std::is_convertible_v<const U&, ArrayRef<T>>>>
-    OptionalArrayRef(const U& source) : std::optional<ArrayRef<T>>(ArrayRef<T>(source)) {}
+    OptionalArrayRef(const U& list) : std::optional<ArrayRef<T>>(ArrayRef<T>(list)) {}
 };
 using OptionalIntArrayRef = OptionalArrayRef<std::int64_t>;
 
