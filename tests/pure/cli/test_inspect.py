@@ -21,7 +21,7 @@ def test_the_program_is_shown_with_its_lines(porter, reduction):
     lines = [line.split() for line in done.stdout.splitlines()]
     assert ["3", "sum", "(const", "float*", "x,", "float*", "y,", "int", "n)"] in lines
     assert ["4", "shared", "partial", "float[32]"] in lines
-    assert ["18", "sum", "grid", "1,", "block", "1024", "in", "launch_sum"] in lines
+    assert ["15", "sum", "grid", "1,", "block", "1024", "in", "launch_sum"] in lines
     program = porter("inspect", reduction, "--json").document["program"]
     assert [kernel["name"] for kernel in program["kernels"]] == ["sum"]
     assert program["launches"][0]["block"]["text"] == "1024"
