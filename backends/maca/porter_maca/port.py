@@ -27,6 +27,7 @@ from porter_maca.headers import include_ported, inclusions, port_names
 from porter_maca.limits import over_limits
 from porter_maca.names import rename
 from porter_maca.places import Places
+from porter_maca.ptx import translate_ptx
 from porter_maca.stamp import is_ported
 from porter_maca.traced import Traced
 from porter_maca.wave import rewrite
@@ -85,13 +86,24 @@ def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) 
     places = Places.of(source)
     wave = rewrite(program, source, shared.target)
     traced = Traced.of(source).edited(wave.edits)
+    traced, about_ptx, ptx_helpers = translate_ptx(traced, shared.target, places)
     traced, about_device, helpers = mend(traced, shared.own, shared.target, places)
     traced, about_names = rename(traced, shared.table, shared.own, places, other_brand=shared.other_brand)
     traced, about_headers = include_ported(traced, shared.table, name, shared.names, places)
-    text = framed(traced.text, source, shared.target, wave.helpers + helpers, needs_runtime=needs_runtime)
+    text = framed(
+        traced.text, source, shared.target, (wave.helpers or ptx_helpers) + helpers, needs_runtime=needs_runtime
+    )
     about_limits = over_limits(program, shared.target, places)
     about_behaviour = cautions(source, shared.table, shared.own, places)
-    findings = (*wave.findings, *about_device, *about_names, *about_headers, *about_limits, *about_behaviour)
+    findings = (
+        *wave.findings,
+        *about_ptx,
+        *about_device,
+        *about_names,
+        *about_headers,
+        *about_limits,
+        *about_behaviour,
+    )
     return PortedFile(name, text, source), sorted(findings, key=_place)
 
 
