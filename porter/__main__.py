@@ -1,0 +1,6 @@
+"""`python -m porter`."""
+
+from porter.cli.main import run
+
+if __name__ == "__main__":
+    run()

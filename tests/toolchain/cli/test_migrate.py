@@ -1,0 +1,105 @@
+"""`porter migrate` from the outside: exit codes, output, files."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+KEYS = {
+    *("source", "target", "outcome", "fidelity", "warp_sizes"),
+    *("workloads", "findings", "outputs", "speedup", "seconds"),
+}
+
+SUM = """\
+__global__ void block_sum(const float* x, float* y) {
+    __shared__ float partial[32];
+    float v = x[blockIdx.x * 256 + threadIdx.x];
+    for (int offset = 16; offset > 0; offset >>= 1) v += __shfl_down_sync(0xffffffff, v, offset);
+    if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = v;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int warp = 1; warp < 8; ++warp) v += partial[warp];
+        y[blockIdx.x] = v;
+    }
+}
+
+void launch_block_sum(const float* x, float* y, int blocks) { block_sum<<<blocks, 256>>>(x, y); }
+"""
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.cu")), ids=lambda path: path.stem)
+def test_every_example_is_verified_at_both_widths(porter, tmp_path, example):
+    shutil.copy(example, tmp_path)
+    done = porter("migrate", example.name, "--target", "maca", "--json")
+    assert (done.code, done.stderr) == (0, ""), done.stdout
+    document = done.document
+    assert document.keys() == KEYS
+    assert (document["outcome"], document["fidelity"], document["speedup"]) == ("verified", "emulated", None)
+    assert set(document["warp_sizes"]) == {32, 64}
+    assert document["workloads"]
+    assert all(workload["passed"] for workload in document["workloads"])
+    assert {finding["code"] for finding in document["findings"]} >= {"PORT1002", "PORT1003"}
+    assert all((tmp_path / path).is_file() for path in document["outputs"])
+    assert json.loads((tmp_path / "porter-out" / f"{example.stem}.report.json").read_text()) == document
+
+
+def test_people_are_told_in_plain_text_what_was_found_and_what_it_means(porter, write):
+    done = porter("migrate", write("sum.cu", SUM), "--target", "maca", "--diff")
+    assert (done.code, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    assert "+++ sum.maca" in done.stdout
+    assert re.search(r"^sum\.cu:4:\d+: warning: .*\[PORT1003\]$", done.stdout, re.MULTILINE)
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("verified: sum.cu for maca")
+    assert "emulated, 64 and 32 lanes on the CPU; no speed was measured" in last
+
+
+def test_the_drafted_contract_can_be_passed_back(porter, write, tmp_path):
+    write("sum.cu", SUM)
+    assert porter("migrate", "sum.cu", "--target", "maca").code == 0
+    contract = tmp_path / "porter-out" / "sum.contract.toml"
+    kept = contract.read_text()
+    done = porter("migrate", "sum.cu", "--target", "maca", "--contract", contract, "--json")
+    assert done.code == 0, done.stdout
+    assert contract.read_text() == kept
+    assert str(contract) not in done.document["outputs"]
+
+
+def test_a_directory_gives_one_document_with_a_migration_each(porter, write, tmp_path):
+    write("ops/sum.cu", SUM)
+    write("ops/broken/empty.cu", "")
+    done = porter("migrate", "ops", "--target", "maca", "--json")
+    assert done.code == 1
+    broken, good = done.document["migrations"]
+    assert (broken["source"], broken["error"]["exit_code"]) == ("ops/broken/empty.cu", 2)
+    assert (good["source"], good["outcome"]) == ("ops/sum.cu", "verified")
+    assert (tmp_path / "porter-out" / "sum.report.md").is_file()
+    text = porter("migrate", "ops", "--target", "maca")
+    assert text.code == 1
+    assert text.stdout.splitlines()[-1] == "1 of 2 verified"
+
+
+def test_an_interrupt_ends_the_run_and_leaves_no_output(write, tmp_path):
+    endless = SUM.replace("__syncthreads();", "volatile int go = 1; while (go) {}")
+    write("sum.cu", endless)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "porter", "migrate", "sum.cu", "--target", "maca"],
+        cwd=tmp_path,
+        env={**os.environ, "PORTER_CACHE_DIR": str(tmp_path / "cache")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stdout, stderr) == (130, "", "")
+    assert not (tmp_path / "porter-out").exists()
