@@ -1,0 +1,4 @@
+// cuBLAS
+#pragma once
+
+#include "porter/cublas.h"

@@ -1,0 +1,4 @@
+// cuBLASLt
+#pragma once
+
+#include "porter/cublas_lt.h"

@@ -1,0 +1,4 @@
+// mcBLAS
+#pragma once
+
+#include "porter/cublas.h"

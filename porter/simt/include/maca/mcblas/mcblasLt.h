@@ -1,0 +1,4 @@
+// mcBLASLt
+#pragma once
+
+#include "porter/cublas_lt.h"
