@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from porter.source.lexer import Token, TokenKind, match_bracket
-from porter.source.mask import QUALIFIERS, WITH_ARGUMENTS
 from porter.source.program import Function
 from porter.source.reading import Reading
 from porter.source.shared import shared_arrays
 from porter.source.signature import Signature, read_signature
 from porter.source.syntax import ask
+from porter.source.vocabulary import CONTROL, QUALIFIERS, WITH_ARGUMENTS
 
 _BOUNDARY = frozenset((";", "{", "}"))
-_NO_HEAD = frozenset(["if", "for", "while", "switch", "catch", "do", "else", "return"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ def _defined(
 ) -> Defined | None:
     head = reading.words[reading.index_at(start) : reading.index_at(body)]
     signature = read_signature(reading, head)
-    if signature is None or signature.name in _NO_HEAD:
+    if signature is None or signature.name in CONTROL:
         return None
     extern_c = extern_c or (len(head) > 1 and head[0].text == "extern" and head[1].text == '"C"')
     function = _function(reading, signature, scope, extern_c, (start, body, end))

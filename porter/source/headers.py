@@ -13,9 +13,10 @@ from porter.source.lexer import tokens
 from porter.source.text import Source
 
 _TOOLKIT = (
-    "ATen/", "c10/", "caffe2/", "cub/", "cuda/", "cudnn", "cublas", "cuda_", "cudaGL", "curand", "cusolver", "cusparse", "cufft",
-    "cutlass/", "cute/", "cooperative_groups", "crt/", "device_", "driver_types", "math_constants", "mma.h", "nccl",
-    "nvToolsExt", "nvtx3/", "pybind11/", "sm_", "surface_", "texture_", "thrust/", "torch/", "vector_", "nv/", "cuda.h",
+    "ATen/", "c10/", "caffe2/", "torch/", "pybind11/", "cub/", "thrust/", "cuda/", "nv/", "cutlass/", "cute/", "cuda.h",
+    "cuda_", "cudaGL", "cudnn", "cublas", "curand", "cusolver", "cusparse", "cufft", "cooperative_groups", "crt/",
+    "device_", "driver_types", "math_constants", "mma.h", "nccl", "nvToolsExt", "nvtx3/", "sm_", "surface_", "texture_",
+    "vector_",
 )  # fmt: skip
 
 

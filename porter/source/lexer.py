@@ -102,9 +102,12 @@ class _Launches:
         return TokenKind.PUNCTUATION, word
 
 
-def tokens(text: str) -> list[Token]:
-    """All tokens of `text`, in order; `"".join(t.text for t in tokens(text)) == text`."""
-    return list(_scan(text, 0, len(text), fresh_line=True))
+def tokens(text: str, *, line_start: bool = True) -> list[Token]:
+    """All tokens of `text`, in order; `"".join(t.text for t in tokens(text)) == text`.
+
+    `line_start` is False for text from the middle of a line, such as a macro's body, where `#` begins no directive.
+    """
+    return list(_scan(text, 0, len(text), fresh_line=line_start))
 
 
 def inside_directive(directive: Token, text: str) -> list[Token]:

@@ -7,38 +7,14 @@ from enum import Enum, auto
 from itertools import pairwise
 
 from porter.source.lexer import Token, TokenKind, match_bracket, significant
-from porter.source.mask import QUALIFIERS, SPACES, STORAGE
+from porter.source.vocabulary import SPACES, STATEMENTS, STORAGE, TYPES
 
-_STATEMENT_WORDS = QUALIFIERS | frozenset(
-    ("if", "else", "for", "while", "do", "switch", "case", "default", "return", "break", "continue", "goto")
-    + ("template", "using", "namespace", "struct", "class", "enum", "union", "static", "inline", "extern", "constexpr")
-    + ("typedef", "asm", "operator", "public", "private", "__asm__", "noexcept", "static_assert", "try", "catch")
-)
 _STATEMENT_MARKS = frozenset((";", "{", "}", "#", "##"))
-_NEVER_FIRST = frozenset(
-    (",", "=", "?", ":", "<", ">", ".", "->", "/", "%", "|", "^", "==", "!=", "&&", "||", ")", "]")
-)
-_NEVER_LAST = frozenset(
-    (",", "=", "?", ":", "<", ".", "->", "/", "%", "|", "^", "==", "!=", "||", "+", "-", "(", "[", "::")
-)
+_NEVER_AT_ENDS = frozenset((",", "=", "?", ":", "<", ".", "->", "/", "%", "|", "^", "==", "!=", "||"))
+_NEVER_FIRST = _NEVER_AT_ENDS | frozenset((">", "&&", ")", "]"))
+_NEVER_LAST = _NEVER_AT_ENDS | frozenset(("+", "-", "(", "[", "::"))
+_TYPE_BEGINNINGS = TYPES | frozenset(("const", "typename"))
 _WITH_BLOCK = frozenset(("if", "for", "while", "switch", "{"))
-_TYPE_WORDS = frozenset(
-    (
-        "void",
-        "bool",
-        "char",
-        "short",
-        "int",
-        "long",
-        "float",
-        "double",
-        "signed",
-        "unsigned",
-        "const",
-        "typename",
-        "auto",
-    )
-)
 
 
 class MacroKind(Enum):
@@ -57,7 +33,7 @@ def macro_kind(body: Sequence[Token]) -> MacroKind:
     if _is_statement(words):
         return MacroKind.STATEMENT
     outside = _outside_brackets(words)
-    syntax = any(t.text in _STATEMENT_MARKS or t.text in _STATEMENT_WORDS for t in words)
+    syntax = any(t.text in _STATEMENT_MARKS or t.text in STATEMENTS for t in words)
     return MacroKind.SYNTAX if syntax or any(t.text == "," for t in outside) else MacroKind.EXPRESSION
 
 
@@ -71,7 +47,7 @@ def names_types(call: Sequence[Token]) -> bool:
     depth = 0
     fresh = False
     for word, following in pairwise(significant(call)):
-        if fresh and depth == 1 and word.text in _TYPE_WORDS and following.text not in ("(", "{"):
+        if fresh and depth == 1 and word.text in _TYPE_BEGINNINGS and following.text not in ("(", "{"):
             return True
         fresh = depth <= 1 and word.text in ("(", ",")
         depth += (word.text in ("(", "[", "{")) - (word.text in (")", "]", "}"))
@@ -91,7 +67,7 @@ def statements_in_call(stream: Sequence[Token], index: int, end: int) -> int | N
         if token.kind in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
             continue
         if token.kind is TokenKind.PUNCTUATION:
-            if token.text == ";" and (depth == 1 or (block and depth == 2)):
+            if token.text == ";" and (depth == 1 or block):
                 return argument
             depth -= token.text in (")", "]", "}")
         if depth == 1 and argument is None:

@@ -55,7 +55,7 @@ class Definition:
         params, rest = macro.params, ""
         if params and params[-1].endswith("..."):
             params, rest = params[:-1], params[-1].removesuffix("...") or "__VA_ARGS__"
-        body = tuple(t for t in tokens(" " + macro.body) if t.kind is not TokenKind.COMMENT)
+        body = tuple(t for t in tokens(macro.body, line_start=False) if t.kind is not TokenKind.COMMENT)
         return cls(macro.name, params, rest, body, macro_kind(body))
 
 
@@ -108,10 +108,14 @@ class MacroTable:
         inner = {t.text for t in definition.body if t.text in self.definitions and t.text != name}
         return generates(definition.body) or any(self._generates(n, depth + 1) for n in inner)
 
-    def pastes(self, name: str) -> bool:
-        """Whether the body of `name` uses `##` or `#`, or hands its arguments to a macro."""
-        definition = self.definitions[name]
-        return any(t.text in ("##", "#") or t.text in self.definitions for t in definition.body)
+    def pastes(self, name: str, depth: int = 0) -> bool:
+        """Whether `name` uses `#` or `##`, itself or through macros in its body: then arguments expand in full."""
+        definition = self.definitions.get(name)
+        if definition is None or depth > _DEEPEST:
+            return False
+        words = {t.text for t in definition.body}
+        inner = (w for w in words if w in self.definitions and w != name)
+        return bool(words & {"#", "##"}) or any(self.pastes(w, depth + 1) for w in inner)
 
 
 Chooser = Callable[[str], bool]
@@ -138,7 +142,7 @@ def expand(table: MacroTable, stream: Iterable[Piece], chosen: Chooser) -> list[
             origin = Origin(origin.start, max(origin.end, waiting[consumed - 1].origin.end), copied=False)
         for _ in range(consumed):
             waiting.popleft()
-        body = _substitute(table, definition, arguments, piece, Origin(origin.start, origin.end, copied=False), chosen)
+        body = _substitute(table, definition, arguments, piece._replace(origin=origin._replace(copied=False)), chosen)
         table.produced += len(body)
         waiting.extendleft(reversed(body))
     return result
@@ -170,9 +174,10 @@ def _arguments(waiting: Sequence[Piece], definition: Definition) -> tuple[list[l
 
 
 def _substitute(
-    table: MacroTable, definition: Definition, arguments: list[list[Piece]], use: Piece, origin: Origin, chosen: Chooser
+    table: MacroTable, definition: Definition, arguments: list[list[Piece]], use: Piece, chosen: Chooser
 ) -> list[Piece]:
-    """The body of `definition` with its parameters replaced."""
+    """The body of `definition` with its parameters replaced; what is the body's own comes from where `use` does."""
+    origin = use.origin
     hidden = use.hidden | {definition.name}
     names = (*(definition.params or ()), *((definition.rest,) if definition.rest else ()))
     raw = {name: arguments[i] if i < len(arguments) else [] for i, name in enumerate(names)}

@@ -5,41 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter.source.lexer import Token, TokenKind, match_bracket, tokens
-
-SPACES = frozenset(("__global__", "__device__", "__host__"))
-STORAGE = frozenset(("__shared__", "__constant__", "__managed__", "__grid_constant__"))
-HINTS = frozenset(
-    [
-        "__restrict__",
-        "__restrict",
-        "__forceinline__",
-        "__forceinline",
-        "__noinline__",
-        "__inline__",
-        "__inline",
-        "__extension__",
-        "__nv_pure__",
-        "__tile_global__",
-        "CUDART_CB",
-    ]
-)
-WITH_ARGUMENTS = frozenset(
-    [
-        "__launch_bounds__",
-        "__align__",
-        "__builtin_align__",
-        "__cluster_dims__",
-        "__block_size__",
-        "__maxnreg__",
-        "__attribute__",
-        "__attribute",
-        "__declspec",
-        "alignas",
-        "_Pragma",
-        "__pragma",
-    ]
-)
-QUALIFIERS = SPACES | STORAGE | HINTS | WITH_ARGUMENTS
+from porter.source.vocabulary import QUALIFIERS, WITH_ARGUMENTS
 
 
 def to_ascii(text: str) -> str:
@@ -87,11 +53,33 @@ def _masked_until(stream: Sequence[Token], index: int) -> int:
     if token.kind is TokenKind.LAUNCH_OPEN:
         close = match_bracket(stream, index)
         return index + 1 if close is None else close + 1
-    if token.kind is not TokenKind.IDENTIFIER or token.text not in QUALIFIERS:
+    if token.text == "..." and _is_pack_declarator(stream, index):
+        return index + 1
+    if token.kind is not TokenKind.IDENTIFIER:
+        return index
+    if token.text == "typename" and _next_two(stream, index)[1] in ("::", "<"):
+        return index + 1
+    if token.text not in QUALIFIERS:
         return index
     if token.text not in WITH_ARGUMENTS:
         return index + 1
     return after_arguments(stream, index)
+
+
+def _is_pack_declarator(stream: Sequence[Token], index: int) -> bool:
+    """`T*... rest`, which the grammar does not know (it knows `T... rest`)."""
+    before = stream[index - 1].text if index else ""
+    return before in ("*", "&", "&&") and _next_two(stream, index)[0].isidentifier()
+
+
+def _next_two(stream: Sequence[Token], index: int) -> tuple[str, str]:
+    """The texts of the two tokens after `index` that are neither blank nor comment."""
+    found: list[str] = []
+    while len(found) < 2 and index + 1 < len(stream):
+        index += 1
+        if stream[index].kind not in (TokenKind.BLANK, TokenKind.COMMENT):
+            found.append(stream[index].text)
+    return (*found, "", "")[0], (*found, "", "")[1]
 
 
 def after_arguments(stream: Sequence[Token], index: int) -> int:

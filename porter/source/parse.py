@@ -46,9 +46,11 @@ class Read:
         return defined.whole and not any(a < defined.end and b > defined.start for a, b, _ in self.errors)
 
     def lost_kernels(self) -> int:
-        """Kernels the text defines and `program` does not list."""
-        listed = {d.body for d in self.defined}
-        return sum(body not in listed for _, body in kernel_definitions(self.reading.words))
+        """Kernels the text defines, outside branches not compiled and macros' bodies, that `program` does not list."""
+        heads = [(k.header.start, k.header.end) for k in self.program.kernels]
+        places = [at for at, _ in kernel_definitions(significant(tokens(self.program.source.text)))]
+        compiled = [at for at in places if not any(a <= at < b for a, b in self.preprocessed.skipped)]
+        return sum(not any(a <= at < b for a, b in heads) for at in compiled)
 
     def kernels_not_compiled(self) -> int:
         """Kernels in branches that the preprocessor leaves out."""

@@ -20,6 +20,8 @@ from porter.source.macros import Definition, MacroTable, Origin, Piece, expand
 from porter.source.mask import blank
 from porter.source.program import Macro
 from porter.source.text import Source
+from porter.source.unknown_macros import Guess, guess
+from porter.source.vocabulary import WITH_PARENTHESIS
 
 PREDEFINED = (
     "__CUDACC__=1", "__NVCC__=1", "__CUDA_ARCH__=800", "__CUDACC_VER_MAJOR__=12", "__CUDACC_VER_MINOR__=4",
@@ -28,7 +30,6 @@ PREDEFINED = (
     "CUDNN_VERSION=90000", "NCCL_VERSION_CODE=22000",
 )  # fmt: skip
 
-_KEYWORDS_WITH_PARENTHESIS = frozenset(("for", "if", "while", "switch", "catch", "sizeof", "asm", "__asm__", "return"))
 MOST_ARGUMENT_TOKENS = 20_000  # looked through for the end of one call
 MOST_HEADERS = 400  # read for one source
 
@@ -89,6 +90,7 @@ class _Preprocessor:
     used: set[str] = field(default_factory=set)
     rewritten: dict[int, str] = field(default_factory=dict)  # by index of the token
     changed: bool = False
+    previous: str = ""  # the last token that means something
 
     def run(self) -> Preprocessed:
         """Walk the file once."""
@@ -112,8 +114,10 @@ class _Preprocessor:
         return Preprocessed(expansion, tuple(self.skipped), frozenset(self.used), self.changed)
 
     def copy(self, text: str, token: Token) -> None:
-        """Emit a token as it stands, or blanks of its length."""
+        """Emit a token as it stands, or other characters of its number in its place."""
         self.texts.append(text)
+        if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
+            self.previous = text.strip()
         last = self.segments[-1] if self.segments else None
         if last is not None and last.copied and last.end == token.start:
             self.segments[-1] = Segment(last.length + len(text), last.start, token.end, copied=True)
@@ -173,14 +177,36 @@ class _Preprocessor:
                 return self.expand(index, called)
             if definition.kind is MacroKind.STATEMENT and not is_call:
                 return self.expand(index, called)
-        if is_call and token.text not in _KEYWORDS_WITH_PARENTHESIS:
+        if is_call and token.text not in WITH_PARENTHESIS:
             statements = statements_in_call(self.stream, index, called)
             if statements is not None:
                 return self.as_block(index, statements, called)
             if definition is not None and definition.kind is MacroKind.STATEMENT and not self.is_terminated(called):
                 return self.expand(index, called)
+        if definition is None:
+            return self.unknown(index, called)
         self.copy(token.text, token)
         return index + 1
+
+    def unknown(self, index: int, end: int) -> int:
+        """Copy a name, or blank it where it can only be a macro nobody defines; the index to go on from."""
+        token = self.stream[index]
+        how = guess(self.stream, index, end, self.previous)
+        if how is Guess.NAME:
+            self.copy(token.text, token)
+            return index + 1
+        self.changed = True
+        opens = [t for t in self.stream[index:end] if t.kind is TokenKind.LAUNCH_OPEN or t.text == "{"]
+        if how is Guess.STATEMENT and opens:  # NAME(f(x)) without a semicolon reads (f(x)) ;
+            self.copy(blank(token.text), token)
+            self.rewritten[index + 1] = " "
+            self.rewritten[end - 1] = ";"
+            return index + 1
+        for hidden in self.stream[index:end]:
+            if hidden.kind is TokenKind.DIRECTIVE:
+                self.directive(hidden)
+            self.copy(blank(hidden.text), hidden)
+        return end
 
     def expand(self, index: int, end: int) -> int:
         """Replace the use of a macro, tokens `[index, end)`, by what it stands for; gives `end`."""
@@ -251,6 +277,7 @@ class _Preprocessor:
             self.texts.append(piece.text)
             self.segments.append(Segment(len(piece.text), start, end, copied and end - start == len(piece.text)))
             before = piece.text
+            self.previous = piece.text
         if pieces:
             self.texts.append(" ")
             self.segments.append(Segment(1, pieces[-1].origin.start, pieces[-1].origin.end, copied=False))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from porter.source.lexer import Token, match_bracket
-from porter.source.mask import QUALIFIERS, WITH_ARGUMENTS, after_arguments
+from porter.source.mask import after_arguments
 from porter.source.program import ConstantVariable, SharedArray
 from porter.source.reading import Reading
+from porter.source.vocabulary import QUALIFIERS, WITH_ARGUMENTS
 
 _STATEMENT_ENDS = frozenset((";", "{", "}"))
 _NOT_PART_OF_TYPE = frozenset(("extern", "static", "volatile", "typename", "constexpr", "const"))

@@ -7,37 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
-from porter.source.mask import QUALIFIERS, SPACES, WITH_ARGUMENTS, after_arguments
+from porter.source.mask import after_arguments
 from porter.source.program import CType, Param, TemplateParam
 from porter.source.reading import Reading
+from porter.source.vocabulary import CALLS_IN_HEAD, CV, QUALIFIERS, SPACES, SPECIFIERS, TYPE_KEYS, TYPES, WITH_ARGUMENTS
 
-_CALLS_IN_HEAD = WITH_ARGUMENTS | frozenset(
-    ("decltype", "requires", "noexcept", "sizeof", "alignof", "explicit", "__asm__", "asm", "static_assert")
-)
-_SPECIFIERS = frozenset(
-    ["static", "inline", "extern", "constexpr", "consteval", "virtual", "friend", "explicit", "typename", "register"]
-)
-_CV = frozenset(("const", "volatile"))
-_TYPE_WORDS = frozenset(
-    [
-        "void",
-        "bool",
-        "char",
-        "short",
-        "int",
-        "long",
-        "float",
-        "double",
-        "signed",
-        "unsigned",
-        "auto",
-        "wchar_t",
-        "char8_t",
-        "char16_t",
-        "char32_t",
-    ]
-)
-_NOT_A_NAME = _TYPE_WORDS | _CV | frozenset(("struct", "class", "enum", "union", "typename"))
+_NOT_A_NAME = TYPES | CV | TYPE_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +58,7 @@ def read_signature(reading: Reading, head: Sequence[Token]) -> Signature | None:
 
 def read_type(reading: Reading, words: Sequence[Token]) -> CType:
     """A type from the tokens that spell it."""
-    plain = [t for t in words if t.text not in _SPECIFIERS]
+    plain = [t for t in words if t.text not in SPECIFIERS]
     core = _unqualified(plain)
     if any(t.text == "*" and before.text == "(" for before, t in pairwise(core)):
         return CType(reading.written(plain), reading.written(core))  # a pointer to a function
@@ -97,7 +72,7 @@ def read_type(reading: Reading, words: Sequence[Token]) -> CType:
             pointers += 1
         elif depth == 0 and token.text in ("&", "&&"):
             reference += 1
-        elif depth == 0 and token.text in _CV:
+        elif depth == 0 and token.text in CV:
             const = const or (token.text == "const" and pointers == 0)
         else:
             base.append(token)
@@ -149,7 +124,7 @@ def _parameter_list(head: Sequence[Token], begin: int) -> tuple[int, int] | None
         token = head[index]
         if token.text == "operator" and index + 1 < len(head):
             return _operator_list(head, index)
-        if token.text in _CALLS_IN_HEAD:
+        if token.text in CALLS_IN_HEAD:
             index = after_arguments(head, index)
             continue
         if token.text in ("[", "{"):
@@ -284,4 +259,4 @@ def _can_precede_name(words: Sequence[Token]) -> bool:
     """Whether `words` are a whole type, so that an identifier after them is a name."""
     if not words or words[-1].text == "::":
         return False
-    return any(t.text not in QUALIFIERS and t.text not in (_NOT_A_NAME - _TYPE_WORDS) for t in words)
+    return any(t.text not in QUALIFIERS and t.text not in (_NOT_A_NAME - TYPES) for t in words)

@@ -1,0 +1,43 @@
+"""Words of C++ and CUDA by the part they play for a reader that has no compiler."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SPACES = _words("__global__ __device__ __host__")
+STORAGE = _words("__shared__ __constant__ __managed__ __grid_constant__")
+HINTS = _words(
+    """__restrict__ __restrict __forceinline__ __forceinline __noinline__ __inline__ __inline __extension__ __nv_pure__
+    __tile_global__ CUDART_CB"""
+)
+WITH_ARGUMENTS = _words(
+    """__launch_bounds__ __align__ __builtin_align__ __cluster_dims__ __block_size__ __maxnreg__ __attribute__
+    __attribute __declspec alignas _Pragma __pragma"""
+)
+# Everything CUDA and compilers add to a declaration, and a C++ grammar does not know.
+QUALIFIERS = SPACES | STORAGE | HINTS | WITH_ARGUMENTS
+
+TYPES = _words(
+    "void bool char short int long float double signed unsigned auto wchar_t char8_t char16_t char32_t",
+)
+CV = _words("const volatile")
+TYPE_KEYS = _words("struct class enum union typename")
+SPECIFIERS = _words("static inline extern constexpr consteval virtual friend explicit typename register")
+# A body with one of these is no expression.
+STATEMENTS = QUALIFIERS | _words(
+    """if else for while do switch case default return break continue goto template using namespace struct class enum
+    union static inline extern constexpr typedef asm __asm__ operator public private noexcept static_assert try catch"""
+)
+# What cannot stand directly behind the name of a type.
+NEVER_AFTER_TYPE = (QUALIFIERS - _words("__restrict__ __restrict __launch_bounds__ __attribute__")) | _words(
+    """for while do if switch return template typename using struct class enum auto void bool char short float double
+    static inline extern constexpr typedef"""
+)
+AFTER_DECLARATOR = _words("const noexcept override final requires and or not else")
+EXPRESSION_KEYWORDS = _words("return throw new delete case goto typename operator else namespace")
+WITH_PARENTHESIS = _words("for if while switch catch sizeof asm __asm__ return")
+CALLS_IN_HEAD = WITH_ARGUMENTS | _words("decltype requires noexcept sizeof alignof explicit asm __asm__ static_assert")
+CONTROL = _words("if for while switch catch do else return")
