@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from porter.source.text import Span
+from porter.source.text import Source, Span
 
 
 class Severity(StrEnum):
@@ -32,7 +32,10 @@ class Effort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One observation. `message` is about this place; `hint` says what porter did or what the user should do."""
+    """One observation. `message` is about this place; `hint` says what porter did or what the user should do.
+
+    `source` is the file `span` counts in where that is not the program's own: a local header.
+    """
 
     code: str
     severity: Severity
@@ -40,6 +43,7 @@ class Finding:
     span: Span | None = None
     hint: str = ""
     effort: Effort = Effort.NONE
+    source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from porter.source.text import Source
 
 
 def diagnostic(finding: Finding, source: Source) -> Text:
-    """`finding` on the text of `source`; without a span only the sentence."""
+    """`finding` on its own file's text, else on that of `source`; without a span only the sentence."""
+    source = finding.source or source
     text = Text()
     style = SEVERITY_STYLES[finding.severity]
     text.append(f"{_place(finding, source)}: ", "bold").append(f"{finding.severity.value}: ", style)

@@ -48,6 +48,8 @@ def _findings(migration: Migration) -> Iterator[str]:
 
 def _finding(finding: Finding, source: Source) -> Iterator[str]:
     place = f"line {finding.span.line}" if finding.span else "the whole file"
+    if finding.source:
+        place, source = f"{finding.source.path.name}, {place}", finding.source
     yield f"- **{finding.code}** ({finding.severity}, {place}): {finding.message}"
     if finding.hint:
         yield f"  {finding.hint}"

@@ -33,6 +33,7 @@ def _rule(code: str, catalogue: Catalogue) -> Json:
 
 
 def _result(finding: Finding, rule: int, source: Source) -> Json:
+    source = finding.source or source
     text = f"{finding.message}\n{finding.hint}" if finding.hint else finding.message
     location: dict[str, Json] = {"artifactLocation": {"uri": source.path.as_posix()}}
     if finding.span is not None:

@@ -1,9 +1,11 @@
 """Findings at their places."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from porter.findings import Finding, Severity
 from porter.report.diagnostic import diagnostic
+from porter.source.text import Source
 
 
 def test_the_caret_stands_under_the_span_and_tabs_stay_tabs(migration):
@@ -39,3 +41,12 @@ def test_lines_count_in_the_file_the_text_was_cut_from(migration):
     lines = diagnostic(found, embedded).plain.splitlines()
     assert lines[0].startswith("ops/sum.cu:41:19:")
     assert lines[1] == "   41 | \t__shared__ float partial[32];"
+
+
+def test_a_finding_in_a_header_is_shown_in_the_header(migration):
+    header = Source(Path("ops/warp.cuh"), "#pragma once\nint lane = threadIdx.x & 31;\n")
+    start = header.text.index("threadIdx")
+    found = replace(migration.findings[0], span=header.span(start, start + 16), source=header)
+    lines = diagnostic(found, migration.source).plain.splitlines()
+    assert lines[0].startswith("ops/warp.cuh:2:12: warning")
+    assert lines[1] == "    2 | int lane = threadIdx.x & 31;"
