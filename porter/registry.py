@@ -35,16 +35,20 @@ def loadable_backends() -> tuple[Backend, ...]:
     return tuple(b for b in load_backends() if not isinstance(b, Unavailable))
 
 
-def find_backend(name: str) -> Backend:
-    """The backend called `name`. Raises `UsageError` when none is, `MachineError` when it cannot be imported."""
+def find_backend(name: str = "") -> Backend:
+    """The backend called `name`, the only one there is when empty.
+
+    Raises `UsageError` when none is meant, `MachineError` when it cannot be imported.
+    """
     claims = _claims(entry_points(group=GROUP))
-    if name not in claims:
-        known = ", ".join(claims) or "none is installed"
-        raise UsageError(f"unknown target {name!r}", f"targets: {known}")
-    backend = _load(claims[name])
+    meant = name or ("".join(claims) if len(claims) == 1 else "")
+    if meant not in claims:
+        complaint = f"unknown target {name!r}" if name else "this needs a target: add --target"
+        raise UsageError(complaint, f"targets: {', '.join(claims) or 'none is installed'}")
+    backend = _load(claims[meant])
     if isinstance(backend, Unavailable):
         raise MachineError(
-            f"the backend {name!r} cannot be loaded: {backend.because}", "`porter doctor` shows them all"
+            f"the backend {meant!r} cannot be loaded: {backend.because}", "`porter doctor` shows them all"
         )
     return backend
 

@@ -17,7 +17,7 @@ from porter.contract.draft import draft
 from porter.contract.toml import dumps
 from porter.errors import InputError, UsageError
 from porter.findings import Finding
-from porter.registry import backend_names, find_backend, find_target
+from porter.registry import find_backend, find_target
 from porter.report.diagnostic import diagnostic
 from porter.report.document import Json, as_json
 from porter.report.program import program_text
@@ -66,11 +66,8 @@ class Inspection:
 
     @cached_property
     def port(self) -> Port:
-        """Its port; raises `UsageError` where the target is not named and not the only one."""
-        names = backend_names()
-        if not self.target and len(names) != 1:
-            raise UsageError("this needs --target", f"targets: {', '.join(names) or 'none is installed'}")
-        backend = find_backend(self.target or names[0])
+        """Its port to the target, which need not be named while there is only one."""
+        backend = find_backend(self.target)
         headers = tuple(header for _, header in local_headers(self.source, self.include_dirs))
         return backend.port(self.program, headers, find_target(backend, self.arch))
 

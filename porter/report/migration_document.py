@@ -30,9 +30,10 @@ def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[st
 
 
 def finding_document(finding: Finding) -> dict[str, Json]:
-    """One finding; `line` is null where it is about the whole file."""
+    """One finding; `line` is null where it is about the whole file, and counts in a header the message names first."""
     line = finding.span.line if finding.span else None
-    return {"code": finding.code, "severity": finding.severity.value, "line": line, "message": finding.message}
+    message = f"{finding.source.path.name}: {finding.message}" if finding.source else finding.message
+    return {"code": finding.code, "severity": finding.severity.value, "line": line, "message": message}
 
 
 def _workloads(migration: Migration) -> list[Json]:

@@ -54,6 +54,15 @@ def test_an_unknown_target_is_answered_with_the_known_ones(installed):
     assert caught.value.hint == "targets: maca"
 
 
+def test_a_target_need_not_be_named_while_there_is_only_one(installed):
+    installed(entry_point("maca", "porter_maca:MacaBackend", "porter"))
+    assert find_backend().name == "maca"
+    installed(entry_point("maca", "a:A", "porter"), entry_point("roc", "b:B", "acme"))
+    with pytest.raises(UsageError, match="--target") as caught:
+        find_backend()
+    assert caught.value.hint == "targets: maca, roc"
+
+
 def test_the_shipped_backend_is_found_and_its_default_target_is_its_first():
     backend = find_backend("maca")
     assert backend.name == "maca"
