@@ -31,6 +31,7 @@ from porter.contract.elements import element_type
 from porter.contract.entries import entries, reach
 from porter.contract.expressions import evaluate, free_names, render
 from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.questions import bound_question, extent_question
 from porter.contract.scalars import Size, Unsupported, dimensions, launches_in, scalar
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
@@ -177,12 +178,13 @@ class _Drafter:
 
     def _placed(self, tensor: TensorArg) -> TensorArg:
         """`tensor` with the widest shape that can be meant where the source names none, and the question about it."""
-        bound = tensor.bound if not tensor.bound or tensor.bound in (*self.symbols, "1") else "1"
+        bound = tensor.bound if not tensor.bound or tensor.bound in self.symbols else "1"
+        if bound == "1":
+            self.questions.append(bound_question(tensor.name))
         if tensor.shape:
             return replace(tensor, bound=bound)
         widest = " * ".join(dict.fromkeys(self.symbols)) or "1"
-        text = f"the source does not say how many elements '{tensor.name}' has"
-        self.questions.append(Question(tensor.name, text, "--contract"))
+        self.questions.append(extent_question(tensor.name))
         return replace(tensor, shape=(widest,), bound=bound)
 
     def _conditions(self) -> tuple[str, ...]:

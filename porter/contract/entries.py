@@ -18,7 +18,7 @@ def entries(usage: Usage, kernels: tuple[str, ...]) -> tuple[Function, ...]:
     hosts = _hosts(usage)
     if wanted:
         # A kernel chosen by name is better seen through its launcher than through a whole program.
-        hosts = tuple(h for h in launchers(usage) if any(k in reach(usage, h) for k in wanted)) or hosts
+        hosts = tuple(h for h in launchers(usage) if any(k in reach(usage, h) for k in wanted))
     reached = {k for h in hosts for k in reach(usage, h)}
     bare = [k for k in (wanted or program.kernels) if k not in reached]
     return (*hosts, *(k for k in bare if not _called_by_kernel(usage, k)))
@@ -49,11 +49,11 @@ def launchers(usage: Usage) -> tuple[Function, ...]:
 
 
 def reach(usage: Usage, function: Function) -> frozenset[Function]:
-    """The kernels launched by `function` and by the host functions it calls."""
+    """The kernels launched by `function` and by the host functions it calls; a kernel reaches itself."""
     program = usage.program
     hosts = {f.name: f for f in program.host_functions}
     seen: set[str] = set()
-    kernels: set[Function] = set()
+    kernels = {function} if function.space == "global" else set[Function]()
     pending = [function]
     while pending:
         current = pending.pop()

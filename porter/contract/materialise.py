@@ -66,7 +66,7 @@ def _fill(
         case Values.BOOLEAN:
             return _below(words, count, 2)
         case Values.INDEX:
-            return _below(words, count, bound)
+            return _indices(words, count, bound)
         case Values.SORTED:
             return _sorted(words, count, bound)
         case Values.PROBABILITY:
@@ -76,6 +76,14 @@ def _fill(
             return _fit(np.abs(_normal(words, count)) * scale + 0.1, tensor.dtype)
         case Values.NORMAL:
             return _fit(_normal(words, count) * scale, tensor.dtype)
+
+
+def _indices(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
+    """Indices below `bound`, the largest among them: what they index is then used to its end."""
+    indices = _below(words, count, bound)
+    if count:
+        indices[count // 2] = bound - 1
+    return indices
 
 
 def _sorted(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:

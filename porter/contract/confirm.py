@@ -1,0 +1,347 @@
+"""Draft → contract: run the original at a few sizes and let what it touches answer what its source leaves open.
+
+Every run is of a watched executable, on allocations far larger than needed and at sizes that are different primes.
+1. `probe`: run at three sets of sizes; retry smaller where a launch cannot start, larger where an allocation was short.
+2. `fit` the extent each pointer was seen to have; what was never written is `in`, what was never read before it was
+   written is `out`.
+3. indices: their bound is a symbol of its own while extents are fitted. Where extents show which symbol it stands for,
+   it becomes that symbol; where the indexed tensor has no other extent, it stays.
+4. `settle`: run the default workloads on exact allocations. What breaks at odd sizes and not at round ones gets the
+   condition (`n % 4 == 0`) that mends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from porter.contract.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.expressions import evaluate, names_in
+from porter.contract.fit import Fit, bound_by, fit
+from porter.contract.materialise import materialise
+from porter.contract.questions import bound_question, extent_question, unknown_bounds, unknown_extents
+from porter.contract.workloads import choose_sizes, with_workloads
+from porter.simt.job import FaultKind, Job, Run, TensorValue, Value
+
+Execute = Callable[[Job], Run]
+
+_PROBE_ELEMENTS = 1 << 16
+_MOST_ELEMENTS = 1 << 22
+_GROWTH = 8
+_DIVISORS = (2, 4, 8, 32, 128, 256, 1024)
+_TROUBLE = frozenset(
+    (FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.CRASH)
+)
+# Primes by the number of symbols: products stay small, and a single size reaches beyond a block.
+_LADDERS: Mapping[int, tuple[tuple[int, ...], ...]] = {
+    1: ((37,), (523,), (1031,)),
+    2: ((13, 37), (17, 263), (5, 1031)),
+    3: ((5, 13, 37), (7, 11, 131), (3, 17, 67)),
+    4: ((3, 5, 7, 23), (5, 2, 11, 17), (2, 7, 13, 11)),
+}
+_SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+_BOUND_PRIMES = (11, 17, 29)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One finished run: sizes (bounds of indices among them), and what was seen."""
+
+    sizes: Mapping[str, int]
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The contract as far as running could complete it, how many runs that took, and what broke where it did not.
+
+    `inferred` are the conditions among the contract's that no source states: the original breaks without them.
+    """
+
+    contract: Contract
+    runs: int
+    trouble: str = ""
+    inferred: tuple[str, ...] = ()
+
+
+def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | None = None) -> Confirmation:
+    """Answer `contract`'s questions about extents, bounds and roles; `fixed` holds sizes the user chose."""
+    if contract.entry.kind is EntryKind.PROGRAM:
+        return Confirmation(contract, 0)
+    return _Confirmer(contract, execute, dict(fixed or {})).confirmed()
+
+
+class _Confirmer:
+    """Counts runs and remembers the last thing that broke."""
+
+    def __init__(self, contract: Contract, execute: Execute, fixed: dict[str, int]) -> None:
+        self.contract = contract
+        self.execute = execute
+        self.fixed = {s: n for s, n in fixed.items() if s in contract.symbols}
+        self.runs = 0
+        self.elements = _PROBE_ELEMENTS
+        self.trouble = ""
+        self.stated = contract.conditions
+
+    def confirmed(self) -> Confirmation:
+        """The whole procedure."""
+        if unknown_extents(self.contract) or unknown_bounds(self.contract):
+            probed = self._with_bounds_as_symbols()
+            probes = self._probes(probed)
+            if len(probes) < 2:
+                return Confirmation(self.contract, self.runs, self.trouble)
+            self._learn(probed, probes)
+        self.contract = with_workloads(self.contract, self.fixed)
+        self._settle()
+        inferred = tuple(c for c in self.contract.conditions if c not in self.stated)
+        return Confirmation(self.contract, self.runs, self.trouble, inferred)
+
+    def run(self, contract: Contract, sizes: Mapping[str, int], elements: int = 0) -> Run:
+        """One run of `contract` at `sizes`; unknown extents are `elements` long."""
+        self.runs += 1
+        wide = _widened(contract, elements) if elements else contract
+        workload = Workload("probe", sizes, seed=1)
+        run = self.execute(_at_the_bound(job(wide, workload), wide, sizes) if elements else job(wide, workload))
+        broken = next((f for f in run.faults if f.kind in _TROUBLE or f.fatal), None)
+        if broken is not None:
+            self.trouble = f"{broken.kind.value} at line {broken.line}: {broken.message}"
+        return run
+
+    def _with_bounds_as_symbols(self) -> Contract:
+        """The contract with a symbol for every unknown bound."""
+        unknown = {t.name for t in unknown_bounds(self.contract)}
+        arguments = tuple(
+            replace(a, bound=_bound_symbol(a)) if isinstance(a, TensorArg) and a.name in unknown else a
+            for a in self.contract.arguments
+        )
+        symbols = (*self.contract.symbols, *(_bound_symbol(t) for t in self.contract.tensors if t.name in unknown))
+        return replace(self.contract, arguments=arguments, symbols=symbols)
+
+    def _probes(self, contract: Contract) -> list[Probe]:
+        probes: list[Probe] = []
+        for attempt in range(3):
+            probe = self._probe(contract, attempt)
+            if probe is not None and all(probe.sizes != p.sizes for p in probes):
+                probes.append(probe)
+        return probes
+
+    def _probe(self, contract: Contract, attempt: int) -> Probe | None:
+        """A run that touches nothing beyond its allocations, at the sizes wanted or at smaller ones."""
+        for smaller in (0, 1, 2):
+            sizes = self._sizes(contract, attempt, smaller)
+            if sizes is None:
+                return None
+            run = self.run(contract, sizes, self.elements)
+            while any(t.beyond for t in run.touched) and self.elements < _MOST_ELEMENTS:
+                self.elements *= _GROWTH
+                run = self.run(contract, sizes, self.elements)
+            if run.finished and not any(f.kind in (FaultKind.LAUNCH, FaultKind.HOST_CHECK) for f in run.faults):
+                return Probe(sizes, run)
+        return None
+
+    def _sizes(self, contract: Contract, attempt: int, smaller: int) -> dict[str, int] | None:
+        symbols = [s for s in contract.symbols if s not in self.fixed]
+        bounds = [s for s in symbols if s not in self.contract.symbols]
+        plain = [s for s in symbols if s not in bounds]
+        ladder = _LADDERS.get(len(plain)) if smaller == 0 else None
+        step = attempt + 3 * smaller
+        targets = {
+            s: ladder[attempt][i] if ladder else _SMALL[(i + 1 + 2 * step) % (len(_SMALL) - 4 * smaller)]
+            for i, s in enumerate(plain)
+        }
+        targets |= {s: _BOUND_PRIMES[(attempt + i) % 3] for i, s in enumerate(bounds)}
+        return choose_sizes(_unshaped(contract), self.fixed, targets)
+
+    def _learn(self, probed: Contract, probes: list[Probe]) -> None:
+        """Replace guessed shapes and roles by what the probes show."""
+        fits = self._fits(probed, probes)
+        bounds = self._bounds(probed, probes, fits)
+        if bounds:
+            probed = _with_bounds(probed, bounds)
+            probes = self._probes(probed)
+            if len(probes) < 2:
+                return
+            fits = self._fits(probed, probes)
+        conditions = dict.fromkeys((*self.contract.conditions, *_roundings(fits)))
+        arguments = tuple(self._argument(a, fits, probes) if isinstance(a, TensorArg) else a for a in probed.arguments)
+        used = {
+            n
+            for a in arguments
+            if isinstance(a, TensorArg)
+            for text in (*a.shape, a.bound)
+            if text
+            for n in names_in(text)
+        }
+        symbols = tuple(s for s in probed.symbols if s in self.contract.symbols or s in used)
+        answered = {extent_question(n) for n, f in fits.items() if f is not None}
+        answered |= {bound_question(t.name) for t in probed.tensors}
+        questions = tuple(q for q in self.contract.questions if q not in answered)
+        self.contract = replace(
+            self.contract, arguments=arguments, symbols=symbols, conditions=tuple(conditions), questions=questions
+        )
+
+    def _fits(self, contract: Contract, probes: list[Probe]) -> dict[str, Fit | None]:
+        unknown = {t.name for t in unknown_extents(contract)}
+        fits: dict[str, Fit | None] = {}
+        for tensor in contract.tensors:
+            if tensor.name in unknown:
+                extents = self._extents(contract, probes, tensor.name)
+                found = fit(extents, [p.sizes for p in probes]) if max(extents) else Fit("1", exact=True)
+                fits[tensor.name] = found
+        return fits
+
+    def _bounds(self, probed: Contract, probes: list[Probe], fits: Mapping[str, Fit | None]) -> dict[str, str]:
+        """Which symbol each unknown bound stands for; absent for one that the extents show to be a size of its own."""
+        found: dict[str, str] = {}
+        sizes = [p.sizes for p in probes]
+        for tensor in unknown_bounds(self.contract):
+            symbol = _bound_symbol(tensor)
+            if any(f is not None and f.exact and _is_factor(symbol, f.text) for f in fits.values()):
+                continue
+            unexplained = [n for n, f in fits.items() if f is None or not f.exact or symbol in names_in(f.text)]
+            seen = [self._extents(probed, probes, name) for name in unexplained]
+            choices = [s for s in self.contract.symbols if s not in found.values()]
+            fitting = (s for s in choices if any(bound_by(s, symbol, extents, sizes) for extents in seen))
+            stands_for = next(fitting, choices[-1] if choices else "")
+            if stands_for:
+                found[symbol] = stands_for
+        return found
+
+    @staticmethod
+    def _extents(contract: Contract, probes: list[Probe], name: str) -> list[int]:
+        """Elements from the start to the last one touched, for each probe."""
+        position = [t.name for t in contract.tensors].index(name)
+        width = contract.tensors[position].dtype.bytes
+        touched = [p.run.touched[position] for p in probes]
+        return [-(-max(t.read_end, t.written_end) // width) for t in touched]
+
+    def _argument(self, tensor: TensorArg, fits: Mapping[str, Fit | None], probes: list[Probe]) -> TensorArg:
+        position = [t.name for t in self.contract.tensors].index(tensor.name)
+        touched = [p.run.touched[position] for p in probes]
+        found = fits.get(tensor.name)
+        role = tensor.role
+        if any(t.written_end or t.read_end for t in touched):
+            written, read = any(t.written_end for t in touched), any(t.read_end for t in touched)
+            role = (Role.INOUT if read else Role.OUT) if written else Role.IN
+        if role is Role.OUT and found is not None and not found.exact:
+            role = Role.INOUT  # elements that are never written must have a value of their own
+        shape = (_plain(found),) if found is not None else tensor.shape
+        bound = f"{shape[0]} - 1" if tensor.values is Values.SORTED and found is not None else tensor.bound
+        return replace(tensor, role=role, shape=shape, bound=bound)
+
+    def _settle(self) -> None:
+        """Run the odd workload on exact allocations; find the condition that mends what breaks."""
+        if not self.contract.workloads or self._sound(self.contract):
+            self.trouble = "" if self.contract.workloads else self.trouble
+            return
+        for condition in _divisibilities(self.contract):
+            trial = with_workloads(
+                replace(self.contract, conditions=(*self.contract.conditions, *condition)), self.fixed
+            )
+            if trial.workloads and self._sound(trial):
+                self.contract, self.trouble = trial, ""
+                return
+
+    def _sound(self, contract: Contract) -> bool:
+        """Whether the tiny and the odd workload run without trouble."""
+        return all(self._clean(self.run(contract, w.sizes)) for w in contract.workloads[:2])
+
+    @staticmethod
+    def _clean(run: Run) -> bool:
+        return run.finished and not any(f.kind in _TROUBLE for f in run.faults)
+
+
+def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
+    """The run of `workload`; a KERNEL's launch is evaluated at its sizes."""
+    arguments = materialise(contract, workload, poison)
+    launch = contract.entry.launch
+    if launch is None:
+        return Job(arguments=arguments, poison=poison)
+    sizes = workload.sizes
+    x, y, z = (max(1, evaluate(text, sizes)) for text in launch.grid)
+    bx, by, bz = (max(1, evaluate(text, sizes)) for text in launch.block)
+    shared = evaluate(launch.shared_bytes, sizes)
+    return Job(arguments=arguments, poison=poison, grid=(x, y, z), block=(bx, by, bz), shared_bytes=shared)
+
+
+def _widened(contract: Contract, elements: int) -> Contract:
+    """Unknown extents as `elements`, and everything an input, so that it holds values and not poison."""
+    unknown = {t.name for t in unknown_extents(contract)}
+    arguments = tuple(
+        replace(a, shape=(str(elements),), role=Role.INOUT) if isinstance(a, TensorArg) and a.name in unknown else a
+        for a in contract.arguments
+    )
+    return replace(contract, arguments=arguments)
+
+
+def _unshaped(contract: Contract) -> Contract:
+    """The contract without the shapes that are guesses: they must not keep the sizes of a probe down."""
+    unknown = {t.name for t in unknown_extents(contract)}
+    return replace(
+        contract,
+        arguments=tuple(a for a in contract.arguments if not isinstance(a, TensorArg) or a.name not in unknown),
+    )
+
+
+def _at_the_bound(probe: Job, contract: Contract, sizes: Mapping[str, int]) -> Job:
+    """`probe` with all indices at their largest, wherever a prefix of them ends, and offsets that rise by one."""
+    tensors = iter(contract.tensors)
+    arguments: list[Value] = []
+    for value in probe.arguments:
+        tensor = next(tensors) if isinstance(value, TensorValue) else None
+        if tensor is not None and isinstance(value, TensorValue) and tensor.values in (Values.INDEX, Values.SORTED):
+            count, bound = value.storage.size, evaluate(tensor.bound, sizes)
+            filled = np.arange(count) if tensor.values is Values.SORTED else np.full(count, bound - 1)
+            storage = filled.astype(value.storage.dtype).reshape(value.shape)
+            arguments.append(replace(value, storage=storage))
+        else:
+            arguments.append(value)
+    return replace(probe, arguments=tuple(arguments))
+
+
+def _bound_symbol(tensor: TensorArg) -> str:
+    return f"{tensor.name}_bound"
+
+
+def _with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
+    arguments = tuple(
+        replace(a, bound=bounds.get(a.bound, a.bound)) if isinstance(a, TensorArg) else a for a in contract.arguments
+    )
+    return replace(contract, arguments=arguments, symbols=tuple(s for s in contract.symbols if s not in bounds))
+
+
+def _is_factor(symbol: str, text: str) -> bool:
+    """Whether an extent is a plain product with `symbol` in it."""
+    return symbol in names_in(text) and not any(c in text for c in "+-/")
+
+
+def _roundings(fits: Mapping[str, Fit | None]) -> Iterator[str]:
+    """A pointer used in whole vectors or blocks: what it spans must be a multiple of them."""
+    for found in fits.values():
+        if found is not None and found.multiple_of:
+            yield f"{_unrounded(found)} % {found.multiple_of} == 0"
+
+
+def _plain(found: Fit) -> str:
+    return _unrounded(found) if found.multiple_of else found.text
+
+
+def _unrounded(found: Fit) -> str:
+    """`n` for `4 * cdiv(n, 4)`."""
+    inner = found.text[found.text.index("cdiv(") + 5 : found.text.rindex(",")]
+    coefficient = int(found.text.split(" * ")[0]) if found.text[0].isdigit() else 1
+    factor = coefficient // found.multiple_of
+    return inner if factor == 1 else f"{factor} * {inner}"
+
+
+def _divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
+    """Conditions to try: the innermost symbol a multiple of a vector, a warp or a block; then all symbols."""
+    last = [s for t in contract.tensors for s in reversed(list(names_in(t.shape[-1]) if t.shape else ()))]
+    symbols = list(dict.fromkeys((*reversed(contract.symbols), *last)))
+    for divisor in (4, 32, 256):
+        for symbol in symbols[:3]:
+            yield (f"{symbol} % {divisor} == 0",)
+        if len(symbols) > 1:
+            yield tuple(f"{s} % {divisor} == 0" for s in symbols)

@@ -1,0 +1,38 @@
+"""What a contract still lacks, as findings."""
+
+from __future__ import annotations
+
+from porter.catalogue import core_catalogue
+from porter.contract.confirm import Confirmation
+from porter.contract.contract import EntryKind
+from porter.findings import Finding
+from porter.source.program import Program
+from porter.source.text import Span
+
+_OPEN, _INFERRED, _NO_SIZES, _DOES_NOT_RUN = "PORT3001", "PORT3002", "PORT3003", "PORT3004"
+
+
+def contract_findings(confirmation: Confirmation, program: Program) -> tuple[Finding, ...]:
+    """Open questions, inferred conditions and drafts that do not run, at the entry's definition."""
+    contract = confirmation.contract
+    catalogue = core_catalogue()
+    place = _place(program, contract.entry.name)
+    found = [
+        catalogue[_OPEN].at(place, f"{contract.name}: {q.text}", f"answer with {q.flag}") for q in contract.questions
+    ]
+    found += [
+        catalogue[_INFERRED].at(place, f"{contract.name} is run with {condition} only")
+        for condition in confirmation.inferred
+    ]
+    if not contract.workloads and contract.entry.kind is not EntryKind.PROGRAM:
+        flags = " ".join(f"--size {symbol}=..." for symbol in contract.symbols)
+        conditions = "; ".join(contract.conditions) or "the shapes of its tensors"
+        found.append(catalogue[_NO_SIZES].at(place, f"{contract.name}: no sizes fit {conditions}", f"try {flags}"))
+    if confirmation.trouble:
+        found.append(catalogue[_DOES_NOT_RUN].at(place, f"{contract.name}: {confirmation.trouble}"))
+    return tuple(found)
+
+
+def _place(program: Program, name: str) -> Span | None:
+    functions = (*program.kernels, *program.host_functions)
+    return next((f.header for f in functions if f.qualified == name), None)

@@ -1,0 +1,179 @@
+"""Extents seen at several sizes → the expression over the symbols that explains all of them.
+
+The sizes of a probe are different primes, so that what explains three probes is hardly ever there by chance. Candidates
+come simplest first: constants, products of symbols, rounded-up products, sums of two products, products of shifted
+symbols (`(H - 2) * (W - 2)`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+_ROUNDINGS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_MAX_COEFFICIENT = 4096
+_MAX_FACTORS = 5
+_MAX_SLACK = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """`text` explains the extents exactly, or covers them; `multiple_of` is set for a product rounded up to it."""
+
+    text: str
+    exact: bool
+    multiple_of: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A product with its value in each probe."""
+
+    text: str
+    values: tuple[int, ...]
+
+
+def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | None:
+    """The simplest expression that gives `extents[k]` at sizes `probes[k]`; else a product that just covers them."""
+    seen = tuple(extents)
+    if len(set(seen)) == 1:
+        return Fit(str(seen[0]), exact=True)
+    products = list(_products(probes))
+    for candidates in (
+        _scaled(seen, products),
+        _rounded(seen, products),
+        _sums(seen, products),
+        _shifted(seen, probes),
+    ):
+        found = next(candidates, None)
+        if found is not None:
+            return found
+    return _cover(seen, products)
+
+
+def bound_by(symbol: str, bound: str, extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> bool:
+    """Whether extents seen with indices below `bound` would be a plain product if they lay below `symbol` instead.
+
+    Every index was `bound - 1`, so an extent grows by some stride for each step of the bound: `(B - 1) * V + bound`
+    becomes `B * V` when the bound is `V`.
+    """
+    products = list(_products([{s: n for s, n in p.items() if s != bound} for p in probes]))
+    for stride in (_Term("1", (1,) * len(probes)), *products):
+        steps = [p[symbol] - p[bound] for p in probes]
+        moved = tuple(e + s * d for e, s, d in zip(extents, stride.values, steps, strict=True))
+        if all(m > 0 for m in moved) and next(_scaled(moved, products), None) is not None:
+            return True
+    return False
+
+
+def _products(probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
+    """Products of up to five different symbols, then squares; the fewest factors first."""
+    symbols = list(probes[0])
+    for count in range(1, min(_MAX_FACTORS, len(symbols)) + 1):
+        for chosen in combinations(symbols, count):
+            yield _Term(" * ".join(chosen), tuple(prod(p[s] for s in chosen) for p in probes))
+    for symbol in symbols:
+        yield _Term(f"{symbol} * {symbol}", tuple(p[symbol] ** 2 for p in probes))
+
+
+def _ratio(seen: Sequence[int], values: Sequence[int]) -> int:
+    """`c` when every extent is `c` times the value, else 0."""
+    first, rest = divmod(seen[0], values[0]) if values[0] else (0, 1)
+    if rest or not 1 <= abs(first) <= _MAX_COEFFICIENT:
+        return 0
+    return first if all(s == first * v for s, v in zip(seen, values, strict=True)) else 0
+
+
+def _times(coefficient: int, text: str) -> str:
+    if coefficient == 1:
+        return text
+    return f"{coefficient} * {text}" if " + " not in text and " - " not in text else f"{coefficient} * ({text})"
+
+
+def _scaled(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
+    for term in products:
+        coefficient = _ratio(seen, term.values)
+        if coefficient > 0:
+            yield Fit(_times(coefficient, term.text), exact=True)
+
+
+def _rounded(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
+    for term in products:
+        for unit in _ROUNDINGS:
+            counts = [-(-v // unit) for v in term.values]
+            coefficient = _ratio(seen, counts) if len(set(counts)) > 1 else 0
+            if coefficient > 0:
+                whole = unit if coefficient % unit == 0 else 0
+                yield Fit(_times(coefficient, f"cdiv({term.text}, {unit})"), exact=True, multiple_of=whole)
+
+
+def _sums(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
+    """`a + c`, `a - c`, and `a + c * b`."""
+    for term in products:
+        rest = {s - v for s, v in zip(seen, term.values, strict=True)}
+        if len(rest) == 1:
+            (constant,) = rest
+            yield Fit(f"{term.text} {'+' if constant > 0 else '-'} {abs(constant)}", exact=True)
+    for term in products:
+        remaining = tuple(s - v for s, v in zip(seen, term.values, strict=True))
+        for other in products:
+            coefficient = _ratio(remaining, other.values)
+            if coefficient and other.text != term.text and abs(coefficient) <= 8:
+                sign = "+" if coefficient > 0 else "-"
+                yield Fit(f"{term.text} {sign} {_times(abs(coefficient), other.text)}", exact=True)
+
+
+def _shifted(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
+    """Products in which one or two symbols are shifted by a little or halved."""
+    symbols = list(probes[0])
+    atoms = {s: list(_atoms(s, probes)) for s in symbols}
+    for count in range(1, min(4, len(symbols)) + 1):
+        for chosen in combinations(symbols, count):
+            for moved in combinations(chosen, min(2, count)):
+                yield from _shifted_products(seen, chosen, moved, atoms, probes)
+
+
+def _shifted_products(
+    seen: tuple[int, ...],
+    chosen: tuple[str, ...],
+    moved: tuple[str, ...],
+    atoms: Mapping[str, list[_Term]],
+    probes: Sequence[Mapping[str, int]],
+) -> Iterator[Fit]:
+    plain = [_Term(s, tuple(p[s] for p in probes)) for s in chosen if s not in moved]
+    pairs = (
+        [(a, b) for a in atoms[moved[0]] for b in atoms[moved[1]]]
+        if len(moved) > 1
+        else [(a,) for a in atoms[moved[0]]]
+    )
+    for pair in pairs:
+        factors = [*plain, *pair]
+        values = [prod(column) for column in zip(*(f.values for f in factors), strict=True)]
+        coefficient = _ratio(seen, values)
+        if 0 < coefficient <= 4:
+            yield Fit(_times(coefficient, " * ".join(f.text for f in factors)), exact=True)
+
+
+def _atoms(symbol: str, probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
+    values = [p[symbol] for p in probes]
+    for shift in (0, 1, -1, 2, -2, 3, -3, 4, -4):
+        text = symbol if shift == 0 else f"({symbol} {'+' if shift > 0 else '-'} {abs(shift)})"
+        yield _Term(text, tuple(v + shift for v in values))
+    yield _Term(f"({symbol} / 2)", tuple(v // 2 for v in values))
+    yield _Term(f"cdiv({symbol}, 2)", tuple(-(-v // 2) for v in values))
+    yield _Term(f"(({symbol} - 1) / 2)", tuple((v - 1) // 2 for v in values))
+
+
+def _cover(seen: tuple[int, ...], products: list[_Term]) -> Fit | None:
+    """The tightest product above every extent, if none of them fills less than half of it."""
+    slack = [
+        (max(v / s for s, v in zip(seen, t.values, strict=True)), t)
+        for t in products
+        if all(v >= s > 0 for s, v in zip(seen, t.values, strict=True))
+    ]
+    if not slack:
+        return None
+    ratio, term = min(slack, key=lambda pair: pair[0])
+    return Fit(term.text, exact=False) if ratio <= _MAX_SLACK else None

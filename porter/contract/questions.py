@@ -1,0 +1,34 @@
+"""Questions a draft asks, and which of them running the kernel can answer."""
+
+from __future__ import annotations
+
+from porter.contract.contract import Contract, Question, TensorArg
+
+_EXTENT = "the source does not say how many elements '{name}' has"
+_BOUND = "the source does not say below which bound the values of '{name}' lie"
+_FLAG = "--contract"
+
+
+def extent_question(name: str) -> Question:
+    """What does this pointer span?"""
+    return Question(name, _EXTENT.format(name=name), _FLAG)
+
+
+def bound_question(name: str) -> Question:
+    """What do these indices index?"""
+    return Question(name, _BOUND.format(name=name), _FLAG)
+
+
+def unknown_extents(contract: Contract) -> tuple[TensorArg, ...]:
+    """The tensors whose shape the draft guessed."""
+    return tuple(t for t in contract.tensors if extent_question(t.name) in contract.questions)
+
+
+def unknown_bounds(contract: Contract) -> tuple[TensorArg, ...]:
+    """The index tensors whose bound the draft guessed."""
+    return tuple(t for t in contract.tensors if bound_question(t.name) in contract.questions)
+
+
+def others(contract: Contract) -> tuple[Question, ...]:
+    """The questions that only the user can answer."""
+    return tuple(q for q in contract.questions if q not in (extent_question(q.about), bound_question(q.about)))

@@ -1,0 +1,1 @@
+"""What the right answer is: the original, executed and examined."""

@@ -1,0 +1,81 @@
+"""What was observed of the original, as findings at its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from porter.catalogue import core_catalogue
+from porter.contract.contract import Workload
+from porter.findings import Finding
+from porter.simt.job import Fault, FaultKind
+from porter.source.text import Source, Span
+
+_CODES: Mapping[FaultKind, str] = {
+    FaultKind.LANE_OUTSIDE_MASK: "PORT4001",
+    FaultKind.LANE_ABSENT: "PORT4002",
+    FaultKind.DEADLOCK: "PORT4003",
+    FaultKind.OUT_OF_BOUNDS: "PORT4004",
+    FaultKind.RACE: "PORT4005",
+    FaultKind.UNINITIALISED: "PORT4006",
+    FaultKind.LAUNCH: "PORT4007",
+    FaultKind.HOST_CHECK: "PORT4008",
+    FaultKind.DEVICE_ASSERT: "PORT4009",
+    FaultKind.MISALIGNED: "PORT4010",
+    FaultKind.CRASH: "PORT4011",
+    FaultKind.TIMEOUT: "PORT4012",
+    FaultKind.RESOURCE: "PORT4013",
+}
+_SCHEDULE_DEPENDENT = "PORT4020"
+_UNWRITTEN = "PORT4021"
+_ROUNDING = "PORT4022"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One observation. `unsound`: the outputs cannot be believed; the last three say what a finding is about."""
+
+    kind: FaultKind
+    text: str
+    line: int
+    unsound: bool
+    schedule_dependent: bool = False
+    unwritten: bool = False
+    rounding: bool = False
+
+    @property
+    def code(self) -> str:
+        """The finding's code."""
+        if self.schedule_dependent:
+            return _SCHEDULE_DEPENDENT
+        if self.unwritten:
+            return _UNWRITTEN
+        return _ROUNDING if self.rounding else _CODES[self.kind]
+
+
+def observation(fault: Fault, workload: Workload, *, unsound: bool) -> Observed:
+    """A fault of the executor in one workload."""
+    place = f" in {fault.kernel}" if fault.kernel else ""
+    times = f" ({fault.count} times)" if fault.count > 1 else ""
+    text = f"{fault.kind.value}{place}: {fault.message}{times}, workload '{workload.name}'"
+    return Observed(fault.kind, text, fault.line, unsound)
+
+
+def findings_of(observed: Iterable[Observed], source: Source) -> tuple[Finding, ...]:
+    """One finding for each code and line, the first observation speaking for the rest."""
+    catalogue = core_catalogue()
+    first: dict[tuple[str, int], Observed] = {}
+    for seen in observed:
+        first.setdefault((seen.code, seen.line), seen)
+    return tuple(
+        catalogue[o.code].at(span_of_line(source, o.line), o.text) for o in first.values() if o.code in catalogue
+    )
+
+
+def span_of_line(source: Source, line: int) -> Span | None:
+    """The code on `line` of the source; None where no line is known."""
+    text = source.line(line)
+    if line <= 0 or not text:
+        return None
+    start = source.line_starts[line - source.first_line] + len(text) - len(text.lstrip())
+    return source.span(start, start + len(text.strip()))

@@ -1,0 +1,191 @@
+"""The CUDA original executed at 32 lanes: its outputs, and whether they can be believed.
+
+For each workload: forward; forward with other bytes in fresh memory (what differs was never written, or computed from
+what was not); reverse and shuffled (what differs depends on the order of threads: a race or a missing barrier). Sums by
+floating-point atomics may differ within tolerance: that is noted and no fault. The double-precision twin, where there
+is one, says how much the original itself rounds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from porter.contract.compare import compare
+from porter.contract.contract import Contract, EntryKind, Workload
+from porter.findings import Finding
+from porter.oracle.faults import Observed, findings_of, observation
+from porter.oracle.jobs import job
+from porter.oracle.outputs import Outputs, outputs
+from porter.oracle.text_output import compare_text
+from porter.simt.job import FaultKind, Job, Run, Schedule
+from porter.source.program import Program
+
+Execute = Callable[[Job], Run]
+
+POISONS = (0xFF, 0x5A)
+_SCHEDULES = (Schedule.REVERSE, Schedule.SHUFFLED)
+PROGRAM_WORKLOAD = Workload("program", {}, seed=0)
+_UNSOUND = frozenset(
+    (FaultKind.OUT_OF_BOUNDS, FaultKind.DEADLOCK, FaultKind.RACE, FaultKind.CRASH, FaultKind.TIMEOUT,
+     FaultKind.RESOURCE, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the original gives for one workload; `yardstick` is None without a double-precision run that finished."""
+
+    workload: Workload
+    outputs: Outputs
+    yardstick: Outputs | None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The original's answers. `because` is empty when they can be believed, else says why they cannot.
+
+    `complete` is False when the budget ended before every workload was examined.
+    """
+
+    contract: Contract
+    expected: tuple[Expected, ...]
+    findings: tuple[Finding, ...]
+    deterministic: bool
+    complete: bool
+    because: str
+    seconds: float
+
+
+def workloads_of(contract: Contract) -> tuple[Workload, ...]:
+    """The contract's workloads; a PROGRAM has one, without sizes."""
+    return (PROGRAM_WORKLOAD,) if contract.entry.kind is EntryKind.PROGRAM else contract.workloads
+
+
+def examine(
+    contract: Contract, program: Program, execute: Execute, twin: Execute | None = None, *, budget_s: float = 60.0
+) -> Reference:
+    """Run the original on every workload of `contract` and judge it.
+
+    `execute` runs the watched executable built at 32 lanes, `twin` the same in double precision. No run is begun after
+    `budget_s`; the first workload is always examined whole.
+    """
+    begin = time.monotonic()
+    examiner = _Examiner(contract, program, execute, twin)
+    expected: list[Expected] = []
+    workloads = workloads_of(contract)
+    for workload in workloads:
+        if expected and time.monotonic() - begin > budget_s:
+            break
+        found = examiner.examine(workload)
+        if found is None:
+            break
+        expected.append(found)
+    return Reference(
+        contract=contract,
+        expected=tuple(expected),
+        findings=findings_of(examiner.observed, program.source),
+        deterministic=not any(o.schedule_dependent for o in examiner.observed),
+        complete=len(expected) == len(workloads),
+        because=examiner.because() if workloads else "the contract has no workload",
+        seconds=time.monotonic() - begin,
+    )
+
+
+class _Examiner:
+    """Collects what is observed over all workloads."""
+
+    def __init__(self, contract: Contract, program: Program, execute: Execute, twin: Execute | None) -> None:
+        self.contract = contract
+        self.program = program
+        self.execute = execute
+        self.twin = twin
+        self.observed: list[Observed] = []
+
+    def because(self) -> str:
+        """Why the reference cannot be believed; empty when it can."""
+        return next((o.text for o in self.observed if o.unsound), "")
+
+    def examine(self, workload: Workload) -> Expected | None:
+        """The outputs for `workload`; None when the original does not finish."""
+        first = self.execute(job(self.contract, workload, POISONS[0]))
+        self._collect(first, workload)
+        if not first.finished:
+            return None
+        want = outputs(self.contract, first)
+        self._poison(workload, want)
+        for schedule in _SCHEDULES:
+            self._schedule(workload, schedule, want)
+        return Expected(workload, want, self._yardstick(workload))
+
+    def _collect(self, run: Run, workload: Workload) -> None:
+        for fault in run.faults:
+            self.observed.append(observation(fault, workload, unsound=fault.fatal or fault.kind in _UNSOUND))
+        if not run.finished and not run.faults:
+            text = f"the original ended with exit code {run.exit_code} in workload '{workload.name}'"
+            self.observed.append(Observed(FaultKind.CRASH, text, 0, unsound=True))
+
+    def _poison(self, workload: Workload, want: Outputs) -> None:
+        again = self.execute(job(self.contract, workload, POISONS[1]))
+        if not again.finished:
+            self._collect(again, workload)
+            return
+        got = outputs(self.contract, again)
+        for name, difference in differences(got, want, exact=True):
+            unwritten = _is_poison(got, want, name)
+            kind = "some elements are never written" if unwritten else "it depends on memory that was never written"
+            text = f"output '{name}' in workload '{workload.name}': {kind}; {difference}"
+            # Elements that stay as they were do so in a port, too; garbage that is computed with is no reference.
+            self.observed.append(Observed(FaultKind.UNINITIALISED, text, 0, unsound=not unwritten, unwritten=unwritten))
+
+    def _schedule(self, workload: Workload, schedule: Schedule, want: Outputs) -> None:
+        run = self.execute(job(self.contract, workload, POISONS[0], schedule))
+        if not run.finished:
+            self._collect(run, workload)
+            return
+        got = outputs(self.contract, run)
+        wrong = dict(differences(got, want, exact=False, contract=self.contract))
+        for name, difference in wrong.items():
+            text = f"output '{name}' in workload '{workload.name}' depends on the order of threads: {difference}"
+            self.observed.append(Observed(FaultKind.RACE, text, 0, unsound=True, schedule_dependent=True))
+        for name, difference in differences(got, want, exact=True):
+            if name not in wrong:
+                text = f"output '{name}' rounds differently in another order of threads: {difference}"
+                self.observed.append(Observed(FaultKind.RACE, text, 0, unsound=False, rounding=True))
+
+    def _yardstick(self, workload: Workload) -> Outputs | None:
+        if self.twin is None:
+            return None
+        run = self.twin(job(self.contract, workload, POISONS[0]))
+        return outputs(self.contract, run) if run.finished else None
+
+
+def differences(
+    got: Outputs, want: Outputs, *, exact: bool, contract: Contract | None = None
+) -> Iterator[tuple[str, str]]:
+    """Outputs that differ, with the worst place; `exact` means by a single bit."""
+    for (name, a), (_, b) in zip(got.tensors, want.tensors, strict=True):
+        if exact:
+            same = a.storage.tobytes() == b.storage.tobytes()
+            if not same:
+                yield name, compare(a, b, None).worst or "in the last bits"
+            continue
+        tolerance = contract.tolerance.get(b.dtype) if contract is not None else None
+        comparison = compare(a, b, tolerance)
+        if not comparison.passed:
+            yield name, comparison.worst
+    text = compare_text(got.text, want.text, exact=exact)
+    if text:
+        yield "stdout", text
+
+
+def _is_poison(got: Outputs, want: Outputs, name: str) -> bool:
+    """Whether the elements that differ hold nothing but poison in both runs."""
+    a = next((t for n, t in got.tensors if n == name), None)
+    b = next((t for n, t in want.tensors if n == name), None)
+    if a is None or b is None:
+        return False
+    left, right = a.storage.reshape(-1).view("uint8"), b.storage.reshape(-1).view("uint8")
+    different = left != right
+    return bool((left[different] == POISONS[1]).all() and (right[different] == POISONS[0]).all())

@@ -1,0 +1,48 @@
+"""What programs print: the same words, and numbers that are equal within rounding."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_RTOL = 1e-4
+# What a clock or a throughput says differs from run to run and says nothing about results.
+_MEASURED = re.compile(
+    r"\b(?:time[ds]?|took|elapsed|latency|bandwidth|throughput|speed ?up|duration|seconds?|msec|usec|[mun]s|fps|"
+    r"[gmk]i?b(?:yte)?s?/s|[gt]flops?)\b",
+    re.I,
+)
+
+
+def compare_text(got: str, want: str, *, exact: bool = False) -> str:
+    """Empty when both say the same, else the first line that differs. Lines that report a measurement are left out."""
+    left, right = _lines(got), _lines(want)
+    for a, b in zip(left, right, strict=False):
+        if a != b and (exact or not _alike(a, b)):
+            return f"prints '{a}', not '{b}'"
+    if len(left) != len(right):
+        return f"prints {len(left)} lines, not {len(right)}"
+    return ""
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if line.strip() and not _MEASURED.search(line)]
+
+
+def _alike(got: str, want: str) -> bool:
+    """Whether two lines have the same words and close numbers."""
+    if _NUMBER.sub("#", got) != _NUMBER.sub("#", want):
+        return False
+    pairs = zip(_NUMBER.findall(got), _NUMBER.findall(want), strict=True)
+    return all(_close(a, b) for a, b in pairs)
+
+
+def _close(got: str, want: str) -> bool:
+    if got == want:
+        return True
+    if not any(c in got + want for c in ".eE"):
+        return False
+    a, b = float(got), float(want)
+    # The last printed digit may round the other way.
+    decimals = len(want.split("e", maxsplit=1)[0].split(".")[1]) if "." in want and "e" not in want.lower() else 0
+    return abs(a - b) <= _RTOL * abs(b) + (1.0001 * 10.0**-decimals if decimals else 0.0)

@@ -1,0 +1,155 @@
+"""Running answers what the source leaves open; the executor is played by a model of the kernel's accesses."""
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+
+from porter.contract.confirm import confirm
+from porter.contract.contract import Role, ScalarArg, Values
+from porter.contract.dtype import DType
+from porter.contract.questions import bound_question, extent_question
+from porter.simt.job import Fault, FaultKind, Job, Run, ScalarValue, TensorValue, Touched
+
+
+def run_of(touched=(), faults=(), finished=True) -> Run:
+    return Run(finished, 0, (), (), (), tuple(touched), (), tuple(faults), "", "", 0.001)
+
+
+class Model:
+    """Answers a job with what `reads` and `writes`, functions of the scalars and tensors, say is touched."""
+
+    def __init__(self, accesses, broken=lambda *_: None) -> None:
+        self.accesses = accesses
+        self.broken = broken
+        self.jobs: list[Job] = []
+
+    def __call__(self, job: Job) -> Run:
+        self.jobs.append(job)
+        scalars = [int(a.value) for a in job.arguments if isinstance(a, ScalarValue)]
+        tensors = [a for a in job.arguments if isinstance(a, TensorValue)]
+        touched, faults = [], []
+        for tensor, (read, written) in zip(tensors, self.accesses(scalars, tensors), strict=True):
+            size = prod(tensor.shape)
+            beyond = max(0, max(read, written) - size)
+            if beyond:
+                faults.append(Fault(FaultKind.OUT_OF_BOUNDS, "k.cu", 3, "k", "past the end"))
+            width = tensor.dtype.bytes
+            touched.append(Touched(min(read, size) * width, min(written, size) * width, beyond))
+        fault = self.broken(scalars, tensors)
+        return run_of(touched, [*faults, fault] if fault else faults)
+
+
+@pytest.fixture
+def open_contract(contract):
+    def make(*arguments, symbols, conditions=()):
+        drafted = contract(*arguments, symbols=symbols, conditions=conditions)
+        questions = [extent_question(t.name) for t in drafted.tensors]
+        questions += [bound_question(t.name) for t in drafted.tensors if t.bound == "1"]
+        launch = replace(drafted.entry.launch, grid=(f"cdiv({symbols[0]}, 256)", "1", "1"))
+        return replace(drafted, questions=tuple(questions), entry=replace(drafted.entry, launch=launch))
+
+    return make
+
+
+def sizes(*names):
+    return tuple(ScalarArg(name, "int", name) for name in names)
+
+
+def test_extents_and_roles_are_what_is_touched(open_contract, tensor):
+    drafted = open_contract(
+        tensor("out", "B * C", role=Role.INOUT), tensor("x", "B * C"), tensor("weight", "B * C"),
+        tensor("unused", "B * C"),
+        *sizes("B", "C"), symbols=("B", "C"),
+    )  # fmt: skip
+    model = Model(lambda s, _: [(0, s[0] * s[1]), (s[0] * s[1], 0), (s[1], 0), (0, 0)])
+    confirmation = confirm(drafted, model)
+    out, x, weight, unused = confirmation.contract.tensors
+    assert (out.shape, out.role) == (("B * C",), Role.OUT)
+    assert (x.shape, x.role) == (("B * C",), Role.IN)
+    assert weight.shape == ("C",)
+    assert unused.shape == ("1",)
+    assert confirmation.contract.questions == ()
+    assert confirmation.trouble == ""
+    assert confirmation.runs <= 5
+
+
+def test_a_table_of_rows_keeps_a_bound_of_its_own(open_contract, tensor):
+    index = tensor("ids", "n", dtype=DType.INT32, values=Values.INDEX, bound="1")
+    drafted = open_contract(
+        index, tensor("table", "n * C"), tensor("out", "n * C"), *sizes("n", "C"), symbols=("n", "C")
+    )
+    model = Model(lambda s, t: [(s[0], 0), (int(t[0].storage[: s[0]].max()) * s[1] + s[1], 0), (0, s[0] * s[1])])
+    confirmed = confirm(drafted, model).contract
+    ids, table, out = confirmed.tensors
+    assert confirmed.questions == ()
+    assert ids.shape == ("n",)
+    assert table.shape[0] in ("C * ids_bound", "ids_bound * C")
+    assert out.shape == ("n * C",)
+    assert "ids_bound" in confirmed.symbols
+
+
+def test_targets_of_a_loss_are_bounded_by_the_classes(open_contract, tensor):
+    index = tensor("targets", "B", dtype=DType.INT32, values=Values.INDEX, bound="1")
+    drafted = open_contract(index, tensor("p", "B * V"), tensor("loss", "B * V"), *sizes("B", "V"), symbols=("B", "V"))
+
+    def accesses(s, t):
+        targets = t[0].storage[: s[0]].astype(np.int64)
+        return [(s[0], 0), (int((np.arange(s[0]) * s[1] + targets).max()) + 1, 0), (0, s[0])]
+
+    confirmed = confirm(drafted, Model(accesses)).contract
+    targets, p, loss = confirmed.tensors
+    assert targets.bound == "V"
+    assert p.shape == ("B * V",)
+    assert loss.shape == ("B",)
+    assert confirmed.questions == ()
+
+
+def test_whole_vectors_become_a_condition(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), tensor("y", "n"), *sizes("n"), symbols=("n",))
+    confirmation = confirm(drafted, Model(lambda s, _: [(-(-s[0] // 4) * 4, 0), (0, -(-s[0] // 4) * 4)]))
+    assert confirmation.inferred == ("n % 4 == 0",)
+    assert confirmation.contract.tensors[0].shape == ("n",)
+    assert all(w.sizes["n"] % 4 == 0 for w in confirmation.contract.workloads)
+
+
+def test_misaligned_rows_become_a_condition(open_contract, tensor):
+    drafted = open_contract(tensor("x", "B * C"), tensor("y", "B * C"), *sizes("B", "C"), symbols=("B", "C"))
+    fault = Fault(FaultKind.MISALIGNED, "k.cu", 9, "k", "16 bytes at offset 4")
+    model = Model(lambda s, _: [(s[0] * s[1], 0), (0, s[0] * s[1])], lambda s, _: fault if s[1] % 4 else None)
+    confirmation = confirm(drafted, model)
+    assert confirmation.inferred == ("C % 4 == 0",)
+    assert confirmation.trouble == ""
+
+
+def test_launches_that_cannot_start_are_probed_smaller(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
+    fault = Fault(FaultKind.LAUNCH, "k.cu", 9, "k", "523 threads", fatal=True)
+    model = Model(lambda s, _: [(s[0], s[0])], lambda s, _: fault if s[0] > 100 else None)
+    confirmation = confirm(drafted, model)
+    assert confirmation.contract.tensors[0].shape == ("n",)
+    assert confirmation.contract.tensors[0].role is Role.INOUT
+
+
+def test_short_allocations_grow(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n * n * n"), *sizes("n"), symbols=("n",))
+    confirmation = confirm(drafted, Model(lambda s, _: [(300 * s[0], 0)]))
+    assert confirmation.contract.tensors[0].shape == ("300 * n",)
+
+
+def test_what_never_runs_keeps_its_questions_and_says_why(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
+    fault = Fault(FaultKind.HOST_CHECK, "k.cu", 9, "k", "x must be 4-D", fatal=True)
+    confirmation = confirm(drafted, Model(lambda *_: [(0, 0)], lambda *_: fault))
+    assert confirmation.contract.questions == drafted.questions
+    assert "x must be 4-D" in confirmation.trouble
+    assert "line 9" in confirmation.trouble
+    assert confirmation.runs <= 10
+
+
+def test_sizes_the_user_fixed_are_not_varied(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n * C"), *sizes("n", "C"), symbols=("n", "C"))
+    model = Model(lambda s, _: [(s[0] * s[1], 0)])
+    confirm(drafted, model, {"C": 64})
+    assert {int(job.arguments[2].value) for job in model.jobs} == {64}

@@ -1,0 +1,158 @@
+"""Drafts say what the source says."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.contract.contract import EntryKind, Role, Values
+from porter.contract.draft import draft
+from porter.contract.dtype import DType
+from porter.contract.questions import unknown_bounds, unknown_extents
+from porter.contract.toml import dumps, loads
+from porter.errors import UsageError
+from porter.source.parse import parse
+from porter.source.text import Source
+
+
+def drafted(text, **options):
+    contracts = draft(parse(Source(Path("op.cu"), text)), **options)
+    assert not contracts or loads(dumps(contracts), Path("op.toml")) == contracts
+    return contracts
+
+
+BARE = """
+__global__ void scale(const float* x, float* y, float factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = factor * x[i];
+}
+"""
+TORCH = """
+#include <torch/extension.h>
+template <typename scalar_t>
+__global__ void rows(const scalar_t* __restrict__ x, const scalar_t* __restrict__ w, scalar_t* out, int N) {
+    extern __shared__ float partial[];
+    for (int i = threadIdx.x; i < N; i += blockDim.x) out[blockIdx.x * N + i] = x[blockIdx.x * N + i] * w[i];
+}
+torch::Tensor weigh(torch::Tensor x, torch::Tensor w, double eps) {
+    TORCH_CHECK(x.dim() == 2, "2-D");
+    TORCH_CHECK(w.size(0) == x.size(1), "width");
+    TORCH_CHECK(x.size(1) % 4 == 0);
+    const auto B = x.size(0);
+    const int N = x.size(1);
+    auto out = torch::empty_like(x);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "weigh", ([&] {
+        rows<scalar_t><<<B, 256, 256 * sizeof(float)>>>(
+            x.data_ptr<scalar_t>(), w.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), N);
+    }));
+    return out;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("weigh", &weigh); }
+"""
+LAUNCHER = """
+__global__ void gather(float* out, const int* ids, const float* table, int n, int C) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * C) { int row = ids[i / C]; out[i] = table[row * C + i % C]; }
+}
+extern "C" void run_gather(
+    float* out, const int* ids, const float* table, int n, int C, int block_size, cudaStream_t stream) {
+    const int grid = (n * C + block_size - 1) / block_size;
+    gather<<<grid, block_size, 0, stream>>>(out, ids, table, n, C);
+}
+"""
+
+
+def test_a_bare_kernel_gets_a_launch_that_covers_its_guard():
+    (contract,) = drafted(BARE)
+    assert contract.entry.kind is EntryKind.KERNEL
+    assert contract.entry.launch is not None
+    assert contract.entry.launch.grid == ("cdiv(n, 256)", "1", "1")
+    assert contract.symbols == ("n",)
+    assert [t.role for t in contract.tensors] == [Role.IN, Role.OUT]
+    assert [t.name for t in unknown_extents(contract)] == ["x", "y"]
+    assert len(contract.workloads) == 4
+
+
+def test_torch_host_code_names_ranks_extents_and_conditions():
+    (contract,) = drafted(TORCH)
+    assert contract.entry.kind is EntryKind.TORCH
+    x, w = contract.tensors
+    assert x.shape == ("B", "N")
+    assert w.shape == ("N",)
+    assert "N % 4 == 0" in contract.conditions
+    assert contract.questions == ()
+    assert contract.arguments[2].value == "1e-5"
+    assert all(work.sizes["N"] % 4 == 0 for work in contract.workloads)
+
+
+def test_a_pointer_launcher_knows_blocks_streams_and_indices():
+    (contract,) = drafted(LAUNCHER)
+    assert contract.entry.kind is EntryKind.POINTER
+    values = {a.name: getattr(a, "value", "") for a in contract.arguments}
+    assert values["block_size"] == "256"
+    assert values["stream"] == "0"
+    out, ids, table = contract.tensors
+    assert (out.role, ids.role, table.role) == (Role.OUT, Role.IN, Role.IN)
+    assert ids.dtype is DType.INT32
+    assert ids.values is Values.INDEX
+    assert [t.name for t in unknown_bounds(contract)] == ["ids"]
+    assert contract.symbols == ("n", "C")
+
+
+def test_main_makes_one_program():
+    (contract,) = drafted(LAUNCHER + "\nint main() { run_gather(0, 0, 0, 1, 1, 256, 0); return 0; }")
+    assert contract.entry.kind is EntryKind.PROGRAM
+    assert contract.arguments == ()
+
+
+def test_a_kernel_no_host_entry_reaches_gets_its_own_contract():
+    names = {c.name: c.entry.kind for c in drafted(LAUNCHER + BARE)}
+    assert names == {"run_gather": EntryKind.POINTER, "scale": EntryKind.KERNEL}
+
+
+def test_kernels_can_be_chosen_and_must_exist():
+    (contract,) = drafted(LAUNCHER + BARE, kernels=("scale",))
+    assert contract.name == "scale"
+    with pytest.raises(UsageError, match="no kernel 'nope'"):
+        drafted(BARE, kernels=("nope",))
+
+
+def test_given_sizes_are_used():
+    (contract,) = drafted(BARE, sizes={"n": 77})
+    assert {w.sizes["n"] for w in contract.workloads} == {77}
+
+
+@pytest.mark.parametrize(
+    ("body", "block"),
+    [
+        ("__shared__ float t[16][17]; int r = blockIdx.y * 16 + threadIdx.y; int c = blockIdx.x * 16 + threadIdx.x;"
+         " if (r < n && c < m) y[r * m + c] = x[c * n + r];", ("16", "16", "1")),
+        ("__shared__ float t[128]; int c = blockIdx.x * blockDim.x + threadIdx.x; if (c < n) y[c] = x[c];",
+         ("128", "1", "1")),
+        ("int c = blockIdx.x * blockDim.x + threadIdx.x; if (c >= n) return; y[c] = x[c];", ("256", "1", "1")),
+    ],
+)  # fmt: skip
+def test_blocks_follow_shared_arrays(body, block):
+    (contract,) = drafted(f"__global__ void k(const float* x, float* y, int n, int m) {{ {body} }}")
+    assert contract.entry.launch.block == block
+
+
+def test_vectors_and_grids_of_rows_are_covered():
+    text = """__global__ void k(const float4* x, float* y, int n) {
+        int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x); if (i >= n) return; y[i + blockIdx.y] = x[i / 4].x; }"""
+    (contract,) = drafted(text)
+    assert contract.entry.launch.grid == ("cdiv(n, 1024)", "rows_y", "1")
+    assert contract.symbols == ("n", "rows_y")
+    assert contract.tensors[0].dtype is DType.FLOAT32
+
+
+def test_what_no_number_stands_for_becomes_a_question():
+    (contract,) = drafted(
+        "struct P { int a; }; __global__ void k(float* y, P p, int n) { if (threadIdx.x < n) y[0] = p.a; }"
+    )
+    assert "p" in [q.about for q in contract.questions]
+    assert all(q.flag for q in contract.questions)
+
+
+@pytest.mark.parametrize("text", ["", "int f() { return 1; }", "__device__ float f(float x) { return x; }"])
+def test_a_file_without_kernels_has_no_contract(text):
+    assert drafted(text) == ()

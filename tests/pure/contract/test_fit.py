@@ -1,0 +1,57 @@
+"""Extents are explained by the expression they come from."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porter.contract.expressions import evaluate
+from porter.contract.fit import fit
+
+PROBES = (
+    {"B": 3, "T": 5, "C": 37, "n": 523},
+    {"B": 5, "T": 2, "C": 131, "n": 37},
+    {"B": 2, "T": 7, "C": 67, "n": 1031},
+)
+
+
+def extents(expression):
+    return [evaluate(expression, sizes) for sizes in PROBES]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["1", "n", "C", "B * T", "B * T * C", "3 * C", "3 * B * T * C", "B * T * n * C", "C * C", "B * C + T", "n + 1",
+     "B * T * C + C", "(C - 2) * (n - 2)", "(C + 1) * B", "cdiv(n, 32)", "B * cdiv(C, 2)", "8 * cdiv(n, 256)",
+     "C * n - n"],
+)  # fmt: skip
+def test_an_extent_is_explained_at_every_size(expression):
+    found = fit(extents(expression), PROBES)
+    assert found is not None
+    assert found.exact
+    other = {"B": 7, "T": 11, "C": 1009, "n": 613}
+    assert evaluate(found.text, other) == evaluate(expression, other)
+
+
+@given(st.permutations(["B", "T", "C", "n"]), st.integers(1, 4), st.integers(1, 9))
+def test_every_product_is_found(order, count, coefficient):
+    expression = " * ".join([str(coefficient), *order[:count]])
+    found = fit(extents(expression), PROBES)
+    assert found is not None
+    assert [evaluate(found.text, sizes) for sizes in PROBES] == extents(expression)
+
+
+def test_whole_vectors_are_told_from_elements():
+    found = fit(extents("4 * cdiv(n, 4)"), PROBES)
+    assert found is not None
+    assert found.multiple_of == 4
+
+
+def test_what_nearly_fills_a_product_is_covered_by_it():
+    found = fit([p["B"] * p["C"] - shift for p, shift in zip(PROBES, (1, 9, 4), strict=True)], PROBES)
+    assert found is not None
+    assert not found.exact
+    assert found.text == "B * C"
+
+
+def test_what_nothing_explains_stays_open():
+    assert fit([3, 100003, 17], PROBES) is None
