@@ -102,12 +102,12 @@ class ApiTable:
 
 
 def _prefixes(name: str) -> Iterator[str]:
-    """The beginnings of `name` at which a word ends, longest first."""
+    """The beginnings of `name` at which a word ends, longest first; CUDA_C does not end within CUDA_CHECK."""
     yield name
     for i in range(len(name) - 1, 1, -1):
-        following = name[i]
-        if following.isupper() or following.isdigit() or following == "_":
-            yield name[:i]
+        following, prefix = name[i], name[:i]
+        if following == "_" or following.isdigit() or (following.isupper() and not prefix.isupper()):
+            yield prefix
 
 
 @cache

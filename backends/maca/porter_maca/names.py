@@ -162,8 +162,16 @@ def _uses(code: Sequence[Token], known: _Lookup) -> Iterator[Use]:
             if i > 2 and code[i - 3].text == "::":
                 continue
             name, start = f"{before[0].text}::{name}", before[0].start
-        elif before and before[-1].text in (".", "->"):
+        elif before and before[-1].text in (".", "->") and not _returns(before, after):
             continue
         entry = known.template(name) if after is not None and after.text == "<" else known.entry(name)
         if entry is not None or known.is_stray(name):
             yield Use(start, token, before, after, entry)
+
+
+def _returns(before: Sequence[Token], after: Token | None) -> bool:
+    """Whether a name behind `->` is a function's result type, not a member."""
+    follows_head = (
+        len(before) == 2 and before[1].text == "->" and before[0].text in (")", "const", "mutable", "noexcept")
+    )
+    return follows_head and after is not None and after.text in ("{", ";", "*", "&")

@@ -1,0 +1,107 @@
+"""Renaming, rule by rule: what changes and what is left alone."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_maca import MacaBackend
+from porter_maca.api import api_table
+from porter_maca.lint import lint
+
+BACKEND = MacaBackend()
+
+
+def port(text, *headers, name="op.cu"):
+    program = parse(Source(Path("src") / name, text))
+    return BACKEND.port(program, headers, BACKEND.targets()[0])
+
+
+def body(text):
+    """The port of `text` without the lines porter puts in front."""
+    return port("#include <cuda_runtime.h>\n" + text).files[0].text.split("#include <mc_runtime.h>\n", 1)[1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "// cudaMalloc frees nothing\n",
+        "/* cudaError_t */ int x;\n",
+        'const char* s = "cudaMalloc failed";\n',
+        'const char* s = R"(cudaMalloc)";\n',
+        '#error "cudaMalloc"\n',
+        "int cudaIndex = 3; int y = cudaIndex + 1;\n",
+        "struct cudaThing { int cudaMallocCalls; };\n",
+        "int f(Thing* t) { return t->cudaMalloc + t->inner.cudaFree(); }\n",
+        "auto s = at::cuda::getCurrentCUDAStream();\n",
+        "c10::cuda::CUDAGuard guard(device);\n",
+        "void g() { Driver::cudaMalloc(3); other::space::cudaFree(4); }\n",
+        "using cudaSize = int; cudaSize n = 4;\n",
+        "C10_CUDA_CHECK(error); CUDA_CHECK(error);\n",
+        "float hcValue = 1.0f; auto v = hcFunction(hcValue);\n",
+        "__global__ void k(float* __restrict__ x) { x[threadIdx.x] = __expf(atomicAdd(x, 1.0f)); }\n",
+        "dim3 grid(1); k<<<grid, 64>>>(x);\n",
+    ],
+)
+def test_left_alone(line):
+    assert body(line) == line
+
+
+@pytest.mark.parametrize(
+    ("cuda", "maca"),
+    [
+        ("cudaError_t e = ::cudaMalloc(&p, 4);\n", "mcError_t e = ::mcMalloc(&p, 4);\n"),
+        ("struct cudaDeviceProp p;\n", "mcDeviceProp_t p;\n"),
+        ("enum cudaMemcpyKind k;\n", "enum mcMemcpyKind k;\n"),
+        (
+            "auto f = [&](int n) -> cudaError_t { return cudaSuccess; };\n",
+            "auto f = [&](int n) -> mcError_t { return mcSuccess; };\n",
+        ),
+        ("#define CHECK(x) if ((x) != cudaSuccess) exit(1)\n", "#define CHECK(x) if ((x) != mcSuccess) exit(1)\n"),
+        (
+            "#define TRY(x)  \\\n    cudaFree(x);    \\\n    x = 0\n",
+            "#define TRY(x)  \\\n    mcFree(x);      \\\n    x = 0\n",
+        ),
+        ("cuda::std::pair<int, int> p;\n", "mc::std::pair<int, int> p;\n"),
+        ("void k(const __grid_constant__ int n);\n", "void k(const int n);\n"),
+        ("#ifdef __CUDA_ARCH__\n#endif\n", "#ifdef __MACA_ARCH__\n#endif\n"),
+        (
+            "#if defined(__CUDACC__) || defined __NVCC__\n#endif\n",
+            "#if defined(__MACACC__) || defined __MXCC__\n#endif\n",
+        ),
+        ("#if __CUDA_ARCH__ < 600\n#endif\n", "#if (__MACA_ARCH__ ? 800 : 0) < 600\n#endif\n"),
+        ("#define UNROLL #pragma unroll\n", '#define UNROLL _Pragma("unroll")\n'),
+        ("using namespace nvcuda;\n", "using namespace mxmaca;\n"),
+    ],
+)
+def test_renamed(cuda, maca):
+    assert body(cuda) == maca
+
+
+def test_a_name_nobody_declares_is_left_and_noted():
+    ported = port("#include <cuda_runtime.h>\nvoid f() { cudaHelper(1); }\n")
+    assert "cudaHelper(1)" in ported.files[0].text
+    assert [(f.code, f.span.line) for f in ported.findings] == [("PORT1120", 2)]
+
+
+def test_lint_finds_each_name_left_behind():
+    text = "#include <cuda_fp16.h>\nmcStream_t s;\ncudaMalloc(&p, 4); // cudaFree\n"
+    found = list(lint([Source(Path("x.maca.cpp"), text)], api_table()))
+    assert [(f.span.line, f.message, f.hint) for f in found] == [
+        (3, "cudaMalloc is CUDA's name", "on MACA it is mcMalloc"),
+        (1, "cuda_fp16.h is CUDA's name", "on MACA it is maca_fp16.h"),
+    ]
+
+
+@pytest.mark.parametrize("source", sorted((Path(__file__).parent / "golden").glob("*.cu")), ids=lambda p: p.stem)
+def test_lint_has_nothing_to_say_about_our_own_ports(source):
+    ported = port(source.read_text("utf-8"), name=source.name)
+    files = [Source(Path(file.name), file.text) for file in ported.files]
+    assert list(lint(files, api_table())) == []
+
+
+def test_a_stamped_file_is_left_as_it_is():
+    ported = port("// op.cu ported to MACA xcore1000 by porter 0.1.0, source 0123456789abcdef\ncudaMalloc(&p, 4);\n")
+    assert ported.files[0].text.endswith("cudaMalloc(&p, 4);\n")
+    assert [f.code for f in ported.findings] == ["PORT1190"]
