@@ -59,7 +59,7 @@ class Usage:
     def body(self, function: Function) -> Body:
         """The body of `function`."""
         if function not in self._bodies:
-            self._bodies[function] = Body(self.program.source.slice(function.body))
+            self._bodies[function] = Body(function.body_text or self.program.source.slice(function.body))
         return self._bodies[function]
 
     def of(self, function: Function) -> Mapping[str, Use]:

@@ -168,4 +168,5 @@ def _function(
         header=reading.span(start, body),
         body=reading.span(body, end),
         span=reading.span(start, end),
+        body_text=reading.text[body:end],
     )

@@ -80,7 +80,10 @@ class ConstantVariable:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function definition. `space` is "global", "device", "host" or "host device"."""
+    """A function definition. `space` is "global", "device", "host" or "host device".
+
+    `body_text` is the body after preprocessing; where a macro made the function, `body` only spans the macro's use.
+    """
 
     name: str
     scope: tuple[str, ...]
@@ -94,6 +97,7 @@ class Function:
     header: Span
     body: Span
     span: Span
+    body_text: str = ""
 
     @property
     def qualified(self) -> str:
