@@ -16,6 +16,7 @@ from porter.cli.options import (
     IncludeOption,
     JsonFlag,
     KernelOption,
+    OnlyTargetOption,
     SizeOption,
     parse_sizes,
 )
@@ -36,7 +37,6 @@ class Format(StrEnum):
 PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="A CUDA source.")]
 StageOption = Annotated[Stage, typer.Option("--as", help="What to print.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print it; sarif is for findings.")]
-TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform; the only one installed.")]
 
 
 def inspect(
@@ -44,7 +44,7 @@ def inspect(
     path: PathArgument,
     stage: StageOption = Stage.PROGRAM,
     format: FormatOption = Format.TEXT,
-    target: TargetOption = "",
+    target: OnlyTargetOption = "",
     arch: ArchOption = "",
     kernel: KernelOption = None,
     size: SizeOption = None,

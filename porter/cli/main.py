@@ -20,6 +20,7 @@ from porter.cli.doctor import doctor
 from porter.cli.explain import explain
 from porter.cli.inspect import inspect
 from porter.cli.migrate import migrate
+from porter.cli.verify import verify
 from porter.errors import UsageError
 
 app = typer.Typer(
@@ -29,7 +30,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
-for command in (migrate, inspect, explain, doctor):
+for command in (migrate, inspect, verify, explain, doctor):
     app.command()(command)
 
 

@@ -14,6 +14,7 @@ from porter.errors import UsageError
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform to port to, such as maca.")]
+OnlyTargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform, if there are several.")]
 ArchOption = Annotated[str, typer.Option("--arch", metavar="NAME", help="The target's model, such as C500.")]
 KernelOption = Annotated[
     list[str] | None, typer.Option("--kernel", metavar="NAME", help="Only this kernel; repeatable.")
