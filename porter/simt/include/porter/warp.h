@@ -43,11 +43,13 @@ inline int warp_index() { return warp_id(); }
 inline LaneMask live_mask() { return static_cast<LaneMask>(live_lanes()); }
 
 // __activemask(): the lanes of the warp that would run together here; a lane that waits or returned is not among them.
-LaneMask active_mask(Where where = Where::here());
+WideMask lanes_together(Where where);
+inline LaneMask active_mask(Where where = Where::here()) { return static_cast<LaneMask>(lanes_together(where)); }
 
 // Copies from `source` lane to every lane present; a lane that names no lane of the warp keeps its own value.
 void move_lanes(const Lanes& lanes);
 void collect_votes(const Lanes& lanes);
+void collect_present(const Lanes& lanes);
 void meet(const Lanes& lanes);
 
 // The value of `source_lane`, brought there by the same call. Outside the warp: the caller's own value.

@@ -1,0 +1,65 @@
+// Time and chance that repeat: every reading of a clock is a microsecond after the one before, every seed the same.
+//
+// Defined in the executable, these stand before the C library's for it and for every shared library.
+#include <sys/time.h>
+#include <time.h>
+
+#include <cstddef>
+#include <random>
+
+namespace {
+
+long long microseconds = 1'000'000'000'000'000;  // 2001-09-09
+
+long long tick() { return ++microseconds; }
+
+}  // namespace
+
+extern "C" {
+
+int clock_gettime(clockid_t, timespec* out) noexcept {
+    const long long now = tick();
+    *out = {now / 1'000'000, now % 1'000'000 * 1000};
+    return 0;
+}
+
+int gettimeofday(timeval* out, void*) noexcept {
+    const long long now = tick();
+    if (out != nullptr) *out = {now / 1'000'000, now % 1'000'000};
+    return 0;
+}
+
+time_t time(time_t* out) noexcept {
+    const time_t now = tick() / 1'000'000;
+    if (out != nullptr) *out = now;
+    return now;
+}
+
+clock_t clock() noexcept { return tick(); }
+
+ssize_t getrandom(void* buffer, size_t bytes, unsigned) noexcept {
+    for (size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(buffer)[i] = static_cast<unsigned char>(tick() * 167);
+    return static_cast<ssize_t>(bytes);
+}
+
+// Sleeping only moves the clock.
+int nanosleep(const timespec* wanted, timespec*) {
+    microseconds += wanted->tv_sec * 1'000'000 + wanted->tv_nsec / 1000;
+    return 0;
+}
+
+int clock_nanosleep(clockid_t, int, const timespec* wanted, timespec*) { return nanosleep(wanted, nullptr); }
+
+int usleep(unsigned wanted) {
+    microseconds += wanted;
+    return 0;
+}
+
+unsigned sleep(unsigned seconds) {
+    microseconds += seconds * 1'000'000LL;
+    return 0;
+}
+
+}  // extern "C"
+
+std::random_device::result_type std::random_device::_M_getval() { return static_cast<result_type>(tick() * 2654435761u); }

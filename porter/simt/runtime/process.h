@@ -1,0 +1,34 @@
+// The process around the user's code: the job it was given, its limits, its signals, its walls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "record.h"
+
+namespace porter::simt {
+
+// The head of a job file, as porter/simt/protocol.py writes it.
+struct __attribute__((packed)) JobHeader {
+    char magic[8];
+    std::uint8_t schedule, mask_policy, poison, snapshots;
+    std::uint64_t seed;
+    std::uint32_t max_threads;
+    std::uint64_t shared_bytes, dynamic_shared_bytes;
+    std::uint32_t grid[3], block[3];
+    std::uint64_t dynamic_bytes;
+    std::uint64_t memory_bytes, file_bytes;
+    std::uint32_t cpu_s;
+    double wall_s;
+    std::uint64_t snapshot_bytes;
+    std::uint32_t argument_count;
+};
+
+extern JobHeader job;
+extern int job_file;  // open behind the header
+
+void catch_signals();
+void raise_walls(const char* work_directory);  // seccomp and Landlock
+void take_snapshot();                          // of the device's buffers, where the job asks for it
+
+}  // namespace porter::simt

@@ -1,0 +1,49 @@
+// Memory whose use is followed: device allocations and the shared memory of the running block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace porter::simt {
+
+// One address, a power of two since the arena is found by subtraction alone; far from anything the system maps.
+inline constexpr std::uintptr_t ARENA_BASE = 1ull << 44;
+inline constexpr std::size_t ARENA_BYTES = 1ull << 38;
+inline constexpr std::size_t SHADOW_BYTES = 1ull << 42;
+inline constexpr int GRANULE_BITS = 16;
+inline constexpr std::size_t GUARD_BYTES = 256 << 10;
+
+// Per byte of a region.
+enum ByteState : std::uint8_t {
+    WRITTEN = 1,         // somebody gave it a value
+    KERNEL_WRITTEN = 2,
+    KERNEL_READ = 4,     // a kernel read it before any kernel wrote it
+};
+
+// The last write and two reads by different threads of one granule of a region. A stamp of 0 is none.
+struct Cell {
+    std::uint64_t write, read[2];
+    std::uint32_t write_place, read_place[2];
+};
+
+struct Region {
+    std::uintptr_t base;
+    std::size_t bytes;
+    const char* label;
+    bool live, managed, shared;
+    std::uint8_t* state;       // null in executables without memory hooks
+    Cell* cells;
+    int cell_shift;            // a cell covers 1 << cell_shift bytes
+    std::uint64_t beyond;      // accesses outside
+};
+
+Region* region_of(const volatile void* address);   // live or freed; guard zones included
+Region* find_allocation(std::uintptr_t address);   // in the arena
+int allocation_count();
+Region& allocation(int index);
+void follow(Region& region);                       // gives it state and cells
+void refine_cells(Region& region, int shift);
+void reserve_arena();
+extern std::size_t device_limit_bytes;
+
+}  // namespace porter::simt

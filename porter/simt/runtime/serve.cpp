@@ -1,0 +1,250 @@
+// From the first instruction to the last: limits, walls, the job, the entry, the results.
+//
+// Usage: executable JOB RESULT WORK_DIRECTORY
+#include "porter/serve.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "porter/memory.h"
+#include "process.h"
+#include "regions.h"
+#include "state.h"
+
+namespace porter::simt {
+
+JobHeader job;
+int job_file = -1;
+int warp_width = 32;
+bool watching = false;
+
+namespace {
+
+constexpr std::size_t WATCHED_DEVICE_SHARE = 16;  // of the memory limit: each device byte costs up to 11 to follow
+Arguments arguments;
+Results results;
+std::size_t snapshot_left = 0;
+bool program_runs = false;
+
+// The same addresses in every run, so that what depends on an address repeats, too.
+void fix_addresses(char** words, char** environment) {
+    const int now = personality(0xffffffff);
+    if (now < 0 || (now & ADDR_NO_RANDOMIZE) != 0) return;
+    if (personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) >= 0) execve("/proc/self/exe", words, environment);
+}
+
+void limit(int what, std::uint64_t soft, std::uint64_t hard) {
+    const rlimit value = {soft, hard};
+    setrlimit(static_cast<__rlimit_resource_t>(what), &value);
+}
+
+std::size_t mapped_bytes() {
+    char text[64] = {};
+    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    const ssize_t count = read(file, text, sizeof text - 1);
+    close(file);
+    return count <= 0 ? 0 : static_cast<std::size_t>(std::strtoull(text, nullptr, 10)) * 4096;
+}
+
+void set_limits() {
+    limit(RLIMIT_AS, mapped_bytes() + job.memory_bytes, mapped_bytes() + job.memory_bytes);
+    limit(RLIMIT_FSIZE, job.file_bytes, job.file_bytes);
+    limit(RLIMIT_CPU, job.cpu_s, job.cpu_s + 1);
+    limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_NOFILE, 256, 256);
+    itimerval timer{};
+    timer.it_value.tv_sec = static_cast<time_t>(job.wall_s);
+    timer.it_value.tv_usec = static_cast<suseconds_t>((job.wall_s - std::floor(job.wall_s)) * 1e6);
+    setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void read_options() {
+    options.schedule = static_cast<Schedule>(job.schedule);
+    options.mask_policy = static_cast<MaskPolicy>(job.mask_policy);
+    options.poison = job.poison;
+    options.seed = job.seed;
+    options.max_threads = static_cast<int>(job.max_threads);
+    options.shared_bytes = job.shared_bytes;
+    options.dynamic_shared_bytes = job.dynamic_shared_bytes;
+    warp_width = porter_warp_size;
+    watching = porter_watched;
+    device_limit_bytes = watching ? job.memory_bytes / WATCHED_DEVICE_SHARE : job.memory_bytes;
+    snapshot_left = job.snapshots != 0 ? job.snapshot_bytes : 0;
+}
+
+// Before the constructors of any shared library, of the executor and of the user.
+void before_everything(int count, char** words, char** environment) {
+    if (count != 4) {
+        static const char usage[] = "usage: EXECUTABLE JOB RESULT WORK_DIRECTORY\n";
+        if (write(2, usage, sizeof usage - 1) < 0) _exit(3);
+        _exit(2);
+    }
+    fix_addresses(words, environment);
+    job_file = open(words[1], O_RDONLY | O_CLOEXEC);
+    if (read(job_file, &job, sizeof job) != static_cast<ssize_t>(sizeof job) || std::memcmp(job.magic, "PORTJOB1", 8) != 0) _exit(2);
+    open_result(words[2]);
+    read_options();
+    reserve_arena();
+    catch_signals();
+    set_limits();
+    raise_walls(words[3]);
+}
+__attribute__((section(".preinit_array"), used)) void (*const before_everything_entry)(int, char**, char**) = before_everything;
+
+void read_exactly(void* data, std::size_t bytes) {
+    char* next = static_cast<char*>(data);
+    while (bytes > 0) {
+        const ssize_t got = read(job_file, next, bytes);
+        if (got <= 0) fail(FaultKind::CRASH, {}, "the job file ends too early");
+        next += got;
+        bytes -= static_cast<std::size_t>(got);
+    }
+}
+
+template <class T>
+T read_value() {
+    T value;
+    read_exactly(&value, sizeof value);
+    return value;
+}
+
+void read_tensor(Argument& argument, int number) {
+    static char labels[64][16];
+    argument.is_tensor = true;
+    argument.dtype = static_cast<DType>(read_value<std::uint8_t>());
+    argument.shape.resize(read_value<std::uint32_t>());
+    for (auto& extent : argument.shape) extent = read_value<std::int64_t>();
+    argument.bytes = read_value<std::uint64_t>();
+    char* label = labels[number < 64 ? number : 63];
+    std::snprintf(label, sizeof labels[0], "argument %d", number);
+    argument.data = device_allocate(argument.bytes, label);
+    if (argument.data == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for " + std::string(label));
+    read_exactly(argument.data, argument.bytes);
+    host_wrote(argument.data, argument.bytes);
+}
+
+void read_arguments() {
+    for (std::uint32_t i = 0; i < job.argument_count; ++i) {
+        Argument argument;
+        switch (read_value<std::uint8_t>()) {
+            case 0: read_tensor(argument, static_cast<int>(i)); break;
+            case 1:
+                argument.integral = true;
+                argument.integer = read_value<std::int64_t>();
+                break;
+            default: argument.real = read_value<double>();
+        }
+        arguments.push_back(std::move(argument));
+    }
+    close(job_file);
+}
+
+std::uint64_t end_of(const Region& region, std::uint8_t bit) {
+    std::size_t end = region.bytes;
+    while (end > 0 && (region.state[end - 1] & bit) == 0) --end;
+    return end;
+}
+
+void run_guarded(void (*entry)(Arguments&, Results&)) {
+    try {
+        entry(arguments, results);
+    } catch (const HostCheck& check) {
+        fail(FaultKind::HOST_CHECK, check.where, check.what());
+    } catch (const std::bad_alloc&) {
+        fail(FaultKind::RESOURCE, {}, "the memory limit is reached");
+    } catch (const std::exception& exception) {
+        fail(FaultKind::HOST_CHECK, {}, exception.what());
+    } catch (...) {
+        fail(FaultKind::HOST_CHECK, {}, "an exception of a type of its own");
+    }
+}
+
+int (*program)(int, char**) = nullptr;
+int program_code = 0;
+
+void run_program(Arguments&, Results&) {
+    static char name[] = "program";
+    static char* words[] = {name, nullptr};
+    program_code = program(1, words);
+}
+
+// `exit` in user code: a program's way to end, anything else's failure. Runs after the user's own exit handlers.
+void on_exit_called(int code, void*) {
+    if (program_runs) end_process(code, true);
+    fail(FaultKind::HOST_CHECK, {}, "the program called exit(" + std::to_string(code) + ")");
+}
+
+}  // namespace
+
+void record_all_touched() {
+    for (const Argument& argument : arguments) {
+        if (!argument.is_tensor || !watching) continue;
+        const Region* region = find_allocation(reinterpret_cast<std::uintptr_t>(argument.data));
+        record_touched(end_of(*region, KERNEL_READ), end_of(*region, KERNEL_WRITTEN), region->beyond);
+    }
+}
+
+void serve(void (*entry)(Arguments&, Results&)) {
+    on_exit(on_exit_called, nullptr);
+    read_arguments();
+    run_guarded(entry);
+    for (const Argument& argument : arguments) {
+        if (argument.is_tensor) record_output(argument);
+    }
+    for (const Result& result : results) record_result(result);
+    end_process(0, true);
+}
+
+void serve_program(int (*entry)(int, char**)) {
+    on_exit(on_exit_called, nullptr);
+    program_runs = true;
+    program = entry;
+    run_guarded(run_program);
+    std::exit(program_code);
+}
+
+dim3 job_grid() { return {job.grid[0], job.grid[1], job.grid[2]}; }
+dim3 job_block() { return {job.block[0], job.block[1], job.block[2]}; }
+std::size_t job_shared_bytes() { return job.dynamic_bytes; }
+
+void expect_arguments(const Arguments& given, std::size_t count, const char* entry) {
+    if (given.size() == count) return;
+    fail(FaultKind::HOST_CHECK, {}, std::string(entry) + " takes " + std::to_string(count) + " arguments, the job has " + std::to_string(given.size()));
+}
+
+void take_snapshot() {
+    if (snapshot_left == 0) return;
+    std::vector<std::pair<const void*, std::size_t>> buffers;
+    std::size_t bytes = 0;
+    for (int i = 0; i < allocation_count(); ++i) {
+        const Region& region = allocation(i);
+        if (!region.live || region.managed) continue;
+        buffers.emplace_back(reinterpret_cast<const void*>(region.base), region.bytes);
+        bytes += region.bytes;
+    }
+    if (bytes > snapshot_left) {
+        snapshot_left = 0;
+        return;
+    }
+    snapshot_left -= bytes;
+    record_snapshot(buffers);
+}
+
+}  // namespace porter::simt
+
+// What `assert` calls, in kernels and in host code.
+extern "C" void __assert_fail(const char* expression, const char* file, unsigned line, const char*) noexcept {
+    using namespace porter::simt;
+    fail(in_kernel() ? FaultKind::DEVICE_ASSERT : FaultKind::HOST_CHECK, {file, static_cast<int>(line)},
+         std::string("assertion `") + expression + "` failed");
+}

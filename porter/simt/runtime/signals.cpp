@@ -1,0 +1,107 @@
+// Signals become faults with the place they struck.
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "process.h"
+#include "regions.h"
+#include "state.h"
+
+namespace porter::simt {
+
+Frames frames_at(const ucontext_t& context) {
+    Frames frames;
+#if defined(__x86_64__)
+    frames.address[0] = static_cast<std::uint32_t>(context.uc_mcontext.gregs[REG_RIP] + 1);  // as a return address has it
+    const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+    auto frame = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RBP]);
+    for (int i = 1; i < MAX_FRAMES; ++i) {
+        if (frame < stack || frame - stack > FIBER_STACK_BYTES || frame % 8 != 0) break;
+        const auto* words = reinterpret_cast<const std::uintptr_t*>(frame);
+        frames.address[i] = static_cast<std::uint32_t>(words[1]);
+        if (words[0] <= frame) break;
+        frame = words[0];
+    }
+#else
+    (void)context;
+#endif
+    return frames;
+}
+
+namespace {
+
+char handler_stack[64 << 10];
+volatile sig_atomic_t handling = 0;
+
+bool memory_is_exhausted() {
+    void* probe = mmap(nullptr, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return probe == MAP_FAILED;
+}
+
+bool in_stack_guard(std::uintptr_t address) {
+    if (current == nullptr || current->fiber == nullptr) return false;
+    const auto stack = reinterpret_cast<std::uintptr_t>(current->fiber->stack);
+    return address < stack && stack - address <= 4096;
+}
+
+[[noreturn]] void explain_segment_fault(std::uintptr_t address, const Frames& frames) {
+    char message[200];
+    if (in_stack_guard(address)) {
+        std::snprintf(message, sizeof message, "a thread needs more than %zu KiB of stack", FIBER_STACK_BYTES >> 10);
+        fail_in_handler(FaultKind::RESOURCE, frames, message, 128 + SIGSEGV);
+    }
+    if (Region* region = find_allocation(address)) {
+        ++region->beyond;
+        const long offset = static_cast<long>(address - region->base);
+        std::snprintf(message, sizeof message, "an access of `%s` (%zu bytes%s) at byte %ld", region->label, region->bytes,
+                      region->live ? "" : ", freed", offset);
+        fail_in_handler(FaultKind::OUT_OF_BOUNDS, frames, message, 128 + SIGSEGV);
+    }
+    if (address - ARENA_BASE < ARENA_BYTES) {
+        std::snprintf(message, sizeof message, "an access of device memory far outside every allocation");
+        fail_in_handler(FaultKind::OUT_OF_BOUNDS, frames, message, 128 + SIGSEGV);
+    }
+    if (memory_is_exhausted()) fail_in_handler(FaultKind::RESOURCE, frames, "the memory limit is reached", 128 + SIGSEGV);
+    std::snprintf(message, sizeof message, "an access of address 0x%zx, where no memory is", address);
+    fail_in_handler(FaultKind::CRASH, frames, message, 128 + SIGSEGV);
+}
+
+void on_fatal(int number, siginfo_t* info, void* context) {
+    if (handling) _exit(128 + number);  // the fault of a handler
+    handling = 1;
+    const Frames frames = frames_at(*static_cast<ucontext_t*>(context));
+    const int code = 128 + number;
+    switch (number) {
+        case SIGSEGV:
+        case SIGBUS: explain_segment_fault(reinterpret_cast<std::uintptr_t>(info->si_addr), frames);
+        case SIGXCPU: fail_in_handler(FaultKind::TIMEOUT, frames, "the limit of processor time is reached", code);
+        case SIGALRM: fail_in_handler(FaultKind::TIMEOUT, frames, "the time limit is reached", code);
+        case SIGXFSZ: fail_in_handler(FaultKind::RESOURCE, frames, "a file grew beyond the size limit", code);
+        case SIGFPE: fail_in_handler(FaultKind::CRASH, frames, "an integer division by zero, or its overflow", code);
+        case SIGILL: fail_in_handler(FaultKind::CRASH, frames, "an illegal instruction: a trap or an unreachable place", code);
+        case SIGABRT: fail_in_handler(FaultKind::CRASH, frames, "the program aborted", code);
+        default: fail_in_handler(FaultKind::CRASH, frames, strsignal(number), code);
+    }
+}
+
+}  // namespace
+
+void catch_signals() {
+    stack_t stack{};
+    stack.ss_sp = handler_stack;
+    stack.ss_size = sizeof handler_stack;
+    sigaltstack(&stack, nullptr);
+    struct sigaction action {};
+    action.sa_sigaction = on_fatal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGXFSZ, SIGALRM, SIGTRAP}) {
+        sigaction(number, &action, nullptr);
+    }
+}
+
+}  // namespace porter::simt
