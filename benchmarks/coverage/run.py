@@ -1,0 +1,129 @@
+"""Run `porter migrate` over the public CUDA named in corpus.toml and write the outcome of every entry.
+
+    python benchmarks/coverage/run.py CHECKOUTS [--only WORD] [--jobs N] [--table docs/coverage.md]
+
+CHECKOUTS holds one folder a repository, named `owner+name`, at the commit of corpus.toml. Each file is migrated by its own
+process with a time limit; `results.json` beside this script gets one record an entry, in the order of corpus.toml.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FILE_LIMIT_S = 600.0
+
+
+@dataclass(frozen=True)
+class Item:
+    repository: str
+    commit: str
+    family: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """What came of one entry; `seconds` is the whole file's."""
+
+    repository: str
+    path: str
+    family: str
+    entry: str
+    kind: str
+    kernels: int
+    outcome: str
+    because: str
+    findings: list[str]
+    seconds: float
+
+
+def read_corpus(only: str) -> list[Item]:
+    corpus = tomllib.loads((HERE / "corpus.toml").read_text())
+    items = [
+        Item(repository["name"], repository["commit"], file["family"], file["path"])
+        for repository in corpus["repository"]
+        for file in repository["files"]
+    ]
+    return [item for item in items if only in f"{item.repository}/{item.path}"]
+
+
+def checkout(item: Item, root: Path, scratch: Path) -> Path:
+    """The file on disk; a member of a JSON collection is written out first."""
+    folder = root / item.repository.replace("/", "+")
+    if "#" not in item.path:
+        return folder / item.path
+    name, key = item.path.split("#")
+    level, task = key.split("/")
+    rows = json.loads((folder / name).read_text())
+    row = next(r for r in rows if (str(r["level_id"]), str(r["task_id"])) == (level, task))
+    path = scratch / f"level{level}_{task}.py"
+    path.write_text(row["custom_code"])
+    return path
+
+
+def migrate(item: Item, root: Path) -> list[Record]:
+    with tempfile.TemporaryDirectory() as scratch:
+        path = checkout(item, root, Path(scratch))
+        command = [sys.executable, "-m", "porter", "migrate", str(path), "--target", "maca", "--json", "-o", f"{scratch}/out"]
+        start = time.monotonic()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=FILE_LIMIT_S, check=False)
+        except subprocess.TimeoutExpired:
+            return [failed(item, "timeout", f"no answer in {FILE_LIMIT_S:.0f} s", FILE_LIMIT_S)]
+        seconds = round(time.monotonic() - start, 1)
+    try:
+        document = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        return [failed(item, "crash", done.stderr.strip().splitlines()[-1:].__str__(), seconds)]
+    if "error" in document:
+        return [failed(item, "error", document["error"]["message"], seconds)]
+    return [
+        record(item, entry, migration, seconds)
+        for migration in document.get("migrations", [document])
+        for entry in migration["entries"]
+    ] or [failed(item, document.get("outcome", "none"), "no entries", seconds)]
+
+
+def record(item: Item, entry: dict, migration: dict, seconds: float) -> Record:
+    codes = Counter(finding["code"] for finding in migration["findings"])
+    return Record(
+        item.repository, item.path, item.family, entry["name"], entry["kind"], len(entry["kernels"]),
+        entry["outcome"], entry["because"], sorted(codes), seconds,
+    )  # fmt: skip
+
+
+def failed(item: Item, outcome: str, because: str, seconds: float) -> Record:
+    return Record(item.repository, item.path, item.family, "", "", 0, outcome, because, [], seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("checkouts", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output", type=Path, default=HERE / "results.json")
+    arguments = parser.parse_args()
+    items = read_corpus(arguments.only)
+    records: list[Record] = []
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for found in pool.map(lambda item: migrate(item, arguments.checkouts), items):
+            records.extend(found)
+            for r in found:
+                print(f"{r.outcome:13} {r.repository}/{r.path} {r.entry} [{r.seconds} s] {r.because[:150]}", flush=True)
+    arguments.output.write_text(json.dumps([asdict(r) for r in records], indent=1) + "\n")
+    print(Counter(r.outcome for r in records))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""The port executed on the reference's workloads and held against the reference's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from porter.contract.compare import Comparison, compare
+from porter.contract.contract import Contract
+from porter.evaluate.outcome import Checked, Crashed, Verified, Wrong
+from porter.oracle.jobs import job
+from porter.oracle.outputs import Outputs, outputs
+from porter.oracle.reference import Expected, Reference
+from porter.oracle.text_output import compare_text
+from porter.simt.job import Fault, FaultKind, Job, Run, Schedule
+
+Execute = Callable[[Job], Run]
+
+# A port must not depend on the order of its threads either; shuffled finds what forward hides.
+SCHEDULES = (Schedule.FORWARD, Schedule.SHUFFLED)
+# Faults of the port that its original does not have make it wrong even where the numbers agree.
+_SERIOUS = frozenset(
+    (FaultKind.LANE_OUTSIDE_MASK, FaultKind.LANE_ABSENT, FaultKind.DEADLOCK, FaultKind.OUT_OF_BOUNDS, FaultKind.RACE,
+     FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED, FaultKind.CRASH,
+     FaultKind.TIMEOUT, FaultKind.RESOURCE)
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The port at one warp width, ready to run."""
+
+    warp_size: int
+    execute: Execute
+
+
+def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Verified | Crashed | Wrong:
+    """Run every candidate on every workload; the first that fails decides."""
+    known = frozenset((f.code, f.span.line if f.span else 0) for f in reference.findings)
+    checked: list[Checked] = []
+    for candidate in candidates:
+        for expected in reference.expected:
+            for schedule in SCHEDULES:
+                run = candidate.execute(job(reference.contract, expected.workload, schedule=schedule))
+                place = f"workload '{expected.workload.name}' at {candidate.warp_size} lanes"
+                broken = _broken(run, reference, excused=bool(known))
+                if broken is not None:
+                    return Crashed(f"{_describe(broken)} ({place})", tuple(checked))
+                check = _check(reference.contract, expected, run, candidate.warp_size)
+                if not check.passed:
+                    return Wrong(f"{check.worst} ({place})", (*checked, check))
+            checked.append(check)
+    return Verified(tuple(checked))
+
+
+def _broken(run: Run, reference: Reference, *, excused: bool) -> Fault | None:
+    """The fault that makes the run worthless; what the original does as well is not held against its port."""
+    if not run.finished:
+        lost = Fault(FaultKind.CRASH, "", 0, "", f"ended with exit code {run.exit_code}", fatal=True)
+        return next((f for f in run.faults if f.fatal), next(iter(run.faults), lost))
+    if excused and any(f.code.startswith("PORT400") for f in reference.findings):
+        return next((f for f in run.faults if f.fatal), None)
+    return next((f for f in run.faults if f.fatal or f.kind in _SERIOUS), None)
+
+
+def _describe(fault: Fault) -> str:
+    place = f"{fault.file}:{fault.line}: " if fault.line else ""
+    kernel = f" in {fault.kernel}" if fault.kernel else ""
+    return f"{place}{fault.kind.value}{kernel}: {fault.message}"
+
+
+def _check(contract: Contract, expected: Expected, run: Run, warp_size: int) -> Checked:
+    """All outputs of one run; the errors are the largest over them, the place is the first that is wrong."""
+    got = outputs(contract, run)
+    comparisons = _compare_all(contract, expected, got)
+    wrong = next((f"{name} {c.worst}" for name, c in comparisons if not c.passed), "") or _text(expected.outputs, got)
+    return Checked(
+        name=expected.workload.name,
+        warp_size=warp_size,
+        max_abs_error=max((c.max_abs_error for _, c in comparisons), default=0.0),
+        max_rel_error=max((c.max_rel_error for _, c in comparisons), default=0.0),
+        passed=not wrong,
+        worst=wrong,
+    )
+
+
+def _compare_all(contract: Contract, expected: Expected, got: Outputs) -> list[tuple[str, Comparison]]:
+    want = expected.outputs
+    yardsticks = expected.yardstick.tensors if expected.yardstick is not None else ()
+    if len(got.tensors) != len(want.tensors):
+        text = f"{len(got.tensors)} outputs, not {len(want.tensors)}"
+        return [("the port gives", Comparison(float("inf"), float("inf"), False, text))]
+    compared = []
+    for index, ((name, value), (_, wanted)) in enumerate(zip(got.tensors, want.tensors, strict=True)):
+        yardstick = yardsticks[index][1] if len(yardsticks) == len(want.tensors) else None
+        compared.append((name, compare(value, wanted, contract.tolerance.get(wanted.dtype), yardstick)))
+    return compared
+
+
+def _text(want: Outputs, got: Outputs) -> str:
+    if got.exit_code != want.exit_code:
+        return f"exits with {got.exit_code}, not {want.exit_code}"
+    return compare_text(got.text, want.text)

@@ -1,0 +1,103 @@
+"""`op.cu` → a port that was executed and compared: the straight line from a source to a `Migration`."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+
+from porter.backend import Port, Target
+from porter.contract.contract import Contract
+from porter.contract.draft import draft
+from porter.contract.toml import loads
+from porter.errors import InputError
+from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
+from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
+from porter.evaluate.prove import CUDA_WARP_SIZE, Bench, Proof, Prover
+from porter.evaluate.refusal import refusal
+from porter.evaluate.side import Side, original_side, ported_side
+from porter.findings import Finding
+from porter.registry import find_backend, find_target
+from porter.simt.job import HardwareLimits, Limits
+from porter.source.headers import DiskHeaders
+from porter.source.load import read_sources
+from porter.source.parse import parse
+from porter.source.program import Program
+
+# From bad to good: a source is what its worst entry is.
+_WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
+_BUILDERS = 2
+
+
+def migrate(path: Path, options: MigrateOptions, progress: Progress) -> Migration:
+    """Port the source at `path` and prove the port.
+
+    Raises `PorterError`s for what the user has to mend before anything can be tried: an unreadable file, an unknown
+    target or kernel, a broken contract, no C++ compiler.
+    """
+    begin = time.monotonic()
+    backend = find_backend(options.target)
+    target = find_target(backend, options.arch)
+    source = read_sources(path)[0]
+    progress(f"reading {path.name}")
+    program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
+    original = original_side(program, options.include_dirs, options.defines)
+    progress(f"porting {path.name}")
+    port = backend.port(program, tuple(header for _, header in original.headers), target)
+    contracts = _contracts(program, options)
+    with ThreadPoolExecutor(_BUILDERS) as pool:
+        prover = _prover(original, port, target, options, pool)
+        proofs = [_proof(prover, port, contract, progress) for contract in contracts]
+    entries = tuple(proof.entry for proof in proofs)
+    return Migration(
+        source=source,
+        program=program,
+        target=target,
+        outcome=_worst(entries, program),
+        entries=entries,
+        files=port.files,
+        findings=_findings(program, port, proofs),
+        warp_sizes=_warp_sizes(target),
+        seconds=time.monotonic() - begin,
+    )
+
+
+def _contracts(program: Program, options: MigrateOptions) -> tuple[Contract, ...]:
+    """The user's contract, or the drafted ones."""
+    if options.contract is None:
+        return draft(program, kernels=options.kernels, sizes=options.sizes)
+    try:
+        text = options.contract.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{options.contract}: cannot be read: {error}") from error
+    return loads(text, options.contract)
+
+
+def _prover(original: Side, port: Port, target: Target, options: MigrateOptions, pool: Executor) -> Prover:
+    limits = Limits(wall_s=options.time_limit_s, cpu_s=int(options.time_limit_s) + 1)
+    hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
+    bench = Bench(options.cache, limits, hardware, _warp_sizes(target), pool)
+    return Prover(original, ported_side(port, original), options.sizes, bench)
+
+
+def _warp_sizes(target: Target) -> tuple[int, ...]:
+    """The target's width first; then CUDA's own, at which a port must still be right."""
+    return tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
+
+
+def _proof(prover: Prover, port: Port, contract: Contract, progress: Progress) -> Proof:
+    refused = refusal(contract, prover.original.program, port)
+    return Proof(EntryOutcome(contract, refused), ()) if refused else prover.prove(contract, progress)
+
+
+def _worst(entries: tuple[EntryOutcome, ...], program: Program) -> Outcome:
+    if not entries:
+        found = "no kernel" if not program.kernels else "no entry from which its kernels could be called"
+        return NotVerified(f"{program.source.path.name} has {found}")
+    return min((e.outcome for e in entries), key=lambda outcome: _WORST_FIRST.index(type(outcome)))
+
+
+def _findings(program: Program, port: Port, proofs: list[Proof]) -> tuple[Finding, ...]:
+    """What parsing, porting and running found, each once, in the order of the source."""
+    every = dict.fromkeys((*program.findings, *port.findings, *(f for proof in proofs for f in proof.findings)))
+    return tuple(sorted(every, key=lambda f: (f.span.start if f.span else -1, f.code)))

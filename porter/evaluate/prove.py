@@ -1,0 +1,131 @@
+"""One entry proven: the original examined at 32 lanes, its port executed at the target's width and at 32, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.contract.confirm import confirm
+from porter.contract.contract import Contract, Entry, EntryKind
+from porter.contract.questions import unknown_bounds, unknown_extents
+from porter.evaluate.judge import Candidate, Execute, judge
+from porter.evaluate.migration import EntryOutcome, Progress
+from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome
+from porter.evaluate.side import Side
+from porter.findings import Finding
+from porter.oracle.reference import Reference, examine
+from porter.simt.build import build
+from porter.simt.job import BuildFailure, Executable, HardwareLimits, Job, Limits, Run
+from porter.simt.run import run
+
+CUDA_WARP_SIZE = 32
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where executables are built and how they run. `hardware` holds the port to its target's limits."""
+
+    cache: Path
+    limits: Limits
+    hardware: HardwareLimits
+    warp_sizes: tuple[int, ...]
+    pool: Executor
+
+    def execute(self, executable: Executable, hardware: HardwareLimits | None = None) -> Execute:
+        """A function that runs jobs on `executable`."""
+
+        def run_job(job: Job) -> Run:
+            return run(executable, job if hardware is None else replace(job, hardware=hardware), self.limits)
+
+        return run_job
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of an entry, and what was seen of the original on the way."""
+
+    entry: EntryOutcome
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Prover:
+    """The original, its port, and what proving any entry of theirs takes."""
+
+    original: Side
+    ported: Side
+    sizes: Mapping[str, int]
+    bench: Bench
+
+    def prove(self, contract: Contract, progress: Progress) -> Proof:
+        """Build, confirm, examine, judge. Builds run side by side; each is cached by content."""
+        progress(f"building {contract.name}")
+        built, twin, *ports = self._build(contract.entry)
+        if isinstance(built, BuildFailure):
+            because = f"the CUDA source does not build on the executor: {_place(built)}{built.message}"
+            return _unproven(contract, because)
+        progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
+        execute = self.bench.execute(built)
+        confirmation = confirm(contract, execute, self.sizes)
+        settled = confirmation.contract
+        because = _open(settled, confirmation.trouble)
+        if because:
+            return _unproven(settled, because)
+        yardstick = self.bench.execute(twin) if isinstance(twin, Executable) else None
+        reference = examine(settled, self.original.program, execute, yardstick)
+        because = _unsound(reference)
+        if because:
+            return Proof(EntryOutcome(settled, NotVerified(because)), reference.findings)
+        progress(f"running the port of {contract.name}")
+        return Proof(EntryOutcome(settled, _judged(reference, ports, self.bench)), reference.findings)
+
+    def _build(self, entry: Entry) -> list[Executable | BuildFailure]:
+        """The original, its double-precision twin, and the port at each width."""
+        requests = [
+            self.original.request(entry, CUDA_WARP_SIZE),
+            self.original.request(entry, CUDA_WARP_SIZE, double_precision=True),
+            *(self.ported.request(entry, width) for width in self.bench.warp_sizes),
+        ]
+        return list(self.bench.pool.map(lambda request: build(request, self.bench.cache), requests))
+
+
+def _judged(reference: Reference, ports: list[Executable | BuildFailure], bench: Bench) -> Outcome:
+    candidates = []
+    for port in ports:
+        if isinstance(port, BuildFailure):
+            return NotBuilt(f"{_place(port)}{port.message}", port.log)
+        width = port.request.warp_size
+        candidates.append(Candidate(width, bench.execute(port, bench.hardware)))
+    return judge(reference, tuple(candidates))
+
+
+def _unproven(contract: Contract, because: str) -> Proof:
+    return Proof(EntryOutcome(contract, NotVerified(because)), ())
+
+
+def _open(contract: Contract, trouble: str) -> str:
+    """What keeps the original from being run at all."""
+    if contract.entry.kind is EntryKind.PROGRAM:
+        return ""
+    if unknown_extents(contract) or unknown_bounds(contract) or not contract.workloads:
+        asked = "; ".join(f"{q.text} ({q.flag})" for q in contract.questions) or "its sizes are not known"
+        return f"the contract is open: {asked}" + (f"; trying gave: {trouble}" if trouble else "")
+    return ""
+
+
+def _unsound(reference: Reference) -> str:
+    """Why the original's answers cannot be compared with."""
+    if reference.because:
+        return f"the original itself cannot be believed: {reference.because}"
+    if not reference.expected:
+        return "the original did not finish any workload"
+    compared = [e for e in reference.expected if e.outputs.tensors or e.outputs.text]
+    if not compared:
+        return "the entry writes no tensor and returns none: there is nothing to compare"
+    return ""
+
+
+def _place(failure: BuildFailure) -> str:
+    return f"{failure.file}:{failure.line}: " if failure.line else ""
