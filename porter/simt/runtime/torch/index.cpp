@@ -330,6 +330,39 @@ Tensor stack(TensorList tensors, std::int64_t dim) {
     return cat(parts, maybe_wrap_dim(dim, tensors[0].dim() + 1));
 }
 
+Uniques unique_dim(const Tensor& x, std::int64_t dim, bool, bool inverse, bool counts) {
+    dim = detail::wrap_dim(dim, x);
+    const Tensor rows = x.transpose(0, dim).contiguous().view({x.size(dim), -1});
+    const Tensor keys = rows.to(detail::computes_in_double(x.scalar_type()) ? kDouble : kLong).contiguous();
+    const std::int64_t count = rows.size(0), width = rows.size(1);
+    std::vector<std::int64_t> order(count), place(count), first, times;
+    std::iota(order.begin(), order.end(), 0);
+    const auto sort_rows = [&](const auto* key) {
+        const auto less = [&](std::int64_t a, std::int64_t b) {
+            return std::lexicographical_compare(key + a * width, key + (a + 1) * width, key + b * width, key + (b + 1) * width);
+        };
+        std::stable_sort(order.begin(), order.end(), less);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (i == 0 || less(order[i - 1], order[i])) first.push_back(order[i]), times.push_back(0);
+            place[order[i]] = static_cast<std::int64_t>(first.size()) - 1;
+            ++times.back();
+        }
+    };
+    if (keys.scalar_type() == kDouble) sort_rows(static_cast<const double*>(keys.data_ptr()));
+    else sort_rows(static_cast<const std::int64_t*>(keys.data_ptr()));
+    const TensorOptions longs = TensorOptions(kLong).device(x.device());
+    const Tensor none = empty({0}, longs);
+    return {x.index_select(dim, tensor(first)), inverse ? tensor(place, longs) : none, counts ? tensor(times, longs) : none};
+}
+Uniques _unique2(const Tensor& x, bool sorted, bool inverse, bool counts) {
+    auto [values, place, times] = unique_dim(x.reshape({-1}), 0, sorted, inverse, counts);
+    return {values, inverse ? place.view(x.sizes()) : place, times};
+}
+std::tuple<Tensor, Tensor> _unique(const Tensor& x, bool sorted, bool inverse) {
+    auto [values, place, times] = _unique2(x, sorted, inverse);
+    return {values, place};
+}
+
 Tensor& cat_out(Tensor& out, TensorList tensors, std::int64_t dim) {
     const Tensor result = cat(tensors, dim);
     return detail::resize_output(out, result.sizes()).copy_(result);

@@ -71,6 +71,35 @@ std::ostream& operator<<(std::ostream& stream, MemoryFormat format) {
     return stream << names[static_cast<int>(format)];
 }
 
+std::ostream& operator<<(std::ostream& stream, const TensorOptions& options) {
+    const auto given = [](bool has) { return has ? "" : " (default)"; };
+    stream << std::boolalpha << "TensorOptions(dtype=" << options.dtype() << given(options.has_dtype())
+           << ", device=" << options.device() << given(options.has_device()) << ", layout=" << options.layout()
+           << given(options.has_layout()) << ", requires_grad=" << options.requires_grad() << given(options.has_requires_grad())
+           << ", pinned_memory=" << options.pinned_memory() << given(options.pinned_memory()) << ", memory_format=";
+    if (options.has_memory_format()) return stream << *options.memory_format_opt() << ")";
+    return stream << "(nullopt))";
+}
+
 const char* toString(Backend backend) { return backend == Backend::CUDA ? "CUDA" : "CPU"; }
 
 }  // namespace c10
+
+std::string_view caffe2::TypeMeta::name() const {
+    switch (type_) {
+        case c10::kByte: return "unsigned char";
+        case c10::kChar: return "signed char";
+        case c10::kShort: return "short";
+        case c10::kInt: return "int";
+        case c10::kLong: return "long";
+        case c10::kHalf: return "c10::Half";
+        case c10::kFloat: return "float";
+        case c10::kDouble: return "double";
+        case c10::kBool: return "bool";
+        case c10::kBFloat16: return "c10::BFloat16";
+        case c10::kUInt16: return "unsigned short";
+        case c10::kUInt32: return "unsigned int";
+        case c10::kUInt64: return "unsigned long";
+        default: return "nullptr (uninitialized)";
+    }
+}

@@ -2,8 +2,28 @@
 // work, so guards and streams change nothing.
 #pragma once
 
+#include "porter/memory.h"
 #include "porter/runtime.h"
 #include "porter/torch/tensor.h"
+
+namespace c10 {
+
+// Device memory with an owner, as the caching allocator hands it out.
+class DataPtr {
+public:
+    DataPtr() = default;
+    explicit DataPtr(std::size_t bytes) : storage_(std::make_shared<Storage>(bytes, kCUDA)) {}
+    void* get() const { return storage_ ? storage_->data() : nullptr; }
+    void* mutable_get() const { return get(); }
+    void clear() { storage_.reset(); }
+    Device device() const { return {kCUDA, 0}; }
+    explicit operator bool() const { return get() != nullptr; }
+
+private:
+    std::shared_ptr<Storage> storage_;
+};
+
+}  // namespace c10
 
 namespace c10::cuda {
 
@@ -97,6 +117,25 @@ private:
     CUDAStream before_;
 };
 using OptionalCUDAStreamGuard = CUDAStreamGuard;
+
+namespace CUDACachingAllocator {
+class CUDAAllocator {
+public:
+    DataPtr allocate(std::size_t bytes) const { return DataPtr(bytes); }
+    void* raw_alloc(std::size_t bytes) const { return porter::simt::device_allocate(bytes, "raw_alloc"); }
+    void raw_deallocate(void* pointer) const { porter::simt::device_free(pointer); }
+    void recordStream(const DataPtr&, CUDAStream) const {}
+};
+inline CUDAAllocator* get() {
+    static CUDAAllocator allocator;
+    return &allocator;
+}
+inline void* raw_alloc(std::size_t bytes) { return get()->raw_alloc(bytes); }
+inline void* raw_alloc_with_stream(std::size_t bytes, cudaStream_t) { return get()->raw_alloc(bytes); }
+inline void raw_delete(void* pointer) { get()->raw_deallocate(pointer); }
+inline void emptyCache() {}
+inline void recordStream(const DataPtr&, CUDAStream) {}
+}  // namespace CUDACachingAllocator
 
 }  // namespace c10::cuda
 

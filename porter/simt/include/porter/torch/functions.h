@@ -149,6 +149,12 @@ Tensor& bmm_out(Tensor& out, const Tensor& a, const Tensor& b);
 Tensor& addmm_out(Tensor& out, const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
 Tensor& cat_out(Tensor& out, TensorList tensors, std::int64_t dim = 0);
 Tensor& index_select_out(Tensor& out, const Tensor& x, std::int64_t dim, const Tensor& index);
+// Unique numbers (or slices along `dim`) in order; the place of each input in them; how often each occurs. What is not
+// asked for comes back empty.
+using Uniques = std::tuple<Tensor, Tensor, Tensor>;
+Uniques unique_dim(const Tensor& x, std::int64_t dim, bool sorted = true, bool inverse = false, bool counts = false);
+Uniques _unique2(const Tensor& x, bool sorted = true, bool inverse = false, bool counts = false);
+std::tuple<Tensor, Tensor> _unique(const Tensor& x, bool sorted = true, bool inverse = false);
 ScalarType result_type(const Tensor& a, const Tensor& b);
 ScalarType promote_types(ScalarType a, ScalarType b);
 

@@ -86,6 +86,8 @@ inline TensorOptions TensorOptions::merge_in(TensorOptions other) const {
     return merged;
 }
 
+std::ostream& operator<<(std::ostream& stream, const TensorOptions& options);
+
 inline TensorOptions dtype(ScalarType type) { return TensorOptions(type); }
 inline TensorOptions dtype(caffe2::TypeMeta type) { return TensorOptions(type); }
 template <class T> TensorOptions dtype() { return TensorOptions(CppTypeToScalarType<T>::value); }

@@ -114,7 +114,7 @@ public:
     static TypeMeta fromScalarType(c10::ScalarType type) { return TypeMeta(type); }
     template <class T> bool Match() const { return *this == Make<T>(); }
     std::size_t itemsize() const { return c10::elementSize(type_); }
-    std::string_view name() const { return c10::toString(type_); }
+    std::string_view name() const;  // of the C++ type: "float", "c10::Half"
     c10::ScalarType toScalarType() const { return type_; }
     bool isScalarType() const { return type_ != c10::ScalarType::Undefined; }
     bool isScalarType(c10::ScalarType type) const { return type_ == type; }

@@ -229,6 +229,9 @@ public:
     Tensor masked_select(const Tensor& mask) const;
     Tensor nonzero() const;
     std::tuple<Tensor, Tensor> sort(std::int64_t dim = -1, bool descending = false) const;
+    std::tuple<Tensor, Tensor> sort(std::optional<bool>, std::int64_t dim = -1, bool descending = false) const {
+        return sort(dim, descending);  // always stable
+    }
     std::tuple<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim = -1, bool largest = true, bool sorted = true) const;
     Tensor argsort(std::int64_t dim = -1, bool descending = false) const { return std::get<1>(sort(dim, descending)); }
     Tensor repeat(IntArrayRef repeats) const;
