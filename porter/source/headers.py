@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from porter.errors import InputError
 from porter.source.directives import includes
+from porter.source.encoding import read_text
 from porter.source.lexer import tokens
 from porter.source.text import Source
 
@@ -35,14 +35,11 @@ class DiskHeaders:
     include_dirs: tuple[Path, ...] = ()
 
     def __call__(self, name: str, includer: Source, /) -> Source | None:
-        """The header that `includer` means by `name`; None when no folder has it or it cannot be read as text."""
+        """The header that `includer` means by `name`; None when no folder has it."""
         for folder in (includer.path.parent, *self.include_dirs):
             path = folder / name
             if path.is_file():
-                try:
-                    return Source(path, path.read_text("utf-8", errors="replace"))
-                except OSError as error:
-                    raise InputError(f"{path}: cannot be read: {error.strerror}", "check its permissions") from error
+                return Source(path, read_text(path))
         return None
 
 

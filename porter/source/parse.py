@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from porter.source import findings as about
 from porter.source.directives import includes, macros
 from porter.source.functions import Defined, find_functions, kernel_definitions
 from porter.source.headers import HeaderFinder
@@ -53,13 +55,8 @@ class Read:
         return sum(not any(a <= at < b for a, b in heads) for at in compiled)
 
     def kernels_not_compiled(self) -> int:
-        """Kernels in branches that the preprocessor leaves out."""
-        text = self.program.source.text
-        return sum(
-            len(kernel_definitions(significant(tokens(text[a:b]))))
-            for a, b in self.preprocessed.skipped
-            if "__global__" in text[a:b]
-        )
+        """How many kernels stand in branches that the preprocessor leaves out."""
+        return sum(f.code == "PORT2004" for f in self.program.findings)
 
 
 def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[str, ...] = ()) -> Read:
@@ -72,6 +69,13 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
     functions = [d.function for d in defined]
     hosts = tuple(f for f in functions if f.space in ("host", "host device"))
     bindings = find_bindings(reading)
+    unread = tuple(not_understood(reading, defined))
+    findings = (
+        *about.unread(unread),
+        *(about.missing(source, headers) if headers is not None else ()),
+        *about.skipped(reading, _kernels_in(source, preprocessed.skipped)),
+        *about.kinds(reading, functions, launches),
+    )
     program = Program(
         source=source,
         form=host_form(reading, bindings, hosts, launches),
@@ -83,6 +87,15 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
         includes=tuple(includes(source, stream)),
         constants=constant_variables(reading, [(d.start, d.end) for d in defined]),
         bindings=bindings,
-        not_understood=tuple(not_understood(reading, defined)),
+        not_understood=unread,
+        findings=findings,
     )
     return Read(program, reading, preprocessed, defined)
+
+
+def _kernels_in(source: Source, extents: Iterable[tuple[int, int]]) -> Iterator[int]:
+    """Where in the file the kernels defined within `extents` have their `__global__`."""
+    for start, end in extents:
+        stretch = source.text[start:end]
+        if "__global__" in stretch:
+            yield from (start + at for at, _ in kernel_definitions(significant(tokens(stretch))))

@@ -41,3 +41,12 @@ EXPRESSION_KEYWORDS = _words("return throw new delete case goto typename operato
 WITH_PARENTHESIS = _words("for if while switch catch sizeof asm __asm__ return")
 CALLS_IN_HEAD = WITH_ARGUMENTS | _words("decltype requires noexcept sizeof alignof explicit asm __asm__ static_assert")
 CONTROL = _words("if for while switch catch do else return")
+
+LAMBDA_KERNELS = _words(
+    """gpu_kernel gpu_kernel_with_scalars gpu_kernel_multiple_outputs gpu_reduce_kernel opmath_gpu_kernel_with_scalars"""
+)
+TEXTURES = _words(
+    """tex1D tex2D tex3D tex1Dfetch tex1DLod tex2DLod tex2DLayered texCubemap cudaTextureObject_t cudaSurfaceObject_t
+    surf1Dread surf2Dread surf3Dread surf1Dwrite surf2Dwrite surf3Dwrite"""
+)
+GRID_WIDE = _words("grid_group this_grid multi_grid_group this_multi_grid cudaLaunchCooperativeKernel")

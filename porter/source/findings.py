@@ -1,0 +1,94 @@
+"""What a file is, as findings: what could not be read, what is missing, and kinds of code that cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from porter.catalogue import core_catalogue
+from porter.findings import Finding
+from porter.source.headers import HeaderFinder, missing_headers
+from porter.source.lexer import Token, TokenKind
+from porter.source.program import Function, Launch, NotUnderstood
+from porter.source.reading import Reading
+from porter.source.text import Source, Span
+from porter.source.vocabulary import GRID_WIDE, LAMBDA_KERNELS, TEXTURES
+
+_LIBRARIES = frozenset(("thrust", "cub"))
+
+
+def finding(code: str, span: Span | None, message: str, hint: str = "") -> Finding:
+    """The finding `code` of the catalogue at `span`."""
+    return core_catalogue()[code].at(span, message, hint)
+
+
+def unread(stretches: Iterable[NotUnderstood]) -> Iterator[Finding]:
+    """One finding for each stretch that was not understood."""
+    for stretch in stretches:
+        yield finding("PORT2001", stretch.span, stretch.reason, "check that every macro used here is defined")
+
+
+def missing(source: Source, headers: HeaderFinder) -> Iterator[Finding]:
+    """One finding for each local header that is nowhere; at the line of `source` where a header misses its own."""
+    for name, asking, start, end in missing_headers(source, headers):
+        own = asking.path == source.path
+        message = f'"{name}" was not found' if own else f'"{name}", included by {asking.path.name}, was not found'
+        yield finding(
+            "PORT2002", source.span(start, end) if own else None, message, "name its folder with --include-dir"
+        )
+
+
+def skipped(reading: Reading, kernels_at: Iterable[int]) -> Iterator[Finding]:
+    """One finding for each kernel, given by the offset of its `__global__` in the file, that is not compiled."""
+    for at in kernels_at:
+        span = reading.source.span(at, at + len("__global__"))
+        yield finding("PORT2004", span, "this kernel is not compiled", "bring it in with --define NAME=VALUE")
+
+
+def kinds(reading: Reading, functions: Sequence[Function], launches: Sequence[Launch]) -> Iterator[Finding]:
+    """What kind of code the file holds, where that decides what porter can do with it."""
+    kernels = [f for f in functions if f.space == "global"]
+    if not kernels and not launches:
+        yield _without_kernels(reading)
+    yield from _first_use(
+        reading, TEXTURES, "PORT2008", "{} reads through the texture unit", "read device memory directly"
+    )
+    yield from _first_use(
+        reading, GRID_WIDE, "PORT2009", "{} synchronises all blocks", "split the kernel at the barrier"
+    )
+    device = {f.qualified for f in functions if f.space in ("global", "device")}
+    names = {f.name for f in kernels}
+    for launch in launches:
+        if launch.inside in device:
+            yield finding(
+                "PORT2010", launch.span, f"{launch.kernel} is launched from device code", "launch it from the host"
+            )
+        elif kernels and launch.kernel.split("::")[-1] not in names and _is_plain_name(launch, functions):
+            yield finding(
+                "PORT2011", launch.span, f"{launch.kernel} is not defined here", "port the file that defines it"
+            )
+
+
+def _is_plain_name(launch: Launch, functions: Sequence[Function]) -> bool:
+    """Whether a launch names a kernel, not a variable or parameter that holds one."""
+    within = [f for f in functions if f.qualified == launch.inside]
+    held = any(p.name == launch.kernel for f in within for p in f.params)
+    return not held and launch.kernel.replace("::", "").isidentifier()
+
+
+def _without_kernels(reading: Reading) -> Finding:
+    """Why a file has no kernel."""
+    for i, token in enumerate(reading.words):
+        if token.text in LAMBDA_KERNELS:
+            return finding("PORT2006", reading.span_of([token]), f"{token.text} makes the kernel of a lambda")
+        following = reading.words[i + 1].text if i + 1 < len(reading.words) else ""
+        if token.text in _LIBRARIES and token.kind is TokenKind.IDENTIFIER and following == "::":
+            return finding("PORT2007", reading.span_of([token]), f"only {token.text} works on the device here")
+    return finding(
+        "PORT2003", None, "no __global__ function is defined or launched", "give porter the file with the kernels"
+    )
+
+
+def _first_use(reading: Reading, names: frozenset[str], code: str, message: str, hint: str) -> Iterator[Finding]:
+    token: Token | None = next((t for t in reading.words if t.text in names), None)
+    if token is not None:
+        yield finding(code, reading.span_of([token]), message.format(token.text), hint)
