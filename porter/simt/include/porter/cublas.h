@@ -153,6 +153,18 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a
                                              const T* beta, T* c, int ldc) { \
         return cublas##name##gemmStridedBatched(handle, op_a, op_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, 0, 1); \
     } \
+    inline cublasStatus_t cublas##name##geam(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, \
+                                             const T* alpha, const T* a, int lda, const T* beta, const T* b, int ldb, T* c, \
+                                             int ldc) { \
+        const porter::simt::UnwatchedScope unwatched; \
+        for (int column = 0; column < n; ++column) { \
+            for (int row = 0; row < m; ++row) \
+                c[row + column * ldc] = *alpha * a[op_a == CUBLAS_OP_N ? row + column * lda : column + row * lda] + \
+                                        (b == nullptr ? T(0) : *beta * b[op_b == CUBLAS_OP_N ? row + column * ldb : column + row * ldb]); \
+            porter::simt::host_wrote(c + column * ldc, std::size_t(m) * sizeof(T)); \
+        } \
+        return CUBLAS_STATUS_SUCCESS; \
+    } \
     inline cublasStatus_t cublas##name##gemv(cublasHandle_t handle, cublasOperation_t op, int m, int n, const T* alpha, \
                                              const T* a, int lda, const T* x, int incx, const T* beta, T* y, int incy) { \
         if (incx != 1 || incy != 1) return CUBLAS_STATUS_NOT_SUPPORTED; \

@@ -86,6 +86,7 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
     X(MaxPitch, 11, int(p.memPitch)) \
     X(MaxRegistersPerBlock, 12, p.regsPerBlock) \
     X(ClockRate, 13, p.clockRate) \
+    X(GpuOverlap, 15, p.deviceOverlap) \
     X(MultiProcessorCount, 16, p.multiProcessorCount) \
     X(Integrated, 18, p.integrated) \
     X(CanMapHostMemory, 19, p.canMapHostMemory) \
