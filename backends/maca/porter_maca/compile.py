@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from importlib.util import find_spec
 from pathlib import Path
@@ -70,10 +71,16 @@ def original_place(file: PortedFile, error: CompilerError) -> Span | None:
     theirs, ours = file.source.text.splitlines(), file.text.splitlines()
     for tag, i, i_end, j, j_end in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():
         if j <= row < j_end:
-            if tag == "insert":
-                return None
-            return _line_span(file.source, min(i + row - j, i_end - 1))
+            origin = i + row - j if tag == "equal" else _most_like(ours[row], theirs, i, i_end)
+            return None if origin is None else _line_span(file.source, origin)
     return None
+
+
+def _most_like(line: str, theirs: Sequence[str], start: int, end: int) -> int | None:
+    """The row of `theirs[start:end]` that `line` was made from: names change, most of a line does not."""
+    ratios = {row: SequenceMatcher(None, theirs[row], line, autojunk=False).ratio() for row in range(start, end)}
+    best = max(ratios, key=lambda row: ratios[row], default=None)
+    return best if best is not None and ratios[best] > 0.5 else None
 
 
 def _line_span(source: Source, row: int) -> Span:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from porter.backend import Availability
@@ -145,7 +146,7 @@ def _blocks(output: str) -> Iterator[str]:
     starts = [found.start() for found in _KERNEL.finditer(output)]
     if not starts:
         starts = [found.start() for found in _REGISTERS.finditer(output)]
-    for start, end in zip(starts, [*starts[1:], len(output)], strict=True):
+    for start, end in pairwise([*starts, len(output)]):
         if _REGISTERS.search(output, start, end):
             yield output[start:end]
 

@@ -26,7 +26,8 @@ def test_port_is_the_expected_text(source, golden):
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_findings_stand_at_the_expected_lines(source, golden):
-    rows = [f"{f.span.line if f.span else 0}: {f.code} {f.severity}: {f.message}\n" for f in port(source).findings]
+    found = (f for f in port(source).findings if f.code >= "PORT1100")  # those about warps have tests of their own
+    rows = [f"{f.span.line if f.span else 0}: {f.code} {f.severity}: {f.message}\n" for f in found]
     golden(GOLDEN / f"{source.stem}.findings.txt", "".join(rows))
 
 

@@ -42,7 +42,7 @@ __device__ unsigned lane() {
 
 __device__ int sum_of_warp(int value) {
     int total;
-    total = __reduce_add_sync(warp32::lanes(0xffffffff), value);
+    (total) = __reduce_add_sync(warp32::lanes(0xffffffff), (int)(value));
     return total;
 }
 
