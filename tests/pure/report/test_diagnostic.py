@@ -17,16 +17,18 @@ def test_the_caret_stands_under_the_span_and_tabs_stay_tabs(migration):
     )
 
 
-def test_a_span_of_several_lines_is_marked_to_the_end_of_its_first(source):
-    whole = Finding("PORT2001", Severity.ERROR, "not understood", source.span(0, len(source.text)))
-    lines = diagnostic(whole, source).plain.splitlines()
-    assert lines[1].removeprefix("    1 | ") == source.line(1)
-    assert lines[2] == "      | " + "^" * len(source.line(1))
+def test_a_span_of_several_lines_is_marked_to_the_end_of_its_first(sum_source):
+    whole = Finding("PORT2001", Severity.ERROR, "not understood", sum_source.span(0, len(sum_source.text)))
+    lines = diagnostic(whole, sum_source).plain.splitlines()
+    assert lines[1].removeprefix("    1 | ") == sum_source.line(1)
+    assert lines[2] == "      | " + "^" * len(sum_source.line(1))
 
 
-def test_an_empty_span_at_the_end_of_the_file_still_has_a_caret(source):
-    end = Finding("PORT2001", Severity.ERROR, "the file ends here", source.span(len(source.text), len(source.text)))
-    assert diagnostic(end, source).plain.splitlines()[2].endswith("| ^")
+def test_an_empty_span_at_the_end_of_the_file_still_has_a_caret(sum_source):
+    end = Finding(
+        "PORT2001", Severity.ERROR, "the file ends here", sum_source.span(len(sum_source.text), len(sum_source.text))
+    )
+    assert diagnostic(end, sum_source).plain.splitlines()[2].endswith("| ^")
 
 
 def test_without_a_span_there_is_only_the_sentence(migration):

@@ -13,12 +13,12 @@ def tree(folder):
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_migration_leaves_port_contract_and_two_reports(migration, machine, tmp_path, contract):
+def test_a_migration_leaves_port_contract_and_two_reports(migration, machine, tmp_path, sum_contract):
     texts = output_texts(migration, tmp_path, machine, with_contract=True)
     names = ["sum.maca.cpp", "sum.contract.toml", "sum.report.md", "sum.report.json"]
     assert [path.name for path in texts] == names
     path = tmp_path / "sum.contract.toml"
-    assert loads(texts[path], path) == (contract,)
+    assert loads(texts[path], path) == (sum_contract,)
     assert str(tmp_path / "sum.report.json") in texts[tmp_path / "sum.report.json"]
 
 

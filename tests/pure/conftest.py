@@ -32,12 +32,12 @@ def finding(source, words, severity=Severity.WARNING, **changes):
 
 
 @pytest.fixture
-def source():
+def sum_source():
     return Source(Path("ops/sum.cu"), TEXT)
 
 
 @pytest.fixture
-def contract():
+def sum_contract():
     arguments = (
         TensorArg("x", Role.IN, DType.FLOAT32, ("n",)),
         TensorArg("y", Role.OUT, DType.FLOAT32, ("1",)),
@@ -50,17 +50,17 @@ def contract():
 
 
 @pytest.fixture
-def migration(source, contract):
+def migration(sum_source, sum_contract):
     checked = tuple(Checked(name, lanes, 1e-6 * lanes, 2e-6, True) for lanes in (64, 32) for name in ("odd", "tiny"))
-    program = Program(source, HostForm.POINTER_LAUNCHER, (), (), (), (), (), (), (), ())
+    program = Program(sum_source, HostForm.POINTER_LAUNCHER, (), (), (), (), (), (), (), ())
     return Migration(
-        source=source,
+        source=sum_source,
         program=program,
         target=TARGET,
         outcome=Verified(checked),
-        entries=(EntryOutcome(contract, Verified(checked)),),
-        files=(PortedFile("sum.maca.cpp", TEXT.replace("[32]", "[64]"), source),),
-        findings=(finding(source, "partial[32]"),),
+        entries=(EntryOutcome(sum_contract, Verified(checked)),),
+        files=(PortedFile("sum.maca.cpp", TEXT.replace("[32]", "[64]"), sum_source),),
+        findings=(finding(sum_source, "partial[32]"),),
         warp_sizes=(64, 32),
         seconds=1.23456,
     )
