@@ -108,8 +108,12 @@ class Body:
                 found.append(negated(condition) if condition is not None else None)
         return tuple(clause for node in found if node is not None for clause in clauses(node))
 
-    def calls(self) -> Iterator[tuple[str, list[list[Token]]]]:
-        """Every `name(arguments)` and `name<...>(arguments)`, launches included: names and arguments as tokens."""
+    @cached_property
+    def calls(self) -> tuple[tuple[str, tuple[Node | None, ...]], ...]:
+        """Every `name(arguments)` and `name<...>(arguments)`, launches included; None for what is no expression."""
+        return tuple((name, tuple(parsed(a) for a in arguments)) for name, arguments in self._calls())
+
+    def _calls(self) -> Iterator[tuple[str, list[list[Token]]]]:
         words = self.words
         for i, word in enumerate(words[:-1]):
             if word.kind is not TokenKind.IDENTIFIER:

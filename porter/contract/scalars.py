@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from porter.contract.body import comparisons, parsed, quietly, walk, written
+from porter.contract.body import comparisons, quietly, walk, written
 from porter.contract.contract import ScalarArg
 from porter.contract.expressions import render
 from porter.contract.scope import Scope
@@ -89,17 +89,21 @@ def _texts(usage: Usage, function: Function, name: str) -> Iterator[tuple[str, s
         yield alias, written(usage.body(inner).words)
 
 
-def passed_on(usage: Usage, function: Function, name: str, depth: int = 0) -> Iterator[tuple[Function, str]]:
+def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
     """`function` and every function it hands the parameter `name` to as it is, with the name it has there."""
-    yield function, name
-    if depth > 4:
-        return
-    for callee_name, arguments in usage.body(function).calls():
-        places = [i for i, a in enumerate(arguments) if _is_name(parsed(a), name)]
-        callee = usage.callee(callee_name, len(arguments)) if places else None
-        if callee is not None and callee is not function:
-            for place in places:
-                yield from passed_on(usage, callee, callee.params[place].name, depth + 1)
+    pending, seen = [(function, name)], {(function.span, function.name, name)}
+    while pending:
+        current, alias = pending.pop(0)
+        yield current, alias
+        for callee_name, arguments in usage.body(current).calls:
+            places = [i for i, a in enumerate(arguments) if _is_name(a, alias)]
+            callee = usage.callee(callee_name, len(arguments)) if places else None
+            for place in places if callee is not None else ():
+                assert callee is not None
+                key = (callee.span, callee.name, callee.params[place].name)
+                if key not in seen:
+                    seen.add(key)
+                    pending.append((callee, callee.params[place].name))
 
 
 def _is_name(node: Node | None, name: str) -> bool:
@@ -157,7 +161,7 @@ def _mode(usage: Usage, function: Function, name: str) -> str:
         ]
         literals = [c.right.value for c in equal if isinstance(c.right, Number)]
         bare = sum(1 for n in body.conditions if n == Name(alias))
-        forwarded = sum(1 for _, args in body.calls() for a in args if _is_name(parsed(a), alias))
+        forwarded = sum(1 for _, args in body.calls for a in args if _is_name(a, alias))
         if uses > len(literals) + bare + forwarded:
             return ""
         if literals:

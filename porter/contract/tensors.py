@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from porter.contract.body import Body, parsed, rebuild, written
+from porter.contract.body import Body, rebuild, written
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type, torch_type
 from porter.contract.expressions import children, render
@@ -154,13 +154,12 @@ def dispatched(text: str) -> DType:
 def _learn_from_callees(
     usage: Usage, function: Function, facts: Mapping[str, TensorFacts], aliases: Mapping[str, str], depth: int
 ) -> None:
-    for name, arguments in usage.body(function).calls():
+    for name, arguments in usage.body(function).calls:
         callee = usage.callee(name, len(arguments))
         if callee is None or callee is function:
             continue
         inner = tensor_facts(usage, callee, depth + 1) if callee.space == "host" else {}
-        for param, words in zip(callee.params, arguments, strict=False):
-            node = parsed(words)
+        for param, node in zip(callee.params, arguments, strict=False):
             owner = aliases.get(root(node)) if node is not None else None
             if owner is None or not is_buffer(param.type.text, param.type.pointers):
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from porter.contract.body import Body, comparisons, parsed, quietly, walk
+from porter.contract.body import Body, comparisons, quietly, walk
 from porter.contract.expressions import free_names, render
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
@@ -127,6 +127,10 @@ def root(node: Node) -> str:
             return ""
 
 
+def _root(node: Node | None) -> str:
+    return root(node) if node is not None else ""
+
+
 class _Reader:
     """One function's body, read for all its buffers at once."""
 
@@ -145,18 +149,14 @@ class _Reader:
                 found = next((owner[r] for n in nodes if _is_pointer(n, owner) and (r := root(n)) in owner), None)
                 if found is not None and name not in owner:
                     owner[name] = found
-            for callee, arguments in self.body.calls():
+            for callee, arguments in self.body.calls:
                 if callee in _COPIES and len(arguments) > 2:
-                    left, right = (self._root(a) for a in arguments[:2])
+                    left, right = (_root(a) for a in arguments[:2])
                     if right in owner and left and left not in owner:
                         owner[left] = owner[right]
                     elif left in owner and right and right not in owner:
                         owner[right] = owner[left]
         return owner
-
-    def _root(self, words: Sequence[Token]) -> str:
-        node = parsed(words)
-        return root(node) if node is not None else ""
 
     def uses(self) -> Iterator[tuple[str, Use]]:
         """Each buffer with what is done to it."""
@@ -184,8 +184,8 @@ class _Reader:
 
     def _handed_on(self) -> Iterator[tuple[str, Use]]:
         """What functions this one calls do to the buffers it hands them."""
-        for name, arguments in self.body.calls():
-            roots = [self.aliases.get(self._root(a), "") for a in arguments]
+        for name, arguments in self.body.calls:
+            roots = [self.aliases.get(_root(a), "") for a in arguments]
             if not any(roots):
                 continue
             callee = self.usage.callee(name, len(arguments))
@@ -200,9 +200,10 @@ class _Reader:
                     indexed = frozenset(names[q] for q in use.indexes if names.get(q))
                     yield owner, replace(use, indexes=indexed, bounds=self._outside(use.bounds, callee, arguments))
 
-    def _outside(self, bounds: tuple[str, ...], callee: Function, arguments: list[list[Token]]) -> tuple[str, ...]:
+    @staticmethod
+    def _outside(bounds: tuple[str, ...], callee: Function, arguments: tuple[Node | None, ...]) -> tuple[str, ...]:
         """Bounds named by parameters of `callee`, in the terms of this function."""
-        given = {p.name: parsed(a) for p, a in zip(callee.params, arguments, strict=False)}
+        given = {p.name: a for p, a in zip(callee.params, arguments, strict=False)}
         nodes = (given.get(bound) for bound in bounds)
         return tuple(render(node) for node in nodes if node is not None)
 

@@ -19,7 +19,7 @@ _INNER = {0: 4099, 1: 4099, 2: 1031, 3: 131, 4: 37, 5: 13}
 _OUTER = {0: 4099, 1: 4099, 2: 13, 3: 11, 4: 7, 5: 5}
 # Where a condition wants a multiple or a power of two, these follow the primes.
 _ROUND = (1, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024, 2048, 4096)
-_MAX_TRIALS = 20_000
+_MAX_TRIALS = 1_500
 _LARGEST_CONSTANT = 65_536
 _INTEGER = re.compile(r"\b\d+\b")
 
@@ -71,10 +71,17 @@ def _rank(tensor: TensorArg, symbol: str) -> int:
 
 
 def choose_sizes(contract: Contract, given: Mapping[str, int], targets: Mapping[str, int]) -> dict[str, int] | None:
-    """Sizes near `targets` that satisfy the conditions and keep every tensor small; None when none were found."""
-    search = _Search(contract, targets)
-    sizes = search.solve([s for s in contract.symbols if s not in given], dict(given))
-    return {s: sizes[s] for s in contract.symbols} if sizes is not None else None
+    """Sizes near `targets`, or near a fraction of them, that satisfy the conditions and keep every tensor small.
+
+    None when none were found.
+    """
+    free = [s for s in contract.symbols if s not in given]
+    for divisor in (1, 2, 4, 8, 32):
+        search = _Search(contract, {s: max(2, t // divisor) for s, t in targets.items()})
+        sizes = search.solve(free, dict(given))
+        if sizes is not None:
+            return {s: sizes[s] for s in contract.symbols}
+    return None
 
 
 class _Search:
