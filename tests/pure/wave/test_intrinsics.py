@@ -1,6 +1,10 @@
 import pytest
 
 PAIRS = {
+    "named from the global namespace": (
+        "return ::__any(p) + ::__ballot(q);",
+        "return (warp32::bits(::__ballot(p)) != 0) + warp32::bits(::__ballot(q));",
+    ),
     "mask and width": (
         "v += __shfl_xor_sync(0xffffffff, v, 16);",
         "v += __shfl_xor_sync(warp32::lanes(0xffffffff), v, 16, 32);",
@@ -73,6 +77,7 @@ def test_macro_that_stands_in_for_a_missing_intrinsic_is_left_alone(ported):
     "text",
     [
         "int x = tile.__any(p);",
+        "int x = mine::__any(p);",
         "// __shfl_sync(m, v, 0)\n",
         'const char* name = "__shfl_sync(m, v, 0)";',
         "int y = my__shfl_sync(m, v, 0);",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from porter.source.edit import Edit
-from porter.source.lexer import TokenKind
+from porter.source.lexer import Token, TokenKind
 from porter_maca.wave.calls import Brackets, Stream, call_after
 from porter_maca.wave.danger import Change, Danger
 from porter_maca.wave.nesting import Wrap, insert
@@ -29,8 +29,9 @@ def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive])
     for position, token in enumerate(stream.tokens):
         if token.kind is not TokenKind.IDENTIFIER or not (token.text in known or token.text in LEGACY_VOTES):
             continue
-        if position and stream.tokens[position - 1].text in {".", "->"}:
-            continue  # a member function that happens to be called so
+        start = _name_start(stream, position)
+        if start is None:
+            continue
         call = call_after(stream.tokens, position)
         if call is not None and _is_declared(stream, position):
             if token.text in known and known[token.text].mask is not None:
@@ -39,9 +40,21 @@ def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive])
         if call is None:
             yield _unclear(token.text, token.start, token.end, "it is not called here but named, pasted or passed on")
         elif token.text in LEGACY_VOTES:
-            yield _legacy_vote(token.text, token.start, call)
+            yield _legacy_vote(token, start, call)
         else:
-            yield from _call(token.text, token.start, call, text, known[token.text])
+            yield from _call(token.text, start, call, text, known[token.text])
+
+
+def _name_start(stream: Stream, position: int) -> int | None:
+    """Where the name begins, a leading `::` included; None for a member's or another namespace's name."""
+    before = stream.tokens[position - 1].text if position else ""
+    if before in {".", "->"}:
+        return None
+    if before != "::":
+        return stream.tokens[position].start
+    scope = stream.tokens[position - 2] if position > 1 else None
+    named = scope is not None and scope.kind is TokenKind.IDENTIFIER and scope.text not in _NOT_A_TYPE
+    return None if named else stream.tokens[position - 1].start
 
 
 def _is_declared(stream: Stream, position: int) -> bool:
@@ -79,14 +92,13 @@ def _is_packed(call: Brackets, text: str) -> bool:
     return any("__VA_ARGS__" in argument or argument.endswith("...") for argument in written)
 
 
-def _legacy_vote(name: str, start: int, call: Brackets) -> Change:
-    compared, negation = LEGACY_VOTES[name]
+def _legacy_vote(name: Token, start: int, call: Brackets) -> Change:
+    compared, negation = LEGACY_VOTES[name.text]
     wraps = [Wrap(start, call.close + 1, "(warp32::bits(", f") {compared} 0)")]
     if negation and call.arguments:
         wraps.append(Wrap(call.arguments[0].start, call.arguments[-1].end, f"{negation}(", ")"))
-    return Change(
-        Danger.LEGACY, start, call.close + 1, name, tuple(wraps), (Edit(start, start + len(name), "__ballot"),)
-    )
+    edit = Edit(name.start, name.end, "__ballot")
+    return Change(Danger.LEGACY, start, call.close + 1, name.text, tuple(wraps), (edit,))
 
 
 def _unclear(name: str, start: int, end: int, reason: str) -> Change:
