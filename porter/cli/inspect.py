@@ -54,10 +54,11 @@ def inspect(
     debug: DebugFlag = False,
 ) -> int:
     """Show what porter sees in a source, without executing anything."""
-    from porter.report.inspection import Inspection, read_source
+    from porter.report.inspection import Inspection
+    from porter.source.load import read_sources
 
     inspection = Inspection(
-        source=read_source(path),
+        source=read_sources(path)[0],
         target=target,
         arch=arch,
         kernels=tuple(kernel or ()),

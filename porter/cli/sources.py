@@ -42,7 +42,7 @@ def _sources_at(path: Path) -> Iterator[NamedSource]:
         raise InputError(f"{path}: {error.strerror}") from error
     if S_ISDIR(mode):
         if not found:
-            raise InputError(f"no CUDA source (*.cu) in {path}", "name a file: any suffix will do")
+            raise InputError(f"no CUDA source (*.cu) in {path}", "name a file")
         yield from (NamedSource(file, file.parent.relative_to(path)) for file in found)
     elif S_ISREG(mode):
         yield NamedSource(path)

@@ -38,19 +38,32 @@ def migrate(path: Path, options: MigrateOptions, progress: Progress) -> Migratio
     begin = time.monotonic()
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
+    original = read_original(path, options, progress)
+    progress(f"porting {path.name}")
+    port = backend.port(original.program, tuple(header for _, header in original.headers), target)
+    return prove(original, port, target, options, progress=progress, begin=begin)
+
+
+def read_original(path: Path, options: MigrateOptions, progress: Progress) -> Side:
+    """The CUDA source at `path`, parsed, with its local headers."""
     source = read_sources(path)[0]
     progress(f"reading {path.name}")
     program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
-    original = original_side(program, options.include_dirs, options.defines)
-    progress(f"porting {path.name}")
-    port = backend.port(program, tuple(header for _, header in original.headers), target)
+    return original_side(program, options.include_dirs, options.defines)
+
+
+def prove(
+    original: Side, port: Port, target: Target, options: MigrateOptions, *, progress: Progress, begin: float
+) -> Migration:
+    """Hold `port` to `original`, entry by entry; `begin` is when the work on them began, on the monotonic clock."""
+    program = original.program
     contracts = _contracts(program, options)
     with ThreadPoolExecutor(_BUILDERS) as pool:
         prover = _prover(original, port, target, options, pool)
         proofs = [_proof(prover, port, contract, progress) for contract in contracts]
     entries = tuple(proof.entry for proof in proofs)
     return Migration(
-        source=source,
+        source=program.source,
         program=program,
         target=target,
         outcome=_worst(entries, program),

@@ -15,7 +15,7 @@ from porter.catalogue import full_catalogue
 from porter.contract.contract import Contract
 from porter.contract.draft import draft
 from porter.contract.toml import dumps
-from porter.errors import InputError, UsageError
+from porter.errors import UsageError
 from porter.findings import Finding
 from porter.registry import find_backend, find_target
 from porter.report.diagnostic import diagnostic
@@ -27,19 +27,6 @@ from porter.source.headers import DiskHeaders, local_headers
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
-
-
-def read_source(path: Path) -> Source:
-    """The text of a file; raises `InputError` for one that cannot be read, is no text, or is empty."""
-    try:
-        text = path.read_bytes().decode("utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}", "check its permissions") from error
-    if "\0" in text:
-        raise InputError(f"{path}: not a text file")
-    if not text.strip():
-        raise InputError(f"{path}: the file is empty")
-    return Source(path, text)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def test_ports_of_an_earlier_migration_are_no_sources(tree):
     assert named_sources([tree]) == before
 
 
-def test_a_file_may_have_any_suffix_and_counts_once(tree):
+def test_a_file_is_taken_as_named_and_counts_once(tree):
     notes = tree / "ops/notes.md"
     assert named_sources([notes, notes]) == (NamedSource(notes),)
 
