@@ -74,9 +74,10 @@ def test_wrong_usage_is_named(porter, reduction, arguments, complaint):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "the file is empty"),
-        (b"\n  \n", "the file is empty"),
-        (b"\x7fELF\x02\x01\x01\x00\x00\x00", "not a text file"),
+        (b"", "is empty"),
+        (b"\n  \n", "is empty"),
+        (b"\x7fELF\x02\x01\x01\x00\x00\x00", "is a binary file"),
+        (b"Dear all,\nthis is a letter.\n", "no CUDA in it"),
     ],
 )
 def test_a_file_that_is_no_text_is_refused(porter, tmp_path, content, complaint):
@@ -88,10 +89,11 @@ def test_a_file_that_is_no_text_is_refused(porter, tmp_path, content, complaint)
 
 
 def test_a_file_that_is_not_there_or_a_directory_is_named(porter, tmp_path):
-    for path, complaint in ((tmp_path / "gone.cu", "No such file"), (tmp_path, "Is a directory")):
+    (tmp_path / "folder.cu").mkdir()
+    for path, complaint in ((tmp_path / "gone.cu", "no such file"), (tmp_path / "folder.cu", "is a folder")):
         done = porter("inspect", path)
         assert done.code == 2
-        assert f"{path}: cannot be read: {complaint}" in done.stderr
+        assert f"{path}: {complaint}" in done.stderr
 
 
 @pytest.fixture
@@ -109,7 +111,7 @@ def test_a_file_without_permission_is_named(porter, tmp_path, request):
     path = tmp_path / "secret.cu"
     path.write_text(REDUCTION)
     path.chmod(0)
-    porter("inspect", tmp_path)  # imports what it needs while it may
+    porter("inspect", tmp_path / "gone.cu")  # imports what it needs while it may
     request.getfixturevalue("without_privileges")
     done = porter("inspect", path)
     assert done.code == 2
@@ -123,8 +125,9 @@ def test_a_truncated_file_is_read_as_far_as_it_goes(porter, tmp_path):
     assert program["not_understood"]
 
 
-def test_prose_is_read_without_finding_kernels(porter, tmp_path):
+def test_a_file_of_another_kind_is_answered_with_the_known_ones(porter, tmp_path):
     path = tmp_path / "notes.txt"
-    path.write_text("This is a letter (with <<<brackets>>>), not a kernel.\n" * 5)
-    program = porter("inspect", path, "--json").document["program"]
-    assert program["kernels"] == []
+    path.write_text(REDUCTION)
+    done = porter("inspect", path)
+    assert done.code == 2
+    assert ".cu" in done.stderr

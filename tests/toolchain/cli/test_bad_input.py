@@ -68,8 +68,8 @@ def migrate(porter, tmp_path):
     [
         ("Dear all, <<<this>>> is a letter.\n", "no CUDA"),
         ("int add(int a, int b) { return a + b; }\n", "no CUDA"),
-        (b"\x7fELF\x02\x01\x01\x00\x00\x00\x00", "not a text file"),
-        ("", "empty"),
+        (b"\x7fELF\x02\x01\x01\x00\x00\x00\x00", "is a binary file"),
+        ("", "is empty"),
     ],
     ids=["prose", "plain C++", "binary", "empty"],
 )
