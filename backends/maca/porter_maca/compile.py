@@ -53,16 +53,16 @@ def torch_includes() -> tuple[Path, ...]:
 
 def _verdict(ran: Ran, port: Port, workdir: Path, limit_s: float) -> Finding | None:
     if ran.timed_out:
-        return finding("PORT1901", None, f"mxcc did not finish within {limit_s:g} s")
+        return finding("PORT1701", None, f"mxcc did not finish within {limit_s:g} s")
     if ran.status == 0:
         return None
     first = next(iter(errors(ran.output)), None)
     if first is None:
-        return finding("PORT1900", None, f"mxcc failed with status {ran.status}", ran.output.strip()[-500:])
+        return finding("PORT1700", None, f"mxcc failed with status {ran.status}", ran.output.strip()[-500:])
     file = next((f for f in port.files if (workdir / f.name).resolve() == (workdir / first.file).resolve()), None)
     if file is None:
-        return finding("PORT1900", None, f"mxcc, in {first.file}:{first.line}: {first.message}")
-    return finding("PORT1900", original_place(file, first), f"mxcc: {first.message}")
+        return finding("PORT1700", None, f"mxcc, in {first.file}:{first.line}: {first.message}")
+    return finding("PORT1700", original_place(file, first), f"mxcc: {first.message}")
 
 
 def original_place(file: PortedFile, error: CompilerError) -> Span | None:

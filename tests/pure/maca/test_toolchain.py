@@ -90,13 +90,13 @@ def test_a_port_that_builds_has_no_finding(sdk, workdir):
 def test_an_error_stands_at_the_users_line(sdk, workdir):
     script = "echo \"op.maca.cpp:5:12: error: use of undeclared identifier 'wrong'\" >&2; exit 1"
     found = compile_port(sdk(script), ported(), TARGET, workdir)
-    assert (found.code, found.span.line) == ("PORT1900", 4)
+    assert (found.code, found.span.line) == ("PORT1700", 4)
     assert "use of undeclared identifier 'wrong'" in found.message
 
 
 def test_an_error_in_porters_own_line_has_no_place(sdk, workdir):
     found = compile_port(sdk("echo 'op.maca.cpp:1:1: error: odd'; exit 1"), ported(), TARGET, workdir)
-    assert (found.code, found.span) == ("PORT1900", None)
+    assert (found.code, found.span) == ("PORT1700", None)
 
 
 def test_an_error_in_the_sdk_names_the_file(sdk, workdir):
@@ -112,7 +112,7 @@ def test_a_failure_without_a_diagnostic_shows_what_was_printed(sdk, workdir):
 
 def test_a_compiler_that_hangs_is_killed_with_its_children(sdk, workdir):
     found = compile_port(sdk("sleep 60 & echo $! > child; wait"), ported(), TARGET, workdir, limit_s=0.5)
-    assert found.code == "PORT1901"
+    assert found.code == "PORT1701"
     child = int((workdir / "child").read_text())
     stat = Path(f"/proc/{child}/stat")
     assert not stat.exists() or stat.read_text().split()[2] == "Z"
@@ -149,4 +149,4 @@ def test_a_resource_report_without_names_is_read_too():
 def test_the_backend_passes_an_explicit_sdk_on(sdk, workdir):
     backend = MacaBackend(sdk("echo 'op.maca.cpp:5:1: error: no'; exit 1").root)
     assert backend.probe().compile
-    assert backend.compile(ported(), TARGET, workdir).code == "PORT1900"
+    assert backend.compile(ported(), TARGET, workdir).code == "PORT1700"
