@@ -44,5 +44,9 @@ def _close(got: str, want: str) -> bool:
         return False
     a, b = float(got), float(want)
     # The last printed digit may round the other way.
-    decimals = len(want.split("e", maxsplit=1)[0].split(".")[1]) if "." in want and "e" not in want.lower() else 0
+    decimals = max(_decimals(got), _decimals(want))
     return abs(a - b) <= _RTOL * abs(b) + (1.0001 * 10.0**-decimals if decimals else 0.0)
+
+
+def _decimals(number: str) -> int:
+    return len(number.split(".")[1]) if "." in number and "e" not in number.lower() else 0

@@ -1,0 +1,138 @@
+"""The original is believed only when it finishes, is in bounds, and says the same in every order of threads."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
+from porter.contract.dtype import DType
+from porter.oracle.reference import POISONS, examine
+from porter.oracle.text_output import compare_text
+from porter.simt.job import Fault, FaultKind, Job, Run, Schedule, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
+
+PROGRAM = parse(Source(Path("k.cu"), "\n\n__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"))
+CONTRACT = Contract(
+    "k", "other", Entry(EntryKind.POINTER, "k"),
+    (TensorArg("x", Role.IN, DType.FLOAT32, ("n",)), TensorArg("y", Role.OUT, DType.FLOAT32, ("n",)),
+     ScalarArg("n", "int", "n")),
+    ("n",), (), (Workload("tiny", {"n": 3}, 1), Workload("odd", {"n": 37}, 2)), {DType.FLOAT32: Tolerance(1e-5, 1e-6)},
+)  # fmt: skip
+
+
+def ran(job: Job, result, *faults: Fault, finished: bool = True) -> Run:
+    x, y = job.arguments[0], job.arguments[1]
+    assert isinstance(x, TensorValue)
+    out = TensorValue(DType.FLOAT32, y.shape, np.asarray(result, np.float32))
+    return Run(finished, 0 if finished else 1, (x, out) if finished else (), (), (), (), (), faults, "", "", 0.0)
+
+
+def doubled(job: Job):
+    return job.arguments[0].storage * 2
+
+
+def codes(reference):
+    return [f.code for f in reference.findings]
+
+
+def test_a_clean_original_is_believed():
+    jobs = []
+
+    def execute(job: Job) -> Run:
+        jobs.append(job)
+        return ran(job, doubled(job))
+
+    reference = examine(CONTRACT, PROGRAM, execute, execute)
+    assert reference.because == ""
+    assert reference.deterministic
+    assert reference.complete
+    assert [e.workload.name for e in reference.expected] == ["tiny", "odd"]
+    ((name, value),) = reference.expected[0].outputs.tensors
+    assert name == "y"
+    assert value.shape == (3,)
+    assert reference.expected[0].yardstick is not None
+    assert {j.schedule for j in jobs} == set(Schedule)
+    assert {j.poison for j in jobs} == set(POISONS)
+
+
+def test_results_that_depend_on_the_order_of_threads_are_not_believed():
+    reference = examine(CONTRACT, PROGRAM, lambda j: ran(j, doubled(j) + (j.schedule is Schedule.REVERSE)))
+    assert not reference.deterministic
+    assert "order of threads" in reference.because
+    assert "PORT4020" in codes(reference)
+
+
+def test_rounding_in_another_order_is_noted_and_believed():
+    reference = examine(
+        CONTRACT, PROGRAM, lambda j: ran(j, doubled(j) * (1 + 1e-6 * (j.schedule is Schedule.SHUFFLED)))
+    )
+    assert reference.deterministic
+    assert reference.because == ""
+    assert codes(reference) == ["PORT4022"]
+
+
+def test_elements_never_written_are_told_from_garbage():
+    def partly(job: Job) -> Run:
+        out = doubled(job)
+        out[-1] = np.full(1, job.poison, np.uint8).repeat(4).view(np.float32)[0]
+        return ran(job, out)
+
+    reference = examine(CONTRACT, PROGRAM, partly)
+    assert codes(reference) == ["PORT4021"]
+    assert reference.because == ""
+
+    garbage = examine(CONTRACT, PROGRAM, lambda j: ran(j, doubled(j) + (j.poison == POISONS[1])))
+    assert "never written" in garbage.because
+
+
+@pytest.mark.parametrize("kind", [FaultKind.OUT_OF_BOUNDS, FaultKind.RACE, FaultKind.DEADLOCK])
+def test_a_fault_becomes_a_finding_at_its_line(kind):
+    fault = Fault(kind, "k.cu", 3, "k", "thread 5 and thread 9", count=4)
+    reference = examine(CONTRACT, PROGRAM, lambda j: ran(j, doubled(j), fault))
+    assert "thread 5 and thread 9" in reference.because
+    (finding,) = reference.findings
+    assert finding.span is not None
+    assert finding.span.line == 3
+
+
+def test_an_original_that_dies_leaves_nothing_to_compare_with():
+    fault = Fault(FaultKind.TIMEOUT, "k.cu", 0, "k", "20 s", fatal=True)
+    reference = examine(CONTRACT, PROGRAM, lambda j: ran(j, doubled(j), fault, finished=False))
+    assert reference.expected == ()
+    assert not reference.complete
+    assert "timeout" in reference.because
+
+
+def test_no_run_begins_after_the_budget():
+    reference = examine(CONTRACT, PROGRAM, lambda j: ran(j, doubled(j)), budget_s=0.0)
+    assert [e.workload.name for e in reference.expected] == ["tiny"]
+    assert not reference.complete
+
+
+def test_a_program_is_compared_by_buffers_and_prints():
+    contract = Contract("main", "other", Entry(EntryKind.PROGRAM, "main"), (), (), (), (), {})
+    buffer = np.arange(8, dtype=np.float32).view(np.uint8)
+    run = Run(True, 0, (), (), ((buffer,),), (), (), (), "max error 0.5\nTime: 3 ms\n", "", 0.0)
+    reference = examine(contract, PROGRAM, lambda _: run)
+    (expected,) = reference.expected
+    assert expected.outputs.text.startswith("max error")
+    ((_, value),) = expected.outputs.tensors
+    assert value.dtype is DType.FLOAT32
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "same"),
+    [
+        ("sum = 3.14159\n", "sum = 3.14158\n", True),
+        ("sum = 3.14159\n", "sum = 3.2\n", False),
+        ("count 5\n", "count 6\n", False),
+        ("ok\n", "wrong\n", False),
+        ("took 3.1 ms\nok\n", "took 9.9 ms\nok\n", True),
+        ("a\nb\n", "a\n", False),
+        ("-1e-3 x", "-1.00001e-3 x", True),
+    ],
+)
+def test_prints_are_compared_number_by_number(got, want, same):
+    assert (compare_text(got, want) == "") is same
