@@ -43,7 +43,8 @@ CALLS_IN_HEAD = WITH_ARGUMENTS | _words("decltype requires noexcept sizeof align
 CONTROL = _words("if for while switch catch do else return")
 
 LAMBDA_KERNELS = _words(
-    """gpu_kernel gpu_kernel_with_scalars gpu_kernel_multiple_outputs gpu_reduce_kernel opmath_gpu_kernel_with_scalars"""
+    """gpu_kernel gpu_kernel_with_scalars gpu_kernel_multiple_outputs gpu_reduce_kernel
+    opmath_gpu_kernel_with_scalars"""
 )
 TEXTURES = _words(
     """tex1D tex2D tex3D tex1Dfetch tex1DLod tex2DLod tex2DLayered texCubemap cudaTextureObject_t cudaSurfaceObject_t

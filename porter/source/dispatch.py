@@ -1,0 +1,144 @@
+"""Names that a dispatch macro or a local alias gives several meanings: `scalar_t` within `AT_DISPATCH_*`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from porter.resources import resource
+from porter.source.lexer import Token, TokenKind, match_bracket, significant, split_arguments, tokens
+from porter.source.program import Macro
+
+_NAME = re.compile(r"AT_(?:DISPATCH_)?(?:CASE_)?(?P<group>[A-Z_]+?)(?:_AND(?P<more>\d?))?$")
+_SCALAR_TYPE = re.compile(r"(?:\w+::)*k?(\w+)$")
+_DEEPEST = 6  # macros within macros
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, object]]:
+    return tomllib.loads((resource("grammars") / "torch_dispatch.toml").read_text("utf-8"))
+
+
+def meanings(words: Sequence[Token], index: int, macros: Mapping[str, Macro], depth: int = 0) -> dict[str, list[str]]:
+    """What the call of a macro at `words[index]` makes of the names it defines for its body, each with its types.
+
+    `macros` are the file's own: one that wraps a dispatch macro, or has `using T = float;` in its cases, counts.
+    """
+    name = words[index].text
+    macro = macros.get(name)
+    if macro is not None and macro.params is not None and depth < _DEEPEST:
+        return _of_own_macro(words, index, macro, macros, depth)
+    types = _torch_types(name, split_arguments(words, index + 1, templates=False))
+    return {_scalar_name(name, words, index): types} if types else {}
+
+
+def _scalar_name(name: str, words: Sequence[Token], index: int) -> str:
+    """`scalar_t`, `index_t`, or the name given to `AT_PRIVATE_CASE_TYPE_USING_HINT` and the like."""
+    if name == "AT_DISPATCH_INDEX_TYPES":
+        return "index_t"
+    arguments = split_arguments(words, index + 1, templates=False)
+    hinted = name.endswith("HINT") and len(arguments) > 1 and len(arguments[1]) == 1
+    return arguments[1][0].text if hinted else "scalar_t"
+
+
+def _torch_types(name: str, arguments: Sequence[Sequence[Token]]) -> list[str]:
+    """The types of one of PyTorch's macros; nothing for any other name."""
+    if not name.startswith("AT_"):
+        return []
+    if name in ("AT_DISPATCH_CASE", "AT_PRIVATE_CASE_TYPE", "AT_PRIVATE_CASE_TYPE_USING_HINT"):
+        return [t for a in arguments[:1] if (t := _scalar_type(a))]
+    if name in ("AT_DISPATCH_SWITCH", "AT_DISPATCH_V2"):
+        inner = [i for a in arguments for i in a]
+        return _types_of_cases(inner)
+    groups = _groups()
+    plain = name.removeprefix("AT_DISPATCH_").removeprefix("CASE_")
+    if plain in groups:
+        return list(groups[plain])
+    found = _NAME.match(name)
+    if found is None or found["group"] not in groups:
+        return []
+    extra = [t for a in arguments[: int(found["more"] or 1)] if (t := _scalar_type(a))]
+    return [*groups[found["group"]], *extra]
+
+
+def _types_of_cases(words: Sequence[Token]) -> list[str]:
+    """Types of the `AT_DISPATCH_CASE...` and `AT_<group>` among the arguments of a switch."""
+    types: list[str] = []
+    for i, token in enumerate(words):
+        if token.kind is not TokenKind.IDENTIFIER:
+            continue
+        if token.text.startswith("AT_DISPATCH_CASE") and i + 1 < len(words) and words[i + 1].text == "(":
+            types.extend(_torch_types(token.text, split_arguments(words, i + 1, templates=False)))
+        elif token.text.removeprefix("AT_") in _groups():
+            types.extend(_groups()[token.text.removeprefix("AT_")])
+        elif token.text.startswith("k") and (scalar := _scalar_type([token])):
+            types.append(scalar)
+    return list(dict.fromkeys(types))
+
+
+@cache
+def _groups() -> Mapping[str, tuple[str, ...]]:
+    return {name: tuple(map(str, types)) for name, types in _table()["groups"].items() if isinstance(types, list)}
+
+
+def _scalar_type(argument: Sequence[Token]) -> str:
+    found = _SCALAR_TYPE.match("".join(t.text for t in argument))
+    return str(_table()["scalar_types"].get(found.group(1), "")) if found else ""
+
+
+def _of_own_macro(
+    words: Sequence[Token], index: int, macro: Macro, macros: Mapping[str, Macro], depth: int
+) -> dict[str, list[str]]:
+    body = significant(tokens(macro.body, line_start=False))
+    given = _given(macro, split_arguments(words, index + 1, templates=False))
+    found: dict[str, list[str]] = {}
+    for name, meaning in aliases(body):
+        found.setdefault(given.get(name, name), []).append(given.get(meaning, meaning))
+    for i, token in enumerate(body):
+        called = i + 1 < len(body) and body[i + 1].text == "(" and token.text != macro.name
+        if token.kind is TokenKind.IDENTIFIER and called:
+            for name, types in meanings(body, i, macros, depth + 1).items():
+                found.setdefault(given.get(name, name), []).extend(given.get(t, t) for t in types)
+    return {name: list(dict.fromkeys(types)) for name, types in found.items()}
+
+
+def _given(macro: Macro, arguments: Sequence[Sequence[Token]]) -> dict[str, str]:
+    """What each parameter of `macro` stands for, as far as it is short enough to be a name or type."""
+    pairs = zip(macro.params or (), arguments, strict=False)
+    return {param: "".join(t.text for t in argument) for param, argument in pairs if len(argument) < 8}
+
+
+def aliases(words: Sequence[Token]) -> Iterator[tuple[str, str]]:
+    """`using A = B;`, `typedef B A;` and `constexpr T A = B;` among `words`: A and B."""
+    for i, token in enumerate(words):
+        if token.text not in ("using", "typedef", "constexpr"):
+            continue
+        stop = next((k for k in range(i, len(words)) if words[k].text in (";", "{", "}")), len(words))
+        if token.text == "typedef":
+            if stop > i + 2 and words[stop - 1].kind is TokenKind.IDENTIFIER:
+                yield words[stop - 1].text, _spelled(words[i + 1 : stop - 1])
+            continue
+        equals = next((k for k in range(i, stop) if words[k].text == "="), None)
+        if equals is not None and words[equals - 1].kind is TokenKind.IDENTIFIER:
+            yield words[equals - 1].text, _spelled(words[equals + 1 : stop])
+
+
+def _spelled(words: Sequence[Token]) -> str:
+    parts: list[str] = []
+    for word in words:
+        glue = parts and parts[-1][-1:].isidentifier() and word.text[:1].isidentifier()
+        parts.append(" " + word.text if glue else word.text)
+    return "".join(parts)
+
+
+def enclosing_calls(words: Sequence[Token], start: int, end: int) -> Iterator[int]:
+    """Indices of the names whose `(...)` holds the characters `[start, end)`, or is exactly there; innermost last."""
+    for i in range(len(words) - 1):
+        if words[i].start > start:
+            return
+        if words[i].kind is TokenKind.IDENTIFIER and words[i + 1].text == "(" and words[i].text.isupper():
+            close = match_bracket(words, i + 1)
+            if close is not None and words[close].end >= end:
+                yield i
