@@ -3,13 +3,12 @@
 
 #include <cassert>
 #include <cstdio>
-#include <ctime>
 
 #include "porter/block.h"
 
 namespace porter {
 
-// A clock that only moves when it is read: busy-wait loops end, and runs repeat.
+// A clock that only moves when it is read, as the executor's clock() does: busy-wait loops end, and runs repeat.
 inline long long next_tick() {
     static long long ticks = 0;
     return ticks += 1000;
@@ -17,8 +16,6 @@ inline long long next_tick() {
 
 }  // namespace porter
 
-// Takes the place of the C library's.
-extern "C" inline clock_t clock() noexcept { return porter::next_tick(); }
 inline long long clock64() { return porter::next_tick(); }
 inline long long wall_clock64() { return porter::next_tick(); }
 inline unsigned long long globaltimer() { return (unsigned long long)porter::next_tick(); }

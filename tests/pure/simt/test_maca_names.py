@@ -1,0 +1,38 @@
+"""MACA's spelling of the executor's names: the committed header is what the table gives."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from porter.simt.maca_names import HEADER, defined_names, header_text, load_spelling
+
+HEADERS = Path(str(files("porter"))) / "simt" / "include" / "porter"
+
+
+def test_committed_header_is_current():
+    assert (HEADERS / HEADER).read_text() == header_text(HEADERS), "run `python -m porter.simt.maca_names`"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "maca"),
+    [
+        ("cudaMemcpyAsync", ("mcMemcpyAsync", "hcMemcpyAsync")),
+        ("cudaDevAttrWarpSize", ("mcDeviceAttributeWarpSize", "hcDeviceAttributeWarpSize")),
+        ("cudaDevAttrGlobalMemoryBusWidth", ("mcDeviceAttributeMemoryBusWidth", "hcDeviceAttributeMemoryBusWidth")),
+        ("cudaHostAllocMapped", ("mcMallocHostMapped", "hcMallocHostMapped")),
+        ("CUDART_INF_F", ("MACART_INF_F", "HPCCRT_INF_F")),
+        ("__nv_bfloat162", ("__maca_bfloat162", "__hpcc_bfloat162")),
+        ("CUDA_R_16F", ("MACA_R_16F", "HPCC_R_16F")),
+        ("make_cuFloatComplex", ("make_mcFloatComplex", "make_hcFloatComplex")),
+        ("curand_init", ("mcrand_init", "hcrand_init")),
+    ],
+)
+def test_both_brands_spell_a_name(cuda, maca):
+    assert load_spelling().spellings(cuda) == maca
+
+
+def test_names_that_macros_make_are_found():
+    names = defined_names(HEADERS, load_spelling())
+    assert {"cudaErrorInvalidValue", "cudaDevAttrWarpSize", "cudaMalloc", "curand_uniform4"} <= set(names)
+    assert not any(name.startswith(("mc", "hc")) for name in names)
