@@ -39,11 +39,12 @@ class Console:
             yield _unwatched
             return
         from rich.console import Console as RichConsole
+        from rich.text import Text
 
         with RichConsole(file=sys.stderr).status("starting") as status:
 
             def show(step: str) -> None:
-                status.update(step)
+                status.update(Text(step))
 
             yield show
 

@@ -23,7 +23,8 @@ def test_types_reach_those_who_import_porter():
 def test_data_comes_along():
     assert core_catalogue()
     assert list(resource("grammars").glob("*.scm"))
-    assert (files("porter") / "simt" / "include" / "porter").is_dir()
+    for folder in ("include/porter", "include/cuda", "include/maca", "include/torch_shim", "runtime"):
+        assert (files("porter") / "simt" / folder).is_dir()
 
 
 def test_the_shipped_backend_comes_along_with_its_tables():

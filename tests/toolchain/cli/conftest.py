@@ -28,10 +28,16 @@ def porter(tmp_path):
     """`porter("migrate", "op.cu", "--target", "maca")`, run in `tmp_path`."""
     environment = {**os.environ, "PORTER_CACHE_DIR": str(tmp_path / "cache")}
 
-    def run(*arguments, timeout_s=120):
+    def run(*arguments, timeout_s=120, **changed):
         command = [sys.executable, "-m", "porter", *(str(argument) for argument in arguments)]
         done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
+            command,
+            cwd=tmp_path,
+            env=environment | changed,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
 

@@ -66,7 +66,7 @@ def migrate(porter, tmp_path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("Dear all, <<<this>>> is a letter.\n", "no CUDA"),
+        ("Dear all,\nthis is a letter.\n", "no CUDA"),
         ("int add(int a, int b) { return a + b; }\n", "no CUDA"),
         (b"\x7fELF\x02\x01\x01\x00\x00\x00\x00", "is a binary file"),
         ("", "is empty"),
@@ -111,6 +111,12 @@ def test_an_unknown_target_names_the_known_ones(porter, write):
     done = porter("migrate", write("op.cu", GOOD), "--target", "roc")
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr == "error: unknown target 'roc'\n  hint: targets: maca\n"
+
+
+def test_a_machine_without_a_compiler_is_exit_code_3(porter, write, tmp_path):
+    done = porter("migrate", write("op.cu", GOOD), "--target", "maca", PATH=str(tmp_path))
+    assert (done.code, done.stdout) == (3, "")
+    assert "g++" in done.stderr
 
 
 def test_a_truncated_source_is_not_verified(migrate, write):
