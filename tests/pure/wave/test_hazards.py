@@ -5,44 +5,46 @@ from porter.findings import Severity
 
 @pytest.mark.parametrize(
     "expression",
-    ["threadIdx.x / 32", "t % W", "t & (W - 1)", "t >> 5", "t & 0x1f", "t / kWarp", "t % WARPS::LANES"],
+    ["threadIdx.x / 32", "t % W", "t & (W - 1)", "t >> 5", "t & 0x1f", "t / kWarp", "t % LANES"],
 )
 def test_arithmetic_on_the_warp_is_found_under_any_name(expression, codes):
     text = (
         "#define W 32\nconstexpr int kWarp = 1 << 5;\nenum WARPS { LANES = 32 };\n"
-        f"__global__ void k(int* out) {{ const unsigned t = threadIdx.x; out[t] = {expression}; }}"
+        f"__global__ void k(int* out) {{ const unsigned t = threadIdx.x; out[t] = {expression}; __syncwarp(~0u); }}"
     )
-    expected = ["PORT1001"] if "::" not in expression else []
-    assert codes(text) == expected
+    assert codes(text)[0] == "PORT1001"
+
+
+def test_arithmetic_alone_is_no_danger(codes):
+    assert codes("__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x / 32; }") == []
 
 
 @pytest.mark.parametrize("expression", ["n / 32", "n % 32 == 0", "t / 16", "blockDim.x / 32", "data[t] % 32"])
 def test_arithmetic_on_other_things_is_not(expression, codes):
-    text = f"__global__ void k(int* out, int n, int* data) {{ int t = threadIdx.x; out[t] = {expression}; }}"
-    assert codes(text) == []
+    body = f"int t = threadIdx.x; out[t] = {expression}; __activemask();"
+    text = f"__global__ void k(int* out, int n, int* data) {{ {body} }}"
+    assert codes(text) == ["PORT1004"]
 
 
 def test_the_thread_index_is_followed_through_a_call(codes):
     text = (
         "__device__ int lane_of(int i) { return i & 31; }\n"
-        "__global__ void k(int* out) { int t = threadIdx.x; out[t] = lane_of(t); }"
+        "__global__ void k(int* out) { int t = threadIdx.x; out[t] = lane_of(t); __activemask(); }"
     )
-    assert codes(text) == ["PORT1001"]
+    assert codes(text) == ["PORT1001", "PORT1004"]
 
 
 def test_partials_of_warps_are_noted(codes):
     text = (
         "__global__ void k(int* out) { __shared__ int part[32]; const int w = threadIdx.x / 32;\n"
-        "  part[w] = out[w]; __syncthreads(); out[w] = part[threadIdx.x]; }"
+        "  part[w] = __any(out[w]); __syncthreads(); out[w] = part[threadIdx.x]; }"
     )
-    assert codes(text) == ["PORT1001", "PORT1005"]
+    assert codes(text) == ["PORT1001", "PORT1005", "PORT1012"]
 
 
 def test_barrier_that_only_some_warps_reach_is_a_warning(rewritten):
     text = "__global__ void k() { int w = threadIdx.x / 32;\n if (w == 0) { __syncthreads(); } }"
-    assert [(f.code, f.span.line, f.severity) for f in rewritten(text).findings][1:] == [
-        ("PORT1017", 2, Severity.WARNING)
-    ]
+    assert [(f.code, f.span.line, f.severity) for f in rewritten(text).findings] == [("PORT1017", 2, Severity.WARNING)]
 
 
 def test_warp_that_spins_is_a_warning(codes):

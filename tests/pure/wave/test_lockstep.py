@@ -91,3 +91,8 @@ def test_a_tree_whose_readers_stay_ahead_of_its_writers_is_left_alone(step, port
     text = f"__global__ void k() {{ volatile __shared__ float v[64]; int t = threadIdx.x; {step} }}"
     assert "carried" not in ported(text)
     assert not {"PORT1006", "PORT1021"} & set(codes(text))
+
+
+def test_an_index_made_of_the_warp_size_is_an_error_not_a_clash(codes):
+    text = "__global__ void k() { volatile __shared__ int v[64]; int t = threadIdx.x; v[t % warpSize] += v[t + 1]; }"
+    assert "PORT1021" in codes(text)

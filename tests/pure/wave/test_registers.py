@@ -27,3 +27,8 @@ def test_register_of_the_warp_is_said_for_32_lanes(before, after, ported, codes)
 )
 def test_other_ptx_is_left_to_the_table_of_instructions(text, ported):
     assert ported(f"__device__ void f() {{ {text} }}") == f"__device__ void f() {{ {text} }}"
+
+
+def test_a_target_that_needs_the_rewrite_itself_does_not_clash(ported):
+    text = '__device__ void f() { asm("mov.u32 %0, %%laneid;" : "=r"(x[t % warpSize])); }'
+    assert ported(text) == text.replace("warpSize", "warp32::size")

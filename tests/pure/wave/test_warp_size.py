@@ -42,7 +42,14 @@ def test_only_the_function_that_declares_the_name_keeps_it(ported):
     ],
 )
 def test_host_works_with_the_same_warps_as_the_kernels(before, after, ported):
-    assert ported(f"void f() {{ {before} }}") == f"void f() {{ {after} }}"
+    kernel = "__global__ void k() {} "
+    assert ported(f"{kernel}void f() {{ {before} }}") == f"{kernel}void f() {{ {after} }}"
+
+
+def test_a_file_without_device_code_needs_no_helper_text(rewritten, ported):
+    text = "void f() { int n = prop.warpSize; }"
+    assert ported(text) == "void f() { int n = 32; }"
+    assert rewritten(text).helpers == ""
 
 
 @pytest.mark.parametrize(

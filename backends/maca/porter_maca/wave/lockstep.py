@@ -63,11 +63,20 @@ def _obstacle(accesses: tuple[Access, ...], masks: list[int | None], met: list[s
         return "which lanes take part could not be proved"
     if any(a.must_split and _assignment(a.statement) is None for a in accesses):
         return "a statement that reads and writes is not a plain assignment"
+    if any(_speaks_of_the_warp(a.statement) for a in accesses):
+        return "an index speaks of the warp itself"
     if any(others - {mask} for mask, others in zip(masks, met, strict=True)):
         return "the lanes that write are not the lanes that read"
     if any((later or 0) & ~(earlier or 0) for earlier, later in pairwise(masks)):
         return "more lanes take part later than earlier"
     return ""
+
+
+def _speaks_of_the_warp(statement: Node) -> bool:
+    """Whether the target of an assignment, which is written twice, would have to be rewritten itself."""
+    parts = _assignment(statement)
+    text = parts.target.text.decode() if parts and parts.target.text else ""
+    return "warpSize" in text or "__" in text
 
 
 def _participants(

@@ -25,6 +25,7 @@ _REGISTERS: Mapping[str, str] = {
 _ASM = frozenset({"asm", "__asm__", "__asm"})
 _QUALIFIERS = frozenset({"volatile", "__volatile__", "__volatile"})
 _MOVE = re.compile(r"\s*mov\.[usb]32\s+%0\s*,\s*%%?(\w+)\s*;?\s*")
+_WARP_WORDS = re.compile(r"\bwarpSize\b|\b__[a-z]")
 _STATEMENT = re.compile(r'"(?P<ptx>[^"]*)"\s*:\s*"=r"\s*\((?P<target>.*)\)\s*', re.DOTALL)
 
 
@@ -46,7 +47,7 @@ def register_changes(stream: Stream, text: str) -> Iterator[Change]:
 def _register_read(call: Brackets, text: str) -> tuple[str, str] | None:
     """The register that the statement reads and where it puts it; None when it is about anything else."""
     statement = _STATEMENT.fullmatch(text[call.open + 1 : call.close].strip())
-    if statement is None:
+    if statement is None or _WARP_WORDS.search(statement["target"]):
         return None
     move = _MOVE.fullmatch(re.sub(r"\\[nt]", " ", statement["ptx"]))
     return (move[1], statement["target"].strip()) if move and move[1] in _REGISTERS else None

@@ -23,7 +23,7 @@ from porter.source.edit import Edit
 from porter.source.program import Program
 from porter.source.text import Source
 from porter_maca.wave.calls import Stream, streams
-from porter_maca.wave.danger import Change
+from porter_maca.wave.danger import Change, Danger
 from porter_maca.wave.flow import flow_of
 from porter_maca.wave.hazards import block_changes, hazard_changes
 from porter_maca.wave.intrinsics import intrinsic_changes
@@ -33,9 +33,11 @@ from porter_maca.wave.nesting import nested
 from porter_maca.wave.primitives import ATEN_PRIMITIVES, PRIMITIVES, Primitive
 from porter_maca.wave.registers import register_changes
 from porter_maca.wave.report import findings
-from porter_maca.wave.warp_size import declared_warp_size, warp_size_changes
+from porter_maca.wave.warp_size import WarpSizes, declared_warp_size, warp_size_changes
 
 CUDA_WARP_SIZE = 32
+_ARITHMETIC = frozenset({Danger.WARP_SIZE_LITERAL, Danger.WARP_PARTIALS})
+_NO_MEETING = _ARITHMETIC | {Danger.HALF_WAVE_BLOCK, Danger.HOST_WARP_SIZE, Danger.DIVIDED_BARRIER, Danger.SPIN_WAIT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def rewrite(program: Program, source: Source, target: Target) -> WaveResult:
     parts = streams(source.text)
     if target.warp_size == CUDA_WARP_SIZE or _is_ported(parts[0]):
         return WaveResult()
-    changes = tuple(_changes(parts, program, source))
+    changes = _dangerous(tuple(_changes(parts, program, source)))
     edits = (*nested(w for c in changes for w in c.wraps), *(e for c in changes for e in c.edits))
     needs_helpers = any("warp32::" in edit.replacement for edit in edits)
     return WaveResult(edits, findings(changes, program, source), helper_text() if needs_helpers else "")
@@ -73,17 +75,24 @@ def _is_ported(file: Stream) -> bool:
 
 def _changes(parts: tuple[Stream, ...], program: Program, source: Source) -> Iterator[Change]:
     known = _known_primitives(program)
-    own_names = _own_warp_sizes(parts, program)
+    flow = flow_of(source.text, program)
+    sizes = WarpSizes(_own_warp_sizes(parts, program), any(f.is_device for f in flow.functions))
     for stream in parts:
         yield from intrinsic_changes(stream, source.text, known)
-        yield from warp_size_changes(stream, source.text, own_names)
+        yield from warp_size_changes(stream, source.text, sizes)
         yield from register_changes(stream, source.text)
         yield from library_changes(stream)
-    flow = flow_of(source.text, program)
     for function in flow.functions:
         yield from lockstep_changes(function, flow, program)
     yield from hazard_changes(flow, program)
     yield from block_changes(flow, program)
+
+
+def _dangerous(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """`changes` without the arithmetic on 32 where nothing in the source makes lanes meet: then it is arithmetic."""
+    if any(c.danger not in _NO_MEETING for c in changes):
+        return changes
+    return tuple(c for c in changes if c.danger not in _ARITHMETIC)
 
 
 def _known_primitives(program: Program) -> dict[str, Primitive]:

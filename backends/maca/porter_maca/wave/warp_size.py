@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind
@@ -10,7 +11,8 @@ from porter_maca.wave.calls import Stream, call_after
 from porter_maca.wave.danger import Change, Danger
 from porter_maca.wave.nesting import Wrap
 
-SIZE = "warp32::size"
+_SIZE = "warp32::size"
+_HOST_ONLY_SIZE = "32"  # the namespace needs a compiler that knows `__device__`
 
 _BUILTINS = {"warpSize": Danger.WARP_SIZE, "C10_WARP_SIZE": Danger.LIBRARY, "CUB_PTX_WARP_THREADS": Danger.LIBRARY}
 _PRINTERS = frozenset({"printf", "fprintf", "sprintf", "snprintf", "cout", "cerr", "LOG", "ostream"})
@@ -18,22 +20,33 @@ _OPENER_OF = {")": "(", "]": "["}
 _STATEMENT_ENDS = frozenset({";", "{", "}"})
 
 
-def warp_size_changes(stream: Stream, text: str, own: frozenset[int]) -> Iterator[Change]:
-    """Every reading of the warp size in `stream`. `own`: the offsets where it is a name of the user's."""
+@dataclass(frozen=True, slots=True)
+class WarpSizes:
+    """How a source speaks of the warp size: `own` are the offsets at which `warpSize` is a name of the user's."""
+
+    own: frozenset[int]
+    has_device_code: bool
+
+    @property
+    def spelling(self) -> str:
+        """What the port says instead."""
+        return _SIZE if self.has_device_code else _HOST_ONLY_SIZE
+
+
+def warp_size_changes(stream: Stream, text: str, sizes: WarpSizes) -> Iterator[Change]:
+    """Every reading of the warp size in `stream`."""
     for position, token in enumerate(stream.tokens):
         if token.kind is not TokenKind.IDENTIFIER:
             continue
         before = _before(stream, position)
-        if token.text in _BUILTINS and token.start not in own and before not in {".", "->", "::"}:
-            yield Change(
-                _BUILTINS[token.text], token.start, token.end, token.text, edits=(_size(token.start, token.end),)
-            )
+        if token.text in _BUILTINS and token.start not in sizes.own and before not in {".", "->", "::"}:
+            yield _replaced(_BUILTINS[token.text], token.start, token.end, text, sizes)
         elif token.text == "warpSize" and before in {".", "->"} and _after(stream, position) != "=":
-            yield from _device_property(stream, position, text)
+            yield from _device_property(stream, position, text, sizes)
         elif token.text == "warp_size" and before == "::":
-            yield from _aten_query(stream, position, text)
+            yield from _aten_query(stream, position, text, sizes)
         elif token.text == "cudaDeviceGetAttribute":
-            yield from _device_attribute(stream, position, text)
+            yield from _device_attribute(stream, position, text, sizes)
 
 
 def declared_warp_size(stream: Stream) -> Iterator[int]:
@@ -52,29 +65,26 @@ def _after(stream: Stream, position: int) -> str:
     return stream.tokens[position + 1].text if position + 1 < len(stream.tokens) else ""
 
 
-def _size(start: int, end: int) -> Edit:
-    return Edit(start, end, SIZE)
+def _replaced(danger: Danger, start: int, end: int, text: str, sizes: WarpSizes) -> Change:
+    return Change(danger, start, end, text[start:end], edits=(Edit(start, end, sizes.spelling),))
 
 
-def _device_property(stream: Stream, position: int, text: str) -> Iterator[Change]:
+def _device_property(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
     """`prop.warpSize`: what the device says, where it is more than printed."""
-    if any(t.text in _PRINTERS for t in _statement_before(stream.tokens, position)):
-        return
-    start, end = stream.tokens[_postfix_start(stream.tokens, position)].start, stream.tokens[position].end
-    yield Change(Danger.HOST_WARP_SIZE, start, end, text[start:end], edits=(_size(start, end),))
+    if not any(t.text in _PRINTERS for t in _statement_before(stream.tokens, position)):
+        start = stream.tokens[_postfix_start(stream.tokens, position)].start
+        yield _replaced(Danger.HOST_WARP_SIZE, start, stream.tokens[position].end, text, sizes)
 
 
-def _aten_query(stream: Stream, position: int, text: str) -> Iterator[Change]:
+def _aten_query(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
     """`at::cuda::warp_size()`."""
     call = call_after(stream.tokens, position)
     start = stream.tokens[_postfix_start(stream.tokens, position)].start
     if call is not None and text[start:].startswith(("at::", "::at::")):
-        yield Change(
-            Danger.HOST_WARP_SIZE, start, call.close + 1, "at::cuda::warp_size()", edits=(_size(start, call.close + 1),)
-        )
+        yield _replaced(Danger.HOST_WARP_SIZE, start, call.close + 1, text, sizes)
 
 
-def _device_attribute(stream: Stream, position: int, text: str) -> Iterator[Change]:
+def _device_attribute(stream: Stream, position: int, text: str, sizes: WarpSizes) -> Iterator[Change]:
     """`cudaDeviceGetAttribute(&size, cudaDevAttrWarpSize, device)`: the call stays, its answer is replaced."""
     call = call_after(stream.tokens, position)
     if call is None or len(call.arguments) != 3:
@@ -84,7 +94,7 @@ def _device_attribute(stream: Stream, position: int, text: str) -> Iterator[Chan
         return
     variable = result[1:].strip() if result.startswith("&") else f"*({result})"
     start, end = stream.tokens[position].start, call.close + 1
-    wrap = Wrap(start, end, "(", f", {variable} = {SIZE}, mcSuccess)")
+    wrap = Wrap(start, end, "(", f", {variable} = {sizes.spelling}, mcSuccess)")
     yield Change(Danger.HOST_WARP_SIZE, start, end, attribute, (wrap,))
 
 
