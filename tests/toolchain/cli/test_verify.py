@@ -1,0 +1,59 @@
+"""`porter verify`: an edited port held to its original."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "rmsnorm.cu"
+
+
+@pytest.fixture
+def port(porter, tmp_path):
+    """The example's port, as porter wrote it."""
+    shutil.copy(EXAMPLE, tmp_path)
+    assert porter("migrate", "rmsnorm.cu", "--target", "maca").code == 0
+    (path,) = (tmp_path / "porter-out").glob("rmsnorm.maca.*")
+    return path
+
+
+def test_a_port_is_verified_as_it_stands_and_nothing_is_written(porter, port, tmp_path):
+    before = sorted(tmp_path.rglob("*.*"))
+    done = porter("verify", port, "--against", "rmsnorm.cu", "--json")
+    assert (done.code, done.document["outcome"], done.document["outputs"]) == (0, "verified", [])
+    assert set(done.document["warp_sizes"]) == {32, 64}
+    assert [path for path in sorted(tmp_path.rglob("*.*")) if "cache" not in path.parts] == [
+        path for path in before if "cache" not in path.parts
+    ]
+
+
+def test_an_edit_that_changes_the_answer_is_found(porter, port):
+    text = port.read_text()
+    assert text.count("total / columns") == 1
+    port.write_text(text.replace("total / columns", "total / (columns + 1)"))
+    done = porter("verify", port, "--against", "rmsnorm.cu", "--json")
+    assert (done.code, done.document["outcome"]) == (1, "wrong")
+    assert not all(workload["passed"] for workload in done.document["workloads"])
+
+
+def test_the_plain_rename_does_not_hold(porter, port, tmp_path):
+    renamed = EXAMPLE.read_text().replace("cuda_fp16.h", "maca_fp16.h").replace("cuda_runtime.h", "mc_runtime.h")
+    (tmp_path / "renamed.maca.cpp").write_text(renamed.replace("cudaStream_t", "mcStream_t"))
+    done = porter("verify", "renamed.maca.cpp", "--against", "rmsnorm.cu", "--json")
+    assert (done.code, done.document["outcome"]) in ((1, "wrong"), (1, "crashed"))
+
+
+def test_an_edit_that_does_not_compile_is_shown_at_its_line(porter, port):
+    lines = port.read_text().splitlines()
+    port.write_text("\n".join([*lines, "int broken = ;"]))
+    done = porter("verify", port, "--against", "rmsnorm.cu")
+    assert done.code == 1
+    assert f"{port.name}:{len(lines) + 1}" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("not built: rmsnorm.cu for maca")
+
+
+def test_a_candidate_that_is_not_there_is_named(porter, tmp_path):
+    shutil.copy(EXAMPLE, tmp_path)
+    done = porter("verify", "gone.maca.cpp", "--against", "rmsnorm.cu")
+    assert (done.code, done.stdout) == (2, "")
+    assert "gone.maca.cpp: no such file" in done.stderr
