@@ -15,34 +15,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from porter.contract.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
-from porter.contract.expressions import evaluate, names_in
+from porter.contract.expressions import names_in
 from porter.contract.fit import Fit, bound_by, fit
-from porter.contract.materialise import materialise
+from porter.contract.probing import job, probe_job, probe_sizes
 from porter.contract.questions import bound_question, extent_question, unknown_bounds, unknown_extents
-from porter.contract.workloads import choose_sizes, with_workloads
-from porter.simt.job import FaultKind, Job, Run, TensorValue, Value
+from porter.contract.workloads import with_workloads
+from porter.simt.job import FaultKind, Job, Run
 
 Execute = Callable[[Job], Run]
 
 _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
+_PLACEMENTS = 5
 _DIVISORS = (2, 4, 8, 32, 128, 256, 1024)
 _TROUBLE = frozenset(
     (FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.CRASH)
 )
-# Primes by the number of symbols: products stay small, and a single size reaches beyond a block.
-_LADDERS: Mapping[int, tuple[tuple[int, ...], ...]] = {
-    1: ((37,), (523,), (1031,)),
-    2: ((13, 37), (17, 263), (5, 1031)),
-    3: ((5, 13, 37), (7, 11, 131), (3, 17, 67)),
-    4: ((3, 5, 7, 23), (5, 2, 11, 17), (2, 7, 13, 11)),
-}
-_SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
-_BOUND_PRIMES = (11, 17, 29)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +78,7 @@ class _Confirmer:
     def confirmed(self) -> Confirmation:
         """The whole procedure."""
         if unknown_extents(self.contract) or unknown_bounds(self.contract):
+            self._place_tensors()
             probed = self._with_bounds_as_symbols()
             probes = self._probes(probed)
             if len(probes) < 2:
@@ -101,13 +92,33 @@ class _Confirmer:
     def run(self, contract: Contract, sizes: Mapping[str, int], elements: int = 0) -> Run:
         """One run of `contract` at `sizes`; unknown extents are `elements` long."""
         self.runs += 1
-        wide = _widened(contract, elements) if elements else contract
-        workload = Workload("probe", sizes, seed=1)
-        run = self.execute(_at_the_bound(job(wide, workload), wide, sizes) if elements else job(wide, workload))
+        exact = Workload("probe", sizes, seed=1)
+        run = self.execute(probe_job(contract, sizes, elements) if elements else job(contract, exact))
         broken = next((f for f in run.faults if f.kind in _TROUBLE or f.fatal), None)
         if broken is not None:
             self.trouble = f"{broken.kind.value} at line {broken.line}: {broken.message}"
         return run
+
+    def _place_tensors(self) -> None:
+        """Shapes for torch tensors that host code checks but does not name: those of others, then single extents."""
+        unknown = unknown_extents(self.contract)
+        if self.contract.entry.kind is not EntryKind.TORCH or not unknown:
+            return
+        known = [t.shape for t in self.contract.tensors if t not in unknown]
+        shapes = dict.fromkeys((*known, *((s,) for shape in known for s in reversed(shape))))
+        candidates = [self.contract, *(_placed(self.contract, shape) for shape in shapes)]
+        for candidate in candidates[:_PLACEMENTS]:
+            sizes = probe_sizes(candidate, frozenset(), self.fixed, 0, 0)
+            if sizes is not None and self._accepted(self.run(candidate, sizes, self.elements)):
+                self.contract = candidate
+                return
+
+    @staticmethod
+    def _accepted(run: Run) -> bool:
+        """Whether host code took the arguments and kernels stayed inside them."""
+        return (
+            run.finished and not any(f.kind in _TROUBLE for f in run.faults) and not any(t.beyond for t in run.touched)
+        )
 
     def _with_bounds_as_symbols(self) -> Contract:
         """The contract with a symbol for every unknown bound."""
@@ -129,8 +140,9 @@ class _Confirmer:
 
     def _probe(self, contract: Contract, attempt: int) -> Probe | None:
         """A run that touches nothing beyond its allocations, at the sizes wanted or at smaller ones."""
+        bounds = frozenset(contract.symbols) - set(self.contract.symbols)
         for smaller in (0, 1, 2):
-            sizes = self._sizes(contract, attempt, smaller)
+            sizes = probe_sizes(contract, bounds, self.fixed, attempt, smaller)
             if sizes is None:
                 return None
             run = self.run(contract, sizes, self.elements)
@@ -140,19 +152,6 @@ class _Confirmer:
             if run.finished and not any(f.kind in (FaultKind.LAUNCH, FaultKind.HOST_CHECK) for f in run.faults):
                 return Probe(sizes, run)
         return None
-
-    def _sizes(self, contract: Contract, attempt: int, smaller: int) -> dict[str, int] | None:
-        symbols = [s for s in contract.symbols if s not in self.fixed]
-        bounds = [s for s in symbols if s not in self.contract.symbols]
-        plain = [s for s in symbols if s not in bounds]
-        ladder = _LADDERS.get(len(plain)) if smaller == 0 else None
-        step = attempt + 3 * smaller
-        targets = {
-            s: ladder[attempt][i] if ladder else _SMALL[(i + 1 + 2 * step) % (len(_SMALL) - 4 * smaller)]
-            for i, s in enumerate(plain)
-        }
-        targets |= {s: _BOUND_PRIMES[(attempt + i) % 3] for i, s in enumerate(bounds)}
-        return choose_sizes(_unshaped(contract), self.fixed, targets)
 
     def _learn(self, probed: Contract, probes: list[Probe]) -> None:
         """Replace guessed shapes and roles by what the probes show."""
@@ -227,9 +226,18 @@ class _Confirmer:
             role = (Role.INOUT if read else Role.OUT) if written else Role.IN
         if role is Role.OUT and found is not None and not found.exact:
             role = Role.INOUT  # elements that are never written must have a value of their own
-        shape = (_plain(found),) if found is not None else tensor.shape
+        shape = self._shape(tensor, found)
         bound = f"{shape[0]} - 1" if tensor.values is Values.SORTED and found is not None else tensor.bound
         return replace(tensor, role=role, shape=shape, bound=bound)
+
+    def _shape(self, tensor: TensorArg, found: Fit | None) -> tuple[str, ...]:
+        """The fitted extent; for a torch tensor the shape of another one with as many elements."""
+        if found is None:
+            return tensor.shape
+        text = _plain(found)
+        torch = self.contract.entry.kind is EntryKind.TORCH
+        alike = (t.shape for t in self.contract.tensors if torch and " * ".join(t.shape) == text)
+        return next(alike, (text,))
 
     def _settle(self) -> None:
         """Run the odd workload on exact allocations; find the condition that mends what breaks."""
@@ -253,54 +261,6 @@ class _Confirmer:
         return run.finished and not any(f.kind in _TROUBLE for f in run.faults)
 
 
-def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
-    """The run of `workload`; a KERNEL's launch is evaluated at its sizes."""
-    arguments = materialise(contract, workload, poison)
-    launch = contract.entry.launch
-    if launch is None:
-        return Job(arguments=arguments, poison=poison)
-    sizes = workload.sizes
-    x, y, z = (max(1, evaluate(text, sizes)) for text in launch.grid)
-    bx, by, bz = (max(1, evaluate(text, sizes)) for text in launch.block)
-    shared = evaluate(launch.shared_bytes, sizes)
-    return Job(arguments=arguments, poison=poison, grid=(x, y, z), block=(bx, by, bz), shared_bytes=shared)
-
-
-def _widened(contract: Contract, elements: int) -> Contract:
-    """Unknown extents as `elements`, and everything an input, so that it holds values and not poison."""
-    unknown = {t.name for t in unknown_extents(contract)}
-    arguments = tuple(
-        replace(a, shape=(str(elements),), role=Role.INOUT) if isinstance(a, TensorArg) and a.name in unknown else a
-        for a in contract.arguments
-    )
-    return replace(contract, arguments=arguments)
-
-
-def _unshaped(contract: Contract) -> Contract:
-    """The contract without the shapes that are guesses: they must not keep the sizes of a probe down."""
-    unknown = {t.name for t in unknown_extents(contract)}
-    return replace(
-        contract,
-        arguments=tuple(a for a in contract.arguments if not isinstance(a, TensorArg) or a.name not in unknown),
-    )
-
-
-def _at_the_bound(probe: Job, contract: Contract, sizes: Mapping[str, int]) -> Job:
-    """`probe` with all indices at their largest, wherever a prefix of them ends, and offsets that rise by one."""
-    tensors = iter(contract.tensors)
-    arguments: list[Value] = []
-    for value in probe.arguments:
-        tensor = next(tensors) if isinstance(value, TensorValue) else None
-        if tensor is not None and isinstance(value, TensorValue) and tensor.values in (Values.INDEX, Values.SORTED):
-            count, bound = value.storage.size, evaluate(tensor.bound, sizes)
-            filled = np.arange(count) if tensor.values is Values.SORTED else np.full(count, bound - 1)
-            storage = filled.astype(value.storage.dtype).reshape(value.shape)
-            arguments.append(replace(value, storage=storage))
-        else:
-            arguments.append(value)
-    return replace(probe, arguments=tuple(arguments))
-
-
 def _bound_symbol(tensor: TensorArg) -> str:
     return f"{tensor.name}_bound"
 
@@ -310,6 +270,16 @@ def _with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
         replace(a, bound=bounds.get(a.bound, a.bound)) if isinstance(a, TensorArg) else a for a in contract.arguments
     )
     return replace(contract, arguments=arguments, symbols=tuple(s for s in contract.symbols if s not in bounds))
+
+
+def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
+    """`contract` with `shape` for every tensor of which the draft knows none."""
+    unknown = unknown_extents(contract)
+    arguments = tuple(
+        replace(a, shape=shape) if a in unknown and isinstance(a, TensorArg) else a for a in contract.arguments
+    )
+    answered = {extent_question(t.name) for t in unknown}
+    return replace(contract, arguments=arguments, questions=tuple(q for q in contract.questions if q not in answered))
 
 
 def _is_factor(symbol: str, text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.contract.confirm import job as forward_job
+from porter.contract.probing import job as forward_job
 from porter.contract.contract import Contract, EntryKind, Workload
 from porter.simt.job import Job, Schedule
 

@@ -1,0 +1,98 @@
+"""Runs that ask a question: the arguments and sizes of a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from porter.contract.contract import Contract, Role, TensorArg, Values, Workload
+from porter.contract.expressions import evaluate
+from porter.contract.materialise import materialise
+from porter.contract.questions import unknown_extents
+from porter.contract.workloads import choose_sizes
+from porter.simt.job import Job, TensorValue, Value
+
+# Primes by the number of symbols: products stay small, and a single size reaches beyond a block.
+_LADDERS: Mapping[int, tuple[tuple[int, ...], ...]] = {
+    1: ((37,), (523,), (1031,)),
+    2: ((13, 37), (17, 263), (5, 1031)),
+    3: ((5, 13, 37), (7, 11, 131), (3, 17, 67)),
+    4: ((3, 5, 7, 23), (5, 2, 11, 17), (2, 7, 13, 11)),
+}
+_SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+_BOUND_PRIMES = (11, 17, 29)
+
+
+def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
+    """The run of `workload`; a KERNEL's launch is evaluated at its sizes."""
+    arguments = materialise(contract, workload, poison)
+    launch = contract.entry.launch
+    if launch is None:
+        return Job(arguments=arguments, poison=poison)
+    sizes = workload.sizes
+    x, y, z = (max(1, evaluate(text, sizes)) for text in launch.grid)
+    bx, by, bz = (max(1, evaluate(text, sizes)) for text in launch.block)
+    shared = evaluate(launch.shared_bytes, sizes)
+    return Job(arguments=arguments, poison=poison, grid=(x, y, z), block=(bx, by, bz), shared_bytes=shared)
+
+
+def probe_job(contract: Contract, sizes: Mapping[str, int], elements: int) -> Job:
+    """A run on tensors that hold `elements` where their extent is unknown, indices all at their largest."""
+    wide = _widened(contract, elements)
+    return _at_the_bound(job(wide, Workload("probe", sizes, seed=1)), wide, sizes)
+
+
+def _widened(contract: Contract, elements: int) -> Contract:
+    """Unknown extents as `elements`, and everything an input, so that it holds values and not poison."""
+    unknown = {t.name for t in unknown_extents(contract)}
+    arguments = tuple(
+        replace(a, shape=(str(elements),), role=Role.INOUT) if isinstance(a, TensorArg) and a.name in unknown else a
+        for a in contract.arguments
+    )
+    return replace(contract, arguments=arguments)
+
+
+def _at_the_bound(probe: Job, contract: Contract, sizes: Mapping[str, int]) -> Job:
+    """`probe` with all indices at their largest, wherever a prefix of them ends, and offsets that rise by one."""
+    tensors = iter(contract.tensors)
+    arguments: list[Value] = []
+    for value in probe.arguments:
+        tensor = next(tensors) if isinstance(value, TensorValue) else None
+        if tensor is not None and isinstance(value, TensorValue) and tensor.values in (Values.INDEX, Values.SORTED):
+            count, bound = value.storage.size, evaluate(tensor.bound, sizes)
+            filled = np.arange(count) if tensor.values is Values.SORTED else np.full(count, bound - 1)
+            storage = filled.astype(value.storage.dtype).reshape(value.shape)
+            arguments.append(replace(value, storage=storage))
+        else:
+            arguments.append(value)
+    return replace(probe, arguments=tuple(arguments))
+
+
+def probe_sizes(
+    contract: Contract, bounds: frozenset[str], fixed: Mapping[str, int], attempt: int, smaller: int
+) -> dict[str, int] | None:
+    """The sizes of a probe: primes that differ between symbols and attempts, less with each step of `smaller`.
+
+    `bounds` are the symbols that stand for unknown bounds. None when the conditions leave no choice.
+    """
+    symbols = [s for s in contract.symbols if s not in fixed]
+    plain = [s for s in symbols if s not in bounds]
+    ladder = _LADDERS.get(len(plain)) if smaller == 0 else None
+    step = attempt + 3 * smaller
+    targets = {
+        s: ladder[attempt][i] if ladder else _SMALL[(i + 1 + 2 * step) % (len(_SMALL) - 4 * smaller)]
+        for i, s in enumerate(plain)
+    }
+    targets |= {s: _BOUND_PRIMES[(attempt + i) % 3] for i, s in enumerate(s for s in symbols if s in bounds)}
+    return choose_sizes(_unshaped(contract), fixed, targets)
+
+
+def _unshaped(contract: Contract) -> Contract:
+    """The contract without the shapes that are guesses: they must not keep the sizes of a probe down."""
+    unknown = {t.name for t in unknown_extents(contract)}
+    return replace(
+        contract,
+        arguments=tuple(a for a in contract.arguments if not isinstance(a, TensorArg) or a.name not in unknown),
+    )
