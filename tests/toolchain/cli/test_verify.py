@@ -36,7 +36,8 @@ def test_an_edit_that_changes_the_answer_is_found(porter, port):
     assert not all(workload["passed"] for workload in done.document["workloads"])
 
 
-def test_the_plain_rename_does_not_hold(porter, port, tmp_path):
+def test_the_plain_rename_does_not_hold(porter, tmp_path):
+    shutil.copy(EXAMPLE, tmp_path)
     renamed = EXAMPLE.read_text().replace("cuda_fp16.h", "maca_fp16.h").replace("cuda_runtime.h", "mc_runtime.h")
     (tmp_path / "renamed.maca.cpp").write_text(renamed.replace("cudaStream_t", "mcStream_t"))
     done = porter("verify", "renamed.maca.cpp", "--against", "rmsnorm.cu", "--json")
