@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -38,8 +38,15 @@ def inclusions(text: str) -> Iterator[Inclusion]:
             yield Inclusion(found["path"].strip(), token.start + start, token.start + end, token.end)
 
 
+def distinct(source: Source, headers: Iterable[Source]) -> tuple[Source, ...]:
+    """`headers` without `source` itself, each once, however its path is written."""
+    found = {_normal(header.path): header for header in reversed(tuple(headers))}
+    found.pop(_normal(source.path), None)
+    return tuple(reversed(found.values()))
+
+
 def port_names(home: Path, headers: Sequence[Source]) -> Mapping[Path, str]:
-    """Where each local header goes: its place relative to `home`, or its bare name when it lies elsewhere."""
+    """Where each of the distinct `headers` goes: its place relative to `home`, its bare name when it lies elsewhere."""
     names: dict[Path, str] = {}
     for header in headers:
         path = _normal(header.path)

@@ -23,7 +23,7 @@ from porter_maca.cautions import cautions
 from porter_maca.declared import Declared, declared
 from porter_maca.device import mend
 from porter_maca.frame import framed
-from porter_maca.headers import include_ported, inclusions, port_names
+from porter_maca.headers import distinct, include_ported, inclusions, port_names
 from porter_maca.limits import over_limits
 from porter_maca.names import rename
 from porter_maca.places import Places
@@ -49,6 +49,7 @@ class _Port:
 
 def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
     """`program` and the local `headers` it includes as MACA C++ for `target`; porter's own ports stay as they are."""
+    headers = distinct(program.source, headers)
     sources = (program.source, *headers)
     shared = _Port(
         target,

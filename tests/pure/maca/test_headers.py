@@ -66,3 +66,8 @@ def test_an_extension_stays_a_cu_file_and_a_header_a_header():
     assert list(port(extension)) == ["op.maca.cu"]
     program = parse(Source(Path("kernels.cuh"), "__global__ void k() {}\n"))
     assert BACKEND.port(program, (), BACKEND.targets()[0]).files[0].name == "kernels.maca.cuh"
+
+
+def test_a_header_given_twice_is_ported_once():
+    files = port('#include "check.h"\n', **{"project/src/check.h": CHECK, "project/src/lib/../check.h": CHECK})
+    assert list(files) == ["op.maca.cpp", "check.h"]
