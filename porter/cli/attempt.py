@@ -60,30 +60,40 @@ def attempt_all(
     attempts: list[Attempt] = []
     for source in named_sources(paths):
         with console.progress() as step:
-            attempts.append(attempt(source, options, to, machine, step))
-        last = attempts[-1]
-        if isinstance(last, Failed) and not several:
-            raise last.error
-        if not console.json:
-            console.show(attempt_text(last, with_diff=diff))
+            fresh = attempt(source, options, to, machine, step)
+        attempts.extend(fresh)
+        for last in fresh:
+            if isinstance(last, Failed) and not several:
+                raise last.error
+            if not console.json:
+                console.show(attempt_text(last, with_diff=diff))
     if console.json:
         documents = [attempt_document(one) for one in attempts]
-        console.document({"migrations": documents} if several else documents[0])
+        console.document({"migrations": documents} if several or len(documents) > 1 else documents[0])
     elif several:
         console.show(summary_text(attempts))
     return exit_code(attempts)
 
 
-def attempt(source: NamedSource, options: MigrateOptions, to: Destination, machine: Machine, step: Progress) -> Attempt:
-    """Migrate one source and write what came of it."""
+def attempt(
+    source: NamedSource, options: MigrateOptions, to: Destination, machine: Machine, step: Progress
+) -> tuple[Attempt, ...]:
+    """Migrate one file and write what came of it; each of several sources in it gets a folder of its own."""
     try:
-        migration = migrate(source.path, options, step)
+        migrations = migrate(source.path, options, step)
         folder = to.folder / source.subfolder
-        texts = output_texts(migration, folder, machine, with_contract=options.contract is None)
-        own = {source.path, *(file.source.path for file in migration.files)}
-        write_outputs(texts, to.folder, own if options.contract is None else {*own, options.contract}, force=to.force)
+        places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
+        return tuple(_written(m, place, options, to, machine) for m, place in zip(migrations, places, strict=True))
     except PorterError as error:
-        return Failed(source.path, error)
+        return (Failed(source.path, error),)
+
+
+def _written(
+    migration: Migration, folder: Path, options: MigrateOptions, to: Destination, machine: Machine
+) -> Migrated:
+    texts = output_texts(migration, folder, machine, with_contract=options.contract is None)
+    own = {migration.source.path, *(file.source.path for file in migration.files)}
+    write_outputs(texts, to.folder, own if options.contract is None else {*own, options.contract}, force=to.force)
     return Migrated(migration, tuple(texts))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Port, Target
@@ -20,42 +21,42 @@ from porter.findings import Finding
 from porter.registry import find_backend, find_target
 from porter.simt.job import HardwareLimits, Limits
 from porter.source.headers import DiskHeaders
-from porter.source.load import read_sources
+from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
+from porter.source.text import Source
 
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
 _BUILDERS = 2
 
 
-def migrate(path: Path, options: MigrateOptions, progress: Progress) -> Migration:
-    """Port the source at `path` and prove the port.
+def migrate(path: Path, options: MigrateOptions, progress: Progress) -> tuple[Migration, ...]:
+    """Port every source in the file at `path` and prove the ports; only a Python file holds more than one.
 
     Raises `PorterError`s for what the user has to mend before anything can be tried: an unreadable file, an unknown
     target or kernel, a broken contract, no C++ compiler.
     """
-    begin = time.monotonic()
+    progress(f"reading {path.name}")
+    loaded = load(path)
+    migrations = tuple(_migrated(source, options, progress) for source in loaded.sources)
+    first = replace(migrations[0], findings=(*loaded.findings, *migrations[0].findings))
+    return (first, *migrations[1:])
+
+
+def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Migration:
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
-    original = read_original(path, options, progress)
-    progress(f"porting {path.name}")
-    port = backend.port(original.program, tuple(header for _, header in original.headers), target)
-    return prove(original, port, target, options, progress=progress, begin=begin)
-
-
-def read_original(path: Path, options: MigrateOptions, progress: Progress) -> Side:
-    """The CUDA source at `path`, parsed, with its local headers."""
-    source = read_sources(path)[0]
-    progress(f"reading {path.name}")
     program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
-    return original_side(program, options.include_dirs, options.defines)
+    original = original_side(program, options.include_dirs, options.defines)
+    progress(f"porting {source.path.name}")
+    port = backend.port(program, tuple(header for _, header in original.headers), target)
+    return held(original, port, target, options, progress)
 
 
-def prove(
-    original: Side, port: Port, target: Target, options: MigrateOptions, *, progress: Progress, begin: float
-) -> Migration:
-    """Hold `port` to `original`, entry by entry; `begin` is when the work on them began, on the monotonic clock."""
+def held(original: Side, port: Port, target: Target, options: MigrateOptions, progress: Progress) -> Migration:
+    """`port` held to `original`: every entry proven, and what was found on the way."""
+    begin = time.monotonic()
     program = original.program
     contracts = _contracts(program, options)
     with ThreadPoolExecutor(_BUILDERS) as pool:

@@ -1,33 +1,42 @@
-"""A port as it stands, held to its original: what `migrate` does, without the porting."""
+"""A port as it stands, held to its original: nothing is ported here, only executed and compared."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from porter.backend import Port, PortedFile
-from porter.evaluate.migrate import prove, read_original
+from porter.errors import InputError
+from porter.evaluate.migrate import held
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
+from porter.evaluate.side import original_side
 from porter.registry import find_backend, find_target
-from porter.source.headers import local_headers
-from porter.source.load import read_sources
+from porter.source.headers import DiskHeaders, local_headers
+from porter.source.load import load
+from porter.source.parse import parse
 from porter.source.text import Source
 
 
 def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Progress) -> Migration:
-    """Prove the port at `candidate` against the CUDA source at `against`.
+    """The outcome of `candidate`, a port of `against` in the target's language.
 
-    Raises the `PorterError`s of `migrate`.
+    Raises `InputError` for a file that cannot be read or holds not exactly one source.
     """
-    begin = time.monotonic()
+    progress(f"reading {candidate.name}")
     target = find_target(find_backend(options.target), options.arch)
-    original = read_original(against, options, progress)
-    port = _as_it_stands(read_sources(candidate)[0], options)
-    return prove(original, port, target, options, progress=progress, begin=begin)
+    program = parse(_only_source(against), headers=DiskHeaders(options.include_dirs), defines=options.defines)
+    original = original_side(program, options.include_dirs, options.defines)
+    return held(original, _as_it_stands(candidate, options), target, options, progress)
 
 
-def _as_it_stands(source: Source, options: MigrateOptions) -> Port:
-    """The candidate and the local headers it includes, by the names it uses."""
+def _as_it_stands(candidate: Path, options: MigrateOptions) -> Port:
+    source = _only_source(candidate)
     headers = local_headers(source, options.include_dirs)
-    files = (PortedFile(source.path.name, source.text, source), *(PortedFile(n, h.text, h) for n, h in headers))
+    files = (PortedFile(candidate.name, source.text, source), *(PortedFile(n, h.text, h) for n, h in headers))
     return Port(files, ())
+
+
+def _only_source(path: Path) -> Source:
+    sources = load(path).sources
+    if len(sources) != 1:
+        raise InputError(f"{path}: holds {len(sources)} sources", "verify one at a time: put it into a file of its own")
+    return sources[0]
