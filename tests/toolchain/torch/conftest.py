@@ -16,13 +16,6 @@ INCLUDE = SIMT / "include"
 FLAGS = ("-std=c++17", "-O0", f"-I{INCLUDE}", f"-I{INCLUDE / 'torch_shim'}", f"-I{INCLUDE / 'cuda'}")
 
 
-def compile_text(text: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    """Compiles one C++ source in `folder` to program.o; the caller looks at the result."""
-    (folder / "program.cpp").write_text(text)
-    command = ["g++", *FLAGS, f"-I{HERE}", *flags, "-c", "program.cpp", "-o", "program.o"]
-    return subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True)
-
-
 @pytest.fixture(scope="session")
 def tensor_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An object with every tensor operation and plain memory below it."""
@@ -33,14 +26,33 @@ def tensor_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "all.o"
 
 
-@pytest.fixture
-def run_program(tensor_library: Path, tmp_path: Path) -> Callable[[str], str]:
+@pytest.fixture(scope="session")
+def program_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where programs are compiled, one after the other."""
+    return tmp_path_factory.mktemp("program")
+
+
+@pytest.fixture(scope="session")
+def compiler_errors(program_folder: Path) -> Callable[[str], str]:
+    """Compiles a program to program.o; returns what the compiler said."""
+
+    def compile_text(text: str) -> str:
+        (program_folder / "program.cpp").write_text(text)
+        command = ["g++", *FLAGS, "-w", f"-I{HERE}", "-c", "program.cpp", "-o", "program.o"]
+        return subprocess.run(command, check=False, cwd=program_folder, capture_output=True, text=True).stderr
+
+    return compile_text
+
+
+@pytest.fixture(scope="session")
+def run_program(
+    tensor_library: Path, compiler_errors: Callable[[str], str], program_folder: Path
+) -> Callable[[str], str]:
     """Compiles, links and runs a program; returns what it printed."""
 
     def run(text: str) -> str:
-        built = compile_text(text, tmp_path)
-        assert built.returncode == 0, built.stderr
-        subprocess.run(["g++", "program.o", str(tensor_library), "-o", "program"], cwd=tmp_path, check=True)
-        return subprocess.run(["./program"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        assert compiler_errors(text) == ""
+        subprocess.run(["g++", "program.o", str(tensor_library), "-o", "program"], cwd=program_folder, check=True)
+        return subprocess.run(["./program"], cwd=program_folder, check=True, capture_output=True, text=True).stdout
 
     return run

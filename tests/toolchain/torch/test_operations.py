@@ -84,21 +84,25 @@ def compare(line: str, want: torch.Tensor) -> str:
     return ""
 
 
+@pytest.fixture(scope="module")
+def printed(run_program: Callable[[str], str]) -> dict[str, list[str]]:
+    """The lines of every case, by its C++ text: one program for all, because compiling is what takes time."""
+    cases = [cpp for cases in GROUPS.values() for cpp, _ in cases]
+    functions = "".join(f"    show_case({i}, [&] {{ return {cpp}; }});\n" for i, cpp in enumerate(cases))
+    lines = run_program(f'#include "show.h"\nint main() {{{INPUTS}{functions}}}\n').splitlines()
+    return {cpp: [line for line in lines if line.startswith(f"{i}|")] for i, cpp in enumerate(cases)}
+
+
 @pytest.mark.parametrize("group", GROUPS)
-def test_operations_agree_with_pytorch(group: str, run_program: Callable[[str], str]) -> None:
-    cases = GROUPS[group]
-    calls = "".join(f"    show_case({i}, [&] {{ return {cpp}; }});\n" for i, (cpp, _) in enumerate(cases))
-    printed = run_program(f'#include "show.h"\nint main() {{{INPUTS}{calls}}}\n').splitlines()
+def test_operations_agree_with_pytorch(group: str, printed: dict[str, list[str]]) -> None:
     names = python_inputs()
     wrong = []
-    for i, (cpp, python) in enumerate(cases):
-        lines = [line for line in printed if line.startswith(f"{i}|")]
-        want = expected(python, names)
-        if want == "error" or "|error|" in lines[0]:
+    for cpp, python in GROUPS[group]:
+        lines, want = printed[cpp], expected(python, names)
+        if isinstance(want, str) or "|error|" in lines[0]:
             if want != "error" or "|error|" not in lines[0]:
                 wrong.append(f"{cpp}: {lines[0]}; PyTorch: {want}")
             continue
-        assert isinstance(want, list)
         assert len(lines) == len(want), cpp
         wrong += [f"{cpp}: {why}" for line, tensor in zip(lines, want, strict=True) if (why := compare(line, tensor))]
     assert not wrong, "\n".join(wrong)

@@ -1,6 +1,8 @@
 // Job arguments as torch's parameter types, and returned tensors as results.
 #pragma once
 
+#include <deque>
+
 #include "porter/convert.h"
 #include "porter/torch/factories.h"
 
@@ -14,15 +16,27 @@ inline constexpr std::pair<DType, c10::ScalarType> TORCH_TYPES[] = {
     {DType::UINT32, c10::kUInt32}, {DType::UINT16, c10::kUInt16}, {DType::UINT8, c10::kByte}, {DType::BOOL, c10::kBool},
 };
 
+// Where `float` is compiled as `double`, a float tensor's elements have 8 bytes: as an argument it says FLOAT32 and has
+// the bytes, as a result it says what it holds.
+inline DType stored_type(c10::ScalarType type) {
+    if (type == c10::kFloat && sizeof(porter::Float) == sizeof(double)) return DType::FLOAT64;
+    for (const auto& [dtype, torch_type] : TORCH_TYPES) {
+        if (torch_type == type) return dtype;
+    }
+    __builtin_unreachable();
+}
+
 template <>
 struct Convert<at::Tensor> {
     static at::Tensor from(Argument& argument) {
         TORCH_CHECK_TYPE(argument.is_tensor, "a tensor is needed, a number was given");
-        for (const auto& [dtype, type] : TORCH_TYPES) {
-            if (dtype != argument.dtype) continue;
-            return at::from_blob(argument.data, argument.shape, at::TensorOptions(type).device(at::kCUDA, 0));
+        c10::ScalarType type = c10::ScalarType::Undefined;
+        for (const auto& [dtype, torch_type] : TORCH_TYPES) {
+            if (dtype == argument.dtype) type = torch_type;
         }
-        __builtin_unreachable();
+        const at::Tensor tensor = at::from_blob(argument.data, argument.shape, at::TensorOptions(type).device(at::kCUDA, 0));
+        TORCH_CHECK(tensor.nbytes() == argument.bytes, "a tensor argument of ", tensor.nbytes(), " bytes came with ", argument.bytes);
+        return tensor;
     }
 };
 
@@ -44,11 +58,10 @@ struct Convert<std::vector<T>> {
 };
 template <class T>
 struct Convert<c10::ArrayRef<T>> {
-    struct Owner {
-        std::vector<T> list;
-        operator c10::ArrayRef<T>() const { return list; }
-    };
-    static Owner from(Argument& argument) { return {Convert<std::vector<T>>::from(argument)}; }
+    static c10::ArrayRef<T> from(Argument& argument) {
+        static std::deque<std::vector<T>> lists;  // an ArrayRef owns nothing: kept as long as the process
+        return lists.emplace_back(Convert<std::vector<T>>::from(argument));
+    }
 };
 
 template <>
@@ -68,10 +81,7 @@ struct Collect<at::Tensor> {
     static void into(std::vector<Result>& results, const at::Tensor& value) {
         if (!value.defined()) return results.emplace_back(), void();
         const at::Tensor dense = value.contiguous();
-        for (const auto& [dtype, type] : TORCH_TYPES) {
-            if (type != dense.scalar_type()) continue;
-            results.push_back({dtype, dense.sizes().vec(), dense.data_ptr(), dense.nbytes(), dense.impl()});
-        }
+        results.push_back({stored_type(dense.scalar_type()), dense.sizes().vec(), dense.data_ptr(), dense.nbytes(), dense.impl()});
     }
 };
 
