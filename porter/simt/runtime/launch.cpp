@@ -7,13 +7,11 @@
 #include "process.h"
 #include "state.h"
 
-namespace {
+namespace porter::simt {
+
 uint3 block_index __asm__("porter_block_index");
 dim3 block_extent __asm__("porter_block_extent");
 dim3 grid_extent __asm__("porter_grid_extent");
-}  // namespace
-
-namespace porter::simt {
 
 Options options;
 

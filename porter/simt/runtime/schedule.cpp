@@ -5,12 +5,10 @@
 
 #include "porter/block.h"
 
-namespace {
-// The values behind threadIdx and its like. User code sees them as constants.
-uint3 thread_index __asm__("porter_thread_index");
-}  // namespace
-
 namespace porter::simt {
+
+// The values behind threadIdx and its like (here and in launch.cpp). User code sees them as constants.
+uint3 thread_index __asm__("porter_thread_index");
 
 Block block;
 Thread threads[MAX_THREADS];

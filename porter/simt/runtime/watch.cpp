@@ -20,11 +20,9 @@ __asm__(
     ".pushsection .bss\n.balign 4096\n.zero 4096\n.globl porter_dynamic_shared\nporter_dynamic_shared:\n"
     ".zero 1048576\n.popsection\n");
 
-namespace {
-unsigned long long block_count __asm__("porter_current_block") = 0;
-}  // namespace
-
 namespace porter::simt {
+
+unsigned long long block_count __asm__("porter_current_block") = 0;
 
 namespace {
 

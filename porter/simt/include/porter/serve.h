@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -43,15 +44,22 @@ namespace detail {
 template <class P>
 using Value = std::remove_cv_t<std::remove_reference_t<P>>;
 
+// What `Convert` made for a parameter: the value itself, or the owner of what the value looks at.
+template <class P>
+using Held = decltype(Convert<Value<P>>::from(std::declval<Argument&>()));
+
+template <class P>
+decltype(auto) pass(Held<P>& held) {
+    if constexpr (!std::is_same_v<Held<P>, Value<P>>) return Value<P>(held);
+    else if constexpr (std::is_lvalue_reference_v<P>) return static_cast<P>(held);
+    else return static_cast<Value<P>&&>(held);
+}
+
 template <class R, class... P, std::size_t... I>
 void call(R (*function)(P...), Arguments& arguments, Results& results, std::index_sequence<I...>) {
-    std::tuple<Value<P>...> values{Convert<Value<P>>::from(arguments[I])...};
-    if constexpr (std::is_void_v<R>) {
-        function(static_cast<P>(static_cast<std::conditional_t<std::is_reference_v<P>, P, Value<P>&&>>(std::get<I>(values)))...);
-    } else {
-        auto&& result = function(static_cast<P>(static_cast<std::conditional_t<std::is_reference_v<P>, P, Value<P>&&>>(std::get<I>(values)))...);
-        Collect<Value<R>>::into(results, result);
-    }
+    std::tuple<Held<P>...> held{Convert<Value<P>>::from(arguments[I])...};
+    if constexpr (std::is_void_v<R>) function(pass<P>(std::get<I>(held))...);
+    else Collect<Value<R>>::into(results, function(pass<P>(std::get<I>(held))...));
 }
 
 template <class... P, std::size_t... I>

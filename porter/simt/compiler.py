@@ -1,0 +1,108 @@
+"""The host compiler: which one, and the flags every part of an executable shares."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from porter.simt.job import BuildRequest, Dialect
+
+ROOT = Path(__file__).parent
+INCLUDE = ROOT / "include"
+RUNTIME = ROOT / "runtime"
+
+# -fno-strict-aliasing: CUDA code puns types by pointer casts. -fwrapv: its hashes overflow. -fpermissive: nvcc is lax.
+_LANGUAGE = (
+    "-std=c++17 -O1 -w -g1 -fpermissive -fno-strict-aliasing -fwrapv -fno-omit-frame-pointer -fno-pie -fmax-errors=20"
+).split()
+_WATCHED = "-fsanitize=thread,bounds,alignment --param=tsan-instrument-func-entry-exit=0".split()
+_EXECUTOR = "-std=c++17 -O2 -fno-omit-frame-pointer -fno-pie".split()
+_TORCH_MARKS = ("torch/", "ATen/", "c10/", "THC/", "pybind11/", "Python.h")
+_TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A C++17 compiler: `command` to call it, `version` as it says itself; together they name it in cache keys."""
+
+    command: str
+    version: str
+
+    @property
+    def is_clang(self) -> bool:
+        """Whether its flags are clang's."""
+        return "clang" in self.version
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """What a call of the compiler said; `ok` when it made its output."""
+
+    ok: bool
+    log: str
+
+
+@cache
+def compiler() -> Compiler | None:
+    """The first of g++ and clang++ on the path; None when there is neither."""
+    for command in ("g++", "clang++"):
+        if shutil.which(command) is None:
+            continue
+        answer = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+        if answer.returncode == 0:
+            return Compiler(command, answer.stdout.splitlines()[0])
+    return None
+
+
+def missing_compiler() -> str:
+    """Why nothing can be built on this machine; empty when it can."""
+    return "" if compiler() is not None else "no C++ compiler: install g++ (or clang++)"
+
+
+def uses_torch(request: BuildRequest) -> bool:
+    """Whether the source, or a header of its own, includes PyTorch."""
+    texts = (request.source.text, *(header.text for _, header in request.headers))
+    lines = (line for text in texts for line in text.splitlines() if line.lstrip().startswith("#"))
+    return any(mark in line for line in lines if "include" in line for mark in _TORCH_MARKS)
+
+
+def language_flags(request: BuildRequest, found: Compiler) -> list[str]:
+    """Flags the precompiled header and the user's source must share to the letter."""
+    maca, torch = request.dialect is Dialect.MACA, uses_torch(request)
+    defines = [
+        f"-DPORTER_WARP_SIZE={request.warp_size}",
+        f"-DPORTER_DIALECT_MACA={int(maca)}",
+        f"-DPORTER_DOUBLE_PRECISION={int(request.double_precision)}",
+        f"-DPORTER_TORCH={int(torch)}",
+    ]
+    folders = [INCLUDE, *([INCLUDE / "maca"] if maca else []), INCLUDE / "cuda", *([INCLUDE / "torch_shim"] if torch else [])]
+    watched = [f for f in _WATCHED if not (found.is_clang and f.startswith("--param"))] if request.watched else []
+    return [*_LANGUAGE, *watched, *defines, *(f"-I{folder}" for folder in folders)]
+
+
+def executor_flags(double_precision: bool) -> list[str]:
+    """Flags of the parts that hold no user code."""
+    folders = (INCLUDE, INCLUDE / "torch_shim", INCLUDE / "cuda")
+    return [*_EXECUTOR, f"-DPORTER_DOUBLE_PRECISION={int(double_precision)}", *(f"-I{folder}" for folder in folders)]
+
+
+def call(found: Compiler, arguments: list[str], folder: Path) -> Diagnostics:
+    """Runs the compiler in `folder`. A compiler that hangs is a failure like any other."""
+    command = [found.command, *arguments]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired:
+        return Diagnostics(False, f"error: the compiler did not finish within {_TIMEOUT_S:.0f} s")
+    return Diagnostics(done.returncode == 0, done.stderr)

@@ -1,0 +1,42 @@
+"""The first error of a compiler's log, at a line of the user's."""
+
+from __future__ import annotations
+
+import re
+
+from porter.simt.driver import DRIVER_FILE
+from porter.simt.job import BuildFailure, BuildRequest
+
+_ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
+_PLACE = re.compile(r"^(?:In file included from |\s+from )?(?P<file>[^\n:]+):(?P<line>\d+)[:,]", re.MULTILINE)
+_UNDEFINED = re.compile(
+    r"^(?:\S*ld: )?(?P<file>[^\n:]+):(?P<line>\d+): (?P<message>undefined reference to .*)$", re.MULTILINE
+)
+_UNDEFINED_ANYWHERE = re.compile(r"undefined reference to .*$", re.MULTILINE)
+
+
+def build_failure(log: str, request: BuildRequest) -> BuildFailure:
+    """The failure that `log` tells of. An error inside porter's headers is placed where the user's code led there."""
+    own = {str(request.source.path), *(str(header.path) for _, header in request.headers)}
+    error = _ERROR.search(log) or _UNDEFINED.search(log)
+    if error is None:
+        undefined = _UNDEFINED_ANYWHERE.search(log)
+        lines = log.strip().splitlines() or ["the compiler failed and said nothing"]
+        return BuildFailure(undefined.group() if undefined else lines[-1], str(request.source.path), 0, log)
+    message, file, line = error["message"], error["file"], int(error["line"])
+    if file in own:
+        return BuildFailure(message, file, line, log)
+    if file == DRIVER_FILE:
+        return BuildFailure(f"{request.entry.name} cannot be called: {message}", str(request.source.path), 0, log)
+    file, line = _led_there(log, error, own) or (str(request.source.path), 0)
+    return BuildFailure(message, file, line, log)
+
+
+def _led_there(log: str, error: re.Match[str], own: set[str]) -> tuple[str, int] | None:
+    """The place in the user's files nearest before the error (instantiations), else the first after it (notes)."""
+    following = _ERROR.search(log, error.end())
+    end = following.start() if following else len(log)
+    before = [m for m in _PLACE.finditer(log, 0, error.start()) if m["file"] in own]
+    after = [m for m in _PLACE.finditer(log, error.end(), end) if m["file"] in own]
+    places = before[-1:] or after[:1]
+    return (places[0]["file"], int(places[0]["line"])) if places else None

@@ -1,0 +1,49 @@
+"""Addresses of an executable as lines of the user's files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+_TIMEOUT_S = 30.0
+_LOCATION = re.compile(r"^(?P<file>.*?):(?P<line>\d+)(?: \(discriminator \d+\))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file."""
+
+    file: str
+    line: int
+
+
+def find_places(program: str, addresses: Iterable[int], own: frozenset[str]) -> Mapping[int, Place]:
+    """For each return address in `program`, the innermost inlined place in a file of `own`; missing where there is none.
+
+    Needs addr2line; without it nothing is found, and faults stay without a line.
+    """
+    wanted = sorted(set(addresses))
+    if not wanted or shutil.which("addr2line") is None:
+        return {}
+    command = ["addr2line", "-e", program, "-i", "-a", *(hex(address - 1) for address in wanted)]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        return {}
+    return _parse(done.stdout, own)
+
+
+def _parse(text: str, own: frozenset[str]) -> dict[int, Place]:
+    found: dict[int, Place] = {}
+    address = 0
+    for line in text.splitlines():
+        if line.startswith("0x"):
+            address = int(line, 16) + 1
+        elif address not in found and (place := _LOCATION.match(line)) and place["file"] in own and place["line"] != "0":
+            found[address] = Place(place["file"], int(place["line"]))
+    return found

@@ -1,0 +1,191 @@
+"""The files that cross the process border: a job goes in, a stream of records comes back. Little-endian, no padding.
+
+The executor's side is `runtime/process.h` (the head of a job) and `runtime/record.cpp` (the records).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porter.contract.dtype import DType
+from porter.simt.job import FaultKind, Job, LaunchRecord, Limits, MaskPolicy, Schedule, TensorValue, Touched, Value
+
+_HEAD = struct.Struct("<8s4BQI2Q3I3IQ2QIdQI")
+_JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
+_RECORD = struct.Struct("<IQ")
+_MAX_FRAMES = 8
+_FAULT = struct.Struct(f"<BBQi{_MAX_FRAMES}I")
+_DTYPES, _KINDS = tuple(DType), tuple(FaultKind)
+_SCHEDULES, _POLICIES = tuple(Schedule), tuple(MaskPolicy)
+
+
+class Tag(IntEnum):
+    """What a record of the result is."""
+
+    LAUNCH = 1
+    FAULT = 2
+    OUTPUT = 3
+    RESULT = 4
+    SNAPSHOT = 5
+    TOUCHED = 6
+    END = 7
+
+
+@dataclass(frozen=True, slots=True)
+class RawFault:
+    """A fault as recorded: `frames` are return addresses, innermost first, for where no line was known."""
+
+    kind: FaultKind
+    fatal: bool
+    count: int
+    line: int
+    frames: tuple[int, ...]
+    file: str
+    kernel: str
+    message: str
+
+
+@dataclass
+class Decoded:
+    """What a result file held, up to where it broke off. `exit_code` is None when it did."""
+
+    outputs: list[bytes] = field(default_factory=list)
+    results: list[TensorValue] = field(default_factory=list)
+    snapshots: list[tuple[NDArray[np.uint8], ...]] = field(default_factory=list)
+    touched: list[Touched] = field(default_factory=list)
+    launches: list[LaunchRecord] = field(default_factory=list)
+    faults: list[RawFault] = field(default_factory=list)
+    finished: bool = False
+    exit_code: int | None = None
+
+
+def encode_job(job: Job, limits: Limits, snapshot_bytes: int = 0) -> bytes:
+    """The job file. `snapshot_bytes` is the budget for device buffers recorded after launches; 0 for none."""
+    head = _HEAD.pack(
+        _JOB_MAGIC,
+        _SCHEDULES.index(job.schedule),
+        _POLICIES.index(job.mask_policy),
+        job.poison,
+        snapshot_bytes > 0,
+        job.seed & (2**64 - 1),
+        job.hardware.max_threads,
+        job.hardware.shared_bytes,
+        job.hardware.dynamic_shared_bytes,
+        *job.grid,
+        *job.block,
+        job.shared_bytes,
+        limits.memory_bytes,
+        limits.file_bytes,
+        limits.cpu_s,
+        limits.wall_s,
+        snapshot_bytes,
+        len(job.arguments),
+    )
+    return b"".join([head, *map(_encode_value, job.arguments)])
+
+
+def _encode_value(value: Value) -> bytes:
+    if isinstance(value, TensorValue):
+        raw = np.ascontiguousarray(value.storage).tobytes()
+        shape = struct.pack(f"<BBI{len(value.shape)}q", 0, _DTYPES.index(value.dtype), len(value.shape), *value.shape)
+        return shape + struct.pack("<Q", len(raw)) + raw
+    number = value.value
+    if isinstance(number, (bool, int)):
+        wrapped = int(number) & (2**64 - 1)
+        return struct.pack("<BQ", 1, wrapped)
+    return struct.pack("<Bd", 2, number)
+
+
+def decode_result(data: bytes) -> Decoded:
+    """The records of a result file. Stops at the first that is cut short or makes no sense; never raises."""
+    decoded = Decoded()
+    if not data.startswith(_RESULT_MAGIC):
+        return decoded
+    try:
+        for tag, payload in _records(data, len(_RESULT_MAGIC)):
+            _READERS[tag](decoded, payload)
+    except (struct.error, ValueError, IndexError, KeyError):
+        decoded.finished, decoded.exit_code = False, None
+    return decoded
+
+
+def _records(data: bytes, position: int) -> Iterator[tuple[int, bytes]]:
+    while position < len(data):
+        tag, length = _RECORD.unpack_from(data, position)
+        position += _RECORD.size
+        if length > len(data) - position:
+            raise ValueError("a record is longer than the file")
+        yield tag, data[position : position + length]
+        position += length
+
+
+def _text(payload: bytes, position: int) -> tuple[str, int]:
+    (length,) = struct.unpack_from("<I", payload, position)
+    start = position + 4
+    if length > len(payload) - start:
+        raise ValueError("a text is longer than its record")
+    return payload[start : start + length].decode("utf-8", "replace"), start + length
+
+
+def _read_launch(into: Decoded, payload: bytes) -> None:
+    kernel, position = _text(payload, 0)
+    gx, gy, gz, bx, by, bz, shared_bytes, line = struct.unpack_from("<6IQi", payload, position)
+    into.launches.append(LaunchRecord(kernel, (gx, gy, gz), (bx, by, bz), shared_bytes, line))
+
+
+def _read_fault(into: Decoded, payload: bytes) -> None:
+    kind, fatal, count, line, *frames = _FAULT.unpack_from(payload)
+    file, position = _text(payload, _FAULT.size)
+    kernel, position = _text(payload, position)
+    message, _ = _text(payload, position)
+    known = tuple(f for f in frames if f)
+    into.faults.append(RawFault(_KINDS[kind], bool(fatal), count, line, known, file, kernel, message))
+
+
+def _read_output(into: Decoded, payload: bytes) -> None:
+    into.outputs.append(payload)
+
+
+def _read_result(into: Decoded, payload: bytes) -> None:
+    code, rank = struct.unpack_from("<BI", payload)
+    shape = struct.unpack_from(f"<{rank}q", payload, 5)
+    dtype = _DTYPES[code]
+    storage = np.frombuffer(payload, dtype.storage, offset=5 + 8 * rank).copy()
+    into.results.append(TensorValue(dtype, shape, storage.reshape(shape)))
+
+
+def _read_snapshot(into: Decoded, payload: bytes) -> None:
+    (count,) = struct.unpack_from("<I", payload)
+    position, buffers = 4, []
+    for _ in range(count):
+        (length,) = struct.unpack_from("<Q", payload, position)
+        position += 8
+        buffers.append(np.frombuffer(payload, np.uint8, count=length, offset=position).copy())
+        position += length
+    into.snapshots.append(tuple(buffers))
+
+
+def _read_touched(into: Decoded, payload: bytes) -> None:
+    into.touched.append(Touched(*struct.unpack("<3Q", payload)))
+
+
+def _read_end(into: Decoded, payload: bytes) -> None:
+    into.exit_code, finished = struct.unpack("<iB", payload)
+    into.finished = bool(finished)
+
+
+_READERS = {
+    Tag.LAUNCH: _read_launch,
+    Tag.FAULT: _read_fault,
+    Tag.OUTPUT: _read_output,
+    Tag.RESULT: _read_result,
+    Tag.SNAPSHOT: _read_snapshot,
+    Tag.TOUCHED: _read_touched,
+    Tag.END: _read_end,
+}

@@ -1,0 +1,172 @@
+"""Runs an executable on a job in a process of its own, and reads what it left behind.
+
+The executable confines itself (runtime/sandbox.cpp) and ends itself at its limits; this side only makes sure that
+nothing outlives its time, and that whatever the result file holds becomes a `Run`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from porter.contract.contract import EntryKind
+from porter.simt.job import Executable, Fault, FaultKind, Job, Limits, Run, TensorValue
+from porter.simt.places import Place, find_places
+from porter.simt.protocol import Decoded, RawFault, decode_result, encode_job
+
+_GRACE_S = 2.0
+_TEXT_BYTES = 4 << 20
+_SNAPSHOT_BYTES = 64 << 20
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", "TZ": "UTC", "HOME": "/"}
+_OTHER_PLACE = re.compile(r"\{0x([0-9a-f]+)\}")
+_DEADLY = {
+    signal.SIGKILL: (FaultKind.RESOURCE, "killed: most likely the machine ran out of memory"),
+    signal.SIGXCPU: (FaultKind.TIMEOUT, "the limit of processor time is reached"),
+}
+
+
+def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
+    """What came of `job`. Never raises for anything the executable does; every process it had is gone afterwards."""
+    limits = limits or Limits()
+    program = executable.request.entry.kind is EntryKind.PROGRAM
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="porter-run-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        work = folder / "work"
+        work.mkdir()
+        (folder / "job").write_bytes(encode_job(job, limits, _SNAPSHOT_BYTES if program else 0))
+        code, late = _spawn(executable.path, folder, work, limits)
+        decoded = decode_result(_read(folder / "result"))
+        stdout, stderr = _read_text(folder / "stdout"), _read_text(folder / "stderr")
+    return _result(executable, job, decoded, _ending(decoded, code, late), (stdout, stderr), time.monotonic() - started)
+
+
+def _spawn(program: str, folder: Path, work: Path, limits: Limits) -> tuple[int, bool]:
+    """Runs the program to its end; its exit status, and whether it had to be killed for time.
+
+    Its output goes to files, which its own size limit bounds and which nobody has to drain.
+    """
+    with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+        child = subprocess.Popen(
+            [program, str(folder / "job"), str(folder / "result"), str(work)],
+            cwd=work,
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        try:
+            return child.wait(limits.wall_s + _GRACE_S), False
+        except subprocess.TimeoutExpired:
+            return -signal.SIGKILL, True
+        finally:
+            _kill_group(child)
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    """Ends the child and whatever shares its session. Its id is still ours: it is not reaped before `wait`."""
+    if child.returncode is None:
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_TEXT_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _ending(decoded: Decoded, code: int, late: bool) -> Fault | None:
+    """The fault that ended a process which could not say so itself."""
+    if decoded.exit_code is not None:
+        return None
+    if late:
+        return Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)
+    if code < 0:
+        kind, message = _DEADLY.get(signal.Signals(-code), (FaultKind.CRASH, signal.strsignal(-code) or f"signal {-code}"))
+        return Fault(kind, "", 0, "", message, fatal=True)
+    return Fault(FaultKind.CRASH, "", 0, "", f"the program left no result (exit status {code})", fatal=True)
+
+
+def _result(
+    executable: Executable, job: Job, decoded: Decoded, ending: Fault | None, texts: tuple[str, str], seconds: float
+) -> Run:
+    outputs = _outputs(job, decoded) if decoded.finished else ()
+    complete = outputs is not None
+    faults = [*_faults(executable, decoded), *([ending] if ending else [])]
+    if not complete:
+        faults.append(Fault(FaultKind.CRASH, "", 0, "", "the result file is not whole", fatal=True))
+    finished = decoded.finished and complete
+    return Run(
+        finished=finished,
+        exit_code=decoded.exit_code if decoded.exit_code is not None else 1,
+        outputs=outputs or (),
+        results=tuple(decoded.results) if finished else (),
+        snapshots=tuple(decoded.snapshots),
+        touched=tuple(decoded.touched),
+        launches=tuple(decoded.launches),
+        faults=tuple(faults),
+        stdout=texts[0],
+        stderr=texts[1],
+        seconds=seconds,
+    )
+
+
+def _outputs(job: Job, decoded: Decoded) -> tuple[TensorValue, ...] | None:
+    """The tensor arguments with the bytes that came back; None when these do not fit them."""
+    tensors = [a for a in job.arguments if isinstance(a, TensorValue)]
+    if len(tensors) != len(decoded.outputs):
+        return None
+    filled = []
+    for tensor, raw in zip(tensors, decoded.outputs, strict=True):
+        if len(raw) != tensor.storage.nbytes:
+            return None
+        storage = np.frombuffer(raw, tensor.storage.dtype).copy().reshape(tensor.storage.shape)
+        filled.append(replace(tensor, storage=storage))
+    return tuple(filled)
+
+
+def _faults(executable: Executable, decoded: Decoded) -> list[Fault]:
+    request = executable.request
+    own = frozenset({str(request.source.path), *(str(header.path) for _, header in request.headers)})
+    addresses = [a for f in decoded.faults for a in (*f.frames, *_addresses(f.message))]
+    places = find_places(executable.path, addresses, own)
+    return [_placed(fault, places) for fault in decoded.faults]
+
+
+def _addresses(message: str) -> list[int]:
+    return [int(m, 16) for m in _OTHER_PLACE.findall(message)]
+
+
+def _placed(fault: RawFault, places: Mapping[int, Place]) -> Fault:
+    """The fault with file and line: those it came with, else of the innermost frame in the user's code."""
+    found = next((places[a] for a in fault.frames if a in places), Place(fault.file, fault.line))
+
+    def line_of(match: re.Match[str]) -> str:
+        place = places.get(int(match[1], 16))
+        return f"line {place.line}" if place else "an unknown line"
+
+    message = _OTHER_PLACE.sub(line_of, fault.message)
+    return Fault(fault.kind, found.file, found.line, fault.kernel, message, fault.count, fault.fatal)
