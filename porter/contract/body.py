@@ -278,6 +278,8 @@ def _refuses(words: Sequence[Token], start: int) -> bool:
     else:
         end = _statement_end(words, start)
     stretch = words[start:end]
+    if any(w.text == "{" or w.kind is TokenKind.LAUNCH_OPEN for w in stretch[1:]):
+        return False  # it does more than refuse
     if any(w.text in _REFUSALS for w in stretch):
         return True
     return any(w.text in _CHECKS and stretch[i + 2].text == "false" for i, w in enumerate(stretch[:-2]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from porter.contract.body import comparisons
+from porter.contract.body import comparisons, walk
 from porter.contract.category import category
 from porter.contract.compare import DEFAULT_TOLERANCE
 from porter.contract.contract import (
@@ -192,6 +192,7 @@ class _Drafter:
         symbols = set(self.symbols)
         stated = [self._expressed(r) for r in self.usage.body(self.function).requirements]
         found = [n for n in stated if free_names(n) and free_names(n) <= symbols and any(True for _ in comparisons(n))]
+        found += self._even_shares(symbols)
         for launch in launches_in(self.usage, self.function):
             block = [self._expressed(n) for n in dimensions(self.scope, launch.block.text)]
             names = frozenset[str]().union(*map(free_names, block))
@@ -201,6 +202,22 @@ class _Drafter:
                     total = Binary("*", total, edge)
                 found.append(Binary("<=", total, Number(_MAX_THREADS)))
         return tuple(dict.fromkeys(render(n) for n in found if _has_value(n, symbols)))
+
+    def _even_shares(self, symbols: set[str]) -> list[Node]:
+        """A size that host code divides by another is a multiple of it: a head is `hidden / heads` wide."""
+        if self.function.space != "host":
+            return []
+        body = self.usage.body(self.function)
+        written = [n for nodes in body.definitions.values() for n in nodes]
+        written += [a for _, arguments in body.calls for a in arguments if a is not None]
+        shares = (part for node in written for part in walk(self._expressed(node)))
+        return [
+            Binary("==", Binary("%", share.left, share.right), Number(0))
+            for share in dict.fromkeys(shares)
+            if isinstance(share, Binary) and share.operator == "/"
+            and isinstance(share.left, Name) and isinstance(share.right, Name)
+            and {share.left.name, share.right.name} <= symbols
+        ]  # fmt: skip
 
     def _expressed(self, node: Node) -> Node:
         return self._valued(self.extents.expressed(self.scope.resolve(node), self.aliases))
