@@ -126,8 +126,10 @@ def _attempts(
     first: Diagnostics | None = None
     for text in drivers:
         (sources / "program.cpp").write_text(texts[0] + text)
-        done = call(found, [*compile_flags, str(sources / "program.cpp"), *link_flags], folder)
-        if done.ok or not _only_driver_fails(done.log):
+        done = call(found, [*compile_flags, "-c", str(sources / "program.cpp"), "-o", "program.o"], folder)
+        if done.ok:  # linked apart, without the sanitizer flags: the executor itself is what the hooks call
+            return call(found, ["program.o", *link_flags], folder)
+        if not _only_driver_fails(done.log):
             return done
         first = first or done
     assert first is not None

@@ -78,7 +78,12 @@ def language_flags(request: BuildRequest, found: Compiler) -> list[str]:
         f"-DPORTER_DOUBLE_PRECISION={int(request.double_precision)}",
         f"-DPORTER_TORCH={int(torch)}",
     ]
-    folders = [INCLUDE, *([INCLUDE / "maca"] if maca else []), INCLUDE / "cuda", *([INCLUDE / "torch_shim"] if torch else [])]
+    folders = [
+        INCLUDE,
+        *([INCLUDE / "maca"] if maca else []),
+        INCLUDE / "cuda",
+        *([INCLUDE / "torch_shim"] if torch else []),
+    ]
     watched = [f for f in _WATCHED if not (found.is_clang and f.startswith("--param"))] if request.watched else []
     return [*_LANGUAGE, *watched, *defines, *(f"-I{folder}" for folder in folders)]
 

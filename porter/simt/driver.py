@@ -53,4 +53,3 @@ def _call(request: BuildRequest, *, by_parameters: bool) -> str:
     if request.entry.kind is EntryKind.KERNEL:
         return f'::porter::simt::launch_entry("{name}", {function}, arguments)'
     return f'::porter::simt::call_entry("{name}", {function}, arguments, results)'
-

@@ -44,6 +44,8 @@ def _parse(text: str, own: frozenset[str]) -> dict[int, Place]:
     for line in text.splitlines():
         if line.startswith("0x"):
             address = int(line, 16) + 1
-        elif address not in found and (place := _LOCATION.match(line)) and place["file"] in own and place["line"] != "0":
+        elif (
+            address not in found and (place := _LOCATION.match(line)) and place["file"] in own and place["line"] != "0"
+        ):
             found[address] = Place(place["file"], int(place["line"]))
     return found

@@ -7,14 +7,25 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from porter.contract.dtype import DType
-from porter.simt.job import FaultKind, Job, LaunchRecord, Limits, MaskPolicy, Schedule, TensorValue, Touched, Value
+from porter.simt.job import (
+    FaultKind,
+    Job,
+    LaunchRecord,
+    Limits,
+    MaskPolicy,
+    ScalarValue,
+    Schedule,
+    TensorValue,
+    Touched,
+    Value,
+)
 
 _HEAD = struct.Struct("<8s4BQI2Q3I3IQ2QIdQI")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
@@ -65,8 +76,22 @@ class Decoded:
     exit_code: int | None = None
 
 
-def encode_job(job: Job, limits: Limits, snapshot_bytes: int = 0) -> bytes:
-    """The job file. `snapshot_bytes` is the budget for device buffers recorded after launches; 0 for none."""
+def widened(job: Job) -> Job:
+    """The job as a double-precision executable holds it: its float32 tensors as float64."""
+    return replace(job, arguments=tuple(map(_widened_value, job.arguments)))
+
+
+def _widened_value(value: Value) -> Value:
+    if isinstance(value, ScalarValue) or value.dtype is not DType.FLOAT32:
+        return value
+    return replace(value, dtype=DType.FLOAT64, storage=value.storage.astype(np.float64))
+
+
+def encode_job(job: Job, limits: Limits, snapshot_bytes: int = 0, *, double_precision: bool = False) -> bytes:
+    """The job file. `snapshot_bytes` is the budget for device buffers recorded after launches; 0 for none.
+
+    A double-precision executable is still told `float32`, for its checks of dtypes, but gets eight bytes an element.
+    """
     head = _HEAD.pack(
         _JOB_MAGIC,
         _SCHEDULES.index(job.schedule),
@@ -87,14 +112,16 @@ def encode_job(job: Job, limits: Limits, snapshot_bytes: int = 0) -> bytes:
         snapshot_bytes,
         len(job.arguments),
     )
-    return b"".join([head, *map(_encode_value, job.arguments)])
+    stored = widened(job).arguments if double_precision else job.arguments
+    return b"".join([head, *map(_encode_value, job.arguments, stored)])
 
 
-def _encode_value(value: Value) -> bytes:
-    if isinstance(value, TensorValue):
-        raw = np.ascontiguousarray(value.storage).tobytes()
+def _encode_value(value: Value, stored: Value) -> bytes:
+    if isinstance(value, TensorValue) and isinstance(stored, TensorValue):
+        raw = np.ascontiguousarray(stored.storage).tobytes()
         shape = struct.pack(f"<BBI{len(value.shape)}q", 0, _DTYPES.index(value.dtype), len(value.shape), *value.shape)
         return shape + struct.pack("<Q", len(raw)) + raw
+    assert isinstance(value, ScalarValue)
     number = value.value
     if isinstance(number, (bool, int)):
         wrapped = int(number) & (2**64 - 1)

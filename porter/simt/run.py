@@ -21,7 +21,7 @@ import numpy as np
 from porter.contract.contract import EntryKind
 from porter.simt.job import Executable, Fault, FaultKind, Job, Limits, Run, TensorValue
 from porter.simt.places import Place, find_places
-from porter.simt.protocol import Decoded, RawFault, decode_result, encode_job
+from porter.simt.protocol import Decoded, RawFault, decode_result, encode_job, widened
 
 _GRACE_S = 2.0
 _TEXT_BYTES = 4 << 20
@@ -38,15 +38,19 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
     """What came of `job`. Never raises for anything the executable does; every process it had is gone afterwards."""
     limits = limits or Limits()
     program = executable.request.entry.kind is EntryKind.PROGRAM
+    double = executable.request.double_precision
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="porter-run-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         work = folder / "work"
         work.mkdir()
-        (folder / "job").write_bytes(encode_job(job, limits, _SNAPSHOT_BYTES if program else 0))
+        (folder / "job").write_bytes(
+            encode_job(job, limits, _SNAPSHOT_BYTES if program else 0, double_precision=double)
+        )
         code, late = _spawn(executable.path, folder, work, limits)
         decoded = decode_result(_read(folder / "result"))
         stdout, stderr = _read_text(folder / "stdout"), _read_text(folder / "stderr")
+    job = widened(job) if double else job
     return _result(executable, job, decoded, _ending(decoded, code, late), (stdout, stderr), time.monotonic() - started)
 
 
@@ -105,7 +109,9 @@ def _ending(decoded: Decoded, code: int, late: bool) -> Fault | None:
     if late:
         return Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)
     if code < 0:
-        kind, message = _DEADLY.get(signal.Signals(-code), (FaultKind.CRASH, signal.strsignal(-code) or f"signal {-code}"))
+        kind, message = _DEADLY.get(
+            signal.Signals(-code), (FaultKind.CRASH, signal.strsignal(-code) or f"signal {-code}")
+        )
         return Fault(kind, "", 0, "", message, fatal=True)
     return Fault(FaultKind.CRASH, "", 0, "", f"the program left no result (exit status {code})", fatal=True)
 
