@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from porter.cli.options import cache_folder
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
-from porter.simt import build, run
+from porter.simt.build import build
 from porter.simt.job import (
     BuildFailure,
     BuildRequest,
@@ -24,6 +25,7 @@ from porter.simt.job import (
     Schedule,
     TensorValue,
 )
+from porter.simt.run import run
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_maca import MacaBackend
@@ -84,7 +86,7 @@ def _built(source: Source, dialect: Dialect, warp_size: int) -> Executable:
     entry = next(f for f in program.host_functions if f.extern_c)
     types = tuple(p.type for p in entry.params)
     request = BuildRequest(source, (), dialect, Entry(EntryKind.POINTER, "run"), types, warp_size, watched=False)
-    result = build(request)
+    result = build(request, cache_folder())
     assert not isinstance(result, BuildFailure), result.log
     return result
 

@@ -5,12 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.simt.job import Schedule
+from porter.simt.job import FaultKind, Schedule
 
 # Right on 64 lanes as it stands: a tile of 32 says so itself.
 ALREADY_RIGHT = {"tile_of_32"}
 # Wrong in CUDA already, by a race: the answer is what the code means, not what it does.
 RACING = {"volatile_tail"}
+# Reading a lane that takes no part and not using the value: undefined in CUDA, and common.
+FAULTS_OF_THE_SOURCE = {"ballot_mask_for_shuffles": {FaultKind.LANE_ABSENT}}
 NAMES = sorted(p.stem for p in (Path(__file__).parent / "idioms").glob("*.cu"))
 
 
@@ -19,14 +21,18 @@ def words(run):
     return run.outputs[1].storage
 
 
+def kinds(run):
+    """The kinds of fault a run has met."""
+    return {fault.kind for fault in run.faults}
+
+
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in RACING])
 @pytest.mark.parametrize("schedule", [Schedule.FORWARD, Schedule.REVERSE])
 def test_port_gives_the_answer_of_cuda(name, schedule, original, ported):
     expected, got = original.run(name), ported.run(name, schedule)
     assert expected.finished
-    assert expected.faults == ()
-    assert got.faults == ()
     assert got.finished
+    assert kinds(got) == kinds(expected) == FAULTS_OF_THE_SOURCE.get(name, set())
     np.testing.assert_array_equal(words(got), words(expected))
     assert np.any(words(expected))
 
