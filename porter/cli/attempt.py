@@ -60,17 +60,16 @@ def attempt_all(
     attempts: list[Attempt] = []
     for source in named_sources(paths):
         with console.progress() as step:
-            fresh = attempt(source, options, to, machine, step)
-        attempts.extend(fresh)
-        for last in fresh:
-            if isinstance(last, Failed) and not several:
-                raise last.error
+            made = attempt(source, options, to, machine, step)
+        attempts.extend(made)
+        for one in made:
+            if isinstance(one, Failed) and not several:
+                raise one.error
             if not console.json:
-                console.show(attempt_text(last, with_diff=diff))
+                console.show(attempt_text(one, with_diff=diff))
     if console.json:
-        documents = [attempt_document(one) for one in attempts]
-        console.document({"migrations": documents} if several or len(documents) > 1 else documents[0])
-    elif several:
+        console.document(attempts_document(attempts, several=several))
+    elif len(attempts) > 1:
         console.show(summary_text(attempts))
     return exit_code(attempts)
 
@@ -108,7 +107,8 @@ def exit_code(attempts: Sequence[Attempt]) -> int:
 def attempt_text(one: Attempt, *, with_diff: bool) -> Text:
     """One attempt on the terminal."""
     if isinstance(one, Failed):
-        return Text.assemble(("error: ", "bold red"), f"{one.path}: {one.error}")
+        about = "" if str(one.path) in one.error.message else f"{one.path}: "
+        return Text.assemble(("error: ", "bold red"), f"{about}{one.error}")
     diffs = [port_diff(file) for file in one.migration.files] if with_diff else []
     return Text("\n").join([*diffs, migration_text(one.migration, one.outputs)])
 
@@ -125,6 +125,12 @@ def _summary_row(one: Attempt) -> tuple[Cell, ...]:
         return (str(one.path), Text("error", "bold red"), one.error.message)
     outcome = one.migration.outcome
     return (str(one.migration.source.path), Text(describe(outcome), OUTCOME_STYLES[outcome.label]), reason(outcome))
+
+
+def attempts_document(attempts: Sequence[Attempt], *, several: bool) -> Json:
+    """An object for one source; a list of them where `several` were named, or where one file held several."""
+    documents = [attempt_document(one) for one in attempts]
+    return {"migrations": documents} if several or len(documents) > 1 else documents[0]
 
 
 def attempt_document(one: Attempt) -> Json:

@@ -30,7 +30,8 @@ def asked(monkeypatch, migration, tmp_path):
         source = Source(path, migration.source.text)
         ported = PortedFile(f"{path.stem}.maca.cpp", migration.files[0].text, source)
         outcome = Wrong("y[0] differs", ()) if path.stem == "wrong" else migration.outcome
-        return replace(migration, source=source, files=(ported,), outcome=outcome)
+        made = replace(migration, source=source, files=(ported,), outcome=outcome)
+        return (made, made) if path.suffix == ".py" else (made,)
 
     monkeypatch.setattr("porter.cli.attempt.migrate", migrate)
     return collected
@@ -104,6 +105,16 @@ def test_of_several_sources_each_is_tried_and_the_worst_decides(porter):
 def test_the_exit_code_of_several_sources(porter, names, code):
     touch(*(f"{name}.cu" for name in names))
     assert porter("migrate", *(f"{name}.cu" for name in names), "--target", "maca").code == code
+
+
+def test_the_sources_of_a_python_file_get_a_folder_each_after_the_first(porter):
+    touch("ops.py")
+    done = porter("migrate", "ops.py", "--target", "maca", "--json")
+    assert done.code == 0
+    first, second = done.document["migrations"]
+    assert first["outputs"][0] == "porter-out/ops.maca.cpp"
+    assert second["outputs"][0] == "porter-out/ops-2/ops.maca.cpp"
+    assert porter("migrate", "ops.py", "--target", "maca").stdout.splitlines()[-1] == "2 of 2 verified"
 
 
 def test_a_diff_comes_before_the_report(porter):
