@@ -28,7 +28,9 @@ torch::Tensor scaled(const torch::Tensor& x, double factor, c10::optional<torch:
     const at::cuda::OptionalCUDAGuard device_guard(device_of(x));
     auto out = out_.has_value() ? out_.value() : torch::empty_like(x);
     AT_DISPATCH_FLOATING_TYPES_AND2(at::ScalarType::Half, at::ScalarType::BFloat16, x.scalar_type(), "scaled", [&] {
-        branch = std::is_same<scalar_t, at::Half>::value ? "half" : std::is_same<scalar_t, at::BFloat16>::value ? "bfloat16" : "wide";
+        branch = std::is_same<scalar_t, at::Half>::value       ? "half"
+                 : std::is_same<scalar_t, at::BFloat16>::value ? "bfloat16"
+                                                               : "wide";
         scale<scalar_t>(x.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>(),
                         out.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>(), factor);
     });
@@ -42,7 +44,8 @@ struct Scaled : public torch::autograd::Function<Scaled> {
         at::AutoDispatchBelowADInplaceOrView guard;
         return scaled(x, ctx->saved_data["factor"].toDouble());
     }
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                   torch::autograd::variable_list grads) {
         return {scaled(grads[0], ctx->saved_data["factor"].toDouble()), torch::Tensor()};
     }
 };
@@ -72,7 +75,9 @@ int main() {
     auto options = torch::TensorOptions().dtype(torch::kFloat32).device(torch::kCUDA, 0).requires_grad(false);
     auto x = torch::arange(6, options).view({2, 3});
     claim("device", [&] { return x.device(); });
-    claim("dtype", [&] { return x.dtype() == torch::kFloat32 && x.scalar_type() == at::ScalarType::Float && x.type().is_cuda(); });
+    claim("dtype", [&] {
+        return x.dtype() == torch::kFloat32 && x.scalar_type() == at::ScalarType::Float && x.type().is_cuda();
+    });
     claim("wide", [&] { return scaled(x, 2).sum().item<float>(); });
     claim("half", [&] { return scaled(x.to(at::kHalf), 0.5, x.to(at::kHalf)).sum().item().toFloat(); });
     claim("branch", [&] { return branch; });

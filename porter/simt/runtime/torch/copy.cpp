@@ -25,9 +25,11 @@ void move(const Tensor& to, const Tensor& from) {
 
 Tensor& Tensor::copy_(const Tensor& source, bool) const {
     const Tensor from = source.expand(sizes());
-    if (numel() == 0 || (from.data_ptr() == data_ptr() && from.strides() == strides() && from.dtype() == dtype())) return self();
+    if (numel() == 0 || (from.data_ptr() == data_ptr() && from.strides() == strides() && from.dtype() == dtype()))
+        return self();
     if (from.scalar_type() != scalar_type()) {
-        detail::computes_in_double(from.scalar_type()) ? convert<double>(*this, from) : convert<std::int64_t>(*this, from);
+        detail::computes_in_double(from.scalar_type()) ? convert<double>(*this, from)
+                                                       : convert<std::int64_t>(*this, from);
         detail::wrote(*this);
     } else if (is_non_overlapping_and_dense() && from.is_non_overlapping_and_dense() && from.strides() == strides()) {
         porter::simt::device_copy(data_ptr(), from.data_ptr(), nbytes());
@@ -76,7 +78,8 @@ Tensor Tensor::to(TensorOptions options, bool, bool copy, std::optional<MemoryFo
 Tensor& Tensor::resize_(IntArrayRef sizes) const {
     if (this->sizes() == sizes) return self();
     const Tensor fresh = new_empty(sizes);
-    const bool fits = (static_cast<std::size_t>(storage_offset()) * element_size() + fresh.nbytes()) <= storage().nbytes();
+    const bool fits =
+        (static_cast<std::size_t>(storage_offset()) * element_size() + fresh.nbytes()) <= storage().nbytes();
     if (fits) return become(as_strided(sizes, fresh.strides()));
     const Tensor flat = as_strided({static_cast<std::int64_t>(storage().nbytes() / element_size())}, {1}, 0);
     fresh.as_strided(flat.sizes(), {1}).copy_(flat);

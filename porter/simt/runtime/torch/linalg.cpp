@@ -14,10 +14,12 @@ std::vector<double> as_doubles(const Tensor& x) {
 }
 
 void check_product(const char* name, const Tensor& a, const Tensor& b, std::int64_t rank) {
-    TORCH_CHECK(a.dim() == rank && b.dim() == rank, name, ": expected ", rank, "-D tensors, got ", a.dim(), "-D and ", b.dim(), "-D");
-    TORCH_CHECK(a.dtype() == b.dtype(), "expected m1 and m2 to have the same dtype, but got: ", a.dtype(), " != ", b.dtype());
-    TORCH_CHECK(a.size(-1) == b.size(-2), "mat1 and mat2 shapes cannot be multiplied (", a.size(-2), "x", a.size(-1), " and ",
-                b.size(-2), "x", b.size(-1), ")");
+    TORCH_CHECK(a.dim() == rank && b.dim() == rank, name, ": expected ", rank, "-D tensors, got ", a.dim(), "-D and ",
+                b.dim(), "-D");
+    TORCH_CHECK(a.dtype() == b.dtype(), "expected m1 and m2 to have the same dtype, but got: ", a.dtype(),
+                " != ", b.dtype());
+    TORCH_CHECK(a.size(-1) == b.size(-2), "mat1 and mat2 shapes cannot be multiplied (", a.size(-2), "x", a.size(-1),
+                " and ", b.size(-2), "x", b.size(-1), ")");
 }
 
 // One [m, k] by [k, n] product into `c`.
@@ -45,7 +47,8 @@ Tensor batched_product(const Tensor& a, const Tensor& b) {
 
 Tensor Tensor::bmm(const Tensor& other) const {
     check_product("bmm", *this, other, 3);
-    TORCH_CHECK(size(0) == other.size(0), "batch1 and batch2 must have same number of batches, got ", size(0), " and ", other.size(0));
+    TORCH_CHECK(size(0) == other.size(0), "batch1 and batch2 must have same number of batches, got ", size(0), " and ",
+                other.size(0));
     return batched_product(*this, other);
 }
 
@@ -57,13 +60,14 @@ Tensor Tensor::mm(const Tensor& other) const {
 Tensor Tensor::mv(const Tensor& vector) const { return mm(vector.unsqueeze(1)).squeeze(1); }
 
 Tensor Tensor::dot(const Tensor& other) const {
-    TORCH_CHECK(dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", dim(), "D and ", other.dim(), "D tensors");
+    TORCH_CHECK(dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", dim(), "D and ", other.dim(),
+                "D tensors");
     return unsqueeze(0).mm(other.unsqueeze(1)).reshape({});
 }
 
 Tensor Tensor::matmul(const Tensor& other) const {
-    TORCH_CHECK(dim() > 0 && other.dim() > 0, "both arguments to matmul need to be at least 1D, but they are ", dim(), "D and ",
-                other.dim(), "D");
+    TORCH_CHECK(dim() > 0 && other.dim() > 0, "both arguments to matmul need to be at least 1D, but they are ", dim(),
+                "D and ", other.dim(), "D");
     const Tensor a = dim() == 1 ? unsqueeze(0) : *this, b = other.dim() == 1 ? other.unsqueeze(1) : other;
     const IntArrayRef a_batch = a.sizes().slice(0, a.dim() - 2), b_batch = b.sizes().slice(0, b.dim() - 2);
     DimVector sizes = detail::broadcast_sizes({empty(a_batch, kByte), empty(b_batch, kByte)});
@@ -99,7 +103,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>
 namespace {
 
 Tensor& store_result(Tensor& out, const Tensor& result) {
-    TORCH_CHECK(out.dtype() == result.dtype(), "Expected out tensor to have dtype ", result.dtype(), ", but got ", out.dtype(), " instead");
+    TORCH_CHECK(out.dtype() == result.dtype(), "Expected out tensor to have dtype ", result.dtype(), ", but got ",
+                out.dtype(), " instead");
     return detail::resize_output(out, result.sizes()).copy_(result);
 }
 
@@ -108,7 +113,8 @@ Tensor& store_result(Tensor& out, const Tensor& result) {
 Tensor& mm_out(Tensor& out, const Tensor& a, const Tensor& b) { return store_result(out, a.mm(b)); }
 Tensor& matmul_out(Tensor& out, const Tensor& a, const Tensor& b) { return store_result(out, a.matmul(b)); }
 Tensor& bmm_out(Tensor& out, const Tensor& a, const Tensor& b) { return store_result(out, a.bmm(b)); }
-Tensor& addmm_out(Tensor& out, const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+Tensor& addmm_out(Tensor& out, const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta,
+                  const Scalar& alpha) {
     return store_result(out, x.addmm(a, b, beta, alpha));
 }
 

@@ -115,8 +115,8 @@ Device common_device(TensorList tensors) {
     return device;
 }
 
-// A higher class of operand (tensors with dimensions, zero-dimensional tensors, numbers) decides unless a lower one is of
-// a higher kind (floating, integer, bool).
+// A higher class of operand (tensors with dimensions, zero-dimensional tensors, numbers) decides unless a lower one is
+// of a higher kind (floating, integer, bool).
 ScalarType result_type(TensorList tensors) {
     std::array<ScalarType, 3> by_class;
     by_class.fill(ScalarType::Undefined);
@@ -127,7 +127,8 @@ ScalarType result_type(TensorList tensors) {
     }
     const auto combine = [](ScalarType higher, ScalarType lower) {
         if (isFloatingType(higher) || lower == ScalarType::Undefined) return higher;
-        if (higher == kBool || higher == ScalarType::Undefined || isFloatingType(lower)) return promoteTypes(higher, lower);
+        if (higher == kBool || higher == ScalarType::Undefined || isFloatingType(lower))
+            return promoteTypes(higher, lower);
         return higher;
     };
     return combine(by_class[0], combine(by_class[1], by_class[2]));

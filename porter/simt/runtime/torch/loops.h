@@ -1,5 +1,5 @@
-// Loops over strided tensors. A number on its way through an operation is a double (float types) or an int64 (the rest):
-// one loop body serves every dtype.
+// Loops over strided tensors. A number on its way through an operation is a double (float types) or an int64 (the
+// rest): one loop body serves every dtype.
 #pragma once
 
 #include "porter/memory.h"

@@ -51,7 +51,8 @@ Arranged arrange(const Tensor& x, const std::vector<bool>& reduced, bool keepdim
 template <class N, class Fold>
 Tensor reduce(const Tensor& x, OptionalIntArrayRef dims, bool keepdim, ScalarType type, const Fold& fold) {
     const Arranged arranged = arrange(x, reduced_dims(x, dims), keepdim);
-    const IntArrayRef sizes = arranged.x.sizes(), outer = sizes.slice(0, arranged.kept), inner = sizes.slice(arranged.kept);
+    const IntArrayRef sizes = arranged.x.sizes(), outer = sizes.slice(0, arranged.kept),
+                      inner = sizes.slice(arranged.kept);
     const Tensor out = empty(arranged.result_sizes, TensorOptions(type).device(x.device()));
     const Tensor flat = out.view(outer);
     const auto load = detail::loader<N>(x.scalar_type());
@@ -105,7 +106,8 @@ struct Extreme {
 };
 
 void check_not_empty(const Tensor& x, const char* name, bool reduces_dim = false) {
-    TORCH_CHECK(x.numel() > 0 || reduces_dim, name, "(): Expected reduction dim to be specified for input.numel() == 0.");
+    TORCH_CHECK(x.numel() > 0 || reduces_dim, name,
+                "(): Expected reduction dim to be specified for input.numel() == 0.");
 }
 
 template <bool largest>
@@ -129,8 +131,10 @@ Tensor Tensor::sum(Dims dims, bool keepdim, Type dtype) const {
 
 Tensor Tensor::mean(Dims dims, bool keepdim, Type dtype) const {
     const ScalarType type = dtype.value_or(scalar_type());
-    TORCH_CHECK(isFloatingType(type), "mean(): could not infer output dtype. Input dtype must be either a floating point or "
-                "complex dtype. Got: ", type);
+    TORCH_CHECK(isFloatingType(type),
+                "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+                "complex dtype. Got: ",
+                type);
     return reduce<double>(to(type), dims, keepdim, type, [](const auto& n) { return total(n) / double(n.size()); });
 }
 
@@ -161,7 +165,11 @@ Tensor Tensor::norm(const std::optional<Scalar>& p, IntArrayRef dims, bool keepd
         for (double x : numbers) {
             const double size = std::fabs(x);
             if (order == std::numeric_limits<double>::infinity()) sum = std::max(sum, size);
-            else sum += order == 2 ? size * size : order == 1 ? size : order == 0 ? double(x != 0) : std::pow(size, order);
+            else
+                sum += order == 2   ? size * size
+                       : order == 1 ? size
+                       : order == 0 ? double(x != 0)
+                                    : std::pow(size, order);
         }
         const bool finished = order == 0 || order == 1 || order == std::numeric_limits<double>::infinity();
         return finished ? sum : order == 2 ? std::sqrt(sum) : std::pow(sum, 1 / order);
@@ -170,8 +178,12 @@ Tensor Tensor::norm(const std::optional<Scalar>& p, IntArrayRef dims, bool keepd
 
 Tensor Tensor::amax(IntArrayRef dims, bool keepdim) const { return extreme<true>(*this, dims, keepdim); }
 Tensor Tensor::amin(IntArrayRef dims, bool keepdim) const { return extreme<false>(*this, dims, keepdim); }
-Tensor Tensor::argmax(std::optional<std::int64_t> dim, bool keepdim) const { return extreme_index<true>(*this, dim, keepdim); }
-Tensor Tensor::argmin(std::optional<std::int64_t> dim, bool keepdim) const { return extreme_index<false>(*this, dim, keepdim); }
+Tensor Tensor::argmax(std::optional<std::int64_t> dim, bool keepdim) const {
+    return extreme_index<true>(*this, dim, keepdim);
+}
+Tensor Tensor::argmin(std::optional<std::int64_t> dim, bool keepdim) const {
+    return extreme_index<false>(*this, dim, keepdim);
+}
 std::tuple<Tensor, Tensor> Tensor::max(std::int64_t dim, bool keepdim) const {
     return {extreme<true>(*this, dim, keepdim), extreme_index<true>(*this, dim, keepdim)};
 }
@@ -202,7 +214,8 @@ Tensor along(const Tensor& x, std::int64_t dim, ScalarType type, const Scan& sca
     const std::int64_t length = lines.size(-1), step = lines.stride(-1), out_step = out_lines.stride(-1);
     const auto load = detail::loader<N>(x.scalar_type());
     const auto store = detail::storer<N>(type);
-    const std::int64_t bytes = static_cast<std::int64_t>(x.element_size()), out_bytes = static_cast<std::int64_t>(out.element_size());
+    const std::int64_t bytes = static_cast<std::int64_t>(x.element_size()),
+                       out_bytes = static_cast<std::int64_t>(out.element_size());
     std::vector<N> numbers(length);
     if (out.numel() == 0) return out;
     const Tensor starts = lines.select(-1, 0), out_starts = out_lines.select(-1, 0);
@@ -238,16 +251,21 @@ Tensor Tensor::cumsum(std::int64_t dim, Type dtype) const {
     if (detail::computes_in_double(type)) return along<double>(to(type), dim, type, scan);
     return along<std::int64_t>(to(type), dim, type, scan);
 }
-Tensor Tensor::softmax(std::int64_t dim, Type dtype) const { return softened(*this, dim, dtype.value_or(scalar_type()), false); }
-Tensor Tensor::log_softmax(std::int64_t dim, Type dtype) const { return softened(*this, dim, dtype.value_or(scalar_type()), true); }
+Tensor Tensor::softmax(std::int64_t dim, Type dtype) const {
+    return softened(*this, dim, dtype.value_or(scalar_type()), false);
+}
+Tensor Tensor::log_softmax(std::int64_t dim, Type dtype) const {
+    return softened(*this, dim, dtype.value_or(scalar_type()), true);
+}
 Tensor Tensor::logsumexp(IntArrayRef dims, bool keepdim) const {
-    return reduce<double>(*this, dims, keepdim, isFloatingType(scalar_type()) ? scalar_type() : kFloat, [](const auto& numbers) {
-        const double top = *std::max_element(numbers.begin(), numbers.end());
-        if (std::isinf(top)) return top;
-        double sum = 0;
-        for (double n : numbers) sum += std::exp(n - top);
-        return top + std::log(sum);
-    });
+    return reduce<double>(*this, dims, keepdim, isFloatingType(scalar_type()) ? scalar_type() : kFloat,
+                          [](const auto& numbers) {
+                              const double top = *std::max_element(numbers.begin(), numbers.end());
+                              if (std::isinf(top)) return top;
+                              double sum = 0;
+                              for (double n : numbers) sum += std::exp(n - top);
+                              return top + std::log(sum);
+                          });
 }
 
 bool Tensor::equal(const Tensor& other) const { return sizes() == other.sizes() && eq(other).all().item<bool>(); }

@@ -21,7 +21,9 @@ Storage::Storage(std::size_t bytes, Device device)
         deleter_ = [](void* data) { std::free(data); };
         if (data_) std::memset(data_, 0xFF, bytes);
     }
-    if (!data_) detail::check_failed<OutOfMemoryError>(PORTER_HERE, "", str("out of memory: tried to allocate ", bytes, " bytes"));
+    if (!data_)
+        detail::check_failed<OutOfMemoryError>(PORTER_HERE, "",
+                                               str("out of memory: tried to allocate ", bytes, " bytes"));
 }
 
 DimVector dense_strides(IntArrayRef sizes, MemoryFormat format) {
@@ -29,7 +31,8 @@ DimVector dense_strides(IntArrayRef sizes, MemoryFormat format) {
     DimVector order(rank), strides(rank);  // order: from the innermost dimension out
     for (std::int64_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
     if (format != MemoryFormat::Contiguous) {
-        TORCH_CHECK(rank == (format == MemoryFormat::ChannelsLast ? 4 : 5), "required rank 4 tensor to use channels_last format");
+        TORCH_CHECK(rank == (format == MemoryFormat::ChannelsLast ? 4 : 5),
+                    "required rank 4 tensor to use channels_last format");
         order.erase(order.end() - 2);
         order.insert(order.begin(), 1);
     }
@@ -126,7 +129,8 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, Tensor
     TORCH_CHECK(step.toDouble() != 0, "step must be nonzero");
     const double extent = (end.toDouble() - start.toDouble()) / step.toDouble();
     TORCH_CHECK(extent >= 0, "upper bound and lower bound inconsistent with step sign");
-    const Tensor out = empty({static_cast<std::int64_t>(std::ceil(extent))}, TensorOptions(whole ? kLong : kFloat).merge_in(options));
+    const Tensor out =
+        empty({static_cast<std::int64_t>(std::ceil(extent))}, TensorOptions(whole ? kLong : kFloat).merge_in(options));
     if (whole) return fill_by_index(out, [&](std::int64_t i) { return start.toLong() + i * step.toLong(); });
     return fill_by_index(out, [&](std::int64_t i) { return start.toDouble() + double(i) * step.toDouble(); });
 }
@@ -202,9 +206,15 @@ Tensor from_blob(void* data, IntArrayRef sizes, const std::function<void(void*)>
     return make(std::make_shared<Storage>(data, bytes, device, deleter), sizes, dense_strides(sizes), options);
 }
 
-Tensor Tensor::new_empty(IntArrayRef sizes, TensorOptions options) const { return empty(sizes, options_like(*this, options)); }
-Tensor Tensor::new_zeros(IntArrayRef sizes, TensorOptions options) const { return zeros(sizes, options_like(*this, options)); }
-Tensor Tensor::new_ones(IntArrayRef sizes, TensorOptions options) const { return ones(sizes, options_like(*this, options)); }
+Tensor Tensor::new_empty(IntArrayRef sizes, TensorOptions options) const {
+    return empty(sizes, options_like(*this, options));
+}
+Tensor Tensor::new_zeros(IntArrayRef sizes, TensorOptions options) const {
+    return zeros(sizes, options_like(*this, options));
+}
+Tensor Tensor::new_ones(IntArrayRef sizes, TensorOptions options) const {
+    return ones(sizes, options_like(*this, options));
+}
 Tensor Tensor::new_full(IntArrayRef sizes, const Scalar& value, TensorOptions options) const {
     return full(sizes, value, options_like(*this, options));
 }

@@ -4,11 +4,37 @@
 namespace c10 {
 
 const char* toString(ScalarType type) {
-    static const char* const names[] = {
-        "Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "ComplexHalf", "ComplexFloat", "ComplexDouble",
-        "Bool", "QInt8", "QUInt8", "QInt32", "BFloat16", "QUInt4x2", "QUInt2x4", "Bits1x8", "Bits2x4", "Bits4x2", "Bits8",
-        "Bits16", "Float8_e5m2", "Float8_e4m3fn", "Float8_e5m2fnuz", "Float8_e4m3fnuz", "UInt16", "UInt32", "UInt64",
-        "Undefined"};
+    static const char* const names[] = {"Byte",
+                                        "Char",
+                                        "Short",
+                                        "Int",
+                                        "Long",
+                                        "Half",
+                                        "Float",
+                                        "Double",
+                                        "ComplexHalf",
+                                        "ComplexFloat",
+                                        "ComplexDouble",
+                                        "Bool",
+                                        "QInt8",
+                                        "QUInt8",
+                                        "QInt32",
+                                        "BFloat16",
+                                        "QUInt4x2",
+                                        "QUInt2x4",
+                                        "Bits1x8",
+                                        "Bits2x4",
+                                        "Bits4x2",
+                                        "Bits8",
+                                        "Bits16",
+                                        "Float8_e5m2",
+                                        "Float8_e4m3fn",
+                                        "Float8_e5m2fnuz",
+                                        "Float8_e4m3fnuz",
+                                        "UInt16",
+                                        "UInt32",
+                                        "UInt64",
+                                        "Undefined"};
     static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(ScalarType::NumOptions));
     return type < ScalarType::NumOptions ? names[static_cast<int>(type)] : "UNKNOWN_SCALAR";
 }
@@ -37,8 +63,8 @@ ScalarType promoteTypes(ScalarType a, ScalarType b) {
     if (isFloatingType(b) || a == kBool) return b;
     if (isSignedType(a) == isSignedType(b)) return elementSize(a) > elementSize(b) ? a : b;
     const ScalarType with_sign = isSignedType(a) ? a : b, without = isSignedType(a) ? b : a;
-    TORCH_CHECK(without == kByte, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", a,
-                " and ", b);
+    TORCH_CHECK(without == kByte, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ",
+                a, " and ", b);
     return with_sign == kChar ? kShort : with_sign;
 }
 
@@ -51,17 +77,21 @@ caffe2::TypeMeta get_default_dtype() { return scalarTypeToTypeMeta(kFloat); }
 
 std::string DeviceTypeName(DeviceType type, bool lower_case) {
     static const char* const names[][2] = {
-        {"CPU", "cpu"}, {"CUDA", "cuda"}, {"MKLDNN", "mkldnn"}, {"OPENGL", "opengl"}, {"OPENCL", "opencl"}, {"IDEEP", "ideep"},
-        {"HIP", "hip"}, {"FPGA", "fpga"}, {"MAIA", "maia"}, {"XLA", "xla"}, {"VULKAN", "vulkan"}, {"METAL", "metal"},
-        {"XPU", "xpu"}, {"MPS", "mps"}, {"META", "meta"}, {"HPU", "hpu"}, {"VE", "ve"}, {"LAZY", "lazy"}, {"IPU", "ipu"},
-        {"MTIA", "mtia"}, {"PRIVATEUSEONE", "privateuseone"}};
+        {"CPU", "cpu"},       {"CUDA", "cuda"},     {"MKLDNN", "mkldnn"},
+        {"OPENGL", "opengl"}, {"OPENCL", "opencl"}, {"IDEEP", "ideep"},
+        {"HIP", "hip"},       {"FPGA", "fpga"},     {"MAIA", "maia"},
+        {"XLA", "xla"},       {"VULKAN", "vulkan"}, {"METAL", "metal"},
+        {"XPU", "xpu"},       {"MPS", "mps"},       {"META", "meta"},
+        {"HPU", "hpu"},       {"VE", "ve"},         {"LAZY", "lazy"},
+        {"IPU", "ipu"},       {"MTIA", "mtia"},     {"PRIVATEUSEONE", "privateuseone"}};
     return names[static_cast<int>(type)][lower_case];
 }
 
 Device::Device(const std::string& text) : type_(kCPU), index_(-1) {
     const std::size_t colon = text.find(':');
     const std::string name = text.substr(0, colon);
-    TORCH_CHECK(name == "cpu" || name == "cuda", "Expected one of cpu, cuda device type at start of device string: ", text);
+    TORCH_CHECK(name == "cpu" || name == "cuda",
+                "Expected one of cpu, cuda device type at start of device string: ", text);
     if (name == "cuda") type_ = kCUDA;
     if (colon != std::string::npos) index_ = static_cast<DeviceIndex>(std::stoi(text.substr(colon + 1)));
 }
@@ -75,8 +105,9 @@ std::ostream& operator<<(std::ostream& stream, const TensorOptions& options) {
     const auto given = [](bool has) { return has ? "" : " (default)"; };
     stream << std::boolalpha << "TensorOptions(dtype=" << options.dtype() << given(options.has_dtype())
            << ", device=" << options.device() << given(options.has_device()) << ", layout=" << options.layout()
-           << given(options.has_layout()) << ", requires_grad=" << options.requires_grad() << given(options.has_requires_grad())
-           << ", pinned_memory=" << options.pinned_memory() << given(options.pinned_memory()) << ", memory_format=";
+           << given(options.has_layout()) << ", requires_grad=" << options.requires_grad()
+           << given(options.has_requires_grad()) << ", pinned_memory=" << options.pinned_memory()
+           << given(options.pinned_memory()) << ", memory_format=";
     if (options.has_memory_format()) return stream << *options.memory_format_opt() << ")";
     return stream << "(nullopt))";
 }

@@ -60,7 +60,8 @@ Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides, std::optional<
     TORCH_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
     std::int64_t last = offset.value_or(storage_offset());
     for (std::size_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[i];
-    const bool inside = numel_of(sizes) == 0 || static_cast<std::size_t>(last + 1) * element_size() <= storage().nbytes();
+    const bool inside =
+        numel_of(sizes) == 0 || static_cast<std::size_t>(last + 1) * element_size() <= storage().nbytes();
     TORCH_CHECK(inside, "setStorage: sizes ", sizes, ", strides ", strides, " are out of bounds for the storage");
     return view_of(*this, DimVector(sizes), DimVector(strides), offset.value_or(storage_offset()));
 }
@@ -68,8 +69,9 @@ Tensor Tensor::as_strided(IntArrayRef sizes, IntArrayRef strides, std::optional<
 Tensor Tensor::view(IntArrayRef sizes) const {
     DimVector inferred = infer_size(sizes, numel());
     std::optional<DimVector> strides = view_strides(*this, inferred);
-    TORCH_CHECK(strides, "view size is not compatible with input tensor's size and stride (at least one dimension spans "
-                         "across two contiguous subspaces). Use .reshape(...) instead.");
+    TORCH_CHECK(strides,
+                "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+                "across two contiguous subspaces). Use .reshape(...) instead.");
     return view_of(*this, std::move(inferred), std::move(*strides), storage_offset());
 }
 
@@ -122,7 +124,8 @@ Tensor Tensor::unsqueeze(std::int64_t dim) const {
 }
 
 Tensor Tensor::permute(IntArrayRef dims) const {
-    TORCH_CHECK(static_cast<std::int64_t>(dims.size()) == dim(), "permute(sparse_coo): number of dimensions in the tensor "
+    TORCH_CHECK(static_cast<std::int64_t>(dims.size()) == dim(),
+                "permute(sparse_coo): number of dimensions in the tensor "
                 "input does not match the length of the desired ordering of dimensions");
     DimVector shape, step;
     std::vector<bool> seen(dims.size());
@@ -149,8 +152,10 @@ Tensor Tensor::t() const {
 
 Tensor Tensor::expand(IntArrayRef sizes, bool) const {
     const std::int64_t added = static_cast<std::int64_t>(sizes.size()) - dim();
-    TORCH_CHECK(added >= 0, "expand: the number of sizes provided (", sizes.size(), ") must be greater or equal to the number "
-                "of dimensions in the tensor (", dim(), ")");
+    TORCH_CHECK(added >= 0, "expand: the number of sizes provided (", sizes.size(),
+                ") must be greater or equal to the number "
+                "of dimensions in the tensor (",
+                dim(), ")");
     DimVector shape(sizes), step(sizes.size(), 0);
     for (std::int64_t d = 0; d < dim(); ++d) {
         std::int64_t& wanted = shape[added + d];
@@ -172,7 +177,9 @@ Tensor Tensor::slice(std::int64_t dim, std::optional<std::int64_t> start, std::o
     TORCH_CHECK(step > 0, "slice step must be positive");
     dim = detail::wrap_dim(dim, *this);
     const std::int64_t extent = size(dim);
-    const auto bounded = [&](std::int64_t i, std::int64_t low) { return std::clamp(i < 0 ? i + extent : i, low, extent); };
+    const auto bounded = [&](std::int64_t i, std::int64_t low) {
+        return std::clamp(i < 0 ? i + extent : i, low, extent);
+    };
     const std::int64_t first = bounded(start.value_or(0), 0), last = bounded(end.value_or(extent), first);
     DimVector shape(sizes()), strides(this->strides());
     shape[dim] = (last - first + step - 1) / step;
@@ -184,8 +191,8 @@ Tensor Tensor::select(std::int64_t dim, std::int64_t index) const {
     TORCH_CHECK_INDEX(this->dim() > 0, "select() cannot be applied to a 0-dim tensor.");
     dim = detail::wrap_dim(dim, *this);
     const std::int64_t extent = size(dim);
-    TORCH_CHECK_INDEX(index >= -extent && index < extent, "select(): index ", index, " out of range for tensor of size ",
-                      sizes(), " at dimension ", dim);
+    TORCH_CHECK_INDEX(index >= -extent && index < extent, "select(): index ", index,
+                      " out of range for tensor of size ", sizes(), " at dimension ", dim);
     DimVector shape(sizes()), step(strides());
     shape.erase(shape.begin() + dim), step.erase(step.begin() + dim);
     return view_of(*this, shape, step, storage_offset() + (index < 0 ? index + extent : index) * stride(dim));
@@ -222,7 +229,8 @@ std::vector<Tensor> Tensor::unbind(std::int64_t dim) const {
 std::vector<Tensor> Tensor::split(std::int64_t size, std::int64_t dim) const {
     TORCH_CHECK(size > 0, "split expects split_size to be positive, but got split_size=", size);
     std::vector<Tensor> parts;
-    for (std::int64_t i = 0; i < std::max<std::int64_t>(this->size(dim), 1); i += size) parts.push_back(slice(dim, i, i + size));
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(this->size(dim), 1); i += size)
+        parts.push_back(slice(dim, i, i + size));
     return parts;
 }
 
@@ -230,7 +238,8 @@ std::vector<Tensor> Tensor::split(IntArrayRef sizes, std::int64_t dim) const {
     std::vector<Tensor> parts;
     std::int64_t start = 0;
     for (std::int64_t size : sizes) parts.push_back(narrow(dim, start, size)), start += size;
-    TORCH_CHECK(start == size(dim), "split_with_sizes expects split_sizes to sum exactly to ", size(dim), ", but got ", sizes);
+    TORCH_CHECK(start == size(dim), "split_with_sizes expects split_sizes to sum exactly to ", size(dim), ", but got ",
+                sizes);
     return parts;
 }
 
@@ -272,7 +281,9 @@ bool TensorBase::is_non_overlapping_and_dense() const {
 
 MemoryFormat TensorBase::suggest_memory_format() const {
     // Contiguous wins where both describe the tensor, except as torch does it: one channel with channels-last strides.
-    const auto channels_last = [&](MemoryFormat format) { return is_contiguous(format) && !(strides() == dense_strides(sizes())); };
+    const auto channels_last = [&](MemoryFormat format) {
+        return is_contiguous(format) && !(strides() == dense_strides(sizes()));
+    };
     if (dim() == 4 && channels_last(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
     if (dim() == 5 && channels_last(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
     return MemoryFormat::Contiguous;

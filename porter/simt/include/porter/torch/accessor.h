@@ -22,7 +22,8 @@ template <class T, std::size_t N, template <class> class Traits = DefaultPtrTrai
 class TensorAccessor {
 public:
     using PtrType = typename Traits<T>::PtrType;
-    TensorAccessor(PtrType data, const Index* sizes, const Index* strides) : data_(data), sizes_(sizes), strides_(strides) {}
+    TensorAccessor(PtrType data, const Index* sizes, const Index* strides)
+        : data_(data), sizes_(sizes), strides_(strides) {}
     c10::ArrayRef<Index> sizes() const { return {sizes_, N}; }
     c10::ArrayRef<Index> strides() const { return {strides_, N}; }
     Index size(Index dim) const { return sizes_[dim]; }
@@ -44,7 +45,8 @@ public:
     using PtrType = typename Traits<T>::PtrType;
     template <class Source>
     GenericPackedTensorAccessor(PtrType data, const Source* sizes, const Source* strides) : data_(data) {
-        for (std::size_t i = 0; i < N; ++i) sizes_[i] = static_cast<Index>(sizes[i]), strides_[i] = static_cast<Index>(strides[i]);
+        for (std::size_t i = 0; i < N; ++i)
+            sizes_[i] = static_cast<Index>(sizes[i]), strides_[i] = static_cast<Index>(strides[i]);
     }
     Index size(Index dim) const { return sizes_[dim]; }
     Index stride(Index dim) const { return strides_[dim]; }

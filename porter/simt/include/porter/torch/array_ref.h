@@ -103,8 +103,8 @@ using SymInt = std::int64_t;
 using SymIntArrayRef = IntArrayRef;
 using DimVector = SmallVector<std::int64_t, 5>;
 
-// An optional ArrayRef that also takes what an ArrayRef is made of. Optional's own constructors are not inherited: one of
-// them would make the ArrayRef of a number that is gone when it returns.
+// An optional ArrayRef that also takes what an ArrayRef is made of. Optional's own constructors are not inherited: one
+// of them would make the ArrayRef of a number that is gone when it returns.
 template <class T>
 class OptionalArrayRef : public std::optional<ArrayRef<T>> {
 public:

@@ -90,6 +90,8 @@ public:
     }
 };
 
-inline Variable make_variable(at::Tensor data, bool requires_grad = false) { return data.detach().requires_grad_(requires_grad); }
+inline Variable make_variable(at::Tensor data, bool requires_grad = false) {
+    return data.detach().requires_grad_(requires_grad);
+}
 
 }  // namespace torch::autograd

@@ -34,8 +34,10 @@ struct Convert<at::Tensor> {
         for (const auto& [dtype, torch_type] : TORCH_TYPES) {
             if (dtype == argument.dtype) type = torch_type;
         }
-        const at::Tensor tensor = at::from_blob(argument.data, argument.shape, at::TensorOptions(type).device(at::kCUDA, 0));
-        TORCH_CHECK(tensor.nbytes() == argument.bytes, "a tensor argument of ", tensor.nbytes(), " bytes came with ", argument.bytes);
+        const at::Tensor tensor =
+            at::from_blob(argument.data, argument.shape, at::TensorOptions(type).device(at::kCUDA, 0));
+        TORCH_CHECK(tensor.nbytes() == argument.bytes, "a tensor argument of ", tensor.nbytes(), " bytes came with ",
+                    argument.bytes);
         return tensor;
     }
 };
@@ -81,7 +83,8 @@ struct Collect<at::Tensor> {
     static void into(std::vector<Result>& results, const at::Tensor& value) {
         if (!value.defined()) return results.emplace_back(), void();
         const at::Tensor dense = value.contiguous();
-        results.push_back({stored_type(dense.scalar_type()), dense.sizes().vec(), dense.data_ptr(), dense.nbytes(), dense.impl()});
+        results.push_back(
+            {stored_type(dense.scalar_type()), dense.sizes().vec(), dense.data_ptr(), dense.nbytes(), dense.impl()});
     }
 };
 

@@ -79,7 +79,9 @@ inline int warp_size() { return warpSize; }
 class CUDAGuard {
 public:
     explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
-    explicit CUDAGuard(DeviceIndex index) { TORCH_CHECK(index <= 0, "CUDA error: invalid device ordinal ", int(index)); }
+    explicit CUDAGuard(DeviceIndex index) {
+        TORCH_CHECK(index <= 0, "CUDA error: invalid device ordinal ", int(index));
+    }
     CUDAGuard(const CUDAGuard&) = delete;
     ~CUDAGuard() {}  // not trivial: a guard that is only declared is no unused variable
     void set_device(Device) {}
@@ -143,7 +145,9 @@ namespace at {
 
 class DeviceGuard {
 public:
-    explicit DeviceGuard(Device device) { TORCH_CHECK(device.index() <= 0, "CUDA error: invalid device ordinal ", device); }
+    explicit DeviceGuard(Device device) {
+        TORCH_CHECK(device.index() <= 0, "CUDA error: invalid device ordinal ", device);
+    }
     DeviceGuard(const DeviceGuard&) = delete;
     ~DeviceGuard() {}
 };
@@ -163,7 +167,9 @@ inline std::optional<Device> device_of(const Tensor& tensor) {
 inline std::optional<Device> device_of(const std::optional<Tensor>& tensor) {
     return tensor ? device_of(*tensor) : std::nullopt;
 }
-inline std::optional<Device> device_of(TensorList tensors) { return tensors.empty() ? std::nullopt : device_of(tensors.front()); }
+inline std::optional<Device> device_of(TensorList tensors) {
+    return tensors.empty() ? std::nullopt : device_of(tensors.front());
+}
 
 }  // namespace at
 

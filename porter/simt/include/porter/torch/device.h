@@ -46,7 +46,9 @@ inline std::ostream& operator<<(std::ostream& stream, const Device& device) { re
 
 enum class Layout : std::int8_t { Strided, Sparse };
 inline constexpr Layout kStrided = Layout::Strided, kSparse = Layout::Sparse;
-inline std::ostream& operator<<(std::ostream& s, Layout layout) { return s << (layout == kStrided ? "Strided" : "Sparse"); }
+inline std::ostream& operator<<(std::ostream& s, Layout layout) {
+    return s << (layout == kStrided ? "Strided" : "Sparse");
+}
 
 enum class MemoryFormat : std::int8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 std::ostream& operator<<(std::ostream& stream, MemoryFormat format);

@@ -9,12 +9,15 @@
 namespace at {
 
 template <class T, bool is_cuda>
+constexpr auto accumulator() {
+    if constexpr (std::is_same_v<T, bool>) return false;
+    else if constexpr (std::is_integral_v<T>) return std::int64_t(0);
+    else if constexpr (std::is_same_v<T, double> || (!is_cuda && std::is_same_v<T, porter::Float>)) return 0.0;
+    else return porter::Float(0);
+}
+template <class T, bool is_cuda>
 struct AccumulateType {
-    using type = std::conditional_t<
-        std::is_same_v<T, bool>, bool,
-        std::conditional_t<std::is_integral_v<T>, std::int64_t,
-                           std::conditional_t<std::is_same_v<T, double> || (!is_cuda && std::is_same_v<T, porter::Float>),
-                                              double, porter::Float>>>;
+    using type = decltype(accumulator<T, is_cuda>());
 };
 template <class T, bool is_cuda> using acc_type = typename AccumulateType<T, is_cuda>::type;
 template <class T, DeviceType device> using acc_type_device = acc_type<T, device == kCUDA>;
@@ -127,8 +130,9 @@ PORTER_TORCH_ATOMIC_ADD(bool)
 
 namespace at::native {
 
-template <class T, class Index>
-inline void fastAtomicAdd(T* tensor, Index index, const Index, T value, bool = true) { gpuAtomicAdd(tensor + index, value); }
+template <class T, class Index> inline void fastAtomicAdd(T* tensor, Index index, const Index, T value, bool = true) {
+    gpuAtomicAdd(tensor + index, value);
+}
 
 namespace cuda_utils {
 

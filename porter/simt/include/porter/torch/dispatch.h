@@ -20,7 +20,8 @@ inline at::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalarT
         switch (_st) { \
             __VA_ARGS__ \
             default: \
-                TORCH_CHECK_NOT_IMPLEMENTED(false, '"', at_dispatch_name, "\" not implemented for '", c10::toString(_st), "'"); \
+                TORCH_CHECK_NOT_IMPLEMENTED(false, '"', at_dispatch_name, "\" not implemented for '", \
+                                            c10::toString(_st), "'"); \
         } \
         __builtin_unreachable(); \
     }()
@@ -44,13 +45,16 @@ inline at::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalarT
     PORTER_TORCH_CASES_3(S1, S2, S3, __VA_ARGS__) AT_DISPATCH_CASE(S4, __VA_ARGS__)
 
 // The families.
-#define AT_DISPATCH_CASE_FLOATING_TYPES(...) PORTER_TORCH_CASES_2(at::ScalarType::Double, at::ScalarType::Float, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...) \
+    PORTER_TORCH_CASES_2(at::ScalarType::Double, at::ScalarType::Float, __VA_ARGS__)
 #define AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(...) \
     PORTER_TORCH_CASES_2(at::ScalarType::Half, at::ScalarType::BFloat16, __VA_ARGS__)
 #define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) \
-    PORTER_TORCH_CASES_4(at::ScalarType::Byte, at::ScalarType::Char, at::ScalarType::Int, at::ScalarType::Long, __VA_ARGS__) \
+    PORTER_TORCH_CASES_4(at::ScalarType::Byte, at::ScalarType::Char, at::ScalarType::Int, at::ScalarType::Long, \
+                         __VA_ARGS__) \
     AT_DISPATCH_CASE(at::ScalarType::Short, __VA_ARGS__)
-#define AT_DISPATCH_CASE_ALL_TYPES(...) AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)
+#define AT_DISPATCH_CASE_ALL_TYPES(...) \
+    AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)
 
 // A family with further types. CASES is one of the PORTER_TORCH_CASES above; the lambda is the last argument.
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF(...) \
@@ -67,7 +71,8 @@ inline at::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalarT
     AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) PORTER_TORCH_CASES_4(S1, S2, S3, S4, __VA_ARGS__)
 #define AT_DISPATCH_CASE_INTEGRAL_TYPES_AND(S1, ...) \
     AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) PORTER_TORCH_CASES_1(S1, __VA_ARGS__)
-#define AT_DISPATCH_CASE_ALL_TYPES_AND(S1, ...) AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) PORTER_TORCH_CASES_1(S1, __VA_ARGS__)
+#define AT_DISPATCH_CASE_ALL_TYPES_AND(S1, ...) \
+    AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) PORTER_TORCH_CASES_1(S1, __VA_ARGS__)
 #define AT_DISPATCH_CASE_ALL_TYPES_AND2(S1, S2, ...) \
     AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) PORTER_TORCH_CASES_2(S1, S2, __VA_ARGS__)
 #define AT_DISPATCH_CASE_ALL_TYPES_AND3(S1, S2, S3, ...) \
@@ -75,7 +80,8 @@ inline at::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalarT
 #define AT_DISPATCH_CASE_ALL_TYPES_AND4(S1, S2, S3, S4, ...) \
     AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) PORTER_TORCH_CASES_4(S1, S2, S3, S4, __VA_ARGS__)
 
-#define AT_DISPATCH_FLOATING_TYPES(T, NAME, ...) AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))
+#define AT_DISPATCH_FLOATING_TYPES(T, NAME, ...) \
+    AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_FLOATING_TYPES_AND_HALF(T, NAME, ...) \
     AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF(__VA_ARGS__))
 #define AT_DISPATCH_REDUCED_FLOATING_TYPES(T, NAME, ...) \
@@ -88,13 +94,15 @@ inline at::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalarT
     AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND3(S1, S2, S3, __VA_ARGS__))
 #define AT_DISPATCH_FLOATING_TYPES_AND4(S1, S2, S3, S4, T, NAME, ...) \
     AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_FLOATING_TYPES_AND4(S1, S2, S3, S4, __VA_ARGS__))
-#define AT_DISPATCH_INTEGRAL_TYPES(T, NAME, ...) AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))
+#define AT_DISPATCH_INTEGRAL_TYPES(T, NAME, ...) \
+    AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_INTEGRAL_TYPES_AND(S1, T, NAME, ...) \
     AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_INTEGRAL_TYPES_AND(S1, __VA_ARGS__))
 #define AT_DISPATCH_ALL_TYPES(T, NAME, ...) AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_ALL_TYPES_AND_HALF(T, NAME, ...) \
     AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND_HALF(__VA_ARGS__))
-#define AT_DISPATCH_ALL_TYPES_AND(S1, T, NAME, ...) AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND(S1, __VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES_AND(S1, T, NAME, ...) \
+    AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND(S1, __VA_ARGS__))
 #define AT_DISPATCH_ALL_TYPES_AND2(S1, S2, T, NAME, ...) \
     AT_DISPATCH_SWITCH(T, NAME, AT_DISPATCH_CASE_ALL_TYPES_AND2(S1, S2, __VA_ARGS__))
 #define AT_DISPATCH_ALL_TYPES_AND3(S1, S2, S3, T, NAME, ...) \

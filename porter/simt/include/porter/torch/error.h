@@ -115,7 +115,8 @@ private:
     PORTER_TORCH_CHECK(::c10::NotImplementedError, condition, ##__VA_ARGS__)
 #define TORCH_CHECK_WITH(error, condition, ...) PORTER_TORCH_CHECK(::c10::error, condition, ##__VA_ARGS__)
 #define TORCH_CHECK_MSG(condition, type, ...) #condition
-#define TORCH_INTERNAL_ASSERT(condition, ...) TORCH_CHECK(condition, "internal assert failed: " #condition " ", ##__VA_ARGS__)
+#define TORCH_INTERNAL_ASSERT(condition, ...) \
+    TORCH_CHECK(condition, "internal assert failed: " #condition " ", ##__VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(condition, ...) while (false) static_cast<void>(condition)
 #define TORCH_CHECK_EQ(a, b) PORTER_TORCH_CHECK_OP(a, b, ==)
 #define TORCH_CHECK_NE(a, b) PORTER_TORCH_CHECK_OP(a, b, !=)

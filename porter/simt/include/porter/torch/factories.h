@@ -11,7 +11,8 @@ Tensor empty_like(const Tensor& like, TensorOptions options = {}, std::optional<
 Tensor full(IntArrayRef sizes, const Scalar& value, TensorOptions options = {});
 Tensor zeros(IntArrayRef sizes, TensorOptions options = {});
 Tensor ones(IntArrayRef sizes, TensorOptions options = {});
-Tensor full_like(const Tensor& like, const Scalar& value, TensorOptions options = {}, std::optional<MemoryFormat> format = {});
+Tensor full_like(const Tensor& like, const Scalar& value, TensorOptions options = {},
+                 std::optional<MemoryFormat> format = {});
 Tensor zeros_like(const Tensor& like, TensorOptions options = {}, std::optional<MemoryFormat> format = {});
 Tensor ones_like(const Tensor& like, TensorOptions options = {}, std::optional<MemoryFormat> format = {});
 Tensor arange(const Scalar& end, TensorOptions options = {});

@@ -18,7 +18,9 @@ PORTER_TORCH_UNARY(PORTER_TORCH_FUNCTIONS)
     inline Tensor& name##_out(Tensor& out, const Tensor& a, const Tensor& b) { \
         return detail::binary_into(detail::Binary::name, a, b, out); \
     } \
-    inline Tensor& name##_out(Tensor& out, const Tensor& a, const Scalar& b) { return name##_out(out, a, detail::wrap(b)); }
+    inline Tensor& name##_out(Tensor& out, const Tensor& a, const Scalar& b) { \
+        return name##_out(out, a, detail::wrap(b)); \
+    }
 PORTER_TORCH_BINARY(PORTER_TORCH_FUNCTIONS)
 #undef PORTER_TORCH_FUNCTIONS
 inline Tensor pow(const Scalar& base, const Tensor& exponent) { return detail::wrap(base).pow(exponent); }
@@ -110,13 +112,21 @@ PORTER_TORCH_FORWARD(allclose)
 using Dims = OptionalIntArrayRef;
 using Type = std::optional<ScalarType>;
 inline Tensor sum(const Tensor& x, Type dtype = {}) { return x.sum(dtype); }
-inline Tensor sum(const Tensor& x, Dims dims, bool keepdim = false, Type dtype = {}) { return x.sum(dims, keepdim, dtype); }
+inline Tensor sum(const Tensor& x, Dims dims, bool keepdim = false, Type dtype = {}) {
+    return x.sum(dims, keepdim, dtype);
+}
 inline Tensor mean(const Tensor& x, Type dtype = {}) { return x.mean(dtype); }
-inline Tensor mean(const Tensor& x, Dims dims, bool keepdim = false, Type dtype = {}) { return x.mean(dims, keepdim, dtype); }
+inline Tensor mean(const Tensor& x, Dims dims, bool keepdim = false, Type dtype = {}) {
+    return x.mean(dims, keepdim, dtype);
+}
 inline Tensor var(const Tensor& x, bool unbiased = true) { return x.var(unbiased); }
-inline Tensor var(const Tensor& x, Dims dims, bool unbiased = true, bool keepdim = false) { return x.var(dims, unbiased, keepdim); }
+inline Tensor var(const Tensor& x, Dims dims, bool unbiased = true, bool keepdim = false) {
+    return x.var(dims, unbiased, keepdim);
+}
 inline Tensor std(const Tensor& x, bool unbiased = true) { return x.std(unbiased); }
-inline Tensor std(const Tensor& x, Dims dims, bool unbiased = true, bool keepdim = false) { return x.std(dims, unbiased, keepdim); }
+inline Tensor std(const Tensor& x, Dims dims, bool unbiased = true, bool keepdim = false) {
+    return x.std(dims, unbiased, keepdim);
+}
 inline Tensor norm(const Tensor& x, const Scalar& p = 2) { return x.norm(p); }
 inline Tensor norm(const Tensor& x, const std::optional<Scalar>& p, IntArrayRef dims, bool keepdim = false) {
     return x.norm(p, dims, keepdim);
@@ -132,21 +142,28 @@ inline Tensor slice(const Tensor& x, std::int64_t dim = 0, std::optional<std::in
                     std::optional<std::int64_t> end = {}, std::int64_t step = 1) {
     return x.slice(dim, start, end, step);
 }
-inline std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim = 0) { return x.split(size, dim); }
+inline std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim = 0) {
+    return x.split(size, dim);
+}
 inline std::int64_t numel(const Tensor& x) { return x.numel(); }
 
 Tensor cat(TensorList tensors, std::int64_t dim = 0);
 Tensor stack(TensorList tensors, std::int64_t dim = 0);
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
-inline Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b) { return where(condition, detail::wrap(a), b); }
-inline Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b) { return where(condition, a, detail::wrap(b)); }
+inline Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b) {
+    return where(condition, detail::wrap(a), b);
+}
+inline Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b) {
+    return where(condition, a, detail::wrap(b));
+}
 Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
 Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias = {});
 Tensor gelu(const Tensor& x, string_view approximate = "none");
 Tensor& mm_out(Tensor& out, const Tensor& a, const Tensor& b);
 Tensor& matmul_out(Tensor& out, const Tensor& a, const Tensor& b);
 Tensor& bmm_out(Tensor& out, const Tensor& a, const Tensor& b);
-Tensor& addmm_out(Tensor& out, const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
+Tensor& addmm_out(Tensor& out, const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1,
+                  const Scalar& alpha = 1);
 Tensor& cat_out(Tensor& out, TensorList tensors, std::int64_t dim = 0);
 Tensor& index_select_out(Tensor& out, const Tensor& x, std::int64_t dim, const Tensor& index);
 // Unique numbers (or slices along `dim`) in order; the place of each input in them; how often each occurs. What is not

@@ -76,9 +76,9 @@ PORTER_TORCH_NARROW(BFloat16, __nv_bfloat16)
 #undef PORTER_TORCH_NARROW_OPERATOR
 #undef PORTER_TORCH_NARROW
 
-#define PORTER_TORCH_NARROW_LIMITS(Name, significand, lowest_bits, min_bits, max_bits, epsilon_bits, denormal_bits, infinity_bits, nan_bits, exponent) \
-    template <> \
-    class numeric_limits<Name> { \
+#define PORTER_TORCH_NARROW_LIMITS(Name, significand, lowest_bits, min_bits, max_bits, epsilon_bits, denormal_bits, \
+                                   infinity_bits, nan_bits, exponent) \
+    template <> class numeric_limits<Name> { \
     public: \
         static constexpr bool is_specialized = true, is_signed = true, is_integer = false, is_exact = false; \
         static constexpr bool has_infinity = true, has_quiet_NaN = true, has_signaling_NaN = true; \

@@ -14,26 +14,36 @@ public:
     TensorOptions(caffe2::TypeMeta type) : dtype_(type.toScalarType()) {}
     TensorOptions(Layout layout) : layout_(layout) {}
     TensorOptions(MemoryFormat format) : memory_format_(format) {}
-    template <class T, std::enable_if_t<std::is_convertible_v<T&&, Device> && !std::is_same_v<std::decay_t<T>, TensorOptions>, int> = 0>
+    template <class T,
+              std::enable_if_t<std::is_convertible_v<T&&, Device> && !std::is_same_v<std::decay_t<T>, TensorOptions>,
+                               int> = 0>
     TensorOptions(T&& device) : device_(std::forward<T>(device)) {}
 
-    [[nodiscard]] TensorOptions device(std::optional<Device> device) const { return with(&TensorOptions::device_, device); }
+    [[nodiscard]] TensorOptions device(std::optional<Device> device) const {
+        return with(&TensorOptions::device_, device);
+    }
     template <class... Args>
     [[nodiscard]] TensorOptions device(Args&&... args) const {
         return device(std::optional<Device>(std::in_place, std::forward<Args>(args)...));
     }
     [[nodiscard]] TensorOptions device_index(DeviceIndex index) const { return device(DeviceType::CUDA, index); }
-    [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> type) const { return with(&TensorOptions::dtype_, type); }
+    [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> type) const {
+        return with(&TensorOptions::dtype_, type);
+    }
     [[nodiscard]] TensorOptions dtype(caffe2::TypeMeta type) const { return dtype(std::optional(type.toScalarType())); }
     template <class T>
     [[nodiscard]] TensorOptions dtype() const {
         return dtype(std::optional(CppTypeToScalarType<T>::value));
     }
-    [[nodiscard]] TensorOptions layout(std::optional<Layout> layout) const { return with(&TensorOptions::layout_, layout); }
+    [[nodiscard]] TensorOptions layout(std::optional<Layout> layout) const {
+        return with(&TensorOptions::layout_, layout);
+    }
     [[nodiscard]] TensorOptions requires_grad(std::optional<bool> requires_grad) const {
         return with(&TensorOptions::requires_grad_, requires_grad);
     }
-    [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> pinned) const { return with(&TensorOptions::pinned_, pinned); }
+    [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> pinned) const {
+        return with(&TensorOptions::pinned_, pinned);
+    }
     [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> format) const {
         return with(&TensorOptions::memory_format_, format);
     }

@@ -99,7 +99,8 @@ namespace py = pybind11;
 #ifndef TORCH_EXTENSION_NAME
 #define TORCH_EXTENSION_NAME extension
 #endif
-#define PORTER_PYBIND_MODULE(name, variable) [[maybe_unused]] static void porter_module_##name(pybind11::module_& variable)
+#define PORTER_PYBIND_MODULE(name, variable) \
+    [[maybe_unused]] static void porter_module_##name(pybind11::module_& variable)
 #define PYBIND11_MODULE(name, variable, ...) PORTER_PYBIND_MODULE(name, variable)
 #define PYBIND11_OVERRIDE(...) static_assert(false, "calls into Python are not offered")
 

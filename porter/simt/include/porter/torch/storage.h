@@ -8,7 +8,7 @@
 
 namespace c10 {
 
-// CUDA memory is the executor's device memory; CPU memory is plain, and poisoned likewise. Empty storage has no address.
+// CUDA memory is the executor's device memory; CPU memory is plain and poisoned, too. Empty storage has no address.
 class Storage {
 public:
     Storage(std::size_t bytes, Device device);

@@ -128,7 +128,9 @@ public:
 #define PORTER_TORCH_METHODS(name) \
     Tensor name(const Tensor& other) const { return detail::binary(detail::Binary::name, *this, other); } \
     Tensor name(const Scalar& other) const { return name(detail::wrap(other)); } \
-    Tensor& name##_(const Tensor& other) const { return detail::binary_into(detail::Binary::name, *this, other, self()); } \
+    Tensor& name##_(const Tensor& other) const { \
+        return detail::binary_into(detail::Binary::name, *this, other, self()); \
+    } \
     Tensor& name##_(const Scalar& other) const { return name##_(detail::wrap(other)); }
     PORTER_TORCH_BINARY(PORTER_TORCH_METHODS)
 #undef PORTER_TORCH_METHODS
@@ -180,7 +182,9 @@ public:
     Tensor var(bool unbiased = true) const { return var(Dims(), unbiased); }
     Tensor var(Dims dims, bool unbiased = true, bool keepdim = false) const;
     Tensor std(bool unbiased = true) const { return var(unbiased).sqrt(); }
-    Tensor std(Dims dims, bool unbiased = true, bool keepdim = false) const { return var(dims, unbiased, keepdim).sqrt(); }
+    Tensor std(Dims dims, bool unbiased = true, bool keepdim = false) const {
+        return var(dims, unbiased, keepdim).sqrt();
+    }
     Tensor norm(const Scalar& p = 2) const { return norm(p, IntArrayRef()); }
     Tensor norm(const std::optional<Scalar>& p, IntArrayRef dims, bool keepdim = false) const;
     Tensor amax(IntArrayRef dims = {}, bool keepdim = false) const;
@@ -232,7 +236,8 @@ public:
     std::tuple<Tensor, Tensor> sort(std::optional<bool>, std::int64_t dim = -1, bool descending = false) const {
         return sort(dim, descending);  // always stable
     }
-    std::tuple<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim = -1, bool largest = true, bool sorted = true) const;
+    std::tuple<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim = -1, bool largest = true,
+                                    bool sorted = true) const;
     Tensor argsort(std::int64_t dim = -1, bool descending = false) const { return std::get<1>(sort(dim, descending)); }
     Tensor repeat(IntArrayRef repeats) const;
     Tensor flip(IntArrayRef dims) const;

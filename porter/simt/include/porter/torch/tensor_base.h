@@ -107,7 +107,8 @@ public:
     }
     template <class T, std::size_t N, template <class> class Traits = DefaultPtrTraits>
     PackedTensorAccessor32<T, N, Traits> packed_accessor32() const & {
-        TORCH_CHECK(numel() <= INT32_MAX, "numel needs to be smaller than int32_t max; otherwise, please use packed_accessor64");
+        TORCH_CHECK(numel() <= INT32_MAX,
+                    "numel needs to be smaller than int32_t max; otherwise, please use packed_accessor64");
         return generic_packed_accessor<T, N, Traits, std::int32_t>();
     }
     template <class T, std::size_t N, template <class> class Traits = DefaultPtrTraits>
@@ -130,7 +131,8 @@ protected:
     }
     template <class T>
     T* data_of_rank(std::size_t rank) const {
-        TORCH_CHECK(dim() == static_cast<std::int64_t>(rank), "TensorAccessor expected ", rank, " dims but tensor has ", dim());
+        TORCH_CHECK(dim() == static_cast<std::int64_t>(rank), "TensorAccessor expected ", rank, " dims but tensor has ",
+                    dim());
         return data_ptr<T>();
     }
     std::shared_ptr<TensorImpl> impl_;
