@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from porter.source.lexer import Token, TokenKind, inside_directive, significant
+from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
 from porter.source.program import Include, Macro
 from porter.source.text import Source
 
 _INCLUDE = re.compile(r'#[ \t]*include(?:_next)?\s*(?:<([^>\n]+)>|"([^"\n]+)")')
 _CONTINUATION = re.compile(r"\\[ \t]*\r?\n")
+
+
+@lru_cache(maxsize=512)
+def directives(text: str) -> tuple[Token, ...]:
+    """The preprocessor lines of `text`; kept, because the files of a folder share their headers."""
+    return tuple(t for t in tokens(text) if t.kind is TokenKind.DIRECTIVE)
 
 
 def directive_name(directive: Token, text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path
 from typing import Protocol
 
-from porter.source.directives import includes
+from porter.source.directives import directives, includes
 from porter.source.encoding import read_text
-from porter.source.lexer import tokens
 from porter.source.text import Source
 
 _TOOLKIT = (
@@ -37,7 +37,7 @@ class DiskHeaders:
     def __call__(self, name: str, includer: Source, /) -> Source | None:
         """The header that `includer` means by `name`; None when no folder has it."""
         for folder in (includer.path.parent, *self.include_dirs):
-            path = folder / name
+            path = Path(normpath(folder / name))  # `a/../a/x.h` is `a/x.h`: a header that includes itself so must end
             if path.is_file():
                 return Source(path, read_text(path))
         return None
@@ -55,7 +55,7 @@ def local_headers(source: Source, include_dirs: Iterable[Path] = ()) -> tuple[tu
 
 
 def _collect(source: Source, finder: HeaderFinder, found: dict[tuple[str, Path], Source]) -> None:
-    for include in includes(source, tokens(source.text)):
+    for include in includes(source, directives(source.text)):
         header = finder(include.path, source)
         if header is not None and (include.path, header.path) not in found:
             found[include.path, header.path] = header
@@ -71,7 +71,7 @@ def missing_headers(source: Source, finder: HeaderFinder) -> Iterator[tuple[str,
         if here.path in seen:
             continue
         seen.add(here.path)
-        for include in includes(here, tokens(here.text)):
+        for include in includes(here, directives(here.text)):
             header = finder(include.path, here)
             if header is not None:
                 waiting.append(header)

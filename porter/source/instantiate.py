@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from porter.source.directives import macros
+from porter.source.directives import directives, macros
 from porter.source.dispatch import aliases, enclosing_calls, meanings
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, split_arguments, tokens
 from porter.source.program import Function, Launch, Macro, Program
@@ -36,7 +36,7 @@ def instantiations(program: Program, headers: Sequence[Source] = ()) -> tuple[In
 
     `headers` are the local headers, for their dispatch macros.
     """
-    inherited = tuple(macro for header in headers for macro in macros(header, tokens(header.text)))
+    inherited = tuple(macro for header in headers for macro in macros(header, directives(header.text)))
     follower = _Follower(program, inherited)
     found: dict[tuple[str, tuple[str, ...]], Instantiation] = {}
     for kernel in program.kernels:
@@ -127,7 +127,7 @@ class _Follower:
             reached = True
             yield tuple(_replace(a, dict(zip(params, given, strict=False))) for a in arguments)
         if not reached:
-            yield arguments
+            yield tuple("" if used & {t.text for t in tokens(a)} else a for a in arguments)
 
     def _instances_of(self, function: Function, depth: int) -> Iterator[tuple[str, ...]]:
         """Template arguments of a host function, from explicit instantiations and calls in other functions."""

@@ -131,15 +131,19 @@ def match_bracket(stream: Sequence[Token], index: int) -> int | None:
     opening = stream[index]
     if opening.text == "<":
         return _match_angle(stream, index)
+    if opening.kind is TokenKind.LAUNCH_OPEN:
+        return _match_launch(stream, index)
     depth = 0
     for i in range(index, len(stream)):
         token = stream[i]
-        if token.kind is TokenKind.LAUNCH_OPEN or (token.kind is TokenKind.PUNCTUATION and token.text in _OPENING):
+        if token.kind is not TokenKind.PUNCTUATION:
+            continue
+        if token.text in _OPENING:
             depth += 1
-        elif token.kind is TokenKind.LAUNCH_CLOSE or (token.kind is TokenKind.PUNCTUATION and token.text in _CLOSING):
+        elif token.text in _CLOSING:
             depth -= 1
             if depth == 0:
-                return i if _OPENING.get(opening.text, TokenKind.LAUNCH_CLOSE) in (token.text, token.kind) else None
+                return i if _OPENING.get(opening.text) == token.text else None
     return None
 
 
@@ -182,6 +186,17 @@ def _trimmed(stream: Sequence[Token]) -> list[Token]:
     while end > begin and stream[end - 1].kind in empty:
         end -= 1
     return list(stream[begin:end])
+
+
+def _match_launch(stream: Sequence[Token], index: int) -> int | None:
+    """The `>>>` of a launch: no statement ends and no other launch begins before it."""
+    for i in range(index + 1, len(stream)):
+        token = stream[i]
+        if token.kind is TokenKind.LAUNCH_CLOSE:
+            return i
+        if token.kind is TokenKind.LAUNCH_OPEN or (token.kind is TokenKind.PUNCTUATION and token.text == ";"):
+            return None
+    return None
 
 
 def _match_angle(stream: Sequence[Token], index: int) -> int | None:

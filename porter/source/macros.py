@@ -17,7 +17,7 @@ from porter.source.lexer import Token, TokenKind, tokens
 from porter.source.macro_kinds import MacroKind, generates, macro_kind, names_types
 from porter.source.program import Macro
 
-MOST_TOKENS = 400_000  # of one source after expansion; macros that double themselves stop here
+MOST_TOKENS = 250_000  # of one source after expansion; macros that double themselves stop here
 _DEEPEST = 8  # macros within macros looked into
 
 
@@ -206,7 +206,11 @@ def _substitute(
         else:
             result.append(piece)
         index += 1
-    return [p._replace(hidden=p.hidden | hidden) for p in result if p.text]
+    merged: dict[frozenset[str], frozenset[str]] = {frozenset(): hidden}
+    for piece in result:
+        if piece.hidden not in merged:
+            merged[piece.hidden] = piece.hidden | hidden
+    return [Piece(kind, text, spaced, place, merged[own]) for kind, text, spaced, place, own in result if text]
 
 
 def _nothing(origin: Origin) -> Piece:

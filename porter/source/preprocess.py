@@ -5,13 +5,14 @@ Lines of branches not taken become blank, so a file without such macros keeps it
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from porter.source.conditions import is_true
-from porter.source.directives import directive_name, include_path, read_macro
+from porter.source.directives import directive_name, directives, include_path, read_macro
 from porter.source.expansion import Expansion, Segment
 from porter.source.headers import HeaderFinder
 from porter.source.lexer import Token, TokenKind, tokens
@@ -30,7 +31,6 @@ PREDEFINED = (
     "CUDNN_VERSION=90000", "NCCL_VERSION_CODE=22000",
 )  # fmt: skip
 
-MOST_ARGUMENT_TOKENS = 20_000  # looked through for the end of one call
 MOST_HEADERS = 400  # read for one source
 
 
@@ -162,7 +162,7 @@ class _Preprocessor:
         if header is None or header.path in self.included or len(self.included) > MOST_HEADERS:
             return
         self.included.add(header.path)
-        inner = _Preprocessor(header, _directives(header.text), self.table, self.headers, self.included)
+        inner = _Preprocessor(header, directives(header.text), self.table, self.headers, self.included)
         for line in inner.stream:
             inner.directive(line)
 
@@ -178,7 +178,8 @@ class _Preprocessor:
             if definition.kind is MacroKind.STATEMENT and not is_call:
                 return self.expand(index, called)
         if is_call and token.text not in WITH_PARENTHESIS:
-            statements = statements_in_call(self.stream, index, called)
+            holds = self.holds_semicolon(index, called)
+            statements = statements_in_call(self.stream, index, called) if holds else None
             if statements is not None:
                 return self.as_block(index, statements, called)
             if definition is not None and definition.kind is MacroKind.STATEMENT and not self.is_terminated(called):
@@ -239,18 +240,35 @@ class _Preprocessor:
 
     def after_call(self, index: int) -> int:
         """Index after the `(...)` that follows the name at `index`; after the name when none does."""
-        depth = 0
-        for i in range(index + 1, min(len(self.stream), index + MOST_ARGUMENT_TOKENS)):
-            token = self.stream[i]
-            if token.kind in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
-                continue
-            if depth == 0 and token.text != "(":
-                return index + 1
-            if token.kind is TokenKind.PUNCTUATION:
-                depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-            if depth == 0:
-                return i + 1
+        for i in range(index + 1, len(self.stream)):
+            if self.stream[i].kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
+                close = self.closers.get(i)
+                return index + 1 if close is None else close + 1
         return index + 1
+
+    @cached_property
+    def closers(self) -> dict[int, int]:
+        """The closing parenthesis of each opening one, by index: found once for all, since calls nest."""
+        found: dict[int, int] = {}
+        open_brackets: list[int] = []
+        for i, token in enumerate(self.stream):
+            if token.kind is TokenKind.PUNCTUATION and token.text in ("(", "[", "{"):
+                open_brackets.append(i)
+            elif token.kind is TokenKind.PUNCTUATION and token.text in (")", "]", "}") and open_brackets:
+                opening = open_brackets.pop()
+                if self.stream[opening].text == "(" and token.text == ")":
+                    found[opening] = i
+        return found
+
+    @cached_property
+    def semicolons(self) -> list[int]:
+        """Indices of all semicolons, in order."""
+        return [i for i, token in enumerate(self.stream) if token.text == ";"]
+
+    def holds_semicolon(self, begin: int, end: int) -> bool:
+        """Whether a semicolon stands among the tokens `[begin, end)`."""
+        at = bisect_left(self.semicolons, begin)
+        return at < len(self.semicolons) and self.semicolons[at] < end
 
     def pieces(self, begin: int, end: int) -> list[Piece]:
         """The tokens `[begin, end)` ready for expansion, conditionals among them obeyed."""
@@ -288,12 +306,6 @@ def _would_join(left: str, right: str) -> bool:
     if left[-1].isalnum() or left[-1] == "_":
         return right[0].isalnum() or right[0] in "_\"'"
     return left[-1] in "+-<>&|=:/*%^#." and right[0] in "+-<>&|=:/*#."
-
-
-@lru_cache(maxsize=512)
-def _directives(text: str) -> tuple[Token, ...]:
-    """The preprocessor lines of a header; kept, because the files of a folder share their headers."""
-    return tuple(t for t in tokens(text) if t.kind is TokenKind.DIRECTIVE)
 
 
 def preprocessed_tokens(result: Preprocessed, stream: Sequence[Token]) -> Sequence[Token]:

@@ -1,0 +1,43 @@
+"""What kind of file it is, said in findings."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.catalogue import core_catalogue
+from porter.source.parse import parse
+from porter.source.text import Source
+
+KERNEL = "__global__ void k(float* x) {}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "text"),
+    [
+        ("PORT2001", 2, KERNEL + "__global__ void j(int* x) { x[0] = = 1; }"),
+        ("PORT2003", None, "float half_of(float x) { return x / 2; }"),
+        ("PORT2004", 3, KERNEL + "#ifdef NEVER\n__global__ void j() {}\n#endif\n"),
+        ("PORT2006", 1, "void go(at::TensorIterator& it) { gpu_kernel(it, [] GPU_LAMBDA (float a) { return a; }); }"),
+        ("PORT2007", 2, "#include <thrust/sort.h>\nvoid go(float* x) { thrust::sort(thrust::device, x, x + 1); }"),
+        ("PORT2008", 2, KERNEL + "__global__ void j(cudaTextureObject_t t) { tex2D<float>(t, 0, 0); }"),
+        ("PORT2009", 2, KERNEL + "__global__ void j() { cooperative_groups::this_grid().sync(); }"),
+        ("PORT2010", 2, KERNEL + "__global__ void j(float* x) { k<<<1, 1>>>(x); }"),
+        ("PORT2011", 2, KERNEL + "void go(float* x) { elsewhere<<<1, 1>>>(x); }"),
+    ],
+)
+def test_findings_at_their_lines(code, line, text):
+    (found,) = parse(Source(Path("x.cu"), text)).findings
+    assert found.code == code
+    assert (found.span.line if found.span else None) == line
+    assert found.message
+
+
+def test_an_ordinary_file_has_none():
+    text = KERNEL + "void go(float* x, void (*f)(float*)) { k<<<1, 1>>>(x); f<<<1, 1>>>(x); }"
+    assert parse(Source(Path("x.cu"), text)).findings == ()
+
+
+def test_every_code_of_this_room_is_explained():
+    codes = [c for c in core_catalogue() if c.startswith("PORT2")]
+    assert len(codes) == 11
+    assert all(len(core_catalogue()[c].explanation) > 100 for c in codes)

@@ -1,0 +1,41 @@
+"""Local headers by the name they are included with."""
+
+from pathlib import Path
+
+from porter.source.headers import DiskHeaders, local_headers
+from porter.source.parse import parse
+from porter.source.text import Source
+
+
+def project(tmp_path):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "include" / "lib").mkdir(parents=True)
+    (tmp_path / "src" / "near.cuh").write_text('#include "lib/far.h"\n#include <cuda_runtime.h>\n')
+    (tmp_path / "include" / "lib" / "far.h").write_text('#include "../lib/far.h"\n#define WIDTH 4\n')
+    return Source(tmp_path / "src" / "a.cu", '#include "near.cuh"\n#include "gone.h"\n#include "torch/extension.h"\n')
+
+
+def test_headers_are_found_transitively_by_the_name_used(tmp_path):
+    found = local_headers(project(tmp_path), [tmp_path / "include"])
+    assert [(name, header.path.name) for name, header in found][:2] == [
+        ("near.cuh", "near.cuh"),
+        ("lib/far.h", "far.h"),
+    ]
+
+
+def test_missing_headers_are_findings_that_name_the_flag(tmp_path):
+    source = project(tmp_path)
+    missing = [f for f in parse(source, headers=DiskHeaders()).findings if f.code == "PORT2002"]
+    assert [f.message.split(",")[0] for f in missing] == ['"gone.h" was not found', '"lib/far.h"']
+    assert all("--include-dir" in f.hint for f in missing)
+    assert missing[0].span is not None
+    assert missing[0].span.line == 2
+    with_folder = parse(source, headers=DiskHeaders((tmp_path / "include",))).findings
+    assert [f.message for f in with_folder if f.code == "PORT2002"] == ['"gone.h" was not found']
+
+
+def test_a_header_that_includes_itself_ends(tmp_path):
+    path = tmp_path / "self.h"
+    path.write_text('#include "self.h"\nint x;\n')
+    assert len(local_headers(Source(path, path.read_text()))) == 1
+    assert parse(Source(Path(path), path.read_text()), headers=DiskHeaders()).kernels == ()
