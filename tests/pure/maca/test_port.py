@@ -1,5 +1,7 @@
 """What a port says about limits and PTX, and that findings stand where the user wrote."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,3 +114,10 @@ def test_copied_characters_know_where_they_came_from(first, second):
     for offset, character in enumerate(again.text):
         if character not in "xy\n":
             assert original[again.origin(offset)] == character
+
+
+def test_importing_the_backend_imports_nothing_heavy():
+    heavy = ["torch", "numpy", "tree_sitter", "triton", "porter.simt", "porter_maca.port"]
+    code = f"import sys, porter_maca; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
