@@ -1,0 +1,4 @@
+// Warp matrix products
+#pragma once
+
+#include "porter/wmma.h"
