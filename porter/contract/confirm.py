@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from porter.contract.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
 from porter.contract.expressions import names_in
 from porter.contract.fit import Fit, bound_by, fit
+from porter.contract.placing import divisibilities, fitted_axes, lengthened, placements
 from porter.contract.probing import job, probe_job, probe_sizes
 from porter.contract.questions import bound_question, extent_question, unknown_bounds, unknown_extents
 from porter.contract.workloads import with_workloads
@@ -28,8 +29,7 @@ Execute = Callable[[Job], Run]
 _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
-_PLACEMENTS = 5
-_DIVISORS = (2, 4, 8, 32, 128, 256, 1024)
+_MOST_RUNS = 40
 _TROUBLE = frozenset(
     (FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.CRASH)
 )
@@ -77,8 +77,10 @@ class _Confirmer:
 
     def confirmed(self) -> Confirmation:
         """The whole procedure."""
-        if unknown_extents(self.contract) or unknown_bounds(self.contract):
-            self._place_tensors()
+        torch = self.contract.entry.kind is EntryKind.TORCH
+        if torch or unknown_extents(self.contract) or unknown_bounds(self.contract):
+            if not self._start():
+                return Confirmation(self.contract, self.runs, self.trouble)
             probed = self._with_bounds_as_symbols()
             probes = self._probes(probed)
             if len(probes) < 2:
@@ -99,26 +101,32 @@ class _Confirmer:
             self.trouble = f"{broken.kind.value} at line {broken.line}: {broken.message}"
         return run
 
-    def _place_tensors(self) -> None:
-        """Shapes for torch tensors that host code checks but does not name: those of others, then single extents."""
-        unknown = unknown_extents(self.contract)
-        if self.contract.entry.kind is not EntryKind.TORCH or not unknown:
-            return
-        known = [t.shape for t in self.contract.tensors if t not in unknown]
-        shapes = dict.fromkeys((*known, *((s,) for shape in known for s in reversed(shape))))
-        candidates = [self.contract, *(_placed(self.contract, shape) for shape in shapes)]
-        for candidate in candidates[:_PLACEMENTS]:
-            sizes = probe_sizes(candidate, frozenset(), self.fixed, 0, 0)
-            if sizes is not None and self._accepted(self.run(candidate, sizes, self.elements)):
-                self.contract = candidate
-                return
+    def _start(self) -> bool:
+        """Make the first probe run at all: find shapes host code accepts, and sizes a launch can start with."""
+        for conditions in ((), *divisibilities(self.contract)):
+            limited = replace(self.contract, conditions=(*self.contract.conditions, *conditions))
+            for candidate in placements(limited):
+                found = self._starting(candidate, smaller=0) or (
+                    self._starting(candidate, smaller=1) if not conditions else None
+                )
+                if found is not None:
+                    self.contract, self.trouble = found, ""
+                    return True
+                if self.runs > _MOST_RUNS:
+                    return False
+        return False
 
-    @staticmethod
-    def _accepted(run: Run) -> bool:
-        """Whether host code took the arguments and kernels stayed inside them."""
-        return (
-            run.finished and not any(f.kind in _TROUBLE for f in run.faults) and not any(t.beyond for t in run.touched)
-        )
+    def _starting(self, candidate: Contract, smaller: int) -> Contract | None:
+        """`candidate`, its torch tensors given the axes they are seen to lack, if it runs; else None."""
+        sizes = probe_sizes(candidate, frozenset(), self.fixed, 0, smaller)
+        if sizes is None:
+            return None
+        run = self.run(candidate, sizes, self.elements)
+        if run.finished and candidate.entry.kind is EntryKind.TORCH and any(t.beyond for t in run.touched):
+            candidate = lengthened(candidate, run)
+            run = self.run(candidate, sizes, self.elements)
+            candidate = fitted_axes(candidate, run, sizes)
+        return candidate if _starts(run) else None
 
     def _with_bounds_as_symbols(self) -> Contract:
         """The contract with a symbol for every unknown bound."""
@@ -149,7 +157,7 @@ class _Confirmer:
             while any(t.beyond for t in run.touched) and self.elements < _MOST_ELEMENTS:
                 self.elements *= _GROWTH
                 run = self.run(contract, sizes, self.elements)
-            if run.finished and not any(f.kind in (FaultKind.LAUNCH, FaultKind.HOST_CHECK) for f in run.faults):
+            if _starts(run):
                 return Probe(sizes, run)
         return None
 
@@ -199,6 +207,9 @@ class _Confirmer:
             symbol = _bound_symbol(tensor)
             if any(f is not None and f.exact and _is_factor(symbol, f.text) for f in fits.values()):
                 continue
+            if not any(f is not None and symbol in names_in(f.text) for f in fits.values()):
+                found |= self._largest_bound(probed, probes[0].sizes, symbol)
+                continue
             unexplained = [n for n, f in fits.items() if f is None or not f.exact or symbol in names_in(f.text)]
             seen = [self._extents(probed, probes, name) for name in unexplained]
             choices = [s for s in self.contract.symbols if s not in found.values()]
@@ -207,6 +218,15 @@ class _Confirmer:
             if stands_for:
                 found[symbol] = stands_for
         return found
+
+    def _largest_bound(self, probed: Contract, sizes: Mapping[str, int], symbol: str) -> dict[str, str]:
+        """The largest size that indices may reach without leaving tensors whose extents are known."""
+        for choice in sorted(self.contract.symbols, key=lambda s: -sizes[s]):
+            trial = _with_bounds(probed, {symbol: choice})
+            run = self.run(trial, {s: n for s, n in sizes.items() if s != symbol}, self.elements)
+            if run.finished and not any(f.kind in _TROUBLE for f in run.faults):
+                return {symbol: choice}
+        return {}
 
     @staticmethod
     def _extents(contract: Contract, probes: list[Probe], name: str) -> list[int]:
@@ -244,7 +264,7 @@ class _Confirmer:
         if not self.contract.workloads or self._sound(self.contract):
             self.trouble = "" if self.contract.workloads else self.trouble
             return
-        for condition in _divisibilities(self.contract):
+        for condition in divisibilities(self.contract):
             trial = with_workloads(
                 replace(self.contract, conditions=(*self.contract.conditions, *condition)), self.fixed
             )
@@ -272,14 +292,8 @@ def _with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
     return replace(contract, arguments=arguments, symbols=tuple(s for s in contract.symbols if s not in bounds))
 
 
-def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
-    """`contract` with `shape` for every tensor of which the draft knows none."""
-    unknown = unknown_extents(contract)
-    arguments = tuple(
-        replace(a, shape=shape) if a in unknown and isinstance(a, TensorArg) else a for a in contract.arguments
-    )
-    answered = {extent_question(t.name) for t in unknown}
-    return replace(contract, arguments=arguments, questions=tuple(q for q in contract.questions if q not in answered))
+def _starts(run: Run) -> bool:
+    return run.finished and not any(f.kind in (FaultKind.LAUNCH, FaultKind.HOST_CHECK) for f in run.faults)
 
 
 def _is_factor(symbol: str, text: str) -> bool:
@@ -304,14 +318,3 @@ def _unrounded(found: Fit) -> str:
     coefficient = int(found.text.split(" * ")[0]) if found.text[0].isdigit() else 1
     factor = coefficient // found.multiple_of
     return inner if factor == 1 else f"{factor} * {inner}"
-
-
-def _divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
-    """Conditions to try: the innermost symbol a multiple of a vector, a warp or a block; then all symbols."""
-    last = [s for t in contract.tensors for s in reversed(list(names_in(t.shape[-1]) if t.shape else ()))]
-    symbols = list(dict.fromkeys((*reversed(contract.symbols), *last)))
-    for divisor in (4, 32, 256):
-        for symbol in symbols[:3]:
-            yield (f"{symbol} % {divisor} == 0",)
-        if len(symbols) > 1:
-            yield tuple(f"{s} % {divisor} == 0" for s in symbols)

@@ -86,7 +86,7 @@ class _Drafter:
         kind = self._kind()
         if kind is EntryKind.PROGRAM:
             return self._contract(kind, (), (), None)
-        for requirement in self.usage.body(self.function).requirements:
+        for requirement in self.usage.requirements(self.function):
             self.extents.demand(self.scope.resolve(requirement), self.aliases)
         arguments = self._arguments()
         launch = None
@@ -148,7 +148,7 @@ class _Drafter:
         use = self.uses.get(param.name, Use())
         dtype = self._dtype(param, use)
         shape = self.extents.shape(param.name) if param.name in self.extents.facts else ()
-        self.symbols.extend(shape)
+        self.symbols.extend(s for s in shape if not s.isdigit())
         if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
             text = f"'{param.name}' is {param.type.text}: a list of tensors, for which a contract has no values"
             self.questions.append(Question(param.name, text, "--contract"))
@@ -157,7 +157,7 @@ class _Drafter:
     def _dtype(self, param: Param, use: Use) -> DType:
         if param.name in self.extents.facts:
             stated = self.extents.facts[param.name].dtype
-            return stated or (DType.INT64 if use.indexes else DType.FLOAT32)
+            return stated or (DType.INT64 if use.selects else DType.FLOAT32)
         base = param.type.base
         arguments = {t.name: a for t, a in zip(self.function.template, self.template, strict=False)}
         found = element_type(arguments.get(base, base))
@@ -169,7 +169,7 @@ class _Drafter:
     def _values(self, dtype: DType, use: Use) -> tuple[Values, str]:
         if dtype is DType.BOOL:
             return Values.BOOLEAN, ""
-        if dtype.is_float or not use.indexes:
+        if dtype.is_float or not use.selects:
             return Values.NORMAL, ""
         bound = next((b for b in use.bounds if b in {p.name for p in self.function.params}), "")
         if use.offsets:
@@ -190,7 +190,7 @@ class _Drafter:
     def _conditions(self) -> tuple[str, ...]:
         """Requirements on the symbols alone, and launches that can start."""
         symbols = set(self.symbols)
-        stated = [self._expressed(r) for r in self.usage.body(self.function).requirements]
+        stated = [self._expressed(r) for r in self.usage.requirements(self.function)]
         found = [n for n in stated if free_names(n) and free_names(n) <= symbols and any(True for _ in comparisons(n))]
         found += self._even_shares(symbols)
         for launch in launches_in(self.usage, self.function):
@@ -201,7 +201,7 @@ class _Drafter:
                 for edge in block[1:]:
                     total = Binary("*", total, edge)
                 found.append(Binary("<=", total, Number(_MAX_THREADS)))
-        return tuple(dict.fromkeys(render(n) for n in found if _has_value(n, symbols)))
+        return tuple(dict.fromkeys(render(n) for n in found if _has_value(n, symbols) and not _is_identity(n)))
 
     def _even_shares(self, symbols: set[str]) -> list[Node]:
         """A size that host code divides by another is a multiple of it: a head is `hidden / heads` wide."""
@@ -240,6 +240,10 @@ def _role(param: Param, use: Use) -> Role:
     if (param.type.const and param.type.pointers) or not use.writes:
         return Role.IN if param.type.const or use.reads else Role.INOUT
     return Role.INOUT if use.reads else Role.OUT
+
+
+def _is_identity(node: Node) -> bool:
+    return isinstance(node, Binary) and node.operator == "==" and node.left == node.right
 
 
 def _has_value(node: Node, symbols: set[str]) -> bool:

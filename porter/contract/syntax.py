@@ -257,7 +257,7 @@ class _Parser:
             pointer = inner.strip().endswith(("*", "&"))
             follows = self.text[closing + 1 :].lstrip()[:1]
             known = all(w in _TYPE_WORDS for w in words)
-            plain = len(words) == 1 and (follows.isalnum() or follows in ("_", "(", '"', "."))
+            plain = len(words) == 1 and (follows.isalnum() or follows in ("_", "(", '"'))
             if (known or pointer or plain) and follows and follows not in ")],;:?":
                 self.position = closing + 1
                 self.advance()

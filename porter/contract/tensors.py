@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from porter.contract.body import Body, rebuild, written
+from porter.contract.body import rebuild, written
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type, torch_type
 from porter.contract.expressions import children, render
@@ -63,7 +63,7 @@ def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[st
         for node in nodes:
             _name_extent(facts, aliases, name, Scope(usage, function).resolve(node))
     for alias, owner in aliases.items():
-        facts[owner].dtype = _dtype(alias, text, body) or facts[owner].dtype
+        facts[owner].dtype = _dtype(alias, text, usage.requirements(function)) or facts[owner].dtype
     if depth < 4:
         _learn_from_callees(usage, function, facts, aliases, depth)
     return facts
@@ -118,10 +118,10 @@ def axis_of(node: Node) -> int | None:
             return None
 
 
-def _dtype(alias: str, text: str, body: Body) -> DType | None:
+def _dtype(alias: str, text: str, requirements: Sequence[Node]) -> DType | None:
     """The element type host code takes the tensor to have."""
     name = rf"\b{re.escape(alias)}\b"
-    for requirement in body.requirements:
+    for requirement in requirements:
         stated = render(requirement)
         if re.search(name, stated) and (found := torch_type(stated)) is not None:
             return found
@@ -242,6 +242,13 @@ class Extents:
                         self.facts[name].rank = rank
                     for axis in range(rank):
                         self.unify((first, axis), (second, axis))
+            case Binary("==", Call(Member(a, "dim"), ()), Call(Member(b, "dim"), ())):
+                self.demand(Binary("==", Call(Member(a, "sizes"), ()), Call(Member(b, "sizes"), ())), aliases)
+            case Binary("==", Call(Member(a, "size"), (i,)), Number(int() as extent)):
+                param, at = aliases.get(root(a)), axis_of(i)
+                if param and at is not None:
+                    self.facts[param].extents.setdefault(at, "")
+                    self._names[self._leader((param, at))] = str(extent)
             case _:
                 pass
 

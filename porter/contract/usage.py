@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,8 +11,9 @@ from porter.contract.body import Body, comparisons, quietly, walk
 from porter.contract.expressions import free_names, render
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
-from porter.source.program import Function, Program
+from porter.source.program import Function, Macro, Program
 
+_MACRO_DEPTH = 3
 _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", "<<=", ">>=", "++", "--"))
 _STORES = ("__stcs", "__stcg", "__stwt", "__stwb", "cudaMemset")
 _COPIES = frozenset(("cudaMemcpy", "cudaMemcpyAsync", "memcpy"))
@@ -29,12 +31,16 @@ _VIEWS = frozenset((*_POINTERS, "contiguous", "flatten", "view", "reshape", "val
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What becomes of one parameter. `indexes` names parameters its values index, `bounds` what they lie below."""
+    """What becomes of one parameter.
+
+    `selects`: its values index something; `indexes` names the parameters among that, `bounds` what they lie below.
+    """
 
     reads: bool = False
     writes: bool = False
     accumulates: bool = False
     offsets: bool = False
+    selects: bool = False
     indexes: frozenset[str] = frozenset()
     bounds: tuple[str, ...] = ()
 
@@ -42,7 +48,7 @@ class Use:
         """Both uses together."""
         return Use(
             self.reads or other.reads, self.writes or other.writes, self.accumulates or other.accumulates,
-            self.offsets or other.offsets, self.indexes | other.indexes,
+            self.offsets or other.offsets, self.selects or other.selects, self.indexes | other.indexes,
             tuple(dict.fromkeys((*self.bounds, *other.bounds))),
         )  # fmt: skip
 
@@ -61,6 +67,25 @@ class Usage:
         if function not in self._bodies:
             self._bodies[function] = Body(function.body_text or self.program.source.slice(function.body))
         return self._bodies[function]
+
+    def requirements(self, function: Function) -> tuple[Node, ...]:
+        """What the body demands before it goes on, through the checking macros it uses."""
+        body = self.body(function)
+        found = list(body.requirements)
+        pending = [(name, nodes, 0) for name, nodes in body.calls]
+        while pending:
+            name, nodes, depth = pending.pop()
+            macro = self._macros.get((name, len(nodes)))
+            if macro is None or depth > _MACRO_DEPTH or any(n is None for n in nodes):
+                continue
+            inner = Body(_expanded(macro, nodes))
+            found.extend(inner.requirements)
+            pending.extend((n, a, depth + 1) for n, a in inner.calls)
+        return tuple(found)
+
+    @cached_property
+    def _macros(self) -> Mapping[tuple[str, int], Macro]:
+        return {(m.name, len(m.params)): m for m in self.program.macros if m.params is not None}
 
     def of(self, function: Function) -> Mapping[str, Use]:
         """The use of every parameter of `function` that is a pointer or a tensor."""
@@ -96,6 +121,12 @@ class Usage:
         """The function of the program called `name` that takes `count` arguments."""
         everything = (*self.program.kernels, *self.program.device_functions, *self.program.host_functions)
         return next((f for f in everything if f.name == name and _accepts(f, count)), None)
+
+
+def _expanded(macro: Macro, arguments: Sequence[Node | None]) -> str:
+    """The text of `macro` with `arguments` for its parameters."""
+    texts = {p: f"({render(n)})" for p, n in zip(macro.params or (), arguments, strict=True) if n is not None}
+    return re.sub(r"\w+", lambda m: texts.get(m.group(), m.group()), macro.body)
 
 
 def _accepts(function: Function, count: int) -> bool:
@@ -230,7 +261,7 @@ class _Reader:
                 if c.operator == "<" and free_names(c.left) & tainted and not free_names(c.right) & tainted
             ]  # fmt: skip
             offsets = bool(targets) and self._has_neighbours(own)
-            yield name, Use(indexes=frozenset(targets), bounds=tuple(below), offsets=offsets)
+            yield name, Use(selects=bool(targets), indexes=frozenset(targets), bounds=tuple(below), offsets=offsets)
 
     def _tainted(self, own: set[str]) -> set[str]:
         """Names whose values come from the buffer called `own`, loops up to such a value included."""

@@ -128,6 +128,8 @@ class _Search:
         constants = {int(c) for text, used in self.conditions if symbol in used for c in _INTEGER.findall(text)}
         multiples = {c * k for c in constants if 0 < c <= _LARGEST_CONSTANT for k in (1, 3, 5, 7)}
         yield target
+        for constant in sorted((c for c in constants if 1 < c <= target), reverse=True):
+            yield (target // constant - 1 | 1) * constant  # an odd multiple
         yield from (p for p in sorted(_PRIMES, key=lambda p: abs(p - target)) if p != target)
         yield from sorted({*_ROUND, *multiples}, key=lambda r: abs(r - target))
 

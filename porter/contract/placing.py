@@ -1,0 +1,73 @@
+"""Ways in which an entry that refuses its arguments might take them: other shapes, rounder sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import prod
+
+from porter.contract.contract import Argument, Contract, EntryKind, TensorArg
+from porter.contract.expressions import evaluate, names_in
+from porter.contract.questions import extent_question, unknown_extents
+from porter.simt.job import Run
+
+_PLACEMENTS = 5
+_EXTRA_AXIS = 64
+_MOST_SYMBOLS = 3
+
+
+def placements(contract: Contract) -> Iterator[Contract]:
+    """`contract` as it is; for torch also with the shapes of other tensors, then single extents, for unknown ones."""
+    yield contract
+    unknown = unknown_extents(contract)
+    if contract.entry.kind is not EntryKind.TORCH or not unknown:
+        return
+    known = [t.shape for t in contract.tensors if t not in unknown]
+    shapes = dict.fromkeys((*known, *((s,) for shape in known for s in reversed(shape))))
+    for shape in list(shapes)[: _PLACEMENTS - 1]:
+        yield _placed(contract, shape)
+
+
+def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
+    unknown = unknown_extents(contract)
+    arguments = tuple(
+        replace(a, shape=shape) if a in unknown and isinstance(a, TensorArg) else a for a in contract.arguments
+    )
+    answered = {extent_question(t.name) for t in unknown}
+    return replace(contract, arguments=arguments, questions=tuple(q for q in contract.questions if q not in answered))
+
+
+def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
+    """Conditions to try: the innermost symbols multiples of a vector, a warp or a block, or powers of two."""
+    innermost = [s for t in contract.tensors if t.shape for s in names_in(t.shape[-1]) if s in contract.symbols]
+    symbols = list(dict.fromkeys((*innermost, *reversed(contract.symbols))))[:_MOST_SYMBOLS]
+    for demand in ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0"):
+        for symbol in symbols:
+            yield (demand.format(symbol),)
+        if len(contract.symbols) > 1:
+            yield tuple(demand.format(s) for s in contract.symbols)
+
+
+def lengthened(contract: Contract, run: Run) -> Contract:
+    """Torch tensors that kernels read past the end of, with an axis more: host code never names the last one."""
+    short = {t.name for t, touched in zip(contract.tensors, run.touched, strict=False) if touched.beyond}
+    arguments = tuple(
+        replace(a, shape=(*a.shape, str(_EXTRA_AXIS))) if isinstance(a, TensorArg) and a.name in short else a
+        for a in contract.arguments
+    )
+    return replace(contract, arguments=arguments)
+
+
+def fitted_axes(contract: Contract, run: Run, sizes: Mapping[str, int]) -> Contract:
+    """Axes added by `lengthened` cut down to what is used of them."""
+    touched = dict(zip((t.name for t in contract.tensors), run.touched, strict=False))
+    arguments: list[Argument] = []
+    for argument in contract.arguments:
+        if isinstance(argument, TensorArg) and argument.shape[-1:] == (str(_EXTRA_AXIS),) and argument.name in touched:
+            seen = touched[argument.name]
+            elements = max(seen.read_end, seen.written_end) // argument.dtype.bytes
+            rows = prod(evaluate(extent, sizes) for extent in argument.shape[:-1])
+            arguments.append(replace(argument, shape=(*argument.shape[:-1], str(max(1, -(-elements // max(1, rows)))))))
+        else:
+            arguments.append(argument)
+    return replace(contract, arguments=tuple(arguments))
