@@ -10,7 +10,9 @@ from pathlib import Path
 from porter.backend import Port, Target
 from porter.contract.contract import Contract
 from porter.contract.draft import draft
+from porter.contract.entries import reach
 from porter.contract.toml import loads
+from porter.contract.usage import Usage
 from porter.errors import InputError
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
@@ -62,7 +64,8 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     with ThreadPoolExecutor(_BUILDERS) as pool:
         prover = _prover(original, port, target, options, pool)
         proofs = [_proof(prover, port, contract, progress) for contract in contracts]
-    entries = tuple(proof.entry for proof in proofs)
+    usage = Usage(program)
+    entries = tuple(replace(p.entry, kernels=_kernels(p.entry.contract, usage)) for p in proofs)
     return Migration(
         source=program.source,
         program=program,
@@ -102,6 +105,14 @@ def _warp_sizes(target: Target) -> tuple[int, ...]:
 def _proof(prover: Prover, port: Port, contract: Contract, progress: Progress) -> Proof:
     refused = refusal(contract, prover.original.program, port)
     return Proof(EntryOutcome(contract, refused), ()) if refused else prover.prove(contract, progress)
+
+
+def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:
+    """The kernels an entry launches, in the order of the source."""
+    program = usage.program
+    entry = [f for f in (*program.kernels, *program.host_functions) if contract.entry.name in (f.qualified, f.name)]
+    reached = {k for function in entry for k in reach(usage, function)}
+    return tuple(dict.fromkeys(k.name for k in program.kernels if k in reached))
 
 
 def _worst(entries: tuple[EntryOutcome, ...], program: Program) -> Outcome:

@@ -35,10 +35,14 @@ class MigrateOptions:
 
 @dataclass(frozen=True, slots=True)
 class EntryOutcome:
-    """The outcome of one entry of a source: a host launcher, a bare kernel or the whole program."""
+    """The outcome of one entry of a source: a host launcher, a bare kernel or the whole program.
+
+    `kernels` are the names of the kernels it launches.
+    """
 
     contract: Contract
     outcome: Outcome
+    kernels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from porter.evaluate.migration import Migration
+from porter.evaluate.migration import EntryOutcome, Migration
 from porter.evaluate.outcome import Checked
 from porter.findings import Finding
 from porter.report.document import Json
-from porter.report.verdict import checks
+from porter.report.verdict import checks, reason
 
 
 def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[str, Json]:
@@ -21,6 +21,7 @@ def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[st
         "outcome": migration.outcome.label,
         "fidelity": migration.fidelity.value,
         "warp_sizes": list(migration.warp_sizes),
+        "entries": [_entry(entry) for entry in migration.entries],
         "workloads": _workloads(migration),
         "findings": [finding_document(finding) for finding in migration.findings],
         "outputs": [str(path) for path in outputs],
@@ -34,6 +35,17 @@ def finding_document(finding: Finding) -> dict[str, Json]:
     line = finding.span.line if finding.span else None
     message = f"{finding.source.path.name}: {finding.message}" if finding.source else finding.message
     return {"code": finding.code, "severity": finding.severity.value, "line": line, "message": message}
+
+
+def _entry(entry: EntryOutcome) -> Json:
+    """What came of one entry, and why."""
+    return {
+        "name": entry.contract.entry.name,
+        "kind": entry.contract.entry.kind.value,
+        "kernels": list(entry.kernels),
+        "outcome": entry.outcome.label,
+        "because": reason(entry.outcome),
+    }
 
 
 def _workloads(migration: Migration) -> list[Json]:
