@@ -121,7 +121,8 @@ def _operands(text: str, section: Sequence[Token]) -> list[Operand]:
             close = match_bracket(section, index + 1)
             if close is None:
                 raise UnreadableAsmError(text, "an operand's parenthesis is not closed")
-            found.append(Operand(_unquoted(token.text), text[section[index + 1].end : section[close].start]))
+            expression = text[section[index + 1].end : section[close].start].replace("\\\n", " ")
+            found.append(Operand(_unquoted(token.text), " ".join(expression.split())))
             index = close + 1
         elif token.text == ",":
             index += 1

@@ -11,9 +11,11 @@ Everything else of CUDA's language is macros, functions and types of the shim he
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from porter.simt.asm_edits import asm_edits
 from porter.simt.launch_edits import launch_edits
 from porter.simt.shared_edits import SharedNames, shared_edits
 from porter.source.edit import Edit, apply_edits
@@ -22,12 +24,25 @@ from porter.source.text import Source
 
 USER_MAIN = "porter_user_main"
 
+_FLOAT = re.compile(r"(?!0[xX])[\d.']+(?:[eE][+-]?\d+)?[fF]")
 
-def translate(source: Source) -> str:
-    """The C++ text of `source`, beginning with a `#line` so that compilers and faults name the user's lines."""
-    edits = _Translation(source.text).edits()
+
+def translate(source: Source, *, double_precision: bool = False) -> str:
+    """The C++ text of `source`, beginning with a `#line` so that compilers and faults name the user's lines.
+
+    `double_precision` also makes literals of float ones of double.
+    """
+    text = apply_edits(source.text, _Translation(source.text).edits())
     path = str(source.path).replace("\\", "\\\\").replace('"', '\\"')
-    return f'#line {source.first_line} "{path}"\n{apply_edits(source.text, edits)}'
+    return f'#line {source.first_line} "{path}"\n{widen_literals(text) if double_precision else text}'
+
+
+def widen_literals(text: str) -> str:
+    """`text` with `1.5f` as `1.5`, in macros, too."""
+    stream = tokens(text)
+    inner = [t for d in stream if d.kind is TokenKind.DIRECTIVE for t in inside_directive(d, text)]
+    floats = (t for t in (*stream, *inner) if t.kind is TokenKind.NUMBER and _FLOAT.fullmatch(t.text))
+    return apply_edits(text, (Edit(t.end - 1, t.end, "") for t in floats))
 
 
 @dataclass
@@ -54,6 +69,7 @@ class _Translation:
     def _stretch(self, stream: Sequence[Token], macro: frozenset[str] | None) -> list[Edit]:
         code = [t for t in stream if t.kind is not TokenKind.DIRECTIVE]
         return [
+            *asm_edits(self.text, code),
             *launch_edits(self.text, code),
             *shared_edits(self.text, code, self.names, macro),
             *_main_edits(code),
@@ -71,9 +87,24 @@ def _macro_body(inner: Sequence[Token]) -> tuple[Sequence[Token], frozenset[str]
 
 
 def _main_edits(code: Sequence[Token]) -> list[Edit]:
-    """The definition of main, which follows its return type and precedes its parameters."""
-    return [
-        Edit(token.start, token.end, USER_MAIN)
-        for before, token, after in zip(code, code[1:], code[2:], strict=False)
-        if token.text == "main" and after.text == "(" and before.text in ("int", "void", "auto")
-    ]
+    """The definition of main, which follows its return type and precedes its parameters.
+
+    Any other function must return its result itself: what main does without a `return` is written at its end.
+    """
+    edits: list[Edit] = []
+    for index, token in enumerate(code[1:-1], 1):
+        before = code[index - 1].text
+        if token.text != "main" or code[index + 1].text != "(" or before not in ("int", "void", "auto"):
+            continue
+        edits.append(Edit(token.start, token.end, USER_MAIN))
+        end = None if before == "void" else _body_end(code, index + 1)
+        if end is not None:
+            edits.append(Edit(code[end].start, code[end].start, "return 0; "))
+    return edits
+
+
+def _body_end(code: Sequence[Token], parameters: int) -> int | None:
+    """Index of the brace that ends the function whose parameters open at `parameters`; None for a declaration."""
+    close = match_bracket(code, parameters)
+    opening = next((i for i in range(close, len(code)) if code[i].text in ("{", ";")), None) if close else None
+    return match_bracket(code, opening) if opening is not None and code[opening].text == "{" else None

@@ -2,5 +2,6 @@
 #pragma once
 
 #include "porter/language.h"
+#include "porter/math_constants.h"
 
 #include "porter/maca_spelling.h"

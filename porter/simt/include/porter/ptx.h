@@ -7,6 +7,11 @@
 
 namespace porter::ptx {
 
+// Stands where PTX has no C++ form.
+[[noreturn]] inline void refuse(const char* why, simt::Where where = simt::Where::here()) {
+    simt::fail(simt::FaultKind::LAUNCH, where, why);
+}
+
 // The 32-bit address of shared memory is its distance from the start of static storage, where all of it lies.
 inline std::size_t shared_offset(const void* pointer) {
     return std::size_t(static_cast<const char*>(pointer) - __data_start);
