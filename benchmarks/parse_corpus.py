@@ -55,6 +55,7 @@ class Repository:
         for path in self.paths:
             self.by_name.setdefault(PurePosixPath(path).name, []).append(path)
         self.texts = self._load()
+        self._answers: dict[tuple[str, str], Source | None] = {}
 
     def _list(self) -> list[str]:
         if not self.git:
@@ -82,6 +83,13 @@ class Repository:
         return texts
 
     def __call__(self, name: str, includer: Source, /) -> Source | None:
+        """The header `name` for a file in the includer's folder."""
+        asked = name, str(includer.path.parent)
+        if asked not in self._answers:
+            self._answers[asked] = self._find(name, includer)
+        return self._answers[asked]
+
+    def _find(self, name: str, includer: Source) -> Source | None:
         """The header `name`: beside the includer, else the path in the repository that ends so and is nearest."""
         wanted = "/" + name.lstrip("./")
         beside = str(PurePosixPath(includer.path.as_posix()).parent / name)

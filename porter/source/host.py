@@ -31,7 +31,7 @@ def _written(reading: Reading) -> Iterator[Binding]:
 
 
 def _binding(reading: Reading, call: Sequence[Token], arguments: Sequence[Sequence[Token]]) -> Binding | None:
-    if len(arguments) < 2 or not arguments[0] or arguments[0][0].kind is not TokenKind.STRING:
+    if len(arguments) < 2 or not all(arguments) or arguments[0][0].kind is not TokenKind.STRING:
         return None
     function = _function_named(arguments[-1] if call[2].text == "impl" else arguments[1])
     if not function:

@@ -51,7 +51,7 @@ def read_signature(reading: Reading, head: Sequence[Token]) -> Signature | None:
         space=_space(head),
         template=template,
         returns=_returns(reading, head, begin, begin_of_scope, close),
-        params=tuple(_param(reading, a) for a in arguments if [t.text for t in a] != ["void"]),
+        params=tuple(_param(reading, a) for a in arguments if a and [t.text for t in a] != ["void"]),
         launch_bounds=_launch_bounds(reading, head),
     )
 
