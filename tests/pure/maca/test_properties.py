@@ -73,7 +73,13 @@ FRAGMENTS = [
         "cudaMystery",
         "hcMalloc",
     ),
-    *("__shfl_down_sync(0xffffffff, v, 16)", "__shfl(v, 0)", "__ballot_sync(m, p)", "warpSize", "threadIdx.x % 32"),
+    *(
+        "__shfl_down_sync(0xffffffff, v, 16)",
+        "__shfl(v, 0)",
+        "__ballot_sync(m, p)",
+        "int w = warpSize;",
+        "threadIdx.x % 32",
+    ),
 ]
 TEXT = st.lists(st.sampled_from(FRAGMENTS), max_size=25).map(" ".join)
 
