@@ -10,7 +10,7 @@ from rich.text import Text
 
 from porter.cli.console import Console
 from porter.cli.sources import NamedSource, named_sources
-from porter.errors import DONE, FELL_SHORT, PorterError
+from porter.errors import DONE, FELL_SHORT, PorterError, UsageError
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
@@ -55,6 +55,8 @@ def attempt_all(
     paths: Sequence[Path], options: MigrateOptions, to: Destination, console: Console, *, diff: bool
 ) -> int:
     """Migrate every source under `paths`, show each as it is done, and give the exit code of the whole."""
+    if to.folder.exists() and not to.folder.is_dir():
+        raise UsageError(f"--out-dir {to.folder} is not a directory")
     machine = examine(options.cache)
     several = len(paths) > 1 or paths[0].is_dir()
     attempts: list[Attempt] = []

@@ -91,13 +91,13 @@ def test_what_is_not_cuda_is_refused_as_input(migrate, write, tmp_path, content,
         (["op.cu", "--arch", "C9"], 2, "unknown arch 'C9'"),
         (["op.cu", "--time-limit", "-1"], 2, "--time-limit"),
         (["op.cu", "--contract", "gone.toml"], 2, "gone.toml"),
-        (["op.cu", "--contract", "docs/bad.toml"], 2, "docs/bad.toml:2"),
-        (["op.cu", "--out-dir", "op.cu"], 2, "op.cu"),
+        (["op.cu", "--contract", "docs/bad.toml"], 2, "docs/bad.toml:3"),
+        (["op.cu", "--out-dir", "op.cu"], 2, "op.cu is not a directory"),
     ],
 )
 def test_wrong_usage_is_named(migrate, write, arguments, code, complaint):
     write("op.cu", GOOD)
-    write("docs/bad.toml", '[[contract]]\nname = [1, "x"\n')
+    write("docs/bad.toml", '[[contract]]\nname = "x"\ncolour = "red"\n')
     done = migrate(*arguments)
     assert (done.code, done.stdout) == (code, "")
     assert done.stderr.startswith("error: ")
