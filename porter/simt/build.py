@@ -72,9 +72,10 @@ def _options(request: BuildRequest) -> list[str]:
 
 def _texts(request: BuildRequest) -> list[str]:
     """Every text that is compiled: the source with its two possible drivers, and the headers by name."""
-    headers = [part for name, header in request.headers for part in (name, translate(header))]
+    double = request.double_precision
+    headers = [part for name, header in request.headers for part in (name, translate(header, double_precision=double))]
     drivers = [driver(request, by_parameters=by) for by in (False, True)]
-    return [translate(request.source), *drivers, *headers]
+    return [translate(request.source, double_precision=double), *drivers, *headers]
 
 
 def _compile(

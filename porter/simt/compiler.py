@@ -16,7 +16,7 @@ RUNTIME = ROOT / "runtime"
 
 # -fno-strict-aliasing: CUDA code puns types by pointer casts. -fwrapv: its hashes overflow. -fpermissive: nvcc is lax.
 _LANGUAGE = (
-    "-std=c++17 -O1 -w -g1 -fpermissive -fno-strict-aliasing -fwrapv -fno-omit-frame-pointer -fno-pie -fmax-errors=20"
+    "-std=c++17 -O1 -w -g1 -gdwarf-4 -fpermissive -fno-strict-aliasing -fwrapv -fno-omit-frame-pointer -fno-pie -fmax-errors=20"
 ).split()
 _WATCHED = "-fsanitize=thread,bounds,alignment --param=tsan-instrument-func-entry-exit=0".split()
 _EXECUTOR = "-std=c++17 -O2 -fno-omit-frame-pointer -fno-pie".split()

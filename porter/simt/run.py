@@ -30,6 +30,7 @@ _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", "TZ": "UTC", "HOME": "/"}
 _OTHER_PLACE = re.compile(r"\{0x([0-9a-f]+)\}")
 _DEADLY = {
     signal.SIGKILL: (FaultKind.RESOURCE, "killed: most likely the machine ran out of memory"),
+    signal.SIGSYS: (FaultKind.RESOURCE, "a system call that is not allowed, made with signals blocked: starting a process"),
     signal.SIGXCPU: (FaultKind.TIMEOUT, "the limit of processor time is reached"),
 }
 

@@ -12,25 +12,50 @@
 #include "regions.h"
 #include "state.h"
 
+extern "C" char __executable_start[], etext[];
+
 namespace porter::simt {
 
-Frames frames_at(const ucontext_t& context) {
+namespace {
+
+bool is_code(std::uintptr_t address) {
+    return address >= reinterpret_cast<std::uintptr_t>(__executable_start) && address < reinterpret_cast<std::uintptr_t>(etext);
+}
+
+// Collects return addresses into the executable.
+struct Trace {
     Frames frames;
+    int count = 0;
+
+    void add(std::uintptr_t address) {
+        if (is_code(address) && count < MAX_FRAMES) frames.address[count++] = static_cast<std::uint32_t>(address);
+    }
+};
+
+}  // namespace
+
+// The interrupted instruction, then the chain of frames. Shared libraries keep no chain: behind one of theirs, the first
+// word on the stack that points into the executable is taken for the call that led there.
+Frames frames_at(const ucontext_t& context) {
+    Trace trace;
 #if defined(__x86_64__)
-    frames.address[0] = static_cast<std::uint32_t>(context.uc_mcontext.gregs[REG_RIP] + 1);  // as a return address has it
+    const auto instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
     const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
     auto frame = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RBP]);
-    for (int i = 1; i < MAX_FRAMES; ++i) {
-        if (frame < stack || frame - stack > FIBER_STACK_BYTES || frame % 8 != 0) break;
+    trace.add(instruction + 1);  // as a return address has it
+    for (std::uintptr_t word = stack; !is_code(instruction) && trace.count == 0 && word < stack + 2048; word += 8) {
+        trace.add(*reinterpret_cast<const std::uintptr_t*>(word));
+    }
+    while (frame >= stack && frame - stack <= FIBER_STACK_BYTES && frame % 8 == 0 && trace.count < MAX_FRAMES) {
         const auto* words = reinterpret_cast<const std::uintptr_t*>(frame);
-        frames.address[i] = static_cast<std::uint32_t>(words[1]);
+        trace.add(words[1]);
         if (words[0] <= frame) break;
         frame = words[0];
     }
 #else
     (void)context;
 #endif
-    return frames;
+    return trace.frames;
 }
 
 namespace {
