@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
+from porter.source import lexer
+from porter.source.lexer import Token, TokenKind, inside_directive, significant
 from porter.source.program import Include, Macro
 from porter.source.text import Source
 
@@ -17,7 +18,7 @@ _CONTINUATION = re.compile(r"\\[ \t]*\r?\n")
 @lru_cache(maxsize=512)
 def directives(text: str) -> tuple[Token, ...]:
     """The preprocessor lines of `text`; kept, because the files of a folder share their headers."""
-    return tuple(t for t in tokens(text) if t.kind is TokenKind.DIRECTIVE)
+    return tuple(lexer.directives(text))
 
 
 def directive_name(directive: Token, text: str) -> str:

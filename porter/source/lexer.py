@@ -58,6 +58,11 @@ _DIRECTIVE = re.compile(
     r"""\#(?: [^\n\\/"] | \\[ \t]*\r?\n | \\ | //[^\n\\]*+ | /\*.*?(?:\*/|\Z) | / | "[^"\n\\]*+"? )*+""",
     re.VERBOSE | re.DOTALL,
 )
+_OPAQUE = re.compile(  # where a `#` at the beginning of a line begins no directive, or a line that does
+    r"""//(?: [^\n\\] | \\\r?\n | \\ )*+ | /\*.*?(?:\*/|\Z) | R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?\)(?P=delimiter)"
+      | "(?: [^"\\\n] | \\\r?\n | \\. )*+ | (?: ^ | \A\ufeff ) [ \t\ufeff]*+ (?P<line>\#)""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
 _DIRECTIVE_HEAD = re.compile(r"\#[ \t]*")
 _CLOSERS = re.compile(r">(?:[ \t]*>){2,}")
 _AFTER_LAUNCH = re.compile(r"(?:\s|\\\r?\n|/\*.*?\*/)*(?:\(|\Z)", re.S)
@@ -108,6 +113,18 @@ def tokens(text: str, *, line_start: bool = True) -> list[Token]:
     `line_start` is False for text from the middle of a line, such as a macro's body, where `#` begins no directive.
     """
     return list(_scan(text, 0, len(text), fresh_line=line_start))
+
+
+def directives(text: str) -> list[Token]:
+    """The preprocessor lines of `text`: what `tokens` finds, several times faster, for headers read only for these."""
+    found: list[Token] = []
+    position = 0
+    while (opaque := _OPAQUE.search(text, position)) is not None:
+        position = opaque.end()
+        if opaque["line"] and (line := _DIRECTIVE.match(text, opaque.start("line"))) is not None:
+            found.append(Token(TokenKind.DIRECTIVE, line.group(), line.start(), line.end()))
+            position = line.end()
+    return found
 
 
 def inside_directive(directive: Token, text: str) -> list[Token]:

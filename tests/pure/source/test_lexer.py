@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.source.lexer import TokenKind, inside_directive, match_bracket, significant, split_arguments, tokens
+from porter.source.lexer import (
+    TokenKind,
+    directives,
+    inside_directive,
+    match_bracket,
+    significant,
+    split_arguments,
+    tokens,
+)
 
 ODD = [
     "#define X",
@@ -105,3 +113,17 @@ def test_no_arguments_and_unclosed_brackets():
     assert split_arguments(significant(tokens("f()")), 1) == []
     assert match_bracket(significant(tokens("f(a, (b)")), 1) is None
     assert match_bracket(significant(tokens("a < b && c > d")), 1) is None
+
+
+LINES = st.sampled_from(
+    [
+        *("#define A 1\n", "  # include <x>\n", "#error don't\n", "#define B \\\n  2 /* c\n */ 3\n"),
+        *("int a; // #if\n", "/* a\n#if b\n*/\n", "x = 1 # y\n", 's = "a\\\n#b";\n', "c = '\"';\n", "c = '\\'';\n"),
+        *('r = R"x(\n#if\n)x";\n', "\r\n", "1'000'000;\n"),
+    ]
+)
+
+
+@given(st.lists(LINES, max_size=12).map("".join))
+def test_directives_alone_are_those_among_all_tokens(text):
+    assert directives(text) == [t for t in tokens(text) if t.kind is TokenKind.DIRECTIVE]
