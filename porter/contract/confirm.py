@@ -74,6 +74,7 @@ class _Confirmer:
         self.elements = _PROBE_ELEMENTS
         self.trouble = ""
         self.stated = contract.conditions
+        self.seen: dict[tuple[object, ...], Run] = {}
 
     def confirmed(self) -> Confirmation:
         """The whole procedure."""
@@ -93,28 +94,40 @@ class _Confirmer:
 
     def run(self, contract: Contract, sizes: Mapping[str, int], elements: int = 0) -> Run:
         """One run of `contract` at `sizes`; unknown extents are `elements` long."""
-        self.runs += 1
-        exact = Workload("probe", sizes, seed=1)
-        run = self.execute(probe_job(contract, sizes, elements) if elements else job(contract, exact))
+        key = (tuple(sizes.items()), elements, contract.arguments)
+        if key not in self.seen:
+            self.runs += 1
+            exact = Workload("probe", sizes, seed=1)
+            self.seen[key] = self.execute(probe_job(contract, sizes, elements) if elements else job(contract, exact))
+        run = self.seen[key]
         broken = next((f for f in run.faults if f.kind in _TROUBLE or f.fatal), None)
         if broken is not None:
             self.trouble = f"{broken.kind.value} at line {broken.line}: {broken.message}"
         return run
 
     def _start(self) -> bool:
-        """Make the first probe run at all: find shapes host code accepts, and sizes a launch can start with."""
+        """Make the first probes run at all: find shapes host code accepts, and sizes a launch can start with.
+
+        What runs at two sets of sizes is taken; what runs at one only if nothing better is found.
+        """
+        second_best: Contract | None = None
         for conditions in ((), *divisibilities(self.contract)):
             limited = replace(self.contract, conditions=(*self.contract.conditions, *conditions))
             for candidate in placements(limited):
-                found = self._starting(candidate, smaller=0) or (
-                    self._starting(candidate, smaller=1) if not conditions else None
-                )
-                if found is not None:
+                found = self._starting(candidate, smaller=0)
+                found = found or (self._starting(candidate, smaller=1) if not conditions else None)
+                if found is not None and self._starts_again(found):
                     self.contract, self.trouble = found, ""
                     return True
-                if self.runs > _MOST_RUNS:
-                    return False
-        return False
+                second_best = second_best or found
+            if self.runs > _MOST_RUNS:
+                break
+        self.contract = second_best or self.contract
+        return second_best is not None
+
+    def _starts_again(self, candidate: Contract) -> bool:
+        sizes = probe_sizes(candidate, frozenset(), self.fixed, 1, 0)
+        return sizes is not None and _starts(self.run(candidate, sizes, self.elements))
 
     def _starting(self, candidate: Contract, smaller: int) -> Contract | None:
         """`candidate`, its torch tensors given the axes they are seen to lack, if it runs; else None."""
@@ -154,7 +167,7 @@ class _Confirmer:
             if sizes is None:
                 return None
             run = self.run(contract, sizes, self.elements)
-            while any(t.beyond for t in run.touched) and self.elements < _MOST_ELEMENTS:
+            while _falls_short(contract, run) and self.elements < _MOST_ELEMENTS:
                 self.elements *= _GROWTH
                 run = self.run(contract, sizes, self.elements)
             if _starts(run):
@@ -290,6 +303,12 @@ def _with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
         replace(a, bound=bounds.get(a.bound, a.bound)) if isinstance(a, TensorArg) else a for a in contract.arguments
     )
     return replace(contract, arguments=arguments, symbols=tuple(s for s in contract.symbols if s not in bounds))
+
+
+def _falls_short(contract: Contract, run: Run) -> bool:
+    """Whether a tensor of unknown extent was allocated too small."""
+    unknown = unknown_extents(contract)
+    return any(t in unknown and touched.beyond for t, touched in zip(contract.tensors, run.touched, strict=False))
 
 
 def _starts(run: Run) -> bool:

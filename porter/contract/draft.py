@@ -44,15 +44,22 @@ _MAX_THREADS = 1024
 
 
 def draft(
-    program: Program, *, kernels: tuple[str, ...] = (), sizes: Mapping[str, int] | None = None
+    program: Program,
+    *,
+    kernels: tuple[str, ...] = (),
+    sizes: Mapping[str, int] | None = None,
+    whole_program: bool = True,
 ) -> tuple[Contract, ...]:
     """A contract for each entry of `program`, or for those that reach `kernels`.
 
-    `sizes` fixes symbols the user has chosen. Raises `UsageError` when `kernels` names none of the program's.
+    `whole_program` False looks past `main` at the launchers and kernels behind it: for a program that is too large to
+    be emulated. `sizes` fixes symbols the user has chosen. Raises `UsageError` when `kernels` names none of the program's.
     """
     usage = Usage(program)
     chosen = dict(sizes or {})
-    drafted = [_Drafter(usage, function).contract(chosen) for function in entries(usage, kernels)]
+    drafted = [
+        _Drafter(usage, function).contract(chosen) for function in entries(usage, kernels, whole_program=whole_program)
+    ]
     return tuple(_distinct(drafted))
 
 

@@ -7,7 +7,7 @@ from porter.errors import UsageError
 from porter.source.program import Function, Program
 
 
-def entries(usage: Usage, kernels: tuple[str, ...]) -> tuple[Function, ...]:
+def entries(usage: Usage, kernels: tuple[str, ...], *, whole_program: bool = True) -> tuple[Function, ...]:
     """`main`, else the host functions that launch and are not called by another one; then kernels none of them reach.
 
     `kernels` keeps the entries that reach one of these, and adds each that no entry reaches. Raises `UsageError` for a
@@ -15,7 +15,7 @@ def entries(usage: Usage, kernels: tuple[str, ...]) -> tuple[Function, ...]:
     """
     program = usage.program
     wanted = [_kernel(program, name) for name in kernels]
-    hosts = _hosts(usage)
+    hosts = _hosts(usage) if whole_program else launchers(usage)
     if wanted:
         # A kernel chosen by name is better seen through its launcher than through a whole program.
         hosts = tuple(h for h in launchers(usage) if any(k in reach(usage, h) for k in wanted))
