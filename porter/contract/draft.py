@@ -53,7 +53,7 @@ def draft(
     """A contract for each entry of `program`, or for those that reach `kernels`.
 
     `whole_program` False looks past `main` at the launchers and kernels behind it: for a program that is too large to
-    be emulated. `sizes` fixes symbols the user has chosen. Raises `UsageError` when `kernels` names none of the program's.
+    be emulated. `sizes` fixes symbols the user has chosen. Raises `UsageError` for a name that is no kernel.
     """
     usage = Usage(program)
     chosen = dict(sizes or {})
