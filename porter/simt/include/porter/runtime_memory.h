@@ -26,6 +26,8 @@ inline cudaError_t returned(cudaError_t error) {
 inline cudaError_t allocate(void** pointer, std::size_t bytes, const char* label, bool managed) {
     if (pointer == nullptr) return returned(cudaErrorInvalidValue);
     *pointer = bytes == 0 ? nullptr : simt::device_allocate(bytes, label, managed);
+    // Stores of the host are not watched, so what it may write counts as written.
+    if (managed && *pointer != nullptr) simt::host_wrote(*pointer, bytes);
     return returned(bytes != 0 && *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess);
 }
 inline cudaError_t release(void* pointer) {
