@@ -30,6 +30,7 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter_maca import MacaBackend
 from porter_maca import port as port_module
+from porter_maca import ptx as ptx_module
 from porter_maca.wave import WaveResult
 
 _SIZE = re.compile(r"// n = (\d+)")
@@ -134,6 +135,7 @@ def ported(request: pytest.FixtureRequest) -> Built:
 def renamed() -> Built:
     """A port that renames and nothing else, on waves of 64 lanes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(port_module, "rewrite", lambda *_: WaveResult())
+        for module in (port_module, ptx_module):
+            patch.setattr(module, "rewrite", lambda *_: WaveResult())
         source = _port(_program())
     return Built(_built(source, Dialect.MACA, 64))
