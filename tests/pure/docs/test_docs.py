@@ -1,5 +1,6 @@
 """The documentation says what the program does."""
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from porter.catalogue import full_catalogue
 from porter.cli.main import main
 from porter.contract.toml import loads
 from porter.report.catalogue import reference_page
+from porter.report.migration_document import migration_document
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -37,6 +39,14 @@ def test_the_contract_shown_is_one():
     (shown,) = re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
     (contract,) = loads(shown, page)
     assert [argument.name for argument in contract.arguments] == ["x", "y", "n"]
+
+
+def test_the_document_shown_is_that_of_a_migration(migration):
+    (shown,) = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "migrate.md").read_text(), re.DOTALL)
+    example, real = json.loads(shown), migration_document(migration, [])
+    assert list(example) == list(real)
+    for name in ("entries", "workloads", "findings"):
+        assert list(example[name][0]) == list(real[name][0])
 
 
 def test_every_code_the_documentation_mentions_exists():

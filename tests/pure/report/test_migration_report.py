@@ -20,6 +20,7 @@ KEYS = [
     "outcome",
     "fidelity",
     "warp_sizes",
+    "entries",
     "workloads",
     "findings",
     "outputs",
@@ -35,6 +36,8 @@ def test_the_json_has_the_names_scripts_rely_on(migration):
         {"name": "odd", "max_abs_error": 6.4e-05, "max_rel_error": 2e-06, "passed": True},
         {"name": "tiny", "max_abs_error": 6.4e-05, "max_rel_error": 2e-06, "passed": True},
     ]
+    (entry,) = document["entries"]
+    assert (entry["name"], entry["kind"], entry["outcome"]) == ("launch_sum", "pointer", "verified")
     assert document["findings"] == [
         {"code": "PORT1007", "severity": "warning", "line": 2, "message": "room for 32 warps"}
     ]

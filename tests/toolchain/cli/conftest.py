@@ -23,12 +23,18 @@ class Done:
         return json.loads(self.stdout)
 
 
-@pytest.fixture
-def porter(tmp_path):
-    """`porter("migrate", "op.cu", "--target", "maca")`, run in `tmp_path`."""
-    environment = {**os.environ, "PORTER_CACHE_DIR": str(tmp_path / "cache")}
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """One cache for all tests: precompiled headers are built once."""
+    return tmp_path_factory.mktemp("cache")
 
-    def run(*arguments, timeout_s=120, **changed):
+
+@pytest.fixture
+def porter(tmp_path, cache):
+    """`porter("migrate", "op.cu", "--target", "maca")`, run in `tmp_path`."""
+    environment = {**os.environ, "PORTER_CACHE_DIR": str(cache)}
+
+    def run(*arguments, timeout_s=300, **changed):
         command = [sys.executable, "-m", "porter", *(str(argument) for argument in arguments)]
         done = subprocess.run(
             command,

@@ -1,7 +1,6 @@
 """Sources that cannot be migrated, or do harm when executed: what is said, the exit code, and nothing is touched."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -36,12 +35,8 @@ int main() {{
 
 def snapshot(folder):
     """Every file of the user's, with its content."""
-    ours = {"cache", "porter-out"}
-    return {
-        path: path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and not ours & set(path.relative_to(folder).parts)
-    }
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path: path.read_bytes() for path in files if "porter-out" not in path.parts}
 
 
 def strays(cache):
@@ -132,16 +127,15 @@ def test_a_missing_header_is_named_with_its_line(migrate, write):
     assert "op.cu:1:" in done.stdout
 
 
-def test_a_kernel_that_loops_for_ever_is_stopped(migrate, write):
+def test_a_kernel_that_loops_for_ever_is_stopped(migrate, write, cache):
     endless = GOOD.replace(
         "if (i < n) y[i] = 2.0f * x[i];", "volatile int go = 1; while (go) { y[i < n ? i : 0] = x[0]; }"
     )
-    started = time.monotonic()
-    done = migrate(write("op.cu", endless), "--time-limit", "2", "--size", "n=64", "--json")
+    done = migrate(write("op.cu", endless), "--time-limit", "2", "--size", "n=64")
     assert done.code == 1
-    assert done.document["outcome"] in ("not_verified", "crashed")
-    assert any("PORT4" in finding["code"] for finding in done.document["findings"])
-    assert time.monotonic() - started < 60
+    assert "time limit" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("not verified: op.cu")
+    assert strays(cache) == []
 
 
 def test_writes_out_of_bounds_are_found_in_the_original(migrate, write):
@@ -164,14 +158,14 @@ def test_writes_out_of_bounds_are_found_in_the_original(migrate, write):
     ],
     ids=["forks", "fills memory", "overwrites", "removes", "runs a command", "kills its parent"],
 )
-def test_a_program_that_does_harm_is_kept_from_it(migrate, write, tmp_path, includes, harm):
+def test_a_program_that_does_harm_is_kept_from_it(migrate, write, tmp_path, cache, includes, harm):
     write("precious.txt", "precious")
     done = migrate(write("op.cu", PROGRAM.format(includes=includes, harm=harm)), "--time-limit", "5", "--json")
     assert done.code == 1, done.stdout
     assert done.document["outcome"] in ("not_verified", "crashed", "refused")
     assert (tmp_path / "precious.txt").read_text() == "precious"
     assert not (tmp_path / "created-by-the-kernel").exists()
-    assert strays(tmp_path / "cache") == []
+    assert strays(cache) == []
 
 
 def test_outputs_that_were_edited_stay_unless_forced(migrate, write, tmp_path):

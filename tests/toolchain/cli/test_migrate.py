@@ -14,7 +14,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 KEYS = {
-    *("source", "target", "outcome", "fidelity", "warp_sizes"),
+    *("source", "target", "outcome", "fidelity", "warp_sizes", "entries"),
     *("workloads", "findings", "outputs", "speedup", "seconds"),
 }
 
@@ -87,19 +87,19 @@ def test_a_directory_gives_one_document_with_a_migration_each(porter, write, tmp
     assert text.stdout.splitlines()[-1] == "1 of 2 verified"
 
 
-def test_an_interrupt_ends_the_run_and_leaves_no_output(write, tmp_path):
+def test_an_interrupt_ends_the_run_and_leaves_no_output(write, tmp_path, cache):
     endless = SUM.replace("__syncthreads();", "volatile int go = 1; while (go) {}")
     write("sum.cu", endless)
     process = subprocess.Popen(
         [sys.executable, "-m", "porter", "migrate", "sum.cu", "--target", "maca"],
         cwd=tmp_path,
-        env={**os.environ, "PORTER_CACHE_DIR": str(tmp_path / "cache")},
+        env={**os.environ, "PORTER_CACHE_DIR": str(cache)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     time.sleep(2)
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout, stderr) == (130, "", "")
     assert not (tmp_path / "porter-out").exists()
