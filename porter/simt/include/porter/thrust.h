@@ -7,10 +7,20 @@
 #include <numeric>
 #include <vector>
 
+#include "porter/cub_iterators.h"
 #include "porter/runtime_memory.h"
 #include "porter/watch.h"
 
 namespace thrust {
+
+template <class T>
+using counting_iterator = cub::CountingInputIterator<T>;
+template <class T>
+inline counting_iterator<T> make_counting_iterator(T first) { return counting_iterator<T>(first); }
+template <class T>
+using constant_iterator = cub::ConstantInputIterator<T>;
+template <class T>
+inline constant_iterator<T> make_constant_iterator(T value) { return constant_iterator<T>(value); }
 
 struct host_policy {};
 struct device_policy {

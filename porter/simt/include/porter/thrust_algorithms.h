@@ -34,7 +34,8 @@ inline void written(Iterator, Iterator) {}
     const auto start = details::plain(out); \
     const auto end = __VA_ARGS__; \
     details::written(start, end); \
-    return out + (end - start)
+    if constexpr (std::is_same_v<decltype(out), std::decay_t<decltype(end)>>) return end; \
+    else return out + (end - start)
 
 template <class In, class Out, class Op, details::UnlessPolicy<In> = 0>
 inline Out transform(In first, In last, Out out, Op op) {

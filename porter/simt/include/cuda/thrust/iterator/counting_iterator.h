@@ -1,0 +1,4 @@
+// Iterators of thrust
+#pragma once
+
+#include "porter/thrust.h"
