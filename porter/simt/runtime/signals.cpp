@@ -5,6 +5,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -13,6 +14,7 @@
 #include "state.h"
 
 extern "C" char __executable_start[], etext[];
+extern "C" void* __libc_stack_end;
 
 namespace porter::simt {
 
@@ -20,6 +22,22 @@ namespace {
 
 bool is_code(std::uintptr_t address) {
     return address >= reinterpret_cast<std::uintptr_t>(__executable_start) && address < reinterpret_cast<std::uintptr_t>(etext);
+}
+
+// The end of the stack that `address` lies in; `address` itself where that is not known.
+std::uintptr_t stack_end(std::uintptr_t address) {
+    if (current != nullptr && current->fiber != nullptr) {
+        const std::uintptr_t stack = reinterpret_cast<std::uintptr_t>(current->fiber->stack);
+        if (address - stack < FIBER_STACK_BYTES) return stack + FIBER_STACK_BYTES;
+    }
+    const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+    return address < end && end - address < (8 << 20) ? end : address;
+}
+
+// Whether a call ends right before `address`: a near one, or one through memory or a register.
+bool follows_call(std::uintptr_t address) {
+    const auto* code = reinterpret_cast<const unsigned char*>(address);
+    return is_code(address - 7) && (code[-5] == 0xE8 || code[-2] == 0xFF || code[-3] == 0xFF || code[-6] == 0xFF);
 }
 
 // Collects return addresses into the executable.
@@ -34,19 +52,21 @@ struct Trace {
 
 }  // namespace
 
-// The interrupted instruction, then the chain of frames. Shared libraries keep no chain: behind one of theirs, the first
-// word on the stack that points into the executable is taken for the call that led there.
+// The interrupted instruction, then the chain of frames. Shared libraries keep no chain: behind one of theirs, words on
+// the stack that point behind a call are taken for return addresses.
 Frames frames_at(const ucontext_t& context) {
     Trace trace;
 #if defined(__x86_64__)
     const auto instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
     const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
     auto frame = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RBP]);
+    const std::uintptr_t end = stack_end(stack), scanned = is_code(instruction) ? stack : std::min(end, stack + 2048);
     trace.add(instruction + 1);  // as a return address has it
-    for (std::uintptr_t word = stack; !is_code(instruction) && trace.count == 0 && word < stack + 2048; word += 8) {
-        trace.add(*reinterpret_cast<const std::uintptr_t*>(word));
+    for (std::uintptr_t word = stack; word + 8 <= scanned; word += 8) {
+        const std::uintptr_t value = *reinterpret_cast<const std::uintptr_t*>(word);
+        if (is_code(value) && follows_call(value)) trace.add(value);
     }
-    while (frame >= stack && frame - stack <= FIBER_STACK_BYTES && frame % 8 == 0 && trace.count < MAX_FRAMES) {
+    while (frame >= stack && frame + 16 <= end && frame % 8 == 0 && trace.count < MAX_FRAMES) {
         const auto* words = reinterpret_cast<const std::uintptr_t*>(frame);
         trace.add(words[1]);
         if (words[0] <= frame) break;
