@@ -36,3 +36,23 @@ def test_names_that_macros_make_are_found():
     names = defined_names(HEADERS, load_spelling())
     assert {"cudaErrorInvalidValue", "cudaDevAttrWarpSize", "cudaMalloc", "curand_uniform4"} <= set(names)
     assert not any(name.startswith(("mc", "hc")) for name in names)
+
+
+def test_every_name_and_header_the_port_writes_is_known_here():
+    porter_maca_api = pytest.importorskip("porter_maca.api")
+    table = porter_maca_api.api_table()
+    known = set((HEADERS / HEADER).read_text().split())
+    for name in defined_names(HEADERS, load_spelling()):
+        maca = getattr(table.look_up(name), "maca", name)
+        assert maca == name or maca in known, f"the port writes {maca} for {name}"
+    for header in (
+        "cuda_runtime.h",
+        "cuda.h",
+        "cuda_fp16.h",
+        "cuda_bf16.h",
+        "cooperative_groups/reduce.h",
+        "cublas_v2.h",
+        "mma.h",
+    ):
+        maca = table.header(header).maca
+        assert (HEADERS.parent / "maca" / maca).exists(), f"the port includes {maca} for {header}"
