@@ -105,6 +105,8 @@ def template_values(usage: Usage, kernel: Function) -> Iterator[tuple[str, Node]
 
 def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
     """Arguments to instantiate `function` with: those of a launch where they are literals, else usual ones."""
+    if not function.template:
+        return _specialised(usage, function)
     written_out = next((x.template_args for x in usage.program.launches_of(function) if x.template_args), ())
     arguments: list[str] = []
     for i, param in enumerate(function.template):
@@ -118,6 +120,13 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
                 param.default if re.fullmatch(r"\d+|true|false", param.default) else _usual(param.kind, param.name)
             )
     return tuple(arguments)
+
+
+def _specialised(usage: Usage, function: Function) -> tuple[str, ...]:
+    """The arguments an explicit specialisation is for: `template <> void launch<float>(...)`."""
+    header = usage.program.source.slice(function.header)
+    found = re.search(rf"\b{re.escape(function.name)}\s*<([^<>()]*)>\s*\(", header)
+    return tuple(a.strip() for a in found.group(1).split(",")) if found else ()
 
 
 def _usual(kind: str, name: str) -> str:

@@ -38,10 +38,10 @@ def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
 
 
 def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
-    """Conditions to try: the innermost symbols multiples of a vector, a warp or a block, or powers of two."""
+    """Conditions to try on the innermost symbols: multiples of a vector, a warp or a block, powers of two, size."""
     innermost = [s for t in contract.tensors if t.shape for s in names_in(t.shape[-1]) if s in contract.symbols]
     symbols = list(dict.fromkeys((*innermost, *reversed(contract.symbols))))[:_MOST_SYMBOLS]
-    for demand in ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0"):
+    for demand in ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024"):
         for symbol in symbols:
             yield (demand.format(symbol),)
         if len(contract.symbols) > 1:
