@@ -5,6 +5,7 @@
 
 #include "porter/convert.h"
 #include "porter/torch/factories.h"
+#include "porter/torch/generator.h"
 
 namespace porter::simt {
 
@@ -42,15 +43,25 @@ struct Convert<at::Tensor> {
     }
 };
 
-// A number in the place of a tensor is None: the dtype-less zero that stands for an absent argument.
+// A number in the place of a tensor, a string, a list or another object is None; a number for a number is that number.
 template <class T>
 struct Convert<std::optional<T>> {
+    static constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, c10::Scalar>;
     static std::optional<T> from(Argument& argument) {
-        if constexpr (std::is_same_v<T, at::Tensor>) {
-            if (!argument.is_tensor) return std::nullopt;
-        }
+        if (!is_number && !argument.is_tensor) return std::nullopt;
         return Convert<T>::from(argument);
     }
+};
+
+// Jobs carry no text.
+template <>
+struct Convert<std::string> {
+    static std::string from(Argument&) { TORCH_CHECK_TYPE(false, "a string parameter has no value in a job"); return {}; }
+};
+
+template <>
+struct Convert<at::Generator> {
+    static at::Generator from(Argument&) { return at::cuda::detail::getDefaultCUDAGenerator(); }
 };
 
 // A list parameter is given as one argument: the list has one element.

@@ -2,6 +2,7 @@
 // work, so guards and streams change nothing.
 #pragma once
 
+#include "porter/cublas.h"
 #include "porter/memory.h"
 #include "porter/runtime.h"
 #include "porter/torch/tensor.h"
@@ -187,6 +188,7 @@ inline cudaDeviceProp* getDeviceProperties(DeviceIndex device) {
     return &properties;
 }
 inline cudaDeviceProp* getCurrentDeviceProperties() { return getDeviceProperties(0); }
+inline cublasHandle_t getCurrentCUDABlasHandle() { return nullptr; }  // it holds no state
 inline bool is_available() { return true; }
 inline int getNumGPUs() { return 1; }
 
@@ -219,4 +221,9 @@ using c10::cuda::getCurrentCUDAStream;
 #define C10_CUDA_CLEAR_ERROR() static_cast<void>(cudaGetLastError())
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
 #define AT_CUDA_CHECK(EXPR) C10_CUDA_CHECK(EXPR)
+#define TORCH_CUDABLAS_CHECK(EXPR) \
+    do { \
+        const cublasStatus_t porter_status = (EXPR); \
+        TORCH_CHECK(porter_status == CUBLAS_STATUS_SUCCESS, "CUDA error: status ", int(porter_status), " of " #EXPR); \
+    } while (false)
 #define THCudaCheck(EXPR) C10_CUDA_CHECK(EXPR)

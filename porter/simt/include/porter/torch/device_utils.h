@@ -78,19 +78,19 @@ inline int GET_BLOCKS(std::int64_t n, std::int64_t threads = CUDA_NUM_THREADS) {
 // Shuffles of a type the hardware could not move at once are fine here: `exchange` takes any.
 #define PORTER_TORCH_SHUFFLE(name, function, Operand) \
     template <class T> \
-    inline T name(T value, Operand operand, int width = warpSize, unsigned int mask = 0xffffffff, \
+    inline T name(T value, Operand operand, int width = warpSize, \
+                  porter::simt::LaneMask mask = porter::simt::FULL_MASK, \
                   porter::simt::Where where = porter::simt::Where::here()) { \
-        const porter::simt::LaneMask lanes = mask == 0xffffffff ? porter::simt::FULL_MASK : mask; \
-        return function(lanes, value, operand, width, where); \
+        return function(mask, value, operand, width, where); \
     }
 PORTER_TORCH_SHUFFLE(WARP_SHFL, __shfl_sync, int)
 PORTER_TORCH_SHUFFLE(WARP_SHFL_XOR, __shfl_xor_sync, int)
 PORTER_TORCH_SHUFFLE(WARP_SHFL_UP, __shfl_up_sync, unsigned int)
 PORTER_TORCH_SHUFFLE(WARP_SHFL_DOWN, __shfl_down_sync, unsigned int)
 #undef PORTER_TORCH_SHUFFLE
-inline porter::simt::LaneMask WARP_BALLOT(int predicate, unsigned int mask = 0xffffffff,
+inline porter::simt::LaneMask WARP_BALLOT(int predicate, porter::simt::LaneMask mask = porter::simt::FULL_MASK,
                                           porter::simt::Where where = porter::simt::Where::here()) {
-    return __ballot_sync(mask == 0xffffffff ? porter::simt::FULL_MASK : mask, predicate, where);
+    return __ballot_sync(mask, predicate, where);
 }
 inline porter::simt::LaneMask ACTIVE_MASK(porter::simt::Where where = porter::simt::Where::here()) {
     return porter::simt::active_mask(where);
