@@ -44,6 +44,12 @@ def skipped(reading: Reading, kernels_at: Iterable[int]) -> Iterator[Finding]:
         yield finding("PORT2004", span, "this kernel is not compiled", "bring it in with --define NAME=VALUE")
 
 
+def exhausted(stopped: bool) -> Iterator[Finding]:
+    """A finding when macro expansion had to stop."""
+    if stopped:
+        yield finding("PORT2012", None, "macro expansion was stopped", "compile the macros' output and port that")
+
+
 def kinds(reading: Reading, functions: Sequence[Function], launches: Sequence[Launch]) -> Iterator[Finding]:
     """What kind of code the file holds, where that decides what porter can do with it."""
     kernels = [f for f in functions if f.space == "global"]

@@ -17,7 +17,7 @@ from porter.source.lexer import Token, TokenKind, tokens
 from porter.source.macro_kinds import MacroKind, generates, macro_kind, names_types
 from porter.source.program import Macro
 
-MOST_TOKENS = 250_000  # of one source after expansion; macros that double themselves stop here
+MOST_TOKENS = 1_000_000  # that macros may bring into one source; a header of 339 lines was seen to need 560,802
 _DEEPEST = 8  # macros within macros looked into
 
 
@@ -61,12 +61,17 @@ class Definition:
 
 @dataclass
 class MacroTable:
-    """The macros in force at one place of a file. `forced` names some to expand although they would parse."""
+    """The macros in force at one place of a file, and how many tokens they have produced."""
 
-    forced: frozenset[str] = frozenset()
     definitions: dict[str, Definition] = field(default_factory=dict)
     produced: int = 0
+    most_tokens: int = MOST_TOKENS
     _must_expand: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether expansion had to stop: from there on macros stay names."""
+        return self.produced > self.most_tokens
 
     def define(self, definition: Definition) -> None:
         """`#define`."""
@@ -86,10 +91,7 @@ class MacroTable:
         definition = self.definitions.get(name)
         self._must_expand[name] = False  # a macro that mentions itself decides nothing
         answer = definition is not None and (
-            name in self.forced
-            or definition.kind is MacroKind.SYNTAX
-            or generates(definition.body)
-            or self._matters_inside(definition)
+            definition.kind is MacroKind.SYNTAX or generates(definition.body) or self._matters_inside(definition)
         )
         self._must_expand[name] = answer
         return answer
@@ -128,7 +130,7 @@ def expand(table: MacroTable, stream: Iterable[Piece], chosen: Chooser) -> list[
     while waiting:
         piece = waiting.popleft()
         definition = table.definitions.get(piece.text) if piece.kind is TokenKind.IDENTIFIER else None
-        if definition is None or piece.text in piece.hidden or table.produced > MOST_TOKENS:
+        if definition is None or piece.text in piece.hidden or table.is_exhausted:
             result.append(piece)
             continue
         arguments, consumed = _arguments(waiting, definition)

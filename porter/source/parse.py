@@ -74,6 +74,7 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
         *about.unread(unread),
         *(about.missing(source, headers) if headers is not None else ()),
         *about.skipped(reading, _kernels_in(source, preprocessed.skipped)),
+        *about.exhausted(preprocessed.exhausted),
         *about.kinds(reading, functions, launches),
     )
     program = Program(

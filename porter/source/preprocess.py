@@ -17,7 +17,7 @@ from porter.source.expansion import Expansion, Segment
 from porter.source.headers import HeaderFinder
 from porter.source.lexer import Token, TokenKind, tokens
 from porter.source.macro_kinds import MacroKind, names_types, statements_in_call
-from porter.source.macros import Definition, MacroTable, Origin, Piece, expand
+from porter.source.macros import MOST_TOKENS, Definition, MacroTable, Origin, Piece, expand
 from porter.source.mask import blank
 from porter.source.program import Macro
 from porter.source.text import Source
@@ -38,13 +38,14 @@ MOST_HEADERS = 400  # read for one source
 class Preprocessed:
     """What the compiler would see. `skipped` are the extents of branches not taken, `used` the macros expanded.
 
-    `changed` is False when the text is the source's own.
+    `changed` is False when the text is the source's own; `exhausted` says that the macros wanted more than allowed.
     """
 
     expansion: Expansion
     skipped: tuple[tuple[int, int], ...]
     used: frozenset[str]
     changed: bool
+    exhausted: bool
 
 
 @dataclass
@@ -62,14 +63,14 @@ def preprocess(
     *,
     headers: HeaderFinder | None = None,
     defines: Iterable[str] = (),
-    forced: frozenset[str] = frozenset(),
+    most_tokens: int = MOST_TOKENS,
 ) -> Preprocessed:
     """`source` with conditionals decided and macros expanded.
 
     `headers` finds what is included, whose macros count from there on; `defines` are `NAME` or `NAME=VALUE` as on a
-    compiler's command line; `forced` names macros to expand although they look harmless.
+    compiler's command line; `most_tokens` bounds what macros may bring in.
     """
-    table = MacroTable(forced)
+    table = MacroTable(most_tokens=most_tokens)
     for line in (*PREDEFINED, *defines):
         name, _, value = line.partition("=")
         table.define(Definition.of(Macro(name, None, value if "=" in line else "1", source.span(0, 0))))
@@ -111,7 +112,7 @@ class _Preprocessor:
                 self.copy(token.text, token)
             index += 1
         expansion = Expansion("".join(self.texts), self.segments)
-        return Preprocessed(expansion, tuple(self.skipped), frozenset(self.used), self.changed)
+        return Preprocessed(expansion, tuple(self.skipped), frozenset(self.used), self.changed, self.table.is_exhausted)
 
     def copy(self, text: str, token: Token) -> None:
         """Emit a token as it stands, or other characters of its number in its place."""

@@ -147,8 +147,10 @@ def test_expansion_follows_the_standard(macros, use, wanted):
 
 
 def test_macros_that_double_themselves_end():
-    lines = ["#define X0 a; a;\n", *[f"#define X{i} X{i - 1} X{i - 1}\n" for i in range(1, 60)]]
-    assert len(expanded("".join(lines) + "X59\n")) < 40_000_000
+    text = "".join(["#define X0 a; a;\n", *[f"#define X{i} X{i - 1} X{i - 1}\n" for i in range(1, 60)], "X59\n"])
+    result = preprocess(Source(Path("x.cu"), text), tokens(text), most_tokens=10_000)
+    assert result.exhausted
+    assert len(result.expansion.text) < 1_000_000
 
 
 def test_undef_ends_a_macro():
