@@ -139,11 +139,16 @@ def test_a_kernel_that_loops_for_ever_is_stopped(migrate, write, cache):
 
 
 def test_writes_out_of_bounds_are_found_in_the_original(migrate, write):
-    wild = GOOD.replace("if (i < n) y[i]", "y[i + 100000000]")
-    done = migrate(write("op.cu", wild), "--size", "n=64", "--json")
-    assert done.code == 1
-    assert done.document["outcome"] == "not_verified"
-    assert [f["line"] for f in done.document["findings"] if f["code"].startswith("PORT4")][:1] == [3]
+    program = PROGRAM.format(includes="", harm="fill<<<1, 96>>>(x);")
+    done = migrate(write("op.cu", program), "--json")
+    assert (done.code, done.document["outcome"]) == (1, "not_verified")
+    (line,) = (number for number, text in enumerate(program.splitlines(), 1) if "__global__" in text)
+    assert line in [f["line"] for f in done.document["findings"] if f["code"].startswith("PORT4")]
+
+
+OVERWRITES = 'std::ofstream("precious.txt") << "gone";'
+REMOVES = 'remove("precious.txt");'
+UNNOTICED = (OVERWRITES, REMOVES)  # the program goes on when these fail, and its answer is right
 
 
 @pytest.mark.parametrize(
@@ -151,8 +156,8 @@ def test_writes_out_of_bounds_are_found_in_the_original(migrate, write):
     [
         ("#include <unistd.h>", "while (true) fork();"),
         ("", "std::vector<char*> kept; while (true) { kept.push_back(new char[1 << 24]()); }"),
-        ("#include <fstream>", 'std::ofstream("precious.txt") << "gone";'),
-        ("", 'remove("precious.txt");'),
+        ("#include <fstream>", OVERWRITES),
+        ("", REMOVES),
         ("", 'if (system("touch created-by-the-kernel") != 0) exit(7);'),
         ("#include <csignal>\n#include <unistd.h>", "kill(getppid(), SIGKILL);"),
     ],
@@ -161,8 +166,8 @@ def test_writes_out_of_bounds_are_found_in_the_original(migrate, write):
 def test_a_program_that_does_harm_is_kept_from_it(migrate, write, tmp_path, cache, includes, harm):
     write("precious.txt", "precious")
     done = migrate(write("op.cu", PROGRAM.format(includes=includes, harm=harm)), "--time-limit", "5", "--json")
-    assert done.code == 1, done.stdout
-    assert done.document["outcome"] in ("not_verified", "crashed", "refused")
+    assert done.document["outcome"] in (["verified"] if done.code == 0 else ["not_verified", "crashed"])
+    assert done.code == 1 or harm in UNNOTICED
     assert (tmp_path / "precious.txt").read_text() == "precious"
     assert not (tmp_path / "created-by-the-kernel").exists()
     assert strays(cache) == []
