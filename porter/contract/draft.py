@@ -39,6 +39,7 @@ from porter.contract.tensors import Extents, tensor_facts
 from porter.contract.usage import Usage, Use, is_buffer
 from porter.contract.workloads import with_workloads
 from porter.source.program import Function, Param, Program
+from porter.source.text import Source
 
 _MAX_THREADS = 1024
 
@@ -49,13 +50,15 @@ def draft(
     kernels: tuple[str, ...] = (),
     sizes: Mapping[str, int] | None = None,
     whole_program: bool = True,
+    headers: tuple[Source, ...] = (),
 ) -> tuple[Contract, ...]:
     """A contract for each entry of `program`, or for those that reach `kernels`.
 
     `whole_program` False looks past `main` at the launchers and kernels behind it: for a program that is too large to
-    be emulated. `sizes` fixes symbols the user has chosen. Raises `UsageError` for a name that is no kernel.
+    be emulated. `headers` are the local files it includes: they may name its types. `sizes` fixes symbols the user has
+    chosen. Raises `UsageError` for a name that is no kernel.
     """
-    usage = Usage(program)
+    usage = Usage(program, headers)
     chosen = dict(sizes or {})
     drafted = [
         _Drafter(usage, function).contract(chosen) for function in entries(usage, kernels, whole_program=whole_program)
@@ -167,7 +170,7 @@ class _Drafter:
             return stated or (DType.INT64 if use.selects else DType.FLOAT32)
         base = param.type.base
         arguments = {t.name: a for t, a in zip(self.function.template, self.template, strict=False)}
-        found = element_type(arguments.get(base, base))
+        found = element_type(arguments.get(base, base)) or element_type(self.usage.named_type(base))
         if found is None:
             element = f"'{param.name}' points to {base}; its bytes are taken to be float32"
             self.questions.append(Question(param.name, element, "--contract"))

@@ -61,8 +61,9 @@ def encode(values: NDArray[np.float64] | NDArray[np.int64], dtype: DType) -> NDA
 
 def decode(storage: NDArray[np.generic], dtype: DType) -> NDArray[np.float64] | NDArray[np.int64]:
     """Raw storage as float64, or as int64 for integers and bool."""
-    if dtype is DType.BFLOAT16:
-        return (storage.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    if dtype.is_float:
-        return storage.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
+        if dtype is DType.BFLOAT16:
+            return (storage.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        if dtype.is_float:
+            return storage.astype(np.float64)
     return storage.astype(np.int64)

@@ -14,6 +14,7 @@ from porter.simt.job import Run
 _PLACEMENTS = 5
 _EXTRA_AXIS = 64
 _MOST_SYMBOLS = 3
+_DEMANDS = ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
 
 
 def placements(contract: Contract) -> Iterator[Contract]:
@@ -41,7 +42,7 @@ def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
     """Conditions to try on the innermost symbols: multiples of a vector, a warp or a block, powers of two, size."""
     innermost = [s for t in contract.tensors if t.shape for s in names_in(t.shape[-1]) if s in contract.symbols]
     symbols = list(dict.fromkeys((*innermost, *reversed(contract.symbols))))[:_MOST_SYMBOLS]
-    for demand in ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024"):
+    for demand in _DEMANDS:
         for symbol in symbols:
             yield (demand.format(symbol),)
         if len(contract.symbols) > 1:

@@ -166,7 +166,7 @@ def _learn_from_callees(
             if param.name in inner:
                 facts[owner].learn(inner[param.name])
             elif param.type.base != "void":
-                facts[owner].learn(TensorFacts(dtype=element_type(param.type.base)))
+                facts[owner].learn(TensorFacts(dtype=element_type(usage.named_type(param.type.base))))
 
 
 @dataclass

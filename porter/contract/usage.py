@@ -11,9 +11,13 @@ from porter.contract.body import Body, comparisons, quietly, walk
 from porter.contract.expressions import free_names, render
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
+from porter.source.parse import read
 from porter.source.program import Function, Macro, Program
+from porter.source.text import Source
 
 _MACRO_DEPTH = 3
+_TYPEDEF = re.compile(r"\btypedef\s+([\w:\s]+?)\s+(\w+)\s*;")
+_USING = re.compile(r"\busing\s+(\w+)\s*=\s*([\w:\s]+?)\s*;")
 _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", "<<=", ">>=", "++", "--"))
 _STORES = ("__stcs", "__stcg", "__stwt", "__stwb", "cudaMemset")
 _COPIES = frozenset(("cudaMemcpy", "cudaMemcpyAsync", "memcpy"))
@@ -55,9 +59,10 @@ class Use:
 
 @dataclass
 class Usage:
-    """Uses of parameters in the functions of `program`, each function read once."""
+    """Uses of parameters in the functions of `program`, each function read once; `headers` may name its types."""
 
     program: Program
+    headers: tuple[Source, ...] = ()
     _bodies: dict[Function, Body] = field(default_factory=dict)
     _uses: dict[Function, Mapping[str, Use]] = field(default_factory=dict)
     _readers: dict[Function, _Reader] = field(default_factory=dict)
@@ -116,6 +121,21 @@ class Usage:
             if macro.params is None and (node := quietly(macro.body)) is not None:
                 values[macro.name] = node
         return values
+
+    def named_type(self, base: str) -> str:
+        """What a `typedef` or `using` of the source or its headers stands for; `base` itself where there is none."""
+        for _ in range(_MACRO_DEPTH):
+            base = self._type_names.get(base, base)
+        return base
+
+    @cached_property
+    def _type_names(self) -> Mapping[str, str]:
+        texts = [read(source).reading.text for source in (*self.headers, self.program.source)]
+        names: dict[str, str] = {}
+        for text in texts:
+            names |= {m.group(2): m.group(1).strip() for m in _TYPEDEF.finditer(text)}
+            names |= {m.group(1): m.group(2).strip() for m in _USING.finditer(text)}
+        return names
 
     def callee(self, name: str, count: int) -> Function | None:
         """The function of the program called `name` that takes `count` arguments."""
