@@ -7,6 +7,7 @@ executables. A failure is not cached: it is rare, and what made it may be mended
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from porter.contract.contract import EntryKind
@@ -41,15 +42,13 @@ def build(request: BuildRequest, cache: Path) -> Executable | BuildFailure:
     Raises `MachineError` when the machine has no C++ compiler.
     """
     found = _found()
-    flags = language_flags(request, found)
-    texts = _texts(request)
-    key = digest(found.version, *flags, *_options(request), tree_digest(INCLUDE), tree_digest(RUNTIME), *texts)
-    place = cache / "programs" / key
+    job = _Build(request, found, cache, language_flags(request, found), _texts(request))
+    place = cache / "programs" / job.key
     if not place.exists():
-        done = _compile(request, found, flags, texts, cache, place)
+        done = job.make(place)
         if not done.ok:
             return build_failure(done.log, request)
-    return Executable(str(place / "program"), key, request)
+    return Executable(str(place / "program"), job.key, request)
 
 
 def prepare(request: BuildRequest, cache: Path) -> None:
@@ -66,75 +65,94 @@ def _found() -> Compiler:
     return found
 
 
-def _options(request: BuildRequest) -> list[str]:
-    return [*(f"-D{d}" for d in request.defines), *(f"-I{d}" for d in request.include_dirs)]
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Every text that is compiled: `drivers` in the order they are tried, `headers` by name of inclusion."""
+
+    source: str
+    drivers: tuple[str, ...]
+    headers: tuple[tuple[str, str], ...]
 
 
-def _texts(request: BuildRequest) -> list[str]:
-    """Every text that is compiled: the source with its two possible drivers, and the headers by name."""
+def _texts(request: BuildRequest) -> _Texts:
     double = request.double_precision
-    headers = [part for name, header in request.headers for part in (name, translate(header, double_precision=double))]
-    drivers = [driver(request, by_parameters=by) for by in (False, True)]
-    return [translate(request.source, double_precision=double), *drivers, *headers]
+    overloaded = request.entry.kind is not EntryKind.PROGRAM and bool(request.parameters)
+    return _Texts(
+        translate(request.source, double_precision=double),
+        tuple(driver(request, by_parameters=by) for by in ((False, True) if overloaded else (False,))),
+        tuple((name, translate(header, double_precision=double)) for name, header in request.headers),
+    )
 
 
-def _compile(
-    request: BuildRequest, found: Compiler, flags: list[str], texts: list[str], cache: Path, place: Path
-) -> Diagnostics:
-    header = precompiled_header(found, flags, cache)
-    objects = executor_objects(found, uses_torch(request), request.double_precision, cache)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".making-") as name:
-        folder = Path(name)
-        sources = folder / "source" / _DEPTH
-        sources.mkdir(parents=True)
-        _write_headers(request, sources, texts[3:])
-        compile_flags = [*flags, "-include", str(header), *_double(request), *_options(request), f"-iquote{sources}"]
-        link_flags = [*map(str, objects), *_LIBRARIES, "-o", "part/program"]
-        (folder / "part").mkdir()
-        done = _attempts(request, found, texts, sources, [*compile_flags, f"-I{sources}"], link_flags, folder)
-        if done.ok:
-            move_into(folder / "part", place)
-        return done
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """One executable in the making."""
 
+    request: BuildRequest
+    compiler: Compiler
+    cache: Path
+    flags: list[str]
+    texts: _Texts
 
-def _double(request: BuildRequest) -> list[str]:
-    return ["-include", "porter/double_precision.h"] if request.double_precision else []
+    @property
+    def key(self) -> str:
+        """The digest of everything the executable depends on."""
+        headers = (part for named in self.texts.headers for part in named)
+        shared = (tree_digest(INCLUDE), tree_digest(RUNTIME))
+        return digest(
+            self.compiler.version, *self.flags, *self.options, *shared, self.texts.source, *self.texts.drivers, *headers
+        )
 
+    @property
+    def options(self) -> list[str]:
+        """What the request adds to the command line, behind the precompiled header."""
+        double = ["-include", "porter/double_precision.h"] if self.request.double_precision else []
+        request = self.request
+        return [*double, *(f"-D{d}" for d in request.defines), *(f"-I{d}" for d in request.include_dirs)]
 
-def _write_headers(request: BuildRequest, sources: Path, texts: list[str]) -> None:
-    """Writes the translated headers where `#include` looks for them; one that would leave the folder is not written."""
-    root = sources.parents[len(_DEPTH.parts) - 1].resolve()
-    for (name, _), text in zip(request.headers, texts[1::2], strict=True):
-        path = (sources / name).resolve()
-        if not path.is_relative_to(root):
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
-def _attempts(
-    request: BuildRequest,
-    found: Compiler,
-    texts: list[str],
-    sources: Path,
-    compile_flags: list[str],
-    link_flags: list[str],
-    folder: Path,
-) -> Diagnostics:
-    """Compiles with the entry's plain name, and picks an overload by its parameters when only the driver fails."""
-    drivers = texts[1:3] if request.entry.kind is not EntryKind.PROGRAM and request.parameters else texts[1:2]
-    first: Diagnostics | None = None
-    for text in drivers:
-        (sources / "program.cpp").write_text(texts[0] + text)
-        done = call(found, [*compile_flags, "-c", str(sources / "program.cpp"), "-o", "program.o"], folder)
-        if done.ok:  # linked apart, without the sanitizer flags: the executor itself is what the hooks call
-            return call(found, ["program.o", *link_flags], folder)
-        if not _only_driver_fails(done.log):
+    def make(self, place: Path) -> Diagnostics:
+        """Compiles and links beside `place` and moves the result there."""
+        header = precompiled_header(self.compiler, self.flags, self.cache)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".making-") as name:
+            folder = Path(name)
+            sources = folder / "source" / _DEPTH
+            sources.mkdir(parents=True)
+            (folder / "part").mkdir()
+            self._write_headers(sources)
+            done = self._compile(sources, header, folder)
+            if done.ok:  # linked apart, without the sanitizer flags: the executor itself is what the hooks call
+                done = self._link(folder)
+            if done.ok:
+                move_into(folder / "part", place)
             return done
-        first = first or done
-    assert first is not None
-    return first
+
+    def _write_headers(self, sources: Path) -> None:
+        """Writes the headers where `#include` looks for them; one that would leave the folder is not written."""
+        root = sources.parents[len(_DEPTH.parts) - 1].resolve()
+        for name, text in self.texts.headers:
+            path = (sources / name).resolve()
+            if path.is_relative_to(root):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+
+    def _compile(self, sources: Path, header: Path, folder: Path) -> Diagnostics:
+        """Compiles with the entry's plain name, and picks an overload by its parameters when only the driver fails."""
+        program = sources / "program.cpp"
+        flags = [*self.flags, "-include", str(header), *self.options, f"-iquote{sources}", f"-I{sources}"]
+        failures: list[Diagnostics] = []
+        for text in self.texts.drivers:
+            program.write_text(self.texts.source + text)
+            done = call(self.compiler, [*flags, "-c", str(program), "-o", "program.o"], folder)
+            if done.ok or not _only_driver_fails(done.log):
+                return done
+            failures.append(done)
+        return failures[0]
+
+    def _link(self, folder: Path) -> Diagnostics:
+        request = self.request
+        objects = executor_objects(self.compiler, uses_torch(request), request.double_precision, self.cache)
+        return call(self.compiler, ["program.o", *map(str, objects), *_LIBRARIES, "-o", "part/program"], folder)
 
 
 def _only_driver_fails(log: str) -> bool:

@@ -15,11 +15,22 @@ INCLUDE = ROOT / "include"
 RUNTIME = ROOT / "runtime"
 
 # -fno-strict-aliasing: CUDA code puns types by pointer casts. -fwrapv: its hashes overflow. -fpermissive: nvcc is lax.
-_LANGUAGE = (
-    "-std=c++17 -O1 -w -g1 -gdwarf-4 -fpermissive -fno-strict-aliasing -fwrapv -fno-omit-frame-pointer -fno-pie -fmax-errors=20"
-).split()
-_WATCHED = "-fsanitize=thread,bounds,alignment --param=tsan-instrument-func-entry-exit=0".split()
-_EXECUTOR = "-std=c++17 -O2 -fno-omit-frame-pointer -fno-pie".split()
+# -gdwarf-4: with version 5, addr2line names the file on disk where `#line` names the user's.
+_LANGUAGE = [
+    "-std=c++17",
+    "-O1",
+    "-w",
+    "-g1",
+    "-gdwarf-4",
+    "-fpermissive",
+    "-fno-strict-aliasing",
+    "-fwrapv",
+    "-fno-omit-frame-pointer",
+    "-fno-pie",
+    "-fmax-errors=20",
+]
+_WATCHED = ["-fsanitize=thread,bounds,alignment", "--param=tsan-instrument-func-entry-exit=0"]
+_EXECUTOR = ["-std=c++17", "-O2", "-fno-omit-frame-pointer", "-fno-pie"]
 _TORCH_MARKS = ("torch/", "ATen/", "c10/", "THC/", "pybind11/", "Python.h")
 _TIMEOUT_S = 120.0
 

@@ -30,7 +30,8 @@ def driver(request: BuildRequest, *, by_parameters: bool) -> str:
     """
     if request.entry.kind is EntryKind.PROGRAM:
         entry = ""
-        serve = f"::porter::simt::serve_program([](int n, char** w) {{ return ::porter::simt::run_main(&{USER_MAIN}, n, w); }});"
+        call = f"::porter::simt::run_main(&{USER_MAIN}, count, words)"
+        serve = f"::porter::simt::serve_program([](int count, char** words) {{ return {call}; }});"
     else:
         entry = _ENTRY.format(call=_call(request, by_parameters=by_parameters))
         serve = "::porter::simt::serve(porter_entry);"

@@ -1,7 +1,7 @@
 """The parts of an executable that are built once and shared: the precompiled header and the executor's objects.
 
-Keys are digests of everything a part depends on, so a part is never out of date. A part is made under a lock, beside its
-place, and moved there whole: processes that build at the same time wait for each other or see it finished.
+Keys are digests of everything a part depends on, so a part is never out of date. A part is made under a lock, beside
+its place, and moved there whole: processes that build at the same time wait for each other or see it finished.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Place:
 
 
 def find_places(program: str, addresses: Iterable[int], own: frozenset[str]) -> Mapping[int, Place]:
-    """For each return address in `program`, the innermost inlined place in a file of `own`; missing where there is none.
+    """For each return address in `program`, the innermost place in a file of `own`; missing where there is none.
 
     Needs addr2line; without it nothing is found, and faults stay without a line.
     """
@@ -44,8 +44,13 @@ def _parse(text: str, own: frozenset[str]) -> dict[int, Place]:
     for line in text.splitlines():
         if line.startswith("0x"):
             address = int(line, 16) + 1
-        elif (
-            address not in found and (place := _LOCATION.match(line)) and place["file"] in own and place["line"] != "0"
-        ):
-            found[address] = Place(place["file"], int(place["line"]))
+        elif address not in found and (place := _LOCATION.match(line)) and place["line"] != "0":
+            file = next((name for name in own if _is_named(place["file"], name)), "")
+            if file:
+                found[address] = Place(file, int(place["line"]))
     return found
+
+
+def _is_named(file: str, name: str) -> bool:
+    """Whether `file` is the user's `name`: addr2line puts the folder of the build before a relative one."""
+    return file == name or file.endswith(f"/{name}")

@@ -136,7 +136,7 @@ def decode_result(data: bytes) -> Decoded:
         return decoded
     try:
         for tag, payload in _records(data, len(_RESULT_MAGIC)):
-            _READERS[tag](decoded, payload)
+            _READERS[Tag(tag)](decoded, payload)
     except (struct.error, ValueError, IndexError, KeyError):
         decoded.finished, decoded.exit_code = False, None
     return decoded
@@ -183,7 +183,7 @@ def _read_result(into: Decoded, payload: bytes) -> None:
     code, rank = struct.unpack_from("<BI", payload)
     shape = struct.unpack_from(f"<{rank}q", payload, 5)
     dtype = _DTYPES[code]
-    storage = np.frombuffer(payload, dtype.storage, offset=5 + 8 * rank).copy()
+    storage = np.frombuffer(payload[5 + 8 * rank :], dtype.storage).copy()
     into.results.append(TensorValue(dtype, shape, storage.reshape(shape)))
 
 
@@ -193,7 +193,9 @@ def _read_snapshot(into: Decoded, payload: bytes) -> None:
     for _ in range(count):
         (length,) = struct.unpack_from("<Q", payload, position)
         position += 8
-        buffers.append(np.frombuffer(payload, np.uint8, count=length, offset=position).copy())
+        if length > len(payload) - position:
+            raise ValueError("a buffer is longer than its record")
+        buffers.append(np.frombuffer(payload[position : position + length], np.uint8).copy())
         position += length
     into.snapshots.append(tuple(buffers))
 

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,10 @@ _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", "TZ": "UTC", "HOME": "/"}
 _OTHER_PLACE = re.compile(r"\{0x([0-9a-f]+)\}")
 _DEADLY = {
     signal.SIGKILL: (FaultKind.RESOURCE, "killed: most likely the machine ran out of memory"),
-    signal.SIGSYS: (FaultKind.RESOURCE, "a system call that is not allowed, made with signals blocked: starting a process"),
+    signal.SIGSYS: (
+        FaultKind.RESOURCE,
+        "a system call that is not allowed, made with signals blocked: starting a process",
+    ),
     signal.SIGXCPU: (FaultKind.TIMEOUT, "the limit of processor time is reached"),
 }
 
@@ -51,8 +55,21 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
         code, late = _spawn(executable.path, folder, work, limits)
         decoded = decode_result(_read(folder / "result"))
         stdout, stderr = _read_text(folder / "stdout"), _read_text(folder / "stderr")
-    job = widened(job) if double else job
-    return _result(executable, job, decoded, _ending(decoded, code, late), (stdout, stderr), time.monotonic() - started)
+    outputs = _outputs(widened(job) if double else job, decoded) if decoded.finished else ()
+    finished = decoded.finished and outputs is not None
+    return Run(
+        finished=finished,
+        exit_code=1 if decoded.exit_code is None else decoded.exit_code,
+        outputs=outputs or (),
+        results=tuple(decoded.results) if finished else (),
+        snapshots=tuple(decoded.snapshots),
+        touched=tuple(decoded.touched),
+        launches=tuple(decoded.launches),
+        faults=(*_faults(executable, decoded), *_ending(decoded, code, late, whole=outputs is not None)),
+        stdout=stdout,
+        stderr=stderr,
+        seconds=time.monotonic() - started,
+    )
 
 
 def _spawn(program: str, folder: Path, work: Path, limits: Limits) -> tuple[int, bool]:
@@ -81,10 +98,8 @@ def _spawn(program: str, folder: Path, work: Path, limits: Limits) -> tuple[int,
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
     """Ends the child and whatever shares its session. Its id is still ours: it is not reaped before `wait`."""
     if child.returncode is None:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         child.wait()
 
 
@@ -103,42 +118,20 @@ def _read_text(path: Path) -> str:
         return ""
 
 
-def _ending(decoded: Decoded, code: int, late: bool) -> Fault | None:
-    """The fault that ended a process which could not say so itself."""
+def _ending(decoded: Decoded, code: int, late: bool, *, whole: bool) -> tuple[Fault, ...]:
+    """The fault that ended a process which could not say so itself; none when it could."""
     if decoded.exit_code is not None:
-        return None
+        return () if whole else (_fatal(FaultKind.CRASH, "the result file is not whole"),)
     if late:
-        return Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)
-    if code < 0:
-        kind, message = _DEADLY.get(
-            signal.Signals(-code), (FaultKind.CRASH, signal.strsignal(-code) or f"signal {-code}")
-        )
-        return Fault(kind, "", 0, "", message, fatal=True)
-    return Fault(FaultKind.CRASH, "", 0, "", f"the program left no result (exit status {code})", fatal=True)
+        return (_fatal(FaultKind.TIMEOUT, "the time limit is reached"),)
+    if code >= 0:
+        return (_fatal(FaultKind.CRASH, f"the program left no result (exit status {code})"),)
+    name = signal.strsignal(-code) or f"signal {-code}"
+    return (_fatal(*_DEADLY.get(signal.Signals(-code), (FaultKind.CRASH, name))),)
 
 
-def _result(
-    executable: Executable, job: Job, decoded: Decoded, ending: Fault | None, texts: tuple[str, str], seconds: float
-) -> Run:
-    outputs = _outputs(job, decoded) if decoded.finished else ()
-    complete = outputs is not None
-    faults = [*_faults(executable, decoded), *([ending] if ending else [])]
-    if not complete:
-        faults.append(Fault(FaultKind.CRASH, "", 0, "", "the result file is not whole", fatal=True))
-    finished = decoded.finished and complete
-    return Run(
-        finished=finished,
-        exit_code=decoded.exit_code if decoded.exit_code is not None else 1,
-        outputs=outputs or (),
-        results=tuple(decoded.results) if finished else (),
-        snapshots=tuple(decoded.snapshots),
-        touched=tuple(decoded.touched),
-        launches=tuple(decoded.launches),
-        faults=tuple(faults),
-        stdout=texts[0],
-        stderr=texts[1],
-        seconds=seconds,
-    )
+def _fatal(kind: FaultKind, message: str) -> Fault:
+    return Fault(kind, "", 0, "", message, fatal=True)
 
 
 def _outputs(job: Job, decoded: Decoded) -> tuple[TensorValue, ...] | None:

@@ -17,7 +17,14 @@ from porter.simt.job import BuildRequest, Dialect, Executable, Job, Limits, Run,
 from porter.simt.run import run
 from porter.source.text import Source
 
-_DTYPES = {"f4": DType.FLOAT32, "i4": DType.INT32, "u4": DType.UINT32, "f8": DType.FLOAT64, "u1": DType.UINT8, "i8": DType.INT64}
+_DTYPES = {
+    "f4": DType.FLOAT32,
+    "i4": DType.INT32,
+    "u4": DType.UINT32,
+    "f8": DType.FLOAT64,
+    "u1": DType.UINT8,
+    "i8": DType.INT64,
+}
 
 Execute = Callable[..., Run]
 

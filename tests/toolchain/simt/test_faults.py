@@ -234,7 +234,12 @@ NO_RACE = {
 
 @pytest.mark.parametrize("name", [n for n in NO_RACE if "halves" not in n])
 def test_what_is_ordered_is_no_race(execute, name):
-    run = execute(NO_RACE[name], [np.zeros(64, np.float32)], grid=(1 if "word" in name or "warp" in name else 3, 1, 1), block=(64, 1, 1))
+    run = execute(
+        NO_RACE[name],
+        [np.zeros(64, np.float32)],
+        grid=(1 if "word" in name or "warp" in name else 3, 1, 1),
+        block=(64, 1, 1),
+    )
     assert run.finished
     assert not run.faults
 
@@ -349,7 +354,11 @@ def test_null_pointer_in_a_kernel(execute):
 
 def test_stack_of_a_thread_is_bounded(execute):
     text = """
-    __device__ int deep(int n) { volatile char frame[1000]; frame[n % 7] = n; return n == 0 ? 0 : deep(n - 1) + frame[3]; }
+    __device__ int deep(int n) {
+        volatile char frame[1000];
+        frame[n % 7] = n;
+        return n == 0 ? 0 : deep(n - 1) + frame[3];
+    }
     __global__ void k(int* x) { x[0] = deep(100000); }"""
     run = execute(text, [np.zeros(1, np.int32)])
     assert "stack" in the_fault(run, FaultKind.RESOURCE).message

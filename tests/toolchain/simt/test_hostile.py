@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from porter.contract.contract import EntryKind
-from porter.simt.job import FaultKind, Limits
+from porter.simt.job import FaultKind, Job, Limits
+from porter.simt.run import run as run_executable
 
 LIMITS = Limits(wall_s=5, cpu_s=5, memory_bytes=128 << 20, file_bytes=1 << 20)
 PROGRAM = {"name": "main", "kind": EntryKind.PROGRAM, "limits": LIMITS}
@@ -56,7 +57,7 @@ def test_a_shell_command_ends_the_program(execute):
     assert kinds(run) == {FaultKind.RESOURCE}
 
 
-@pytest.mark.parametrize("call", ["fopen({path}, \"w\")", "std::remove({path})", "std::rename({path}, \"x\")"])
+@pytest.mark.parametrize("call", ['fopen({path}, "w")', "std::remove({path})", 'std::rename({path}, "x")'])
 def test_files_elsewhere_stay_as_they_are(execute, tmp_path, call):
     victim = tmp_path / "victim"
     victim.write_text("precious")
@@ -66,7 +67,9 @@ def test_files_elsewhere_stay_as_they_are(execute, tmp_path, call):
 
 
 def test_files_in_the_work_directory_may_be_written(execute):
-    run = execute(program('FILE* f = fopen("out.txt", "w"); fputs("x", f); fclose(f); return remove("out.txt");'), **PROGRAM)
+    run = execute(
+        program('FILE* f = fopen("out.txt", "w"); fputs("x", f); fclose(f); return remove("out.txt");'), **PROGRAM
+    )
     assert run.finished
     assert run.exit_code == 0
     assert not run.faults
@@ -82,7 +85,10 @@ def test_a_static_constructor_is_confined_too(execute, tmp_path):
 
 @pytest.mark.parametrize("take", ["new char[1 << 20]", "malloc(1 << 20)"])
 def test_memory_filling_ends_at_the_limit(execute, take):
-    run = execute(program(f"for (;;) {{ volatile char* p = (volatile char*){take}; for (int i = 0; i < 1 << 20; i += 4096) p[i] = 1; }}"), **PROGRAM)
+    run = execute(
+        program(f"for (;;) {{ auto p = (volatile char*){take}; for (int i = 0; i < 1 << 20; i += 4096) p[i] = 1; }}"),
+        **PROGRAM,
+    )
     assert not run.finished
     assert kinds(run) == {FaultKind.RESOURCE}
 
@@ -121,7 +127,8 @@ def test_time_and_chance_repeat(execute):
     std::random_device r;
     timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
     srand(time(nullptr));
-    printf("%ld %ld %u %d %p %zu", (long)t.tv_sec, (long)t.tv_nsec, r(), rand(), malloc(10), (size_t)std::chrono::steady_clock::now().time_since_epoch().count());"""
+    long long now = std::chrono::steady_clock::now().time_since_epoch().count();
+    printf("%ld %ld %u %d %p %lld", (long)t.tv_sec, (long)t.tv_nsec, r(), rand(), malloc(10), now);"""
     texts = {execute(program(body, "random", "ctime", "chrono"), **PROGRAM).stdout for _ in range(3)}
     assert len(texts) == 1
 
@@ -158,12 +165,9 @@ def test_exit_from_an_entry_is_a_fault(execute):
     assert kinds(run) == {FaultKind.HOST_CHECK}
 
 
-def test_a_program_that_removes_its_result_is_a_crash(build_text, tmp_path):
-    from porter.simt.job import Job
-    from porter.simt.run import run
-
+def test_a_program_that_leaves_no_result_is_a_crash(build_text):
     built = build_text("#include <unistd.h>\nint main() { _exit(0); }", "main", EntryKind.PROGRAM)
-    result = run(built, Job(), LIMITS)
+    result = run_executable(built, Job(), LIMITS)
     assert not result.finished
     assert kinds(result) == {FaultKind.CRASH}
     assert Path(built.path).exists()

@@ -88,7 +88,9 @@ __global__ void reversed(T* x) {
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("build", WIDTHS)
 def test_every_thread_of_a_3d_grid_runs_once(execute, schedule, build):
-    run = execute(INDICES, [np.zeros(24 * 60, np.uint32)], build=build, grid=(2, 3, 4), block=(5, 4, 3), schedule=schedule)
+    run = execute(
+        INDICES, [np.zeros(24 * 60, np.uint32)], build=build, grid=(2, 3, 4), block=(5, 4, 3), schedule=schedule
+    )
     want = np.add.outer(1000 * np.arange(24), np.arange(60)).ravel()
     assert run.finished
     assert not run.faults
@@ -101,7 +103,9 @@ def test_every_thread_of_a_3d_grid_runs_once(execute, schedule, build):
 @pytest.mark.parametrize("build", WIDTHS)
 def test_shared_memory_tree_sums_without_a_fault(execute, schedule, build):
     x = np.arange(1000, dtype=np.float32)
-    run = execute(TREE, [x, np.zeros(4, np.float32), 1000], build=build, grid=(4, 1, 1), block=(256, 1, 1), schedule=schedule)
+    run = execute(
+        TREE, [x, np.zeros(4, np.float32), 1000], build=build, grid=(4, 1, 1), block=(256, 1, 1), schedule=schedule
+    )
     assert not run.faults
     np.testing.assert_array_equal(run.outputs[1].storage, [x[i * 256 : (i + 1) * 256].sum() for i in range(4)])
 
@@ -110,7 +114,9 @@ def test_shared_memory_tree_sums_without_a_fault(execute, schedule, build):
 @pytest.mark.parametrize("build", WIDTHS)
 def test_two_stage_shuffle_reduction_sums_without_a_fault(execute, schedule, build):
     x = np.arange(1024, dtype=np.float32)
-    run = execute(TWO_STAGE, [x, np.zeros(2, np.float32)], build=build, grid=(2, 1, 1), block=(512, 1, 1), schedule=schedule)
+    run = execute(
+        TWO_STAGE, [x, np.zeros(2, np.float32)], build=build, grid=(2, 1, 1), block=(512, 1, 1), schedule=schedule
+    )
     assert not run.faults
     np.testing.assert_array_equal(run.outputs[1].storage, [x[:512].sum(), x[512:].sum()])
 

@@ -1,0 +1,60 @@
+"""The first compiler error, at the user's line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from porter.contract.contract import Entry, EntryKind
+from porter.simt.failure import build_failure
+from porter.simt.job import BuildRequest, Dialect
+from porter.source.text import Source
+
+REQUEST = BuildRequest(
+    Source(Path("/u/user.cu"), ""),
+    (("h.h", Source(Path("/u/h.h"), "")),),
+    Dialect.CUDA,
+    Entry(EntryKind.KERNEL, "k"),
+    (),
+    32,
+)
+
+
+def place(log: str) -> tuple[str, int, str]:
+    failure = build_failure(log, REQUEST)
+    assert failure.log == log
+    return failure.file, failure.line, failure.message
+
+
+def test_an_error_in_the_source_or_its_headers_stands_where_it_is():
+    log = "/u/user.cu: In function 'k':\n/u/user.cu:7:3: error: 'foo' was not declared\n/u/user.cu:9:1: error: more\n"
+    assert place(log) == ("/u/user.cu", 7, "'foo' was not declared")
+    assert place("/u/h.h:2:1: fatal error: x.h: No such file or directory\n")[:2] == ("/u/h.h", 2)
+
+
+def test_an_error_in_a_shim_is_placed_where_the_user_led_there():
+    log = (
+        "/p/include/porter/atomics.h: In instantiation of 'T atomicAdd(T*, T)':\n"
+        "/u/user.cu:12:14:   required from here\n"
+        "/p/include/porter/atomics.h:40:5: error: no match\n"
+    )
+    assert place(log) == ("/u/user.cu", 12, "no match")
+
+
+def test_an_error_of_the_driver_names_the_entry():
+    assert place("porter's driver:4:9: error: 'k' was not declared\n") == (
+        "/u/user.cu",
+        0,
+        "k cannot be called: 'k' was not declared",
+    )
+
+
+def test_an_undefined_reference_has_its_line():
+    assert place("/usr/bin/ld: /u/user.cu:5: undefined reference to `f()'\n") == (
+        "/u/user.cu",
+        5,
+        "undefined reference to `f()'",
+    )
+
+
+def test_a_silent_compiler_is_a_failure_too():
+    assert place("")[1] == 0
