@@ -45,7 +45,7 @@ def _parse(text: str, own: frozenset[str]) -> dict[int, Place]:
         if line.startswith("0x"):
             address = int(line, 16) + 1
         elif address not in found and (place := _LOCATION.match(line)) and place["line"] != "0":
-            file = next((name for name in own if _is_named(place["file"], name)), "")
+            file = max((name for name in own if _is_named(place["file"], name)), key=len, default="")
             if file:
                 found[address] = Place(file, int(place["line"]))
     return found
