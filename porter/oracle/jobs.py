@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.contract.probing import job as forward_job
 from porter.contract.contract import Contract, EntryKind, Workload
+from porter.contract.probing import job as forward_job
 from porter.simt.job import Job, Schedule
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from porter.contract.contract import Contract, EntryKind, Role
-from porter.contract.dtype import DType
+from porter.contract.dtype import DType, decode
 from porter.simt.job import Run, TensorValue
 
 
@@ -49,3 +50,37 @@ def _as_floats(buffer: TensorValue) -> TensorValue:
     if ordinary.mean() < 0.5:
         return buffer
     return TensorValue(DType.FLOAT32, (words.size,), raw.view(np.float32))
+
+
+_ATOMIC_ULPS = 64
+
+
+def is_rounding(got: Outputs, want: Outputs, name: str) -> bool:
+    """Whether output `name` differs by no more than `_ATOMIC_ULPS` ulps of its largest element."""
+    a, b = dict(got.tensors).get(name), dict(want.tensors).get(name)
+    if a is None or b is None or not b.dtype.is_float:
+        return False
+    left, right = decode(a.storage, a.dtype), decode(b.storage, b.dtype)
+    if not (np.isfinite(left).all() and np.isfinite(right).all()):
+        return False
+    limit = _ATOMIC_ULPS * b.dtype.epsilon * float(np.abs(right).max(initial=0.0))
+    return float(np.abs(left - right).max(initial=0.0)) <= limit
+
+
+def widest(want: Outputs, candidates: Sequence[Outputs | None]) -> Outputs | None:
+    """For each output, the candidate furthest from `want`: the most that the original is seen to lose itself."""
+    present = [dict(c.tensors) for c in candidates if c is not None]
+    if not present:
+        return None
+    chosen = tuple(
+        (name, max((p[name] for p in present), key=lambda t: _distance(t, value))) for name, value in want.tensors
+    )
+    return Outputs(chosen, want.text, want.exit_code)
+
+
+def _distance(a: TensorValue, b: TensorValue) -> float:
+    if not (a.dtype.is_float and b.dtype.is_float and a.shape == b.shape):
+        return 0.0
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(decode(a.storage, a.dtype).astype(np.float64) - decode(b.storage, b.dtype))
+    return float(np.max(difference, initial=0.0, where=np.isfinite(difference)))
