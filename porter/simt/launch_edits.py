@@ -12,23 +12,26 @@ _CLOSING = {")": "(", "]": "[", "}": "{"}
 _LITERALS = frozenset(("NULL", "nullptr", "true", "false", "{"))
 
 
-def launch_edits(text: str, code: Sequence[Token]) -> list[Edit]:
-    """Edits for every launch of `code`, a stretch of tokens without blanks, comments and directives."""
+def launch_edits(text: str, code: Sequence[Token], macro: frozenset[str] | None = None) -> list[Edit]:
+    """Edits for every launch of `code`, a stretch of tokens without blanks, comments and directives.
+
+    `macro` holds the parameters of the macro whose body `code` is.
+    """
     edits: list[Edit] = []
     for index, token in enumerate(code):
         if token.kind is TokenKind.LAUNCH_OPEN:
-            edits.extend(_launch(text, code, index))
+            edits.extend(_launch(text, code, index, macro or frozenset()))
     return edits
 
 
-def _launch(text: str, code: Sequence[Token], opening: int) -> list[Edit]:
+def _launch(text: str, code: Sequence[Token], opening: int, macro: frozenset[str]) -> list[Edit]:
     begin = callee_start(code, opening)
     closing = match_bracket(code, opening)
     if begin == opening or closing is None or closing + 1 >= len(code) or code[closing + 1].text != "(":
         return []
     callee = text[code[begin].start : code[opening - 1].end]
     arguments = split_arguments(code, closing + 1)
-    name = " ".join(callee.replace("\\\n", " ").replace('"', "'").split())
+    name = _name(code[begin:opening], macro)
     edits = [
         Edit(
             code[begin].start,
@@ -42,6 +45,17 @@ def _launch(text: str, code: Sequence[Token], opening: int) -> list[Edit]:
         held = [_text(text, a) for a in arguments if not _is_literal(a)]
         edits.append(_same_lines(text, code[closing + 1].end, code[end].start, ", ".join(held)))
     return edits
+
+
+def _name(callee: Sequence[Token], macro: frozenset[str]) -> str:
+    """What a string literal holds to name the kernel: the preprocessor fills in the macro's arguments."""
+    inner = callee[1:-1] if callee[0].text == "(" and callee[-1].text == ")" else callee
+    parts: list[str] = []
+    for before, token in zip([None, *inner], inner, strict=False):
+        if before is not None and before.end != token.start:
+            parts.append(" ")
+        parts.append(f'" #{token.text} "' if token.text in macro else token.text.replace('"', "'"))
+    return "".join(parts).replace("##", "")
 
 
 def _call(text: str, callee: str, arguments: Sequence[Sequence[Token]]) -> str:

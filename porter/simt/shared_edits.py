@@ -2,6 +2,7 @@
 
 The declarator is kept whole and becomes that of a typedef, so arrays, pointers, structs and dependent types need no
 understanding: `__shared__ T x[N][M], y;` → `typedef T porter_type_x[N][M]; static SharedStorage<porter_type_x> …`.
+The reference that gets the variable's name is static, too: a lambda that captures by value must not copy the array.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _statements(declaration: _Declaration, names: SharedNames, parameters: froze
             yield f"typedef {declaration.specifiers} {d.before}{kind}{d.after};"
             yield f"static ::porter::simt::SharedStorage<{kind}> {storage};"
             yield f'::porter::simt::enter_shared({storage}, "{d.name}");'
-            yield f"auto& {d.name} = reinterpret_cast<{kind}&>({storage}.bytes);"
+            yield f"static auto& {d.name} = reinterpret_cast<{kind}&>({storage}.bytes);"
 
 
 def _dynamic(declaration: _Declaration, d: _Declarator, kind: str) -> Iterator[str]:

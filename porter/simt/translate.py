@@ -70,7 +70,7 @@ class _Translation:
         code = [t for t in stream if t.kind is not TokenKind.DIRECTIVE]
         return [
             *asm_edits(self.text, code),
-            *launch_edits(self.text, code),
+            *launch_edits(self.text, code, macro),
             *shared_edits(self.text, code, self.names, macro),
             *_main_edits(code),
         ]

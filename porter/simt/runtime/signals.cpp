@@ -53,14 +53,15 @@ struct Trace {
 }  // namespace
 
 // The interrupted instruction, then the chain of frames. Shared libraries keep no chain: behind one of theirs, words on
-// the stack that point behind a call are taken for return addresses.
+// the stack that point behind a call are taken for return addresses. So is the top of the stack: a function's first
+// instructions have not linked its frame yet.
 Frames frames_at(const ucontext_t& context) {
     Trace trace;
 #if defined(__x86_64__)
     const auto instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
     const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
     auto frame = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RBP]);
-    const std::uintptr_t end = stack_end(stack), scanned = is_code(instruction) ? stack : std::min(end, stack + 2048);
+    const std::uintptr_t end = stack_end(stack), scanned = std::min(end, stack + (is_code(instruction) ? 16 : 2048));
     trace.add(instruction + 1);  // as a return address has it
     for (std::uintptr_t word = stack; word + 8 <= scanned; word += 8) {
         const std::uintptr_t value = *reinterpret_cast<const std::uintptr_t*>(word);

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from porter.contract.contract import Entry, EntryKind
 from porter.simt.job import Dialect, Schedule
+from porter.source.program import CType
 
 SCHEDULES = list(Schedule)
 WIDTHS = [{"warp_size": 32}, {"warp_size": 64, "dialect": Dialect.MACA}]
@@ -145,7 +147,6 @@ def test_shuffles_in_segments_and_under_partial_masks(execute, schedule, build):
 
 
 def test_dynamic_shared_memory_has_the_size_of_the_launch(execute):
-    from porter.contract.contract import Entry, EntryKind
 
     x = np.arange(96, dtype=np.float64)
     entry = {"entry": Entry(EntryKind.KERNEL, "reversed", ("double",))}
@@ -188,3 +189,50 @@ def test_double_precision_computes_in_double(execute):
     run = execute(text, [np.array([0, 1], np.float32)], build={"double_precision": True, "watched": False})
     assert run.outputs[0].storage.dtype == np.float64
     np.testing.assert_allclose(run.outputs[0].storage, [1 / 3, np.e], rtol=1e-15)
+
+
+def test_a_lambda_by_value_sees_shared_memory_itself(execute):
+    text = """
+    __global__ void k(int* out) {
+        __shared__ int s[32];
+        s[threadIdx.x] = 0;
+        auto get = [=](int i) { return s[i]; };
+        s[threadIdx.x] = threadIdx.x;
+        __syncthreads();
+        out[threadIdx.x] = get(31 - threadIdx.x);
+    }"""
+    run = execute(text, [np.zeros(32, np.int32)], block=(32, 1, 1))
+    assert not run.faults
+    np.testing.assert_array_equal(run.outputs[0].storage, 31 - np.arange(32))
+
+
+def test_launches_in_macros_with_null_and_braced_arguments(execute):
+
+    text = """
+    struct P { int a; float b; };
+    __global__ void k(float* x, P p, float* none) { if (!none) x[threadIdx.x] = p.a + p.b; }
+    template <int A, int B> __global__ void put(float* x) { x[A] = B; }
+    #define GO(K, ...) K<<<1, \\
+        32>>>(__VA_ARGS__)
+    void f(float* x) {
+        P p{1, 2.f};
+        GO(k, x, p, nullptr);
+        k<<<1, 16>>>(x, {3, 4.f}, NULL);
+        (put<1, (3 > 2) ? 8 : 9>)<<<dim3(1), {1, 1, 1}, 0, 0>>>(x);
+        auto kernel = &put<2, 9>;
+        kernel<<<1, 1, size_t{0}>>>(x);
+    }"""
+    run = execute(text, [np.zeros(32, np.float32)], name="f", kind=EntryKind.POINTER)
+    assert not run.faults
+    assert run.outputs[0].storage.tolist() == [7, 8, 9] + [7] * 13 + [3] * 16
+    assert [(r.kernel, r.line) for r in run.launches] == [
+        ("k", 9), ("k", 10), ("put<1, (3 > 2) ? 8 : 9>", 11), ("kernel", 13),
+    ]  # fmt: skip
+
+
+def test_an_overload_is_picked_by_its_parameters(execute):
+
+    text = "void f(double* x) {}\n__global__ void k(float* x) { x[0] = 5; }\nvoid f(float* x) { k<<<1, 1>>>(x); }"
+    build = {"parameters": (CType("float*", "float", 1),)}
+    run = execute(text, [np.zeros(1, np.float32)], name="f", kind=EntryKind.POINTER, build=build)
+    assert run.outputs[0].storage[0] == 5
