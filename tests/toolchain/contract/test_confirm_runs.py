@@ -1,0 +1,96 @@
+"""Drafts of real sources, completed by running them, and originals judged by running them."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.contract.confirm import Confirmation, confirm
+from porter.contract.contract import EntryKind, Role
+from porter.contract.draft import draft
+from porter.contract.questions import others
+from porter.oracle.reference import Reference, examine
+from porter.simt.build import build
+from porter.simt.compiler import missing_compiler
+from porter.simt.job import BuildRequest, Dialect, Executable
+from porter.simt.run import run
+from porter.source.parse import parse
+from porter.source.text import Source
+
+pytestmark = pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
+
+
+@pytest.fixture
+def judge(pytestconfig):
+    def judged(text: str) -> tuple[Confirmation, Reference]:
+        source = Source(Path("op.cu"), text)
+        program = parse(source)
+        (contract,) = draft(program)
+        functions = program.kernels if contract.entry.kind is EntryKind.KERNEL else program.host_functions
+        (entry,) = [f for f in functions if f.qualified == contract.entry.name]
+        parameters = tuple(p.type for p in entry.params)
+        request = BuildRequest(source, (), Dialect.CUDA, contract.entry, parameters, 32)
+        executable = build(request, pytestconfig.cache.mkdir("simt"))
+        assert isinstance(executable, Executable), executable
+        confirmation = confirm(contract, lambda job: run(executable, job))
+        return confirmation, examine(confirmation.contract, program, lambda job: run(executable, job))
+
+    return judged
+
+
+def test_an_embedding_is_understood_from_what_it_touches(judge):
+    confirmation, reference = judge("""
+__global__ void embed(float* out, const int* ids, const float* table, const float* bias, int n, int C) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * C) { int row = ids[i / C]; out[i] = table[row * C + i % C] + bias[i % C]; }
+}
+extern "C" void run_embed(float* out, const int* ids, const float* table, const float* bias, int n, int C, int block) {
+    embed<<<(n * C + block - 1) / block, block>>>(out, ids, table, bias, n, C);
+}""")
+    out, ids, table, bias = confirmation.contract.tensors
+    assert confirmation.contract.questions == ()
+    assert (out.role, out.shape) == (Role.OUT, ("n * C",))
+    assert ids.shape == ("n",)
+    assert bias.shape == ("C",)
+    assert set(table.shape[0].split(" * ")) == {"C", "ids_bound"}
+    assert reference.because == ""
+    assert len(reference.expected) == 4
+
+
+def test_vectors_without_a_tail_are_held_to_whole_vectors(judge):
+    confirmation, reference = judge("""
+__global__ void scale4(const float* x, float* y, int n) {
+    int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) {
+        float4 v = reinterpret_cast<const float4*>(x + i)[0];
+        v.x *= 2; v.y *= 2; v.z *= 2; v.w *= 2;
+        reinterpret_cast<float4*>(y + i)[0] = v;
+    }
+}""")
+    assert confirmation.inferred == ("n % 4 == 0",)
+    assert confirmation.contract.tensors[0].shape == ("n",)
+    assert reference.because == ""
+
+
+def test_a_missing_barrier_is_not_believed(judge):
+    _, reference = judge("""
+__global__ void shift(const float* x, float* y, int n) {
+    __shared__ float tile[256];
+    int i = blockIdx.x * 256 + threadIdx.x;
+    tile[threadIdx.x] = i < n ? x[i] : 0.f;
+    if (i < n) y[i] = tile[(threadIdx.x + 1) % 256];
+}""")
+    assert reference.because
+    assert any(f.severity == "error" for f in reference.findings)
+
+
+def test_an_accumulator_that_is_never_cleared_is_seen(judge):
+    confirmation, reference = judge("""
+__global__ void total(const float* x, float* partial, int n) {
+    __shared__ float sum;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&sum, x[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}""")
+    assert others(confirmation.contract) == ()
+    assert reference.because
