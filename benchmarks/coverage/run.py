@@ -1,9 +1,9 @@
 """Run `porter migrate` over the public CUDA named in corpus.toml and write the outcome of every entry.
 
-    python benchmarks/coverage/run.py CHECKOUTS [--only WORD] [--jobs N] [--table docs/coverage.md]
+    python benchmarks/coverage/run.py CHECKOUTS [--only WORD] [--jobs N] [--output FILE]
 
-CHECKOUTS holds one folder a repository, named `owner+name`, at the commit of corpus.toml. Each file is migrated by its own
-process with a time limit; `results.json` beside this script gets one record an entry, in the order of corpus.toml.
+CHECKOUTS holds one folder a repository, named `owner+name`, at the commit of corpus.toml. Each file is migrated by a
+process of its own with a time limit; FILE (`results.json` beside this script) gets a record an entry, in corpus order.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def read_corpus(only: str) -> list[Item]:
 
 
 def checkout(item: Item, root: Path, scratch: Path) -> Path:
-    """The file on disk; a member of a JSON collection is written out first."""
+    """The file on disk; a member of a JSON-lines collection is written out first."""
     folder = root / item.repository.replace("/", "+")
     if "#" not in item.path:
         return folder / item.path
     name, key = item.path.split("#")
     level, task = key.split("/")
-    rows = json.loads((folder / name).read_text())
+    rows = [json.loads(line) for line in (folder / name).read_text().splitlines()]
     row = next(r for r in rows if (str(r["level_id"]), str(r["task_id"])) == (level, task))
     path = scratch / f"level{level}_{task}.py"
     path.write_text(row["custom_code"])
@@ -75,7 +75,18 @@ def checkout(item: Item, root: Path, scratch: Path) -> Path:
 def migrate(item: Item, root: Path) -> list[Record]:
     with tempfile.TemporaryDirectory() as scratch:
         path = checkout(item, root, Path(scratch))
-        command = [sys.executable, "-m", "porter", "migrate", str(path), "--target", "maca", "--json", "-o", f"{scratch}/out"]
+        command = [
+            sys.executable,
+            "-m",
+            "porter",
+            "migrate",
+            str(path),
+            "--target",
+            "maca",
+            "--json",
+            "-o",
+            f"{scratch}/out",
+        ]
         start = time.monotonic()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=FILE_LIMIT_S, check=False)
@@ -85,7 +96,7 @@ def migrate(item: Item, root: Path) -> list[Record]:
     try:
         document = json.loads(done.stdout)
     except json.JSONDecodeError:
-        return [failed(item, "crash", done.stderr.strip().splitlines()[-1:].__str__(), seconds)]
+        return [failed(item, "crash", (done.stderr.strip().splitlines() or ["no output"])[-1], seconds)]
     if "error" in document:
         return [failed(item, "error", document["error"]["message"], seconds)]
     return [

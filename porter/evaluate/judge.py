@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from porter.contract.compare import Comparison, compare
 from porter.contract.contract import Contract
-from porter.evaluate.outcome import Checked, Crashed, Verified, Wrong
+from porter.evaluate.outcome import Checked, Crashed, NotVerified, Verified, Wrong
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, outputs
 from porter.oracle.reference import Expected, Reference
@@ -34,10 +34,14 @@ class Candidate:
     execute: Execute
 
 
-def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Verified | Crashed | Wrong:
-    """Run every candidate on every workload; the first that fails decides."""
+def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Verified | NotVerified | Crashed | Wrong:
+    """Run every candidate on every workload; the first that fails decides.
+
+    Equal answers of a port that launched nothing prove nothing.
+    """
     known = frozenset((f.code, f.span.line if f.span else 0) for f in reference.findings)
     checked: list[Checked] = []
+    launched = False
     for candidate in candidates:
         for expected in reference.expected:
             for schedule in SCHEDULES:
@@ -46,11 +50,12 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Verified |
                 broken = _broken(run, reference, excused=bool(known))
                 if broken is not None:
                     return Crashed(f"{_describe(broken)} ({place})", tuple(checked))
+                launched = launched or bool(run.launches)
                 check = _check(reference.contract, expected, run, candidate.warp_size)
                 if not check.passed:
                     return Wrong(f"{check.worst} ({place})", (*checked, check))
             checked.append(check)
-    return Verified(tuple(checked))
+    return Verified(tuple(checked)) if launched else NotVerified("no workload makes it launch a kernel")
 
 
 def _broken(run: Run, reference: Reference, *, excused: bool) -> Fault | None:

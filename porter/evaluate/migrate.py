@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract
+from porter.contract.contract import Contract, EntryKind
 from porter.contract.draft import draft
 from porter.contract.entries import reach
 from porter.contract.toml import loads
@@ -63,7 +63,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     contracts = _contracts(program, options)
     with ThreadPoolExecutor(_BUILDERS) as pool:
         prover = _prover(original, port, target, options, pool)
-        proofs = [_proof(prover, port, contract, progress) for contract in contracts]
+        proofs = [proof for contract in contracts for proof in _proofs(prover, port, contract, options, progress)]
     usage = Usage(program)
     entries = tuple(replace(p.entry, kernels=_kernels(p.entry.contract, usage)) for p in proofs)
     return Migration(
@@ -100,6 +100,19 @@ def _prover(original: Side, port: Port, target: Target, options: MigrateOptions,
 def _warp_sizes(target: Target) -> tuple[int, ...]:
     """The target's width first; then CUDA's own, at which a port must still be right."""
     return tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
+
+
+def _proofs(prover: Prover, port: Port, contract: Contract, options: MigrateOptions, progress: Progress) -> list[Proof]:
+    """The proof of one entry; of its launchers and kernels for a program that never comes to an end here."""
+    proof = _proof(prover, port, contract, progress)
+    if proof.ran or contract.entry.kind is not EntryKind.PROGRAM or options.contract is not None:
+        return [proof]
+    program = prover.original.program
+    parts = draft(program, sizes=options.sizes, whole_program=False)
+    instead = [_proof(prover, port, part, progress) for part in parts]
+    if not instead:
+        return [proof]
+    return [replace(instead[0], findings=(*proof.findings, *instead[0].findings)), *instead[1:]]
 
 
 def _proof(prover: Prover, port: Port, contract: Contract, progress: Progress) -> Proof:

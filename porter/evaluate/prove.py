@@ -7,6 +7,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from porter.contract.confirm import confirm
 from porter.contract.contract import Contract, Entry, EntryKind
 from porter.contract.questions import unknown_bounds, unknown_extents
@@ -15,7 +17,7 @@ from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome
 from porter.evaluate.side import Side
 from porter.findings import Finding
-from porter.oracle.reference import Reference, examine
+from porter.oracle.reference import POISONS, Reference, examine
 from porter.simt.build import build
 from porter.simt.job import BuildFailure, Executable, HardwareLimits, Job, Limits, Run
 from porter.simt.run import run
@@ -44,10 +46,14 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came of an entry, and what was seen of the original on the way."""
+    """What came of an entry, and what was seen of the original on the way.
+
+    `ran` is False where the original never came to an end: then a smaller part of it may.
+    """
 
     entry: EntryOutcome
     findings: tuple[Finding, ...]
+    ran: bool = True
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class Prover:
         reference = examine(settled, self.original.program, execute, yardstick)
         because = _unsound(reference)
         if because:
-            return Proof(EntryOutcome(settled, NotVerified(because)), reference.findings)
+            return Proof(EntryOutcome(settled, NotVerified(because)), reference.findings, ran=_ran(reference))
         progress(f"running the port of {contract.name}")
         return Proof(EntryOutcome(settled, _judged(reference, ports, self.bench)), reference.findings)
 
@@ -115,15 +121,22 @@ def _open(contract: Contract, trouble: str) -> str:
     return ""
 
 
+def _ran(reference: Reference) -> bool:
+    """Whether the original came to an end and launched something on the way."""
+    return any(expected.outputs.tensors for expected in reference.expected)
+
+
 def _unsound(reference: Reference) -> str:
     """Why the original's answers cannot be compared with."""
     if reference.because:
         return f"the original itself cannot be believed: {reference.because}"
     if not reference.expected:
         return "the original did not finish any workload"
-    compared = [e for e in reference.expected if e.outputs.tensors or e.outputs.text]
-    if not compared:
-        return "the entry writes no tensor and returns none: there is nothing to compare"
+    tensors = [tensor for expected in reference.expected for _, tensor in expected.outputs.tensors]
+    if not any(tensor.storage.size for tensor in tensors):
+        return "the original leaves no tensor that could be compared"
+    if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in tensors):
+        return "the original writes none of its outputs"
     return ""
 
 
