@@ -128,6 +128,11 @@ class Body:
                 yield word.text, split_arguments(words, opening)
 
     @cached_property
+    def launches(self) -> bool:
+        """Whether a kernel launch stands in it."""
+        return any(t.kind is TokenKind.LAUNCH_OPEN for t in self.words)
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """Every identifier in it."""
         return frozenset(t.text for t in self.words if t.kind is TokenKind.IDENTIFIER)

@@ -34,35 +34,42 @@ def _kernel(program: Program, name: str) -> Function:
 
 def _hosts(usage: Usage) -> tuple[Function, ...]:
     main = tuple(f for f in usage.program.host_functions if f.name == "main" and not f.scope)
-    if main and reach(usage, main[0]):
+    if main and _leads(usage, main[0]):
         return main
     bound = {b.function.rsplit("::", 1)[-1] for b in usage.program.bindings}
-    exported = tuple(f for f in usage.program.host_functions if f.name in bound and reach(usage, f))
+    exported = tuple(f for f in usage.program.host_functions if f.name in bound and _leads(usage, f))
     return exported or launchers(usage)
 
 
 def launchers(usage: Usage) -> tuple[Function, ...]:
     """Host functions that lead to a launch and are called by no other that does."""
-    leading = [f for f in usage.program.host_functions if f.name != "main" and reach(usage, f)]
+    leading = [f for f in usage.program.host_functions if f.name != "main" and _leads(usage, f)]
     called = {n for f in leading for n in usage.body(f).names if n != f.name}
     return tuple(f for f in leading if f.name not in called)
 
 
 def reach(usage: Usage, function: Function) -> frozenset[Function]:
     """The kernels launched by `function` and by the host functions it calls; a kernel reaches itself."""
-    program = usage.program
-    hosts = {f.name: f for f in program.host_functions}
-    seen: set[str] = set()
-    kernels = {function} if function.space == "global" else set[Function]()
-    pending = [function]
+    names = {n for f in _closure(usage, function) for n in usage.body(f).names}
+    itself = {function} if function.space == "global" else set[Function]()
+    return frozenset(itself | {k for k in usage.program.kernels if k.name in names})
+
+
+def _leads(usage: Usage, function: Function) -> bool:
+    """Whether `function` comes to a launch; the kernel may stand in a header."""
+    return any(usage.body(f).launches for f in _closure(usage, function)) or bool(reach(usage, function))
+
+
+def _closure(usage: Usage, function: Function) -> list[Function]:
+    """`function` and the host functions it calls, directly or not."""
+    hosts = {f.name: f for f in usage.program.host_functions}
+    found, pending = [function], [function]
     while pending:
-        current = pending.pop()
-        names = usage.body(current).names
-        kernels.update(k for k in program.kernels if k.name in names)
-        fresh = [hosts[n] for n in names if n in hosts and n not in seen]
-        seen.update(f.name for f in fresh)
+        names = usage.body(pending.pop()).names
+        fresh = [hosts[n] for n in names if n in hosts and hosts[n] not in found]
+        found.extend(fresh)
         pending.extend(fresh)
-    return frozenset(kernels)
+    return found
 
 
 def _called_by_kernel(usage: Usage, kernel: Function) -> bool:
