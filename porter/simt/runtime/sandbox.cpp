@@ -102,28 +102,51 @@ bool below_work_directory(const char* path) {
     return path[0] != '/' || std::strncmp(path, work_directory, std::strlen(work_directory)) == 0;
 }
 
-long make_call(int call, const greg_t* r) {
+// The words of a trapped call, wherever the processor keeps them.
+struct Call {
+    long words[5];
+
+    explicit Call(const ucontext_t& machine) {
 #if defined(__x86_64__)
-    const long result = syscall(call, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], handlers_word);
-    return result < 0 ? -errno : result;
+        const auto& r = machine.uc_mcontext.gregs;
+        const long found[] = {r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8]};
+#elif defined(__aarch64__)
+        const auto& r = machine.uc_mcontext.regs;
+        const long found[] = {long(r[0]), long(r[1]), long(r[2]), long(r[3]), long(r[4])};
 #endif
+        std::memcpy(words, found, sizeof words);
+    }
+
+    long make(int number) const {
+        const long result = syscall(number, words[0], words[1], words[2], words[3], words[4], handlers_word);
+        return result < 0 ? -errno : result;
+    }
+};
+
+void answer(ucontext_t& machine, long result) {
+#if defined(__x86_64__)
+    machine.uc_mcontext.gregs[REG_RAX] = result;
+#elif defined(__aarch64__)
+    machine.uc_mcontext.regs[0] = static_cast<unsigned long>(result);
+#endif
+}
+
+bool takes_directory(int call) {
+    return call == SYS_openat || call == SYS_unlinkat || call == SYS_mkdirat || call == SYS_renameat || call == SYS_renameat2;
 }
 
 void on_trap(int, siginfo_t* info, void* context) {
     auto& machine = *static_cast<ucontext_t*>(context);
-    greg_t* registers = machine.uc_mcontext.gregs;
-    const int call = info->si_syscall;
-    if (!is_file_call(call)) {
-        refuse(frames_at(machine), call, nullptr);
-        registers[REG_RAX] = -EPERM;
-        return;
+    const int number = info->si_syscall;
+    if (!is_file_call(number)) {
+        refuse(frames_at(machine), number, nullptr);
+        return answer(machine, -EPERM);
     }
-    const bool at = call == SYS_openat || call == SYS_unlinkat || call == SYS_mkdirat || call == SYS_renameat || call == SYS_renameat2;
-    const char* path = reinterpret_cast<const char*>(registers[at ? REG_RSI : REG_RDI]);
-    const bool allowed_here = landlock_active || (is_file_call(call) && below_work_directory(path));
-    const long result = allowed_here ? make_call(call, registers) : -EACCES;
-    if (result == -EACCES || result == -EPERM || result == -EXDEV) refuse(frames_at(machine), call, path);
-    registers[REG_RAX] = result;
+    const Call call(machine);
+    const char* path = reinterpret_cast<const char*>(call.words[takes_directory(number) ? 1 : 0]);
+    const long result = landlock_active || below_work_directory(path) ? call.make(number) : -EACCES;
+    if (result == -EACCES || result == -EPERM || result == -EXDEV) refuse(frames_at(machine), number, path);
+    answer(machine, result);
 }
 
 // A filter is a list of tests on the words of the call; each helper appends one decision.

@@ -58,9 +58,14 @@ struct Trace {
 Frames frames_at(const ucontext_t& context) {
     Trace trace;
 #if defined(__x86_64__)
-    const auto instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
-    const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
-    auto frame = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RBP]);
+    const auto& registers = context.uc_mcontext.gregs;
+    const auto instruction = static_cast<std::uintptr_t>(registers[REG_RIP]);
+    const auto stack = static_cast<std::uintptr_t>(registers[REG_RSP]);
+    auto frame = static_cast<std::uintptr_t>(registers[REG_RBP]);
+#elif defined(__aarch64__)
+    const std::uintptr_t instruction = context.uc_mcontext.pc, stack = context.uc_mcontext.sp;
+    std::uintptr_t frame = context.uc_mcontext.regs[29];
+#endif
     const std::uintptr_t end = stack_end(stack), scanned = std::min(end, stack + (is_code(instruction) ? 16 : 2048));
     trace.add(instruction + 1);  // as a return address has it
     for (std::uintptr_t word = stack; word + 8 <= scanned; word += 8) {
@@ -73,9 +78,6 @@ Frames frames_at(const ucontext_t& context) {
         if (words[0] <= frame) break;
         frame = words[0];
     }
-#else
-    (void)context;
-#endif
     return trace.frames;
 }
 
