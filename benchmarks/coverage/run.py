@@ -30,6 +30,7 @@ class Item:
     commit: str
     family: str
     path: str
+    include_dirs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,21 +52,30 @@ class Record:
 def read_corpus(only: str) -> list[Item]:
     corpus = tomllib.loads((HERE / "corpus.toml").read_text())
     items = [
-        Item(repository["name"], repository["commit"], file["family"], file["path"])
+        Item(
+            repository["name"],
+            repository["commit"],
+            file["family"],
+            file["path"],
+            tuple(repository.get("include_dirs", ())),
+        )
         for repository in corpus["repository"]
         for file in repository["files"]
     ]
     return [item for item in items if only in f"{item.repository}/{item.path}"]
 
 
+def folder(item: Item, root: Path) -> Path:
+    return root / item.repository.replace("/", "+")
+
+
 def checkout(item: Item, root: Path, scratch: Path) -> Path:
     """The file on disk; a member of a JSON-lines collection is written out first."""
-    folder = root / item.repository.replace("/", "+")
     if "#" not in item.path:
-        return folder / item.path
+        return folder(item, root) / item.path
     name, key = item.path.split("#")
     level, task = key.split("/")
-    rows = [json.loads(line) for line in (folder / name).read_text().splitlines()]
+    rows = [json.loads(line) for line in (folder(item, root) / name).read_text().splitlines()]
     row = next(r for r in rows if (str(r["level_id"]), str(r["task_id"])) == (level, task))
     path = scratch / f"level{level}_{task}.py"
     path.write_text(row["custom_code"])
@@ -86,6 +96,7 @@ def migrate(item: Item, root: Path) -> list[Record]:
             "--json",
             "-o",
             f"{scratch}/out",
+            *(f"--include-dir={folder(item, root) / name}" for name in item.include_dirs),
         ]
         start = time.monotonic()
         try:
