@@ -220,7 +220,7 @@ class _Confirmer:
             symbol = _bound_symbol(tensor)
             if any(f is not None and f.exact and _is_factor(symbol, f.text) for f in fits.values()):
                 continue
-            if not any(f is not None and symbol in names_in(f.text) for f in fits.values()):
+            if all(f is not None and f.exact and symbol not in names_in(f.text) for f in fits.values()):
                 found |= self._largest_bound(probed, probes[0].sizes, symbol)
                 continue
             unexplained = [n for n, f in fits.items() if f is None or not f.exact or symbol in names_in(f.text)]

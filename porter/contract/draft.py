@@ -31,7 +31,7 @@ from porter.contract.elements import element_type
 from porter.contract.entries import entries, reach
 from porter.contract.expressions import evaluate, free_names, render
 from porter.contract.launch import launch_shape, template_arguments
-from porter.contract.questions import bound_question, extent_question
+from porter.contract.questions import bound_question, extent_question, launch_question
 from porter.contract.scalars import Size, Unsupported, dimensions, launches_in, scalar
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
@@ -103,6 +103,8 @@ class _Drafter:
         if kind is EntryKind.KERNEL:
             launch, fresh = launch_shape(self.usage, self.function, tuple(self.symbols))
             self.symbols.extend(fresh)
+            if not self.usage.program.launches_of(self.function):
+                self.questions.append(launch_question(self.function.name))
         arguments = tuple(self._placed(a) if isinstance(a, TensorArg) else a for a in arguments)
         contract = self._contract(kind, arguments, self._conditions(), launch)
         contract = with_workloads(contract, {s: n for s, n in sizes.items() if s in contract.symbols})

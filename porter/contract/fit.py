@@ -7,7 +7,7 @@ symbols (`(H - 2) * (W - 2)`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -133,6 +133,8 @@ def _shifted(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iter
         for chosen in combinations(symbols, count):
             for moved in combinations(chosen, min(2, count)):
                 yield from _shifted_products(seen, chosen, moved, atoms, probes)
+            if count > 2:  # every axis of a volume shrinks alike
+                yield from _products_of(seen, (), zip(*(atoms[s] for s in chosen), strict=True))
 
 
 def _shifted_products(
@@ -148,8 +150,12 @@ def _shifted_products(
         if len(moved) > 1
         else [(a,) for a in atoms[moved[0]]]
     )
-    for pair in pairs:
-        factors = [*plain, *pair]
+    yield from _products_of(seen, plain, pairs)
+
+
+def _products_of(seen: tuple[int, ...], plain: Sequence[_Term], moved: Iterable[tuple[_Term, ...]]) -> Iterator[Fit]:
+    for terms in moved:
+        factors = [*plain, *terms]
         values = [prod(column) for column in zip(*(f.values for f in factors), strict=True)]
         coefficient = _ratio(seen, values)
         if 0 < coefficient <= 4:

@@ -23,8 +23,7 @@ FRESH = "rows"
 
 def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tuple[LaunchShape, tuple[str, ...]]:
     """A launch of `kernel` over `symbols`, and symbols it had to add for grids that nothing in the kernel bounds."""
-    text = written(usage.body(kernel).words)
-    used = {f"{m.group(1)}.{m.group(2)}" for m in _COORDINATES.finditer(text)}
+    used = _coordinates(usage, kernel)
     block = _block(usage, kernel, used)
     grid: list[str] = []
     fresh: list[str] = []
@@ -43,14 +42,32 @@ def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tu
     return shape, tuple(fresh)
 
 
-def _block(usage: Usage, kernel: Function, used: set[str]) -> tuple[int, int, int]:
-    """The block the file's own launches use, else what bounds, constants and shared arrays say, else a usual one."""
+def _coordinates(usage: Usage, kernel: Function) -> frozenset[str]:
+    """The built-in coordinates that `kernel` and the device functions it calls ask for."""
+    device = {f.name: f for f in usage.program.device_functions}
+    found, pending = {kernel}, [kernel]
+    while pending:
+        fresh = {device[n] for n in usage.body(pending.pop()).names if n in device} - found
+        found |= fresh
+        pending.extend(fresh)
+    texts = (written(usage.body(f).words) for f in found)
+    return frozenset(f"{m.group(1)}.{m.group(2)}" for text in texts for m in _COORDINATES.finditer(text))
+
+
+def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, int, int]:
+    """The block the file's own launches use, else what bounds, constants and shared arrays say, else a usual one.
+
+    Threads that never ask where they stand along an axis would all do the same: there is one of them.
+    """
     constants = _constants(usage, kernel)
     for launch in usage.program.launches_of(kernel):
         sizes = _numbers(dimensions(Scope(usage, kernel), launch.block.text), constants)
         if sizes is not None:
             return sizes
-    rank = max((i + 1 for i, a in enumerate(_AXES) if f"threadIdx.{a}" in used or f"blockDim.{a}" in used), default=1)
+    asked = [f"threadIdx.{a}" in used or f"blockDim.{a}" in used for a in _AXES]
+    if not any(asked) and not usage.body(kernel).calls:
+        return 1, 1, 1
+    rank = max((i + 1 for i, axis in enumerate(asked) if axis), default=1)
     limits = _numbers(tuple(n for t in kernel.launch_bounds[:1] if (n := quietly(t)) is not None), constants)
     if rank == 1 and limits is not None:
         return limits
@@ -59,7 +76,8 @@ def _block(usage: Usage, kernel: Function, used: set[str]) -> tuple[int, int, in
         return (edges[0], 1, 1) if edges and edges[0] >= 32 else _DEFAULT_BLOCK[1]
     if rank == 2 and len(edges) > 1 and edges[0] * edges[1] <= 1024:
         return edges[1], edges[0], 1
-    return _DEFAULT_BLOCK[rank]
+    x, y, z = (edge if axis or rank == 1 else 1 for edge, axis in zip(_DEFAULT_BLOCK[rank], asked, strict=True))
+    return x, y, z
 
 
 def _edges(kernel: Function, constants: Mapping[str, int]) -> list[int]:

@@ -6,6 +6,7 @@ from porter.contract.contract import Contract, Question, TensorArg
 
 _EXTENT = "the source does not say how many elements '{name}' has"
 _BOUND = "the source does not say below which bound the values of '{name}' lie"
+_LAUNCH = "the source does not say how '{name}' is launched"
 _FLAG = "--contract"
 
 
@@ -17,6 +18,17 @@ def extent_question(name: str) -> Question:
 def bound_question(name: str) -> Question:
     """What do these indices index?"""
     return Question(name, _BOUND.format(name=name), _FLAG)
+
+
+def launch_question(name: str) -> Question:
+    """What are the grid and the block of this kernel?"""
+    return Question(name, _LAUNCH.format(name=name), _FLAG)
+
+
+def guessed_launch(contract: Contract) -> Question | None:
+    """The question about the launch, where the draft had to guess one."""
+    question = launch_question(contract.name)
+    return question if question in contract.questions else None
 
 
 def unknown_extents(contract: Contract) -> tuple[TensorArg, ...]:

@@ -11,7 +11,7 @@ from porter.contract.body import Body, comparisons, quietly, walk
 from porter.contract.expressions import free_names, render
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
-from porter.source.parse import read
+from porter.source.parse import Read, read
 from porter.source.program import Function, Macro, Program
 from porter.source.text import Source
 
@@ -59,7 +59,10 @@ class Use:
 
 @dataclass
 class Usage:
-    """Uses of parameters in the functions of `program`, each function read once; `headers` may name its types."""
+    """Uses of parameters in the functions of `program`, each function read once.
+
+    `headers` are the local files it includes, which may name types and define functions.
+    """
 
     program: Program
     headers: tuple[Source, ...] = ()
@@ -130,7 +133,7 @@ class Usage:
 
     @cached_property
     def _type_names(self) -> Mapping[str, str]:
-        texts = [read(source).reading.text for source in (*self.headers, self.program.source)]
+        texts = [r.reading.text for r in (*self._read_headers, read(self.program.source))]
         names: dict[str, str] = {}
         for text in texts:
             names |= {m.group(2): m.group(1).strip() for m in _TYPEDEF.finditer(text)}
@@ -138,9 +141,20 @@ class Usage:
         return names
 
     def callee(self, name: str, count: int) -> Function | None:
-        """The function of the program called `name` that takes `count` arguments."""
-        everything = (*self.program.kernels, *self.program.device_functions, *self.program.host_functions)
-        return next((f for f in everything if f.name == name and _accepts(f, count)), None)
+        """The function of the program or its headers called `name` that takes `count` arguments."""
+        return next((f for f in self._by_name.get(name, ()) if _accepts(f, count)), None)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Function]]:
+        named: dict[str, list[Function]] = {}
+        for program in (self.program, *(r.program for r in self._read_headers)):
+            for function in (*program.kernels, *program.device_functions, *program.host_functions):
+                named.setdefault(function.name, []).append(function)
+        return named
+
+    @cached_property
+    def _read_headers(self) -> tuple[Read, ...]:
+        return tuple(read(header) for header in self.headers)
 
 
 def _expanded(macro: Macro, arguments: Sequence[Node | None]) -> str:
