@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from porter.cli.console import Console
 from porter.cli.options import DebugFlag, JsonFlag, cache_folder
 
+WarmFlag = Annotated[bool, typer.Option("--warm", help="First build what all migrations share; takes a minute, once.")]
 
-def doctor(context: typer.Context, json: JsonFlag = False, debug: DebugFlag = False) -> int:
+
+def doctor(context: typer.Context, warm: WarmFlag = False, json: JsonFlag = False, debug: DebugFlag = False) -> int:
     """Say what this machine can do, per backend, and why not."""
     from porter.report.machine import examine, machine_document, machine_text
 
     console: Console = context.obj
+    if warm:
+        _warm(console)
     machine = examine(cache_folder())
     console.document(machine_document(machine)) if json else console.show(machine_text(machine))
     return 0
+
+
+def _warm(console: Console) -> None:
+    from porter.evaluate.warm import warm
+
+    with console.progress() as step:
+        warm(cache_folder(), step)

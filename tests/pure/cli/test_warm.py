@@ -1,0 +1,29 @@
+"""`porter doctor --warm`: it must build just what migrations build, or it warms nothing."""
+
+from porter.simt.compiler import uses_torch
+from porter.simt.job import Dialect
+
+
+def test_every_kind_of_build_a_migration_makes_is_prepared(porter, monkeypatch, tmp_path):
+    prepared = []
+    monkeypatch.setattr("porter.evaluate.warm.prepare", lambda request, cache: prepared.append((request, cache)))
+    assert porter("doctor", "--warm", "--json").code == 0
+    assert {cache for _, cache in prepared} == {tmp_path / "cache"}
+    kinds = [(uses_torch(r), r.dialect, r.warp_size, r.double_precision) for r, _ in prepared]
+    assert len(kinds) == len(set(kinds))
+    assert (
+        {kind[1:] for kind in kinds if kind[0]}
+        == {kind[1:] for kind in kinds if not kind[0]}
+        == {
+            (Dialect.CUDA, 32, False),
+            (Dialect.CUDA, 32, True),
+            (Dialect.MACA, 64, False),
+            (Dialect.MACA, 32, False),
+        }
+    )
+    assert all(request.watched for request, _ in prepared)
+
+
+def test_doctor_builds_nothing_unless_asked(porter, monkeypatch):
+    monkeypatch.setattr("porter.evaluate.warm.prepare", lambda *_: 1 / 0)
+    assert porter("doctor").code == 0
