@@ -83,7 +83,9 @@ int run_blocks(dim3 grid, dim3 extent, std::size_t shared_bytes, Body body, cons
         if (n == 0 || options.schedule == Schedule::SHUFFLED) order_threads(number);
         watch_new_block();
         watch_dynamic_shared(shared_bytes);
-        if (!run_block(body, context)) return error = INVALID_VALUE;
+        const bool ended = run_block(body, context);
+        watch_block_end();
+        if (!ended) return error = INVALID_VALUE;
     }
     return SUCCESS;
 }

@@ -42,6 +42,8 @@ Region* find_allocation(std::uintptr_t address);   // in the arena
 int allocation_count();
 Region& allocation(int index);
 void follow(Region& region);                       // gives it state and cells
+// One load or store of user code, which the instruction is about to make.
+void access_plain(const volatile void* address, std::size_t bytes, bool write, const void* instruction);
 void refine_cells(Region& region, int shift);
 void reserve_arena();
 extern std::size_t device_limit_bytes;

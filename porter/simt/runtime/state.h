@@ -74,6 +74,7 @@ void order_threads(std::uint64_t block_number);
 // The watch: regions of memory whose use is followed.
 void watch_new_grid();
 void watch_new_block();
+void watch_block_end();
 void watch_warp(int warp, WideMask lanes);  // these lanes synchronised
 void watch_dynamic_shared(std::size_t bytes);
 

@@ -7,6 +7,7 @@
 //   - the earlier thread released (fence, then atomic) and the later one acquired (atomic on the same place) since.
 #include "porter/watch.h"
 
+#include <cstdio>
 #include <cstring>
 
 #include "record.h"
@@ -82,34 +83,69 @@ std::string coordinates(unsigned x, unsigned y, unsigned z) {
     return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
 }
 
-std::string who() {
-    const uint3 t = current->index;
+std::string who(const Thread& thread) {
+    const uint3 t = thread.index;
     return "thread " + coordinates(t.x, t.y, t.z) + " of block " + coordinates(blockIdx.x, blockIdx.y, blockIdx.z);
 }
 
-void report_race(const Region& region, std::size_t offset, std::uint64_t earlier, std::uint32_t earlier_place, bool write,
-                 bool wrote, const void* instruction) {
-    if (counted(FaultKind::RACE, place_of(instruction))) return;
-    const bool same_block = earlier >> BLOCK_SHIFT == block_count;
-    const uint3 other = threads[thread_of(earlier)].index;
+// An access that nothing orders after an earlier one of another thread. A store is judged once it has happened, at the
+// next access of any thread: one that leaves every byte as it was changes no result, whichever of the two comes first.
+struct Conflict {
+    const Region* region;  // null: there is none to judge
+    std::size_t offset;
+    std::uint64_t earlier;
+    std::uint32_t earlier_place;
+    bool wrote;            // the earlier one
+    const void* instruction;
+    const Thread* thread;
+    const void* stored;
+    std::size_t bytes;
+    char before[64];
+};
+Conflict unjudged = {};
+
+void report_race(const Conflict& race, bool write) {
+    if (counted(FaultKind::RACE, place_of(race.instruction))) return;
+    const bool same_block = race.earlier >> BLOCK_SHIFT == block_count;
+    const uint3 other = threads[thread_of(race.earlier)].index;
     const std::string them = same_block ? "thread " + coordinates(other.x, other.y, other.z) + " of the same block" : "another block";
-    note_at(FaultKind::RACE, frames_of(instruction),
-            who() + (write ? " writes " : " reads ") + described(region, static_cast<std::int64_t>(offset)) + "; " + them +
-                (wrote ? " writes" : " reads") + " it in {0x" + [&] { char hex[20]; std::snprintf(hex, sizeof hex, "%x", earlier_place); return std::string(hex); }() +
-                "} with nothing that orders the two");
+    char place[20];
+    std::snprintf(place, sizeof place, "%x", race.earlier_place);
+    note_at(FaultKind::RACE, frames_of(race.instruction),
+            who(*race.thread) + (write ? " writes " : " reads ") + described(*race.region, static_cast<std::int64_t>(race.offset)) + "; " +
+                them + (race.wrote ? " writes" : " reads") + " it in {0x" + place + "} with nothing that orders the two");
+}
+
+void judge_store() {
+    if (unjudged.region == nullptr) return;
+    if (std::memcmp(unjudged.stored, unjudged.before, unjudged.bytes) != 0) report_race(unjudged, true);
+    unjudged.region = nullptr;
+}
+
+void note_store(const void* address, std::size_t bytes) {
+    if (unjudged.region == nullptr) return;
+    unjudged.stored = address;
+    unjudged.bytes = bytes;
+    if (bytes <= sizeof unjudged.before) {
+        std::memcpy(unjudged.before, address, bytes);
+    } else {
+        report_race(unjudged, true);
+        unjudged.region = nullptr;
+    }
 }
 
 void check_cell(Region& region, Cell& cell, std::size_t offset, std::uint64_t own, bool write, const void* instruction) {
-    if (conflicts(region, cell.write, own)) report_race(region, offset, cell.write, cell.write_place, write, true, instruction);
+    if (conflicts(region, cell.write, own)) {
+        const Conflict found = {&region, offset, cell.write, cell.write_place, true, instruction, current, nullptr, 0, {}};
+        write ? void(unjudged = found) : report_race(found, false);
+    }
     if (write) {
         for (int i = 0; i < 2; ++i) {
-            if (!conflicts(region, cell.read[i], own)) continue;
-            report_race(region, offset, cell.read[i], cell.read_place[i], true, false, instruction);
-            break;
+            if (!conflicts(region, cell.read[i], own)) cell.read[i] = 0;
+            else unjudged = {&region, offset, cell.read[i], cell.read_place[i], false, instruction, current, nullptr, 0, {}};
         }
         cell.write = own;
         cell.write_place = place_of(instruction);
-        cell.read[0] = cell.read[1] = 0;
         return;
     }
     // Two readers that nothing orders are enough: a later writer differs from one of them.
@@ -134,7 +170,7 @@ void check_race(Region& region, std::size_t offset, std::size_t bytes, std::uint
 void report_uninitialised(const Region& region, std::size_t offset, const void* instruction) {
     if (counted(FaultKind::UNINITIALISED, place_of(instruction))) return;
     note_at(FaultKind::UNINITIALISED, frames_of(instruction),
-            who() + " reads " + described(region, static_cast<std::int64_t>(offset)) + ", which nobody has written");
+            who(*current) + " reads " + described(region, static_cast<std::int64_t>(offset)) + ", which nobody has written");
 }
 
 void check_read_state(Region& region, std::size_t offset, std::size_t bytes, const void* instruction) {
@@ -151,7 +187,7 @@ void report_outside(Region& region, std::int64_t offset, std::size_t bytes, bool
     ++region.beyond;
     if (counted(FaultKind::OUT_OF_BOUNDS, place_of(instruction))) return;
     note_at(FaultKind::OUT_OF_BOUNDS, frames_of(instruction),
-            who() + (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes of " + described(region, offset));
+            who(*current) + (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes of " + described(region, offset));
 }
 
 void access(Region& region, std::uintptr_t address, std::size_t bytes, std::uint64_t own, bool read, bool write,
@@ -163,15 +199,9 @@ void access(Region& region, std::uintptr_t address, std::size_t bytes, std::uint
     if (read) check_read_state(region, offset, bytes, instruction);
     check_race(region, offset, bytes, own, write, instruction);
     if (write) {
+        note_store(reinterpret_cast<const void*>(address), bytes);
         for (std::size_t i = 0; i < bytes; ++i) region.state[offset + i] |= WRITTEN | KERNEL_WRITTEN;
     }
-}
-
-void access_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
-    if (current == nullptr || unwatched_depth != 0 || bytes == 0) return;
-    Region* region = region_of(pointer);
-    if (region == nullptr) return;
-    access(*region, reinterpret_cast<std::uintptr_t>(pointer), bytes, stamp_of(*current), !write, write, instruction);
 }
 
 // A fenced atomic releases what its thread did; any atomic that meets one acquires it. Which place they met at is not
@@ -198,6 +228,14 @@ Region* region_of(const volatile void* pointer) {
     return nullptr;
 }
 
+void access_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
+    if (current == nullptr || unwatched_depth != 0 || bytes == 0) return;
+    judge_store();
+    Region* region = region_of(pointer);
+    if (region == nullptr) return;
+    access(*region, reinterpret_cast<std::uintptr_t>(pointer), bytes, stamp_of(*current), !write, write, instruction);
+}
+
 void watch_new_grid() { first_block_of_grid = block_count + 1; }
 
 void watch_new_block() {
@@ -206,6 +244,8 @@ void watch_new_block() {
     static_shared = 0;
     if (watching) std::memset(knows, 0, sizeof(knows[0]) * static_cast<std::size_t>(block.warps));
 }
+
+void watch_block_end() { judge_store(); }
 
 void watch_dynamic_shared(std::size_t bytes) {
     dynamic_shared = bytes;
@@ -265,6 +305,7 @@ void enter_shared_once(SharedHeader& header, void* storage, std::size_t bytes, c
 
 void begin_atomic(const volatile void* pointer, std::size_t bytes, void* instruction) {
     if (watching && current != nullptr && unwatched_depth == 0) {
+        judge_store();
         Region* region = region_of(pointer);
         if (region != nullptr) {
             const std::size_t offset = reinterpret_cast<std::uintptr_t>(pointer) - region->base;
@@ -281,119 +322,3 @@ UnwatchedScope::UnwatchedScope() { ++unwatched_depth; }
 UnwatchedScope::~UnwatchedScope() { --unwatched_depth; }
 
 }  // namespace porter::simt
-
-// What the compiler calls in executables built with memory hooks.
-using porter::simt::access_plain;
-
-extern "C" {
-
-bool porter_watching __attribute__((weak));
-
-#define PORTER_HOOK(bytes) \
-    void __tsan_read##bytes(void* p) { access_plain(p, bytes, false, __builtin_return_address(0)); } \
-    void __tsan_write##bytes(void* p) { access_plain(p, bytes, true, __builtin_return_address(0)); } \
-    void __tsan_unaligned_read##bytes(void* p) { access_plain(p, bytes, false, __builtin_return_address(0)); } \
-    void __tsan_unaligned_write##bytes(void* p) { access_plain(p, bytes, true, __builtin_return_address(0)); } \
-    void __tsan_volatile_read##bytes(void* p) { access_plain(p, bytes, false, __builtin_return_address(0)); } \
-    void __tsan_volatile_write##bytes(void* p) { access_plain(p, bytes, true, __builtin_return_address(0)); } \
-    void __tsan_read_write##bytes(void* p) { \
-        access_plain(p, bytes, false, __builtin_return_address(0)); \
-        access_plain(p, bytes, true, __builtin_return_address(0)); \
-    }
-PORTER_HOOK(1)
-PORTER_HOOK(2)
-PORTER_HOOK(4)
-PORTER_HOOK(8)
-PORTER_HOOK(16)
-#undef PORTER_HOOK
-
-void __tsan_read_range(void* p, unsigned long bytes) { access_plain(p, bytes, false, __builtin_return_address(0)); }
-void __tsan_write_range(void* p, unsigned long bytes) { access_plain(p, bytes, true, __builtin_return_address(0)); }
-void __tsan_init() {}
-void __tsan_func_entry(void*) {}
-void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
-void __tsan_atomic_thread_fence(int) { porter::simt::memory_fence(); }
-void __tsan_atomic_signal_fence(int) {}
-
-// The compiler's own atomics (std::atomic): they order, so they are fenced.
-#define PORTER_ATOMIC_SCOPE(p, bytes) \
-    porter::simt::memory_fence(); \
-    porter::simt::begin_atomic(const_cast<const void*>(p), bytes, __builtin_return_address(0)); \
-    porter::simt::end_atomic()
-#define PORTER_FETCH(bits, T, name) \
-    T __tsan_atomic##bits##_fetch_##name(volatile void* p, T value, int) { \
-        PORTER_ATOMIC_SCOPE(p, bits / 8); \
-        return __atomic_fetch_##name(static_cast<volatile T*>(p), value, __ATOMIC_SEQ_CST); \
-    }
-#define PORTER_ATOMICS(bits, T) \
-    T __tsan_atomic##bits##_load(const volatile void* p, int) { \
-        PORTER_ATOMIC_SCOPE(p, bits / 8); \
-        return __atomic_load_n(static_cast<const volatile T*>(p), __ATOMIC_SEQ_CST); \
-    } \
-    void __tsan_atomic##bits##_store(volatile void* p, T value, int) { \
-        PORTER_ATOMIC_SCOPE(p, bits / 8); \
-        __atomic_store_n(static_cast<volatile T*>(p), value, __ATOMIC_SEQ_CST); \
-    } \
-    T __tsan_atomic##bits##_exchange(volatile void* p, T value, int) { \
-        PORTER_ATOMIC_SCOPE(p, bits / 8); \
-        return __atomic_exchange_n(static_cast<volatile T*>(p), value, __ATOMIC_SEQ_CST); \
-    } \
-    int __tsan_atomic##bits##_compare_exchange_strong(volatile void* p, T* expected, T value, int, int) { \
-        PORTER_ATOMIC_SCOPE(p, bits / 8); \
-        return __atomic_compare_exchange_n(static_cast<volatile T*>(p), expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-    } \
-    int __tsan_atomic##bits##_compare_exchange_weak(volatile void* p, T* expected, T value, int a, int b) { \
-        return __tsan_atomic##bits##_compare_exchange_strong(p, expected, value, a, b); \
-    } \
-    PORTER_FETCH(bits, T, add) \
-    PORTER_FETCH(bits, T, sub) \
-    PORTER_FETCH(bits, T, and) \
-    PORTER_FETCH(bits, T, or) \
-    PORTER_FETCH(bits, T, xor) \
-    PORTER_FETCH(bits, T, nand)
-PORTER_ATOMICS(8, unsigned char)
-PORTER_ATOMICS(16, unsigned short)
-PORTER_ATOMICS(32, unsigned int)
-PORTER_ATOMICS(64, unsigned long)
-#undef PORTER_ATOMICS
-#undef PORTER_FETCH
-#undef PORTER_ATOMIC_SCOPE
-
-struct UbsanPlace {
-    const char* file;
-    unsigned line, column;
-};
-struct UbsanType {
-    unsigned short kind, info;
-    char name[1];
-};
-struct UbsanBounds {
-    UbsanPlace place;
-    UbsanType* array;
-    UbsanType* index;
-};
-struct UbsanAlignment {
-    UbsanPlace place;
-    UbsanType* type;
-    unsigned char log_alignment, access;
-};
-
-void __ubsan_handle_out_of_bounds(UbsanBounds* data, unsigned long index) {
-    const porter::simt::Where where{data->place.file, static_cast<int>(data->place.line)};
-    porter::simt::note(porter::simt::FaultKind::OUT_OF_BOUNDS, where,
-                       "index " + std::to_string(static_cast<long>(index)) + " of an array of type " + data->array->name);
-}
-
-void __ubsan_handle_type_mismatch_v1(UbsanAlignment* data, unsigned long address) {
-    if (porter::simt::current == nullptr || porter::simt::region_of(reinterpret_cast<void*>(address)) == nullptr) return;
-    const porter::simt::Where where{data->place.file, static_cast<int>(data->place.line)};
-    const int alignment = 1 << data->log_alignment;
-    porter::simt::note(porter::simt::FaultKind::MISALIGNED, where,
-                       std::string("an access of type ") + data->type->name + " needs an address that is a multiple of " +
-                           std::to_string(alignment) + "; this one is " + std::to_string(address % static_cast<unsigned long>(alignment)) +
-                           " past one");
-}
-
-}  // extern "C"

@@ -183,6 +183,15 @@ def test_race_between_blocks(execute):
     assert all(f.line == line_of(text) and "another block" in f.message for f in races)
 
 
+def test_race_of_stores_of_different_values(execute):
+    text = """
+    __global__ void k(float* x) {
+        x[0] = threadIdx.x / 31;  // here
+    }"""
+    run = execute(text, [np.zeros(1, np.float32)], block=(32, 1, 1))
+    assert_fault(run, FaultKind.RACE, text, "thread (31,0,0)")
+
+
 NO_RACE = {
     "warp barrier": """
     __global__ void k(float* x) {
@@ -220,6 +229,12 @@ NO_RACE = {
             __threadfence();
             atomicExch((int*)x, 0);
         }
+    }""",
+    "stores of one value": """
+    __global__ void k(float* x) {
+        __shared__ float s;
+        s = 2.0f;
+        x[0] = s;
     }""",
     "bytes of one word": """
     __global__ void k(float* x) { ((unsigned char*)x)[threadIdx.x] = 1; }""",
