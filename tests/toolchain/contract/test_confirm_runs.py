@@ -7,7 +7,7 @@ import pytest
 from porter.contract.confirm import Confirmation, confirm
 from porter.contract.contract import EntryKind, Role
 from porter.contract.draft import draft
-from porter.contract.questions import others
+from porter.contract.questions import unknown_extents
 from porter.oracle.reference import Reference, examine
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
@@ -92,5 +92,5 @@ __global__ void total(const float* x, float* partial, int n) {
     __syncthreads();
     if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }""")
-    assert others(confirmation.contract) == ()
+    assert unknown_extents(confirmation.contract) == ()
     assert reference.because
