@@ -146,18 +146,13 @@ def test_writes_out_of_bounds_are_found_in_the_original(migrate, write):
     assert line in [f["line"] for f in done.document["findings"] if f["code"].startswith("PORT4")]
 
 
-OVERWRITES = 'std::ofstream("precious.txt") << "gone";'
-REMOVES = 'remove("precious.txt");'
-UNNOTICED = (OVERWRITES, REMOVES)  # the program goes on when these fail, and its answer is right
-
-
 @pytest.mark.parametrize(
     ("includes", "harm"),
     [
         ("#include <unistd.h>", "while (true) fork();"),
         ("", "std::vector<char*> kept; while (true) { kept.push_back(new char[1 << 24]()); }"),
-        ("#include <fstream>", OVERWRITES),
-        ("", REMOVES),
+        ("#include <fstream>", 'std::ofstream("precious.txt") << "gone";'),
+        ("", 'remove("precious.txt");'),
         ("", 'if (system("touch created-by-the-kernel") != 0) exit(7);'),
         ("#include <csignal>\n#include <unistd.h>", "kill(getppid(), SIGKILL);"),
     ],
@@ -167,7 +162,8 @@ def test_a_program_that_does_harm_is_kept_from_it(migrate, write, tmp_path, cach
     write("precious.txt", "precious")
     done = migrate(write("op.cu", PROGRAM.format(includes=includes, harm=harm)), "--time-limit", "5", "--json")
     assert done.document["outcome"] in (["verified"] if done.code == 0 else ["not_verified", "crashed"])
-    assert done.code == 1 or harm in UNNOTICED
+    if "while (true)" in harm:  # its kernel may be right, the program as a whole never ended
+        assert ("program", "verified") not in [(e["kind"], e["outcome"]) for e in done.document["entries"]]
     assert (tmp_path / "precious.txt").read_text() == "precious"
     assert not (tmp_path / "created-by-the-kernel").exists()
     assert strays(cache) == []
