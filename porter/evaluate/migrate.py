@@ -60,11 +60,11 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     """`port` held to `original`: every entry proven, and what was found on the way."""
     begin = time.monotonic()
     program = original.program
-    contracts = _contracts(program, options)
+    contracts = _contracts(original, options)
     with ThreadPoolExecutor(_BUILDERS) as pool:
         prover = _prover(original, port, target, options, pool)
         proofs = [proof for contract in contracts for proof in _proofs(prover, port, contract, options, progress)]
-    usage = Usage(program)
+    usage = Usage(program, tuple(header for _, header in original.headers))
     entries = tuple(replace(p.entry, kernels=_kernels(p.entry.contract, usage)) for p in proofs)
     return Migration(
         source=program.source,
@@ -79,15 +79,21 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     )
 
 
-def _contracts(program: Program, options: MigrateOptions) -> tuple[Contract, ...]:
+def _contracts(original: Side, options: MigrateOptions) -> tuple[Contract, ...]:
     """The user's contract, or the drafted ones."""
     if options.contract is None:
-        return draft(program, kernels=options.kernels, sizes=options.sizes)
+        return _drafted(original, options, whole_program=True)
     try:
         text = options.contract.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{options.contract}: cannot be read: {error}") from error
     return loads(text, options.contract)
+
+
+def _drafted(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
+    headers = tuple(header for _, header in original.headers)
+    kernels = options.kernels if whole_program else ()
+    return draft(original.program, kernels=kernels, sizes=options.sizes, whole_program=whole_program, headers=headers)
 
 
 def _prover(original: Side, port: Port, target: Target, options: MigrateOptions, pool: Executor) -> Prover:
@@ -107,8 +113,7 @@ def _proofs(prover: Prover, port: Port, contract: Contract, options: MigrateOpti
     proof = _proof(prover, port, contract, progress)
     if proof.ran or contract.entry.kind is not EntryKind.PROGRAM or options.contract is not None:
         return [proof]
-    program = prover.original.program
-    parts = draft(program, sizes=options.sizes, whole_program=False)
+    parts = _drafted(prover.original, options, whole_program=False)
     instead = [_proof(prover, port, part, progress) for part in parts]
     if not instead:
         return [proof]
@@ -125,7 +130,7 @@ def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:
     program = usage.program
     entry = [f for f in (*program.kernels, *program.host_functions) if contract.entry.name in (f.qualified, f.name)]
     reached = {k for function in entry for k in reach(usage, function)}
-    return tuple(dict.fromkeys(k.name for k in program.kernels if k in reached))
+    return tuple(dict.fromkeys(k.name for k in (*program.kernels, *usage.header_kernels) if k in reached))
 
 
 def _worst(entries: tuple[EntryOutcome, ...], program: Program) -> Outcome:

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from porter.contract.confirm import confirm
-from porter.contract.contract import Contract, Entry, EntryKind
-from porter.contract.questions import unknown_bounds, unknown_extents
+from porter.contract.contract import Contract, EntryKind, Question
+from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents
 from porter.evaluate.judge import Candidate, Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome
@@ -68,7 +68,7 @@ class Prover:
     def prove(self, contract: Contract, progress: Progress) -> Proof:
         """Build, confirm, examine, judge. Builds run side by side; each is cached by content."""
         progress(f"building {contract.name}")
-        built, twin, *ports = self._build(contract.entry)
+        built, twin, *ports = self._build(contract)
         if isinstance(built, BuildFailure):
             because = f"the CUDA source does not build on the executor: {_place(built)}{built.message}"
             return _unproven(contract, because)
@@ -82,17 +82,19 @@ class Prover:
         yardstick = self.bench.execute(twin) if isinstance(twin, Executable) else None
         reference = examine(settled, self.original.program, execute, yardstick)
         because = _unsound(reference)
+        if because and (question := guessed_launch(settled)):
+            return _unproven(settled, f"{_asked(question)}; {_launch(settled)} gave: {reference.because or because}")
         if because:
             return Proof(EntryOutcome(settled, NotVerified(because)), reference.findings, ran=_ran(reference))
         progress(f"running the port of {contract.name}")
         return Proof(EntryOutcome(settled, _judged(reference, ports, self.bench)), reference.findings)
 
-    def _build(self, entry: Entry) -> list[Executable | BuildFailure]:
+    def _build(self, contract: Contract) -> list[Executable | BuildFailure]:
         """The original, its double-precision twin, and the port at each width."""
         requests = [
-            self.original.request(entry, CUDA_WARP_SIZE),
-            self.original.request(entry, CUDA_WARP_SIZE, double_precision=True),
-            *(self.ported.request(entry, width) for width in self.bench.warp_sizes),
+            self.original.request(contract, CUDA_WARP_SIZE),
+            self.original.request(contract, CUDA_WARP_SIZE, double_precision=True),
+            *(self.ported.request(contract, width) for width in self.bench.warp_sizes),
         ]
         return list(self.bench.pool.map(lambda request: build(request, self.bench.cache), requests))
 
@@ -116,9 +118,18 @@ def _open(contract: Contract, trouble: str) -> str:
     if contract.entry.kind is EntryKind.PROGRAM:
         return ""
     if unknown_extents(contract) or unknown_bounds(contract) or not contract.workloads:
-        asked = "; ".join(f"{q.text} ({q.flag})" for q in contract.questions) or "its sizes are not known"
-        return f"the contract is open: {asked}" + (f"; trying gave: {trouble}" if trouble else "")
+        return _asked(*contract.questions) + (f"; trying gave: {trouble}" if trouble else "")
     return ""
+
+
+def _asked(*questions: Question) -> str:
+    asked = "; ".join(f"{q.text} ({q.flag})" for q in questions) or "its sizes are not known"
+    return f"the contract is open: {asked}"
+
+
+def _launch(contract: Contract) -> str:
+    launch = contract.entry.launch
+    return f"a grid of ({', '.join(launch.grid)}) and a block of ({', '.join(launch.block)})" if launch else "a guess"
 
 
 def _ran(reference: Reference) -> bool:
@@ -130,6 +141,9 @@ def _unsound(reference: Reference) -> str:
     """Why the original's answers cannot be compared with."""
     if reference.because:
         return f"the original itself cannot be believed: {reference.because}"
+    if not reference.complete:
+        done = len(reference.expected)
+        return f"the original is too slow here: {done} workloads in {reference.seconds:.0f} s; smaller sizes: --size"
     if not reference.expected:
         return "the original did not finish any workload"
     tensors = [tensor for expected in reference.expected for _, tensor in expected.outputs.tensors]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.backend import Port
-from porter.contract.contract import Entry, EntryKind
+from porter.contract.contract import Contract, EntryKind
 from porter.errors import ContractError
 from porter.simt.job import BuildRequest, Dialect
 from porter.source.headers import local_headers
 from porter.source.parse import parse
-from porter.source.program import CType, Program
+from porter.source.program import CType, Function, Program
 from porter.source.text import Source
 
 
@@ -26,8 +27,8 @@ class Side:
     defines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
 
-    def request(self, entry: Entry, warp_size: int, *, double_precision: bool = False) -> BuildRequest:
-        """What an executable for `entry` is built from.
+    def request(self, contract: Contract, warp_size: int, *, double_precision: bool = False) -> BuildRequest:
+        """What an executable for the entry of `contract` is built from.
 
         Raises `ContractError` when the source defines no function of that name.
         """
@@ -35,23 +36,34 @@ class Side:
             source=self.source,
             headers=self.headers,
             dialect=self.dialect,
-            entry=entry,
-            parameters=self._parameters(entry),
+            entry=contract.entry,
+            parameters=self._parameters(contract),
             warp_size=warp_size,
             double_precision=double_precision,
             defines=self.defines,
             include_dirs=self.include_dirs,
         )
 
-    def _parameters(self, entry: Entry) -> tuple[CType, ...]:
+    def _parameters(self, contract: Contract) -> tuple[CType, ...]:
+        """The types of the entry's parameters; of overloads, those of the one with the contract's argument names."""
+        entry = contract.entry
         if entry.kind is EntryKind.PROGRAM:
             return ()
         functions = self.program.kernels if entry.kind is EntryKind.KERNEL else self.program.host_functions
-        for function in functions:
-            if entry.name in (function.qualified, function.name):
-                return tuple(p.type for p in function.params)
-        names = ", ".join(dict.fromkeys(f.qualified for f in functions)) or "none"
-        raise ContractError(f"{self.source.path} defines no '{entry.name}'", f"it defines: {names}")
+        named = [f for f in functions if entry.name in (f.qualified, f.name)]
+        if not named:
+            names = ", ".join(dict.fromkeys(f.qualified for f in functions)) or "none"
+            raise ContractError(f"{self.source.path} defines no '{entry.name}'", f"it defines: {names}")
+        wanted = [argument.name for argument in contract.arguments]
+        chosen = next((f for f in named if [p.name for p in f.params] == wanted), named[0])
+        return tuple(_instantiated(p.type, chosen, entry.template) for p in chosen.params)
+
+
+def _instantiated(declared: CType, function: Function, arguments: tuple[str, ...]) -> CType:
+    """`const T*` as `const float*` where `arguments` give T."""
+    given = dict(zip((t.name for t in function.template), arguments, strict=False))
+    text = re.sub(r"\w+", lambda word: given.get(word.group(), word.group()), declared.text)
+    return replace(declared, text=text, base=given.get(declared.base, declared.base))
 
 
 def original_side(program: Program, include_dirs: tuple[Path, ...], defines: tuple[str, ...]) -> Side:
