@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from porter.contract.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
 from porter.contract.expressions import names_in
 from porter.contract.fit import Fit, bound_by, fit
-from porter.contract.placing import divisibilities, fitted_axes, lengthened, placements
+from porter.contract.placing import divisibilities, fitted_axes, lengthened, own_grids, placements, regridded
 from porter.contract.probing import job, probe_job, probe_sizes
 from porter.contract.questions import bound_question, extent_question, unknown_bounds, unknown_extents
 from porter.contract.workloads import with_workloads
@@ -84,9 +84,9 @@ class _Confirmer:
                 return Confirmation(self.contract, self.runs, self.trouble)
             probed = self._with_bounds_as_symbols()
             probes = self._probes(probed)
-            if len(probes) < 2:
+            if len(probes) < _needed(probed):
                 return Confirmation(self.contract, self.runs, self.trouble)
-            self._learn(probed, probes)
+            self._learn(*self._on_a_fitting_grid(probed, probes))
         self.contract = with_workloads(self.contract, self.fixed)
         self._settle()
         inferred = tuple(c for c in self.contract.conditions if c not in self.stated)
@@ -174,6 +174,21 @@ class _Confirmer:
                 return Probe(sizes, run)
         return None
 
+    def _on_a_fitting_grid(self, probed: Contract, probes: list[Probe]) -> tuple[Contract, list[Probe]]:
+        """A grid of a size of its own that leaves extents unexplained may well span a size the kernel is given."""
+        if self._explained(probed, probes):
+            return probed, probes
+        for own, size in own_grids(probed):
+            trial = regridded(probed, own, size)
+            found = self._probes(trial)
+            if len(found) >= _needed(trial) and self._explained(trial, found):
+                self.contract = regridded(self.contract, own, size)
+                return trial, found
+        return probed, probes
+
+    def _explained(self, contract: Contract, probes: list[Probe]) -> bool:
+        return all(f is not None and f.exact for f in self._fits(contract, probes).values())
+
     def _learn(self, probed: Contract, probes: list[Probe]) -> None:
         """Replace guessed shapes and roles by what the probes show."""
         fits = self._fits(probed, probes)
@@ -181,7 +196,7 @@ class _Confirmer:
         if bounds:
             probed = _with_bounds(probed, bounds)
             probes = self._probes(probed)
-            if len(probes) < 2:
+            if len(probes) < _needed(probed):
                 return
             fits = self._fits(probed, probes)
         conditions = dict.fromkeys((*self.contract.conditions, *_roundings(fits)))
@@ -292,6 +307,11 @@ class _Confirmer:
     @staticmethod
     def _clean(run: Run) -> bool:
         return run.finished and not any(f.kind in _TROUBLE for f in run.faults)
+
+
+def _needed(contract: Contract) -> int:
+    """Probes it takes to learn from: what has no size is always the same."""
+    return 2 if contract.symbols else 1
 
 
 def _bound_symbol(tensor: TensorArg) -> str:

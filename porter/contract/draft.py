@@ -104,7 +104,7 @@ class _Drafter:
             launch, fresh = launch_shape(self.usage, self.function, tuple(self.symbols))
             self.symbols.extend(fresh)
             if not self.usage.program.launches_of(self.function):
-                self.questions.append(launch_question(self.function.name))
+                self.questions.append(launch_question(self.function.qualified))
         arguments = tuple(self._placed(a) if isinstance(a, TensorArg) else a for a in arguments)
         contract = self._contract(kind, arguments, self._conditions(), launch)
         contract = with_workloads(contract, {s: n for s, n in sizes.items() if s in contract.symbols})

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
-from porter.contract.contract import Argument, Contract, EntryKind, TensorArg
+from porter.contract.contract import Argument, Contract, EntryKind, ScalarArg, TensorArg
 from porter.contract.expressions import evaluate, names_in
 from porter.contract.questions import extent_question, unknown_extents
 from porter.simt.job import Run
@@ -47,6 +47,24 @@ def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
             yield (demand.format(symbol),)
         if len(contract.symbols) > 1:
             yield tuple(demand.format(s) for s in contract.symbols)
+
+
+def own_grids(contract: Contract) -> Iterator[tuple[str, str]]:
+    """Each symbol that only a guessed grid has, with each size it might be."""
+    launch = contract.entry.launch
+    given = [a.value for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols]
+    for own in launch.grid if launch is not None else ():
+        if own in contract.symbols and own not in given:
+            yield from ((own, size) for size in reversed(given))
+
+
+def regridded(contract: Contract, own: str, size: str) -> Contract:
+    """`contract` with `size` where its grid has the symbol `own`."""
+    launch = contract.entry.launch
+    assert launch is not None
+    x, y, z = (size if edge == own else edge for edge in launch.grid)
+    entry = replace(contract.entry, launch=replace(launch, grid=(x, y, z)))
+    return replace(contract, entry=entry, symbols=tuple(s for s in contract.symbols if s != own))
 
 
 def lengthened(contract: Contract, run: Run) -> Contract:

@@ -27,7 +27,7 @@ def launch_question(name: str) -> Question:
 
 def guessed_launch(contract: Contract) -> Question | None:
     """The question about the launch, where the draft had to guess one."""
-    question = launch_question(contract.name)
+    question = launch_question(contract.entry.name)
     return question if question in contract.questions else None
 
 

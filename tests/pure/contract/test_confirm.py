@@ -106,6 +106,38 @@ def test_targets_of_a_loss_are_bounded_by_the_classes(open_contract, tensor):
     assert confirmed.questions == ()
 
 
+def test_a_kernel_without_sizes_is_seen_once(open_contract, tensor):
+    drafted = open_contract(tensor("y", "1"), symbols=("n",))
+    launch = replace(drafted.entry.launch, grid=("1", "1", "1"))
+    drafted = replace(drafted, symbols=(), entry=replace(drafted.entry, launch=launch))
+    confirmed = confirm(drafted, Model(lambda *_: [(0, 1)])).contract
+    assert confirmed.questions == ()
+    assert confirmed.workloads
+
+
+def test_a_grid_of_its_own_size_spans_a_size_the_kernel_is_given(open_contract, tensor):
+    drafted = open_contract(
+        tensor("x", "M * N"), tensor("y", "M * N"), *sizes("M", "N"), symbols=("M", "N", "rows", "rows_y")
+    )
+    grid = ("rows", "rows_y", "1")
+    drafted = replace(drafted, entry=replace(drafted.entry, launch=replace(drafted.entry.launch, grid=grid)))
+
+    class Grid(Model):
+        def __call__(self, job):
+            columns, batches, _ = job.grid
+            self.accesses = lambda s, _: [
+                ((batches - 1) * s[0] * s[1] + (s[0] - 1) * s[1] + columns, 0),
+                (0, (batches - 1) * s[1] + columns),
+            ]
+            return super().__call__(job)
+
+    confirmed = confirm(drafted, Grid(lambda *_: [])).contract
+    x, y = confirmed.tensors
+    assert confirmed.entry.launch.grid == ("N", "rows_y", "1")
+    assert (x.shape, y.shape) == (("M * N * rows_y",), ("N * rows_y",))
+    assert confirmed.symbols == ("M", "N", "rows_y")
+
+
 def test_whole_vectors_become_a_condition(open_contract, tensor):
     drafted = open_contract(tensor("x", "n"), tensor("y", "n"), *sizes("n"), symbols=("n",))
     confirmation = confirm(drafted, Model(lambda s, _: [(-(-s[0] // 4) * 4, 0), (0, -(-s[0] // 4) * 4)]))

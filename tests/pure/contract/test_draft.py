@@ -7,7 +7,7 @@ import pytest
 from porter.contract.contract import EntryKind, Role, Values
 from porter.contract.draft import draft
 from porter.contract.dtype import DType
-from porter.contract.questions import unknown_bounds, unknown_extents
+from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents
 from porter.contract.toml import dumps, loads
 from porter.errors import UsageError
 from porter.source.parse import parse
@@ -70,6 +70,29 @@ def test_a_bare_kernel_gets_a_launch_that_covers_its_guard():
     assert [t.role for t in contract.tensors] == [Role.IN, Role.OUT]
     assert [t.name for t in unknown_extents(contract)] == ["x", "y"]
     assert len(contract.workloads) == 4
+
+
+def test_a_guessed_launch_is_a_question():
+    (guessed,) = drafted(BARE)
+    assert guessed_launch(guessed) is not None
+    launched, *_ = drafted(BARE + "int main() { scale<<<2, 256>>>(0, 0, 1.0f, 512); }", whole_program=False)
+    assert guessed_launch(launched) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "block"),
+    [
+        ("y[blockIdx.y * blockDim.y + threadIdx.y] = 1;", ("1", "16", "1")),
+        ("y[threadIdx.x + 8 * threadIdx.y] = 1;", ("16", "16", "1")),
+        ("y[0] = 1;", ("1", "1", "1")),
+        ("y[place()] = 1;", ("256", "1", "1")),
+    ],
+)
+def test_there_is_one_thread_along_an_axis_nobody_asks_for(body, block):
+    place = "__device__ int place() { return threadIdx.x; }"
+    (contract,) = drafted(f"{place}\n__global__ void k(float* y) {{ {body} }}")
+    assert contract.entry.launch is not None
+    assert contract.entry.launch.block == block
 
 
 def test_torch_host_code_names_ranks_extents_and_conditions():
