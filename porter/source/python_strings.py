@@ -16,6 +16,9 @@ from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.text import Source
 
 _LOADERS = ("load_inline", "_load_inline")
+# What `load_inline` writes above the CUDA it is given; the headers of the run-time, too, but those are known anyway.
+_PREPENDED = "#include <torch/types.h>"
+_TORCH_HEADERS = ("<torch/", "<ATen/", "<c10/")
 _DEEPEST = 20
 
 
@@ -40,10 +43,8 @@ def cuda_strings(path: Path, text: str) -> tuple[tuple[Source, ...], tuple[Findi
     strings = _Strings(module)
     exported = strings.exports()
     literals = {literal.line: literal for literal in strings.whole() if holds_kernels(literal.text)}
-    sources = tuple(
-        Source(path, literal.text, literal.line, tuple(n for n in exported if n in literal.text))
-        for _, literal in sorted(literals.items())
-    )
+    compiled = [_as_compiled(literal) if exported else literal for _, literal in sorted(literals.items())]
+    sources = tuple(Source(path, c.text, c.line, tuple(n for n in exported if n in c.text)) for c in compiled)
     whole = Source(path, text)
     findings = tuple(_refused(whole, node) for node in strings.built_at_run_time())
     return sources, findings
@@ -55,6 +56,16 @@ def holds_kernels(text: str) -> bool:
         return False
     words = significant(tokens(text))
     return bool(kernel_definitions(words)) or any(t.kind is TokenKind.LAUNCH_CLOSE for t in words)
+
+
+def _as_compiled(literal: Literal) -> Literal:
+    """`literal` below the header `load_inline` prepends, on the rest of the opening line where that is blank."""
+    if any(header in literal.text for header in _TORCH_HEADERS):
+        return literal
+    line, stop, rest = literal.text.partition("\n")
+    if stop and not line.strip():
+        return Literal(f"{_PREPENDED}\n{rest}", literal.line)
+    return Literal(f"{_PREPENDED}\n{literal.text}", literal.line - 1)
 
 
 def _refused(source: Source, node: ast.expr) -> Finding:

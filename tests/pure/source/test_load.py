@@ -94,6 +94,20 @@ bad = "__global__ void k(float* x) {{ x[{}] = 1; }}".format(len(names))
 '''
 
 
+def test_strings_for_load_inline_are_below_the_header_it_prepends(tmp_path):
+    text = f'''from torch.utils.cpp_extension import load_inline
+a = """
+{KERNEL}torch::Tensor f(torch::Tensor x);
+"""
+b = """{KERNEL}"""
+load_inline(name="m", cpp_sources="", cuda_sources=[a, b], functions=["f"])
+'''
+    for source in read_sources(written(tmp_path, "a.py", text)):
+        assert source.text.startswith("#include <torch/types.h>\n")
+        kernel = source.span(source.text.index("__global__"), len(source.text))
+        assert "__global__" in text.splitlines()[kernel.line - 1]
+
+
 def test_python_strings(tmp_path):
     loaded = load(written(tmp_path, "a.py", PYTHON))
     programs = [parse(s) for s in loaded.sources]
