@@ -11,6 +11,7 @@ import numpy as np
 
 from porter.contract.confirm import confirm
 from porter.contract.contract import Contract, EntryKind, Question
+from porter.contract.findings import contract_findings
 from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents
 from porter.evaluate.judge import Candidate, Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
@@ -76,18 +77,20 @@ class Prover:
         execute = self.bench.execute(built)
         confirmation = confirm(contract, execute, self.sizes)
         settled = confirmation.contract
+        noted = contract_findings(confirmation, self.original.program)
         because = _open(settled, confirmation.trouble)
         if because:
-            return _unproven(settled, because)
+            return Proof(EntryOutcome(settled, NotVerified(because)), noted)
         yardstick = self.bench.execute(twin) if isinstance(twin, Executable) else None
         reference = examine(settled, self.original.program, execute, yardstick)
+        found = (*noted, *reference.findings)
         because = _unsound(reference)
         if because and (question := guessed_launch(settled)):
             return _unproven(settled, f"{_asked(question)}; {_launch(settled)} gave: {reference.because or because}")
         if because:
-            return Proof(EntryOutcome(settled, NotVerified(because)), reference.findings, ran=_ran(reference))
+            return Proof(EntryOutcome(settled, NotVerified(because)), found, ran=_ran(reference))
         progress(f"running the port of {contract.name}")
-        return Proof(EntryOutcome(settled, _judged(reference, ports, self.bench)), reference.findings)
+        return Proof(EntryOutcome(settled, _judged(reference, ports, self.bench)), found)
 
     def _build(self, contract: Contract) -> list[Executable | BuildFailure]:
         """The original, its double-precision twin, and the port at each width."""
