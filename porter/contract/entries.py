@@ -52,7 +52,7 @@ def reach(usage: Usage, function: Function) -> frozenset[Function]:
     """The kernels launched by `function` and by the host functions it calls; a kernel reaches itself."""
     names = {n for f in _closure(usage, function) for n in usage.body(f).names}
     itself = {function} if function.space == "global" else set[Function]()
-    return frozenset(itself | {k for k in usage.program.kernels if k.name in names})
+    return frozenset(itself | {k for k in (*usage.program.kernels, *usage.header_kernels) if k.name in names})
 
 
 def _leads(usage: Usage, function: Function) -> bool:
@@ -62,7 +62,7 @@ def _leads(usage: Usage, function: Function) -> bool:
 
 def _closure(usage: Usage, function: Function) -> list[Function]:
     """`function` and the host functions it calls, directly or not."""
-    hosts = {f.name: f for f in usage.program.host_functions}
+    hosts = {f.name: f for f in (*usage.header_hosts, *usage.program.host_functions)}
     found, pending = [function], [function]
     while pending:
         names = usage.body(pending.pop()).names

@@ -12,6 +12,7 @@ from porter.contract.scalars import dimensions
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
+from porter.source.instantiate import explicit_arguments
 from porter.source.program import Function
 
 _AXES = ("x", "y", "z")
@@ -122,9 +123,12 @@ def template_values(usage: Usage, kernel: Function) -> Iterator[tuple[str, Node]
 
 
 def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
-    """Arguments to instantiate `function` with: those of a launch where they are literals, else usual ones."""
+    """Arguments to instantiate `function` with: the source's own, literals of a launch, else usual ones."""
     if not function.template:
         return _specialised(usage, function)
+    explicit = explicit_arguments(usage.program, function)
+    if explicit:
+        return next((arguments for arguments in explicit if "float" in arguments), explicit[0])
     written_out = next((x.template_args for x in usage.program.launches_of(function) if x.template_args), ())
     arguments: list[str] = []
     for i, param in enumerate(function.template):

@@ -153,6 +153,16 @@ class Usage:
         return named
 
     @cached_property
+    def header_hosts(self) -> tuple[Function, ...]:
+        """The host functions that headers define."""
+        return tuple(f for r in self._read_headers for f in r.program.host_functions)
+
+    @cached_property
+    def header_kernels(self) -> tuple[Function, ...]:
+        """The kernels that headers define."""
+        return tuple(f for r in self._read_headers for f in r.program.kernels)
+
+    @cached_property
     def _read_headers(self) -> tuple[Read, ...]:
         return tuple(read(header) for header in self.headers)
 

@@ -20,13 +20,14 @@ _ENTRY = """static void porter_entry(::porter::simt::Arguments& arguments, ::por
     (void)results;
     {call};
 }}"""
+_IN_NAMESPACE = "namespace {scope} {{ {entry} }}"
 
 
 def driver(request: BuildRequest, *, by_parameters: bool) -> str:
     """C++ text to append to the translated source.
 
-    `by_parameters` picks the overload with the request's parameter types, which must then be nameable at file scope;
-    without, the entry's name must stand for one function.
+    `by_parameters` picks the overload with the request's parameter types, and looks those and the template arguments up
+    in the entry's namespace; without, its name must stand for one function and its arguments mean something anywhere.
     """
     if request.entry.kind is EntryKind.PROGRAM:
         entry = ""
@@ -34,7 +35,9 @@ def driver(request: BuildRequest, *, by_parameters: bool) -> str:
         serve = f"::porter::simt::serve_program([](int count, char** words) {{ return {call}; }});"
     else:
         entry = _ENTRY.format(call=_call(request, by_parameters=by_parameters))
-        serve = "::porter::simt::serve(porter_entry);"
+        scope = request.entry.name.rpartition("::")[0] if by_parameters else ""
+        entry = _IN_NAMESPACE.format(scope=scope, entry=entry) if scope else entry
+        serve = f"::porter::simt::serve({scope}::porter_entry);"
     return _FRAME.format(
         file=DRIVER_FILE,
         warp_size=request.warp_size,
@@ -49,8 +52,9 @@ def _call(request: BuildRequest, *, by_parameters: bool) -> str:
     template = f"<{', '.join(request.entry.template)}>" if request.entry.template else ""
     function = f"&{name}{template}"
     if by_parameters:
-        types = ", ".join(p.text for p in request.parameters)
-        function = f"::porter::simt::Overload<{types}>::pick({name}{template})"
+        types = [p.text for p in request.parameters]
+        returns = f"decltype({name}{template}({', '.join(f'std::declval<{t}>()' for t in types)}))"
+        function = f"static_cast<{returns} (*)({', '.join(types)})>(&{name}{template})"
     if request.entry.kind is EntryKind.KERNEL:
         return f'::porter::simt::launch_entry("{name}", {function}, arguments)'
     return f'::porter::simt::call_entry("{name}", {function}, arguments, results)'

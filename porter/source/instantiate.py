@@ -48,6 +48,12 @@ def instantiations(program: Program, headers: Sequence[Source] = ()) -> tuple[In
     return tuple(found.values())
 
 
+def explicit_arguments(program: Program, function: Function) -> tuple[tuple[str, ...], ...]:
+    """The template arguments of each explicit instantiation of `function` that gives them all."""
+    found = _Follower(program, ()).explicit(function.name)
+    return tuple(arguments for arguments in found if len(arguments) == len(function.template))
+
+
 @dataclass(frozen=True)
 class _Follower:
     program: Program

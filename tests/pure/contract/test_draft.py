@@ -72,6 +72,25 @@ def test_a_bare_kernel_gets_a_launch_that_covers_its_guard():
     assert len(contract.workloads) == 4
 
 
+@pytest.mark.parametrize(
+    "copied", ["", "std::vector<size_t> host(ndim); cudaMemcpy(host.data(), shape, ndim * 8, cudaMemcpyDeviceToHost);"]
+)
+def test_an_array_of_sizes_that_host_code_reads_holds_symbols(copied):
+    host = "host" if copied else "shape"
+    (contract,) = drafted(
+        "__global__ void k(const float* x, float* y, size_t n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
+        "void solve(const float* x, int dim, float* y, size_t* shape, size_t ndim) {"
+        f"{copied} size_t n = {host}[dim];"
+        f"for (int i = 0; i < dim; ++i) n *= {host}[i];"
+        f"for (int i = dim + 1; i < (int)ndim; ++i) n *= {host}[i];"
+        "k<<<1, n>>>(x, y, n); }"
+    )
+    _, dim, _, shape, ndim = contract.arguments
+    assert contract.symbols == ("shape_0", "shape_1", "shape_2")
+    assert (shape.shape, shape.elements, shape.role) == (("3",), contract.symbols, Role.IN)
+    assert (dim.value, ndim.value) == ("1", "3")
+
+
 def test_a_guessed_launch_is_a_question():
     (guessed,) = drafted(BARE)
     assert guessed_launch(guessed) is not None
@@ -179,3 +198,25 @@ def test_what_no_number_stands_for_becomes_a_question():
 @pytest.mark.parametrize("text", ["", "int f() { return 1; }", "__device__ float f(float x) { return x; }"])
 def test_a_file_without_kernels_has_no_contract(text):
     assert drafted(text) == ()
+
+
+def test_a_launcher_may_reach_its_kernel_through_a_header():
+    header = Source(
+        Path("op.h"),
+        "__global__ void scale(float* x, int n) { x[threadIdx.x] *= 2; }\n"
+        "template <class T> void dispatch(T* x, int n) { scale<<<1, n>>>(x, n); }\n",
+    )
+    text = '#include "op.h"\nvoid run(float* x, int n) { dispatch<float>(x, n); }'
+    assert [c.name for c in drafted(text, headers=(header,))] == ["run"]
+
+
+def test_explicit_instantiations_name_the_template_arguments():
+    text = (
+        "enum class Kind { PLAIN };\n"
+        "template <class T, Kind kind> __global__ void scale(T* x) { x[threadIdx.x] *= 2; }\n"
+        "template <class T, Kind kind> void run(T* x, int n) { scale<T, kind><<<1, n>>>(x); }\n"
+        "template void run<half, Kind::PLAIN>(half* x, int n);\n"
+        "template void run<float, Kind::PLAIN>(float* x, int n);\n"
+    )
+    (contract,) = drafted(text)
+    assert contract.entry.template == ("float", "Kind::PLAIN")

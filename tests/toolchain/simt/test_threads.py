@@ -236,3 +236,17 @@ def test_an_overload_is_picked_by_its_parameters(execute):
     build = {"parameters": (CType("float*", "float", 1),)}
     run = execute(text, [np.zeros(1, np.float32)], name="f", kind=EntryKind.POINTER, build=build)
     assert run.outputs[0].storage[0] == 5
+
+
+@pytest.mark.parametrize(("name", "template"), [("f", ()), ("g", ("float", "Kind::PLAIN"))])
+def test_templates_are_called_from_their_namespace(execute, name, template):
+    text = (
+        "namespace a::b { enum class Kind { PLAIN }; __global__ void k(float* x) { x[0] = 5; }\n"
+        "template <class T> void f(T* x);\nvoid f(double* x) {}\n"
+        "template <> void f(float* x) { k<<<1, 1>>>(x); }\n"
+        "template <class T, Kind kind> void g(T* x) { k<<<1, 1>>>(x); } }"
+    )
+    entry = Entry(EntryKind.POINTER, f"a::b::{name}", template)
+    build = {"entry": entry, "parameters": (CType("float*", "float", 1),)}
+    run = execute(text, [np.zeros(1, np.float32)], build=build)
+    assert run.outputs[0].storage[0] == 5

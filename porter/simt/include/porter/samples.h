@@ -86,8 +86,8 @@ inline bool sdkResetTimer(StopWatchInterface** timer) { return (*timer)->reset()
 inline float sdkGetTimerValue(StopWatchInterface** timer) { return (*timer)->getTime(); }
 inline float sdkGetAverageTimerValue(StopWatchInterface** timer) { return (*timer)->getAverageTime(); }
 
-template <class T>
-inline bool sdkWriteFile(const char* path, const T* data, unsigned int count, T, bool, bool append = false) {
+template <class T, class Epsilon>
+inline bool sdkWriteFile(const char* path, const T* data, unsigned int count, Epsilon, bool, bool append = false) {
     std::FILE* file = std::fopen(path, append ? "a" : "w");
     if (file == nullptr) return false;
     for (unsigned int i = 0; i < count; ++i) std::fprintf(file, "%g ", double(data[i]));

@@ -32,13 +32,6 @@ dim3 job_block();
 std::size_t job_shared_bytes();
 void expect_arguments(const Arguments& arguments, std::size_t count, const char* entry);
 
-// Picks the overload with exactly these parameters.
-template <class... P>
-struct Overload {
-    template <class R>
-    static constexpr auto pick(R (*function)(P...)) { return function; }
-};
-
 namespace detail {
 
 template <class P>
