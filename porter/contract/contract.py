@@ -60,7 +60,10 @@ class Values(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TensorArg:
-    """A tensor or device pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED."""
+    """A tensor or pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED.
+
+    `elements` are expressions, too: the values, in order, of an array of sizes that host code reads.
+    """
 
     name: str
     role: Role
@@ -68,6 +71,7 @@ class TensorArg:
     shape: tuple[str, ...]
     values: Values = Values.NORMAL
     bound: str = ""
+    elements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

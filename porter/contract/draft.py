@@ -34,6 +34,7 @@ from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.questions import bound_question, extent_question, launch_question
 from porter.contract.scalars import Size, Unsupported, dimensions, launches_in, scalar
 from porter.contract.scope import Scope
+from porter.contract.size_lists import size_lists
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.tensors import Extents, tensor_facts
 from porter.contract.usage import Usage, Use, is_buffer
@@ -87,6 +88,7 @@ class _Drafter:
         self.extents = Extents(tensor_facts(usage, function))
         self.aliases = {a: o for a, o in usage.aliases(function).items() if o in self.extents.facts}
         self.scope = Scope(usage, function)
+        self.size_lists = size_lists(usage, function)
         self.template = template_arguments(usage, function)
         self.symbols: list[str] = []
         self.questions: list[Question] = []
@@ -143,6 +145,9 @@ class _Drafter:
 
     def _argument(self, param: Param, index: int) -> Argument:
         named = param if param.name else replace(param, name=f"argument{index}")
+        sized = self._sized(named)
+        if sized is not None:
+            return sized
         if is_buffer(param.type.text, param.type.pointers):
             return self._tensor(named)
         found = scalar(self.usage, self.function, named)
@@ -154,6 +159,17 @@ class _Drafter:
             self.questions.append(Question(named.name, text, "--contract"))
             return ScalarArg(named.name, param.type.text, "0")
         return found
+
+    def _sized(self, param: Param) -> Argument | None:
+        """An array of sizes that host code reads, or a number about one."""
+        for sizes in self.size_lists:
+            if param.name == sizes.name:
+                self.symbols.extend(sizes.symbols)
+                dtype = self._dtype(param, Use())
+                return TensorArg(param.name, Role.IN, dtype, (str(sizes.rank),), elements=sizes.symbols)
+            if value := sizes.scalar(param.name):
+                return ScalarArg(param.name, param.type.text, value)
+        return None
 
     def _tensor(self, param: Param) -> TensorArg:
         """A tensor or pointer; its shape stays empty where only running the kernel will tell."""

@@ -47,6 +47,9 @@ def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -
     if tensor.role is Role.OUT:
         raw = np.full(count * tensor.dtype.bytes, poison, dtype=np.uint8)
         return TensorValue(tensor.dtype, shape, raw.view(tensor.dtype.storage).reshape(shape))
+    if tensor.elements:
+        listed = np.array([evaluate(element, workload.sizes) for element in tensor.elements], dtype=np.int64)
+        return TensorValue(tensor.dtype, shape, encode(listed, tensor.dtype).reshape(shape))
     words = np.random.Philox(key=np.array([workload.seed, position], dtype=np.uint64))
     bound = evaluate(tensor.bound, workload.sizes) if tensor.bound else 0
     if bound < 1 and tensor.values in (Values.INDEX, Values.SORTED) and count:

@@ -33,7 +33,7 @@ _Item = TypeVar("_Item", str, int, float)
 _FIELDS = {
     "contract": "name category symbols conditions entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
-    "tensor": "tensor role dtype shape values bound",
+    "tensor": "tensor role dtype shape values bound elements",
     "scalar": "scalar type value",
     "workload": "name sizes seed scale",
     "question": "about text flag",
@@ -205,6 +205,7 @@ def _argument(table: _Table) -> Argument:
         shape=table.strings("shape"),
         values=table.choice("values", Values, Values.NORMAL),
         bound=table.get("bound", str, ""),
+        elements=table.strings("elements"),
     )
 
 

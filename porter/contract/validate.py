@@ -47,6 +47,8 @@ def expressions(contract: Contract) -> Iterator[tuple[tuple[str | int, ...], str
             yield ("argument", index, "shape"), extent
         if argument.bound:
             yield ("argument", index, "bound"), argument.bound
+        for element in argument.elements:
+            yield ("argument", index, "elements"), element
     for condition in contract.conditions:
         yield ("conditions",), condition
     if contract.entry.launch is not None:
@@ -74,6 +76,9 @@ def _check_names(contract: Contract) -> None:
         if isinstance(argument, TensorArg) and needs_bound and not argument.bound:
             hint = 'say what they index: bound = "n"'
             raise InvalidContractError(f"the values of '{argument.name}' need a bound", hint, ("argument", index))
+        if isinstance(argument, TensorArg) and argument.elements and argument.shape != (str(len(argument.elements)),):
+            hint = f'write shape = ["{len(argument.elements)}"]'
+            raise InvalidContractError(f"'{argument.name}' is not as long as its elements", hint, ("argument", index))
     for dtype in contract.tolerance:
         if not dtype.is_float:
             path = ("tolerance", dtype.value)

@@ -102,3 +102,11 @@ def test_the_poison_of_an_output_can_be_chosen(contract, tensor):
 
 def test_the_drafts_of_these_tests_hold_together(scale_contract):
     check(scale_contract)
+
+
+def test_an_array_of_sizes_holds_them(contract, tensor):
+    sized = contract(tensor("shape", "2", dtype=DType.UINT64, elements=("B", "B * N")), symbols=("B", "N"))
+    (value,) = materialise(sized, Workload("w", {"B": 3, "N": 5}, 1))
+    assert isinstance(value, TensorValue)
+    assert value.storage.tolist() == [3, 15]
+    check(sized)
