@@ -111,7 +111,12 @@ class _Examiner:
 
     def because(self) -> str:
         """Why the reference cannot be believed; empty when it can."""
-        return next((o.text for o in self.observed if o.unsound), "")
+        at = next((i for i, o in enumerate(self.observed) if o.unsound), None)
+        if at is None:
+            return ""
+        # What was read unwritten before is where the trouble begins: a counter never cleared, an index never set.
+        garbage = next((o.text for o in self.observed[:at] if o.kind is FaultKind.UNINITIALISED and o.line), "")
+        return f"{self.observed[at].text}; before that, {garbage}" if garbage else self.observed[at].text
 
     def examine(self, workload: Workload) -> Expected | None:
         """The outputs for `workload`; None when the original does not finish."""

@@ -49,12 +49,22 @@ def test_a_clean_original_is_believed():
     assert reference.deterministic
     assert reference.complete
     assert [e.workload.name for e in reference.expected] == ["tiny", "odd"]
-    ((name, value),) = reference.expected[0].outputs.tensors
-    assert name == "y"
-    assert value.shape == (3,)
+    tensors = dict(reference.expected[0].outputs.tensors)
+    assert list(tensors) == ["x", "y"]
+    assert tensors["y"].shape == (3,)
     assert reference.expected[0].yardstick is not None
     assert {j.schedule for j in jobs} == set(Schedule)
     assert {j.poison for j in jobs} == set(POISONS)
+
+
+def test_what_was_read_unwritten_is_named_as_the_beginning_of_the_trouble():
+    unset = Fault(FaultKind.UNINITIALISED, "k.cu", 3, "k", "reads `n`, which nobody has written")
+    beyond = Fault(FaultKind.OUT_OF_BOUNDS, "k.cu", 3, "k", "writes at byte -4")
+    because = examine(CONTRACT, PROGRAM, lambda job: ran(job, doubled(job), unset, beyond)).because
+    assert because.startswith("out of bounds in k: writes at byte -4")
+    assert "before that, " in because
+    assert "nobody has written" in because
+    assert "before that" not in examine(CONTRACT, PROGRAM, lambda job: ran(job, doubled(job), beyond, unset)).because
 
 
 def test_results_that_depend_on_the_order_of_threads_are_not_believed():
