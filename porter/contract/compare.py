@@ -8,7 +8,9 @@
   `atol'` is `atol` shrunk with the tensor when all of it is below 1: outputs around 1e-6 are not "close to zero".
   The own error of the original is what an fp64 run of it (the yardstick) shows it to lose, doubled, since a port that
   adds in another order errs as much in another direction; it is taken over all elements no larger than four times this
-  one, so that neither a lucky element is held to exactness nor a small one excused by a large one.
+  one, so that neither a lucky element is held to exactness nor a small one excused by a large one, and it never
+  exceeds the root of the element type's epsilon times the largest element: a double-precision run further away than
+  that computed something else (bit tricks on floats do) and says nothing about rounding.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ def compare(
     bound = tolerance or DEFAULT_TOLERANCE[want.dtype]
     allowed = _allowed(want_values, bound, want.dtype)
     if yardstick is not None and yardstick.shape == want.shape and yardstick.dtype.is_float:
-        allowed = allowed + _own_error(want_values, _floats(yardstick))
+        allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), _most_lost(want_values, want.dtype))
     return _compare_floats(got_values, want_values, allowed, want.shape)
 
 
@@ -99,6 +101,11 @@ def _own_error(want: NDArray[np.float64], yardstick: NDArray[np.float64]) -> NDA
     envelope = np.maximum.accumulate(error[order]) if error.size else error
     reach = np.searchsorted(magnitude[order], magnitude * _NEIGHBOURHOOD, side="right") - 1
     return np.asarray(_OWN_ERROR_FACTOR * np.where(finite, envelope[reach] if error.size else error, 0.0))
+
+
+def _most_lost(want: NDArray[np.float64], dtype: DType) -> float:
+    """The largest own error that is believed."""
+    return float(dtype.epsilon**0.5 * np.abs(want).max(initial=0.0, where=np.isfinite(want)))
 
 
 def _compare_floats(

@@ -29,9 +29,13 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """Executed and equal to the original within tolerance on every workload, at every warp size."""
+    """Executed and equal to the original within tolerance on every workload, at every warp size.
+
+    `caveat` says what was not compared; empty when all was.
+    """
 
     checked: tuple[Checked, ...]
+    caveat: str = ""
     label = "verified"
 
 

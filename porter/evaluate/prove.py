@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from porter.contract.confirm import confirm
-from porter.contract.contract import Contract, EntryKind, Question
+from porter.contract.contract import Contract, EntryKind, Question, Role
 from porter.contract.findings import contract_findings
 from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents
 from porter.evaluate.judge import Candidate, Execute, judge
@@ -20,7 +20,7 @@ from porter.evaluate.side import Side
 from porter.findings import Finding
 from porter.oracle.reference import POISONS, Reference, examine
 from porter.simt.build import build
-from porter.simt.job import BuildFailure, Executable, HardwareLimits, Job, Limits, Run
+from porter.simt.job import BuildFailure, Executable, HardwareLimits, Job, Limits, Run, TensorValue
 from porter.simt.run import run
 
 CUDA_WARP_SIZE = 32
@@ -149,12 +149,18 @@ def _unsound(reference: Reference) -> str:
         return f"the original is too slow here: {done} workloads in {reference.seconds:.0f} s; smaller sizes: --size"
     if not reference.expected:
         return "the original did not finish any workload"
-    tensors = [tensor for expected in reference.expected for _, tensor in expected.outputs.tensors]
-    if not any(tensor.storage.size for tensor in tensors):
+    written = _written(reference)
+    if not any(tensor.storage.size for tensor in written):
         return "the original leaves no tensor that could be compared"
-    if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in tensors):
+    if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in written):
         return "the original writes none of its outputs"
     return ""
+
+
+def _written(reference: Reference) -> list[TensorValue]:
+    """What the original was seen to leave, without the arguments that it only reads."""
+    read = {tensor.name for tensor in reference.contract.tensors if tensor.role is Role.IN}
+    return [t for expected in reference.expected for name, t in expected.outputs.tensors if name not in read]
 
 
 def _place(failure: BuildFailure) -> str:

@@ -53,6 +53,11 @@ class Observed:
         return _ROUNDING if self.rounding else _CODES[self.kind]
 
 
+def code_of(kind: FaultKind) -> str:
+    """The code under which faults of this kind are reported."""
+    return _CODES[kind]
+
+
 def observation(fault: Fault, workload: Workload, *, unsound: bool) -> Observed:
     """A fault of the executor in one workload."""
     place = f" in {fault.kernel}" if fault.kernel else ""

@@ -7,14 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from porter.contract.contract import Contract, EntryKind, Role
+from porter.contract.contract import Contract, EntryKind
 from porter.contract.dtype import DType, decode
 from porter.simt.job import Run, TensorValue
+
+# Zeros, infinities, the NaN that arithmetic makes, and memory never written.
+_SPECIAL_WORDS = np.array(
+    [0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7FFFFFFF, 0xFFFFFFFF], np.uint32
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Named tensors: arguments that are written, then results, and for a program its buffers; and what it prints."""
+    """Named tensors: all arguments, then results, and for a program its buffers; and what it prints.
+
+    Tensors that are only read count, too: a port must leave them alone as its original does, and whatever is written
+    against expectation is compared.
+    """
 
     tensors: tuple[tuple[str, TensorValue], ...]
     text: str = ""
@@ -30,26 +39,23 @@ def outputs(contract: Contract, run: Run) -> Outputs:
             for i, buffer in enumerate(snapshot)
         )
         return Outputs(tuple((name, _as_floats(value)) for name, value in buffers), run.stdout, run.exit_code)
-    written = tuple(
-        (tensor.name, value)
-        for tensor, value in zip(contract.tensors, run.outputs, strict=True)
-        if tensor.role is not Role.IN
-    )
+    arguments = tuple((tensor.name, value) for tensor, value in zip(contract.tensors, run.outputs, strict=True))
     results = tuple((f"result {i}" if i else "result", value) for i, value in enumerate(run.results))
-    return Outputs((*written, *results))
+    return Outputs((*arguments, *results))
 
 
 def _as_floats(buffer: TensorValue) -> TensorValue:
-    """A program's buffer has no type: bytes that read as ordinary floats are compared as floats, others exactly."""
+    """A program's buffer has no type: where every word reads as an ordinary float it is one, else bytes count exactly.
+
+    Small integers read as denormals and negative ones as odd NaNs, both of which tolerance would wave through.
+    """
     raw = np.ascontiguousarray(buffer.storage.reshape(-1)).view(np.uint8)
     if raw.size == 0 or raw.size % 4:
         return buffer
     words = raw.view(np.uint32)
     exponents = (words >> 23) & 0xFF
-    ordinary = ((exponents > 64) & (exponents < 192)) | (words & 0x7FFFFFFF == 0)
-    if ordinary.mean() < 0.5:
-        return buffer
-    return TensorValue(DType.FLOAT32, (words.size,), raw.view(np.float32))
+    ordinary = ((exponents > 64) & (exponents < 192)) | np.isin(words, _SPECIAL_WORDS)
+    return TensorValue(DType.FLOAT32, (words.size,), raw.view(np.float32)) if ordinary.all() else buffer
 
 
 _ATOMIC_ULPS = 64

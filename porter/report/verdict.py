@@ -42,7 +42,8 @@ def reason(outcome: Outcome) -> str:
     """Why the outcome is what it is."""
     match outcome:
         case Verified():
-            return "executed, and equal to the original within tolerance on every workload"
+            equal = "executed, and equal to the original within tolerance on every workload"
+            return f"{equal}; {outcome.caveat}" if outcome.caveat else equal
         case NotVerified() | Refused() | NotBuilt() | Crashed() | Wrong():
             return outcome.because
     assert_never(outcome)

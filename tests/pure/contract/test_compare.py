@@ -107,3 +107,8 @@ def test_another_shape_or_type_is_wrong():
 
 def test_empty_tensors_are_equal():
     assert compare(value([]), value([]), None, yardstick=value([], DType.FLOAT64)).passed
+
+
+def test_a_yardstick_that_computed_something_else_excuses_nothing():
+    want = value([1.0, 2.0, 3.0])
+    assert not compare(value([1.1, 2.2, 3.3]), want, None, value([900.0, 0.0, -4.0], DType.FLOAT64)).passed

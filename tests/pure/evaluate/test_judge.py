@@ -1,0 +1,131 @@
+"""A port is verified only when it launched something, behaved, and left what its original leaves."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Tolerance, Workload
+from porter.contract.dtype import DType
+from porter.evaluate.judge import Candidate, judge
+from porter.evaluate.outcome import Crashed, NotVerified, Verified, Wrong
+from porter.oracle.reference import examine
+from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
+
+PROGRAM = parse(Source(Path("k.cu"), "__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"))
+CONTRACT = Contract(
+    "k", "other", Entry(EntryKind.POINTER, "k"),
+    (TensorArg("x", Role.IN, DType.FLOAT32, ("n",)), TensorArg("y", Role.OUT, DType.FLOAT32, ("n",))),
+    ("n",), (), (Workload("tiny", {"n": 3}, 1), Workload("odd", {"n": 37}, 2)), {DType.FLOAT32: Tolerance(1e-5, 1e-6)},
+)  # fmt: skip
+LAUNCH = LaunchRecord("k", (1, 1, 1), (32, 1, 1), 0, 1)
+
+
+def honest(job: Job) -> Run:
+    x, y = (a for a in job.arguments if isinstance(a, TensorValue))
+    out = TensorValue(DType.FLOAT32, y.shape, (x.storage * 2).astype(np.float32))
+    return Run(True, 0, (x, out), (), (), (), (LAUNCH,), (), "", "", 0.0)
+
+
+REFERENCE = examine(CONTRACT, PROGRAM, honest)
+
+
+def judged(execute):
+    return judge(REFERENCE, (Candidate(64, execute), Candidate(32, honest)))
+
+
+def changed(job: Job, which: int, change) -> Run:
+    run = honest(job)
+    outputs = list(run.outputs)
+    outputs[which] = replace(outputs[which], storage=change(outputs[which].storage.copy()))
+    return replace(run, outputs=tuple(outputs))
+
+
+def test_the_same_answers_at_every_width_are_verified():
+    outcome = judged(honest)
+    assert isinstance(outcome, Verified)
+    assert [(c.name, c.warp_size) for c in outcome.checked] == [("tiny", 64), ("odd", 64), ("tiny", 32), ("odd", 32)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda y: y * 1.001,
+        lambda y: np.roll(y, 1),
+        np.zeros_like,
+        lambda y: np.where(np.arange(y.size) == y.size - 1, np.nan, y).astype(np.float32),
+        lambda y: np.full_like(y, np.nan),
+    ],
+    ids=["scaled", "shifted", "zeros", "last element NaN", "all NaN"],
+)
+def test_a_wrong_answer_names_the_workload_and_the_width(change):
+    outcome = judged(lambda job: changed(job, 1, change))
+    assert isinstance(outcome, Wrong)
+    assert "workload 'tiny' at 64 lanes" in outcome.because
+
+
+def test_an_input_that_the_port_overwrites_is_wrong():
+    assert isinstance(judged(lambda job: changed(job, 0, lambda x: x + 1)), Wrong)
+
+
+def test_an_answer_that_depends_on_the_order_of_threads_is_wrong():
+    outcome = judged(lambda job: changed(job, 1, lambda y: y + 1) if job.schedule is Schedule.SHUFFLED else honest(job))
+    assert isinstance(outcome, Wrong)
+
+
+def test_right_numbers_with_a_fault_of_the_ports_own_are_not_enough():
+    fault = Fault(FaultKind.OUT_OF_BOUNDS, "k.maca.cpp", 7, "k", "reads past x")
+    outcome = judged(lambda job: replace(honest(job), faults=(fault,)))
+    assert isinstance(outcome, Crashed)
+    assert "k.maca.cpp:7: out of bounds in k: reads past x" in outcome.because
+
+
+def test_a_fault_that_the_original_has_too_is_not_held_against_the_port():
+    fault = Fault(FaultKind.LANE_ABSENT, "k.cu", 1, "k", "lane 9 never comes")
+
+    def original(job):
+        return replace(honest(job), faults=(fault,))
+
+    reference = examine(CONTRACT, PROGRAM, original)
+    assert isinstance(judge(reference, (Candidate(64, original),)), Verified)
+    race = replace(fault, kind=FaultKind.RACE)
+    worse = judge(reference, (Candidate(64, lambda job: replace(honest(job), faults=(race,))),))
+    assert isinstance(worse, Crashed)
+
+
+def test_a_port_that_dies_is_a_crash_with_its_exit_code():
+    outcome = judged(lambda job: replace(honest(job), finished=False, exit_code=139, outputs=()))
+    assert isinstance(outcome, Crashed)
+    assert "139" in outcome.because
+
+
+def test_equal_answers_without_a_launch_prove_nothing():
+    idle = lambda job: replace(honest(job), launches=())  # noqa: E731
+    assert isinstance(judge(REFERENCE, (Candidate(64, idle),)), NotVerified)
+
+
+def test_a_program_whose_launches_were_not_all_kept_says_so():
+    contract = Contract("main", "other", Entry(EntryKind.PROGRAM, "main"), (), (), (), (), {})
+    buffers = (np.arange(8, dtype=np.uint8),)
+
+    def program(_: Job) -> Run:
+        return Run(True, 0, (), (), (buffers,), (), (LAUNCH, LAUNCH), (), "sum 28\n", "", 0.0)
+
+    outcome = judge(examine(contract, PROGRAM, program), (Candidate(64, program),))
+    assert isinstance(outcome, Verified)
+    assert "first 1 of 2 launches" in outcome.caveat
+
+
+def test_small_integers_in_a_programs_buffer_are_not_floats_near_zero():
+    contract = Contract("main", "other", Entry(EntryKind.PROGRAM, "main"), (), (), (), (), {})
+
+    def program(count: int):
+        buffers = (np.array([0, 0, 0, count], dtype=np.int32).view(np.uint8),)
+        return lambda _: Run(True, 0, (), (), (buffers,), (), (LAUNCH,), (), "", "", 0.0)
+
+    reference = examine(contract, PROGRAM, program(5))
+    assert isinstance(judge(reference, (Candidate(64, program(5)),)), Verified)
+    assert isinstance(judge(reference, (Candidate(64, program(7)),)), Wrong)
