@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,15 +62,18 @@ def _as_floats(buffer: TensorValue) -> TensorValue:
 _ATOMIC_ULPS = 64
 
 
-def is_rounding(got: Outputs, want: Outputs, name: str) -> bool:
-    """Whether output `name` differs by no more than `_ATOMIC_ULPS` ulps of its largest element."""
+def is_rounding(got: Outputs, want: Outputs, name: str, terms: int = 1) -> bool:
+    """Whether output `name` differs by no more ulps of its largest element than a sum of `terms` loses by its order.
+
+    That grows with the root of their number, as the length of a random walk does; it is never below `_ATOMIC_ULPS`.
+    """
     a, b = dict(got.tensors).get(name), dict(want.tensors).get(name)
     if a is None or b is None or not b.dtype.is_float:
         return False
     left, right = decode(a.storage, a.dtype), decode(b.storage, b.dtype)
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         return False
-    limit = _ATOMIC_ULPS * b.dtype.epsilon * float(np.abs(right).max(initial=0.0))
+    limit = max(_ATOMIC_ULPS, math.sqrt(terms)) * b.dtype.epsilon * float(np.abs(right).max(initial=0.0))
     return float(np.abs(left - right).max(initial=0.0)) <= limit
 
 

@@ -19,7 +19,7 @@ from porter.oracle.faults import Observed, findings_of, observation
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
-from porter.simt.job import FaultKind, Job, Run, Schedule
+from porter.simt.job import FaultKind, Job, Run, Schedule, TensorValue
 from porter.source.program import Program
 
 Execute = Callable[[Job], Run]
@@ -151,7 +151,8 @@ class _Examiner:
 
     def _schedule(self, workload: Workload, schedule: Schedule, want: Outputs) -> Outputs | None:
         """The outputs in another order, where they differ from `want` by rounding alone."""
-        run = self.execute(job(self.contract, workload, POISONS[0], schedule))
+        given = job(self.contract, workload, POISONS[0], schedule)
+        run = self.execute(given)
         if not run.finished:
             self._collect(run, workload)
             return None
@@ -159,7 +160,8 @@ class _Examiner:
         wrong = dict(differences(got, want, exact=False, contract=self.contract))
         if not any(o.kind is FaultKind.RACE and o.unsound for o in self.observed):
             # Nobody raced, so what differs was added up by atomics: then even half types lose a few dozen ulps at most.
-            wrong = {name: text for name, text in wrong.items() if not is_rounding(got, want, name)}
+            terms = max((a.storage.size for a in given.arguments if isinstance(a, TensorValue)), default=1)
+            wrong = {name: text for name, text in wrong.items() if not is_rounding(got, want, name, terms)}
         for name, difference in wrong.items():
             text = f"output '{name}' in workload '{workload.name}' depends on the order of threads: {difference}"
             self.observed.append(Observed(FaultKind.RACE, text, 0, unsound=True, schedule_dependent=True))

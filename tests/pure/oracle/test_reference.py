@@ -1,5 +1,6 @@
 """The original is believed only when it finishes, is in bounds, and says the same in every order of threads."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,15 @@ def test_rounding_in_another_order_is_noted_and_believed():
     assert reference.deterministic
     assert reference.because == ""
     assert codes(reference) == ["PORT4022"]
+
+
+@pytest.mark.parametrize(("terms", "believed"), [(37, False), (90_000, True)])
+def test_a_long_sum_may_lose_more_by_its_order(terms, believed):
+    contract = replace(CONTRACT, workloads=(Workload("long", {"n": terms}, 1),))
+    reference = examine(
+        contract, PROGRAM, lambda j: ran(j, doubled(j) * (1 + 2e-5 * (j.schedule is Schedule.SHUFFLED)))
+    )
+    assert reference.deterministic is believed
 
 
 def test_elements_never_written_are_told_from_garbage():
