@@ -143,8 +143,18 @@ def main() -> None:
             records.extend(found)
             for r in found:
                 print(f"{r.outcome:13} {r.repository}/{r.path} {r.entry} [{r.seconds} s] {r.because[:150]}", flush=True)
-    arguments.output.write_text(json.dumps([asdict(r) for r in records], indent=1) + "\n")
+    write(arguments.output, [asdict(r) for r in records])
     print(Counter(r.outcome for r in records))
+
+
+def write(path: Path, fresh: list[dict]) -> None:
+    """Replaces the records of the files that were run and keeps those of all others."""
+    run = {(r["repository"], r["path"]) for r in fresh}
+    old = json.loads(path.read_text()) if path.exists() else []
+    records = [*(r for r in old if (r["repository"], r["path"]) not in run), *fresh]
+    order = {(item.repository, item.path): n for n, item in enumerate(read_corpus(""))}
+    records.sort(key=lambda r: order[r["repository"], r["path"]])
+    path.write_text(json.dumps(records, indent=1) + "\n")
 
 
 if __name__ == "__main__":
