@@ -250,3 +250,12 @@ def test_templates_are_called_from_their_namespace(execute, name, template):
     build = {"entry": entry, "parameters": (CType("float*", "float", 1),)}
     run = execute(text, [np.zeros(1, np.float32)], build=build)
     assert run.outputs[0].storage[0] == 5
+
+
+def test_a_forced_inline_function_can_be_called_by_its_address(execute):
+    text = """
+    __device__ __forceinline__ float twice(float v) { return 2 * v; }
+    template <class F> __device__ __noinline__ float apply(F f, float v) { return f(v); }
+    __global__ void k(float* x) { x[threadIdx.x] = apply(twice, x[threadIdx.x]); }"""
+    run = execute(text, [np.ones(32, np.float32)], block=(32, 1, 1))
+    assert run.outputs[0].storage.tolist() == [2.0] * 32

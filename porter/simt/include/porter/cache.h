@@ -20,7 +20,7 @@ struct Identity {
 
 #define PORTER_LOAD(name) \
     template <class T> \
-    __forceinline__ T name(const T* address) { \
+    inline __attribute__((always_inline)) T name(const T* address) { \
         return *address; \
     }
 PORTER_LOAD(__ldg)
@@ -33,7 +33,7 @@ PORTER_LOAD(__ldcv)
 
 #define PORTER_STORE(name) \
     template <class T> \
-    __forceinline__ void name(T* address, typename porter::Identity<T>::type value) { \
+    inline __attribute__((always_inline)) void name(T* address, typename porter::Identity<T>::type value) { \
         *address = value; \
     }
 PORTER_STORE(__stwb)

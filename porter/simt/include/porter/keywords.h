@@ -10,7 +10,7 @@
 #define __managed__
 #define __grid_constant__
 #define __nv_pure__
-#define __forceinline__ inline __attribute__((always_inline))
+#define __forceinline__ inline  // not `always_inline`: one that is called by its address would not compile
 #define __inline_hint__ inline
 #define __noinline__ __attribute__((noinline))
 #define __align__(bytes) __attribute__((aligned(bytes)))

@@ -23,7 +23,7 @@ inline char* shared_address(Address address) {
 }
 
 // cp.async, done at once. Bytes beyond `source_bytes` are zero.
-__forceinline__ void copy_async(char* to, const char* from, int bytes, int source_bytes = 16) {
+inline __attribute__((always_inline)) void copy_async(char* to, const char* from, int bytes, int source_bytes = 16) {
     for (int i = 0; i < bytes; i += 4)
         *(unsigned int*)(to + i) = i < source_bytes ? *(const unsigned int*)(from + i) : 0u;
 }
