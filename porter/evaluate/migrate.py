@@ -117,7 +117,17 @@ def _proofs(prover: Prover, port: Port, contract: Contract, options: MigrateOpti
     instead = [_proof(prover, port, part, progress) for part in parts]
     if not instead:
         return [proof]
-    return [replace(instead[0], findings=(*proof.findings, *instead[0].findings)), *instead[1:]]
+    first = replace(instead[0], findings=(*proof.findings, *instead[0].findings))
+    return [_without_main(part) for part in (first, *instead[1:])]
+
+
+def _without_main(proof: Proof) -> Proof:
+    """The proof of a part, which says that the whole was not run."""
+    outcome = proof.entry.outcome
+    if not isinstance(outcome, Verified):
+        return proof
+    caveat = "; ".join(filter(None, (outcome.caveat, "main itself did not come to an end here and was not compared")))
+    return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=caveat)))
 
 
 def _proof(prover: Prover, port: Port, contract: Contract, progress: Progress) -> Proof:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from porter.contract.contract import Entry, EntryKind
@@ -13,6 +14,7 @@ from porter.simt.job import BuildRequest, Dialect
 from porter.source.text import Source
 
 _WIDEST = 64
+_BUILDERS = 2
 _SOURCES = {"plain CUDA": "", "PyTorch extensions": "#include <torch/extension.h>\n"}
 
 
@@ -23,14 +25,13 @@ def warm(cache: Path, progress: Progress) -> None:
     """
     for kind, text in _SOURCES.items():
         progress(f"preparing for {kind}")
-        for request in _requests(Source(Path("warm.cu"), text)):
-            prepare(request, cache)
+        with ThreadPoolExecutor(_BUILDERS) as pool:
+            list(pool.map(lambda request: prepare(request, cache), _requests(Source(Path("warm.cu"), text))))
 
 
 def _requests(source: Source) -> Iterator[BuildRequest]:
-    """The four builds a migration makes: the original, its double-precision twin, and the port at both widths."""
+    """The builds every migration makes: the original, and the port at both widths."""
     entry = Entry(EntryKind.POINTER, "warm")
     yield BuildRequest(source, (), Dialect.CUDA, entry, (), CUDA_WARP_SIZE)
-    yield BuildRequest(source, (), Dialect.CUDA, entry, (), CUDA_WARP_SIZE, double_precision=True)
     for width in (_WIDEST, CUDA_WARP_SIZE):
         yield BuildRequest(source, (), Dialect.MACA, entry, (), width)
