@@ -2,7 +2,11 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
+#define CUB_NS_PREFIX namespace own {
+#define CUB_NS_POSTFIX }
 #include <cub/cub.cuh>
+#undef CUB_NS_PREFIX
+#undef CUB_NS_POSTFIX
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -67,7 +71,7 @@ __global__ void block_collectives() {
 
 __global__ void warp_collectives() {
     const int rank = threadIdx.x, lane = rank % warpSize;
-    using Warp = cub::WarpReduce<int>;
+    using Warp = own::cub::WarpReduce<int>;  // CUB_NS_PREFIX puts CUB into a namespace of the program's
     typename Warp::TempStorage storage;
     const int sum = Warp(storage).Sum(lane);
     EXPECT("warp sum", lane != 0 || sum == warpSize * (warpSize - 1) / 2);

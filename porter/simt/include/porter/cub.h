@@ -1,6 +1,7 @@
 // CUB as programs include it.
 #pragma once
 
+#include "porter/cub_allocator.h"
 #include "porter/cub_block_io.h"
 #include "porter/cub_block_reduce.h"
 #include "porter/cub_block_scan.h"
