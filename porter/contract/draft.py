@@ -185,7 +185,7 @@ class _Drafter:
     def _dtype(self, param: Param, use: Use) -> DType:
         if param.name in self.extents.facts:
             stated = self.extents.facts[param.name].dtype
-            return stated or (DType.INT64 if use.selects else DType.FLOAT32)
+            return stated or (DType.INT64 if use.selects else self._dispatched())
         base = param.type.base
         arguments = {t.name: a for t, a in zip(self.function.template, self.template, strict=False)}
         found = element_type(arguments.get(base, base)) or element_type(self.usage.named_type(base))
@@ -193,6 +193,11 @@ class _Drafter:
             element = f"'{param.name}' points to {base}; its bytes are taken to be float32"
             self.questions.append(Question(param.name, element, "--contract"))
         return found or DType.FLOAT32
+
+    def _dispatched(self) -> DType:
+        """float32, unless the entry's dispatch macros leave it out."""
+        types = [t for name in self.usage.dispatched(self.function) if (t := element_type(name)) is not None]
+        return types[0] if types and DType.FLOAT32 not in types else DType.FLOAT32
 
     def _values(self, dtype: DType, use: Use) -> tuple[Values, str]:
         if dtype is DType.BOOL:

@@ -10,6 +10,7 @@ from functools import cached_property
 from porter.contract.body import Body, comparisons, quietly, walk
 from porter.contract.expressions import free_names, render
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
+from porter.source.dispatch import meanings
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
 from porter.source.parse import Read, read
 from porter.source.program import Function, Macro, Program
@@ -151,6 +152,14 @@ class Usage:
             for function in (*program.kernels, *program.device_functions, *program.host_functions):
                 named.setdefault(function.name, []).append(function)
         return named
+
+    def dispatched(self, function: Function) -> tuple[str, ...]:
+        """The types that the dispatch macros `function` uses give to a name, theirs or those of headers."""
+        macros = {m.name: m for p in (*(r.program for r in self._read_headers), self.program) for m in p.macros}
+        words = self.body(function).words
+        called = [i for i, word in enumerate(words[:-1]) if words[i + 1].text == "(" and word.text.isupper()]
+        found = (types for i in called for types in meanings(words, i, macros).values())
+        return tuple(dict.fromkeys(t for types in found for t in types))
 
     @cached_property
     def header_hosts(self) -> tuple[Function, ...]:
