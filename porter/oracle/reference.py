@@ -33,6 +33,7 @@ _UNSOUND = frozenset(
     (FaultKind.OUT_OF_BOUNDS, FaultKind.DEADLOCK, FaultKind.RACE, FaultKind.CRASH, FaultKind.TIMEOUT,
      FaultKind.RESOURCE, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
 )  # fmt: skip
+_GARBAGE = frozenset((FaultKind.UNINITIALISED, FaultKind.LANE_ABSENT, FaultKind.LANE_OUTSIDE_MASK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +115,8 @@ class _Examiner:
         at = next((i for i, o in enumerate(self.observed) if o.unsound), None)
         if at is None:
             return ""
-        # What was read unwritten before is where the trouble begins: a counter never cleared, an index never set.
-        garbage = next((o.text for o in self.observed[:at] if o.kind is FaultKind.UNINITIALISED and o.line), "")
+        # Garbage taken in before is where the trouble begins: a counter never cleared, a lane no warp has.
+        garbage = next((o.text for o in self.observed[:at] if o.kind in _GARBAGE and o.line), "")
         return f"{self.observed[at].text}; before that, {garbage}" if garbage else self.observed[at].text
 
     def examine(self, workload: Workload) -> Expected | None:

@@ -8,6 +8,7 @@ import pytest
 
 from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
 from porter.contract.dtype import DType
+from porter.oracle.outputs import Outputs, widest
 from porter.oracle.reference import POISONS, examine
 from porter.oracle.text_output import compare_text
 from porter.simt.job import Fault, FaultKind, Job, Run, Schedule, TensorValue
@@ -58,8 +59,9 @@ def test_a_clean_original_is_believed():
     assert {j.poison for j in jobs} == set(POISONS)
 
 
-def test_what_was_read_unwritten_is_named_as_the_beginning_of_the_trouble():
-    unset = Fault(FaultKind.UNINITIALISED, "k.cu", 3, "k", "reads `n`, which nobody has written")
+@pytest.mark.parametrize("kind", [FaultKind.UNINITIALISED, FaultKind.LANE_ABSENT])
+def test_garbage_taken_in_is_named_as_the_beginning_of_the_trouble(kind):
+    unset = Fault(kind, "k.cu", 3, "k", "reads what nobody has written")
     beyond = Fault(FaultKind.OUT_OF_BOUNDS, "k.cu", 3, "k", "writes at byte -4")
     because = examine(CONTRACT, PROGRAM, lambda job: ran(job, doubled(job), unset, beyond)).because
     assert because.startswith("out of bounds in k: writes at byte -4")
@@ -91,6 +93,15 @@ def test_a_long_sum_may_lose_more_by_its_order(terms, believed):
         contract, PROGRAM, lambda j: ran(j, doubled(j) * (1 + 2e-5 * (j.schedule is Schedule.SHUFFLED)))
     )
     assert reference.deterministic is believed
+
+
+def test_a_run_that_recorded_fewer_buffers_widens_only_those():
+    def tensor(value):
+        return TensorValue(DType.FLOAT32, (1,), np.full(1, value, np.float32))
+
+    want = Outputs((("a", tensor(1)), ("b", tensor(2))), "", 0)
+    (_, a), (_, b) = widest(want, [Outputs((("a", tensor(3)),), "", 0)]).tensors
+    assert (a.storage[0], b.storage[0]) == (3, 2)
 
 
 def test_elements_never_written_are_told_from_garbage():
