@@ -83,7 +83,8 @@ def widest(want: Outputs, candidates: Sequence[Outputs | None]) -> Outputs | Non
     if not present:
         return None
     chosen = tuple(
-        (name, max((p[name] for p in present), key=lambda t: _distance(t, value))) for name, value in want.tensors
+        (name, max((p.get(name, value) for p in present), key=lambda t: _distance(t, value)))
+        for name, value in want.tensors
     )
     return Outputs(chosen, want.text, want.exit_code)
 

@@ -63,10 +63,15 @@ def kinds(reading: Reading, functions: Sequence[Function], launches: Sequence[La
     )
     device = {f.qualified for f in functions if f.space in ("global", "device")}
     names = {f.name for f in kernels}
+    hosts = {f.name for f in functions if f.space == "host" and not f.scope}
     for launch in launches:
         if launch.inside in device:
             yield finding(
                 "PORT2010", launch.span, f"{launch.kernel} is launched from device code", "launch it from the host"
+            )
+        elif launch.kernel in hosts - names:
+            yield finding(
+                "PORT2013", launch.span, f"{launch.kernel} is launched, but is no __global__ function", "call it"
             )
         elif kernels and launch.kernel.split("::")[-1] not in names and _is_plain_name(launch, functions):
             yield finding(
