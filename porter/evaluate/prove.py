@@ -23,6 +23,7 @@ from porter.oracle.reference import POISONS, Reference, examine
 from porter.simt.build import build
 from porter.simt.job import BuildFailure, Executable, HardwareLimits, Job, Limits, Run, TensorValue
 from porter.simt.run import run
+from porter.source.program import Program
 
 CUDA_WARP_SIZE = 32
 _MISFIT = "the contract is open: extents found by running do not hold at every size (--contract)"
@@ -77,8 +78,7 @@ class Prover:
         progress(f"building {contract.name}")
         built, *ports = self._build(contract)
         if isinstance(built, BuildFailure):
-            because = f"the CUDA source does not build on the executor: {_place(built)}{built.message}"
-            return _unproven(contract, because)
+            return _unproven(contract, _not_built(built, self.original.program))
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
         execute = self.bench.execute(built)
         confirmation = confirm(contract, execute, self.sizes)
@@ -180,6 +180,15 @@ def _written(reference: Reference) -> list[TensorValue]:
     """What the original was seen to leave, without the arguments that it only reads."""
     read = {tensor.name for tensor in reference.contract.tensors if tensor.role is Role.IN}
     return [t for expected in reference.expected for name, t in expected.outputs.tensors if name not in read]
+
+
+def _not_built(failure: BuildFailure, program: Program) -> str:
+    """Why the original cannot be executed: what the compiler said, or what porter itself could not read before."""
+    said = f"the CUDA source does not build on the executor: {_place(failure)}{failure.message}"
+    if failure.line or not program.not_understood:
+        return said
+    first = program.not_understood[0]
+    return f"the CUDA source is no C++ from line {first.span.line} on: {first.reason}"
 
 
 def _place(failure: BuildFailure) -> str:

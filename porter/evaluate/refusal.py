@@ -46,4 +46,4 @@ def _reached(contract: Contract, program: Program, usage: Usage) -> set[Function
 
 
 def _within(finding: Finding, span: Span) -> bool:
-    return finding.span is not None and span.start <= finding.span.start < span.end
+    return finding.source is None and finding.span is not None and span.start <= finding.span.start < span.end

@@ -9,7 +9,7 @@ frame     the line by which porter knows its work again, the runtime's header, t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from porter.backend import Port, PortedFile, Target
@@ -62,7 +62,8 @@ def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
     main_name = port_name(program)
     ported = [_ported(program, main_name, shared, needs_runtime=needs_runtime)]
     for header, name in zip(headers, shared.names.values(), strict=True):
-        ported.append(_ported(parse(header), name, shared, needs_runtime=False))
+        file, findings = _ported(parse(header), name, shared, needs_runtime=False)
+        ported.append((file, tuple(replace(f, source=header) for f in findings)))
     return Port(tuple(file for file, _ in ported), tuple(f for _, findings in ported for f in findings))
 
 
