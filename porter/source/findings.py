@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from porter.catalogue import core_catalogue
 from porter.findings import Finding
-from porter.source.headers import HeaderFinder, missing_headers
+from porter.source.headers import HeaderFinder, includes_kernels, missing_headers
 from porter.source.lexer import Token, TokenKind
 from porter.source.program import Function, Launch, NotUnderstood
 from porter.source.reading import Reading
@@ -50,10 +50,12 @@ def exhausted(stopped: bool) -> Iterator[Finding]:
         yield finding("PORT2012", None, "macro expansion was stopped", "compile the macros' output and port that")
 
 
-def kinds(reading: Reading, functions: Sequence[Function], launches: Sequence[Launch]) -> Iterator[Finding]:
+def kinds(
+    reading: Reading, functions: Sequence[Function], launches: Sequence[Launch], headers: HeaderFinder | None
+) -> Iterator[Finding]:
     """What kind of code the file holds, where that decides what porter can do with it."""
     kernels = [f for f in functions if f.space == "global"]
-    if not kernels and not launches:
+    if not kernels and not launches and not (headers and includes_kernels(reading.source, headers)):
         yield _without_kernels(reading)
     yield from _first_use(
         reading, TEXTURES, "PORT2008", "{} reads through the texture unit", "read device memory directly"

@@ -20,6 +20,16 @@ _TOOLKIT = (
 )  # fmt: skip
 
 
+# Of C; those of C++ have no suffix.
+_STANDARD = frozenset(
+    f"{name}.h" for name in (
+        "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "limits", "locale", "math", "setjmp",
+        "signal", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "tgmath", "time", "uchar",
+        "wchar", "wctype",
+    )
+)  # fmt: skip
+
+
 class HeaderFinder(Protocol):
     """Answers what `#include` means."""
 
@@ -54,6 +64,13 @@ def local_headers(source: Source, include_dirs: Iterable[Path] = ()) -> tuple[tu
     return tuple((name, header) for (name, _), header in found.items())
 
 
+def includes_kernels(source: Source, finder: HeaderFinder) -> bool:
+    """Whether a local header of `source` says `__global__`."""
+    found: dict[tuple[str, Path], Source] = {}
+    _collect(source, finder, found)
+    return any("__global__" in header.text for header in found.values())
+
+
 def _collect(source: Source, finder: HeaderFinder, found: dict[tuple[str, Path], Source]) -> None:
     for include in includes(source, directives(source.text)):
         header = finder(include.path, source)
@@ -75,5 +92,10 @@ def missing_headers(source: Source, finder: HeaderFinder) -> Iterator[tuple[str,
             header = finder(include.path, here)
             if header is not None:
                 waiting.append(header)
-            elif not include.angled and not include.path.startswith(_TOOLKIT):
+            elif not include.angled and not _is_installed(include.path):
                 yield include.path, here, include.span.start, include.span.end
+
+
+def _is_installed(name: str) -> bool:
+    """Whether a header comes with a compiler or a toolkit; some write those in quotes."""
+    return name.startswith(_TOOLKIT) or name in _STANDARD or "." not in name

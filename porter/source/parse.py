@@ -75,7 +75,7 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
         *(about.missing(source, headers) if headers is not None else ()),
         *about.skipped(reading, _kernels_in(source, preprocessed.skipped)),
         *about.exhausted(preprocessed.exhausted),
-        *about.kinds(reading, functions, launches),
+        *about.kinds(reading, functions, launches, headers),
     )
     program = Program(
         source=source,

@@ -39,3 +39,15 @@ def test_a_header_that_includes_itself_ends(tmp_path):
     path.write_text('#include "self.h"\nint x;\n')
     assert len(local_headers(Source(path, path.read_text()))) == 1
     assert parse(Source(Path(path), path.read_text()), headers=DiskHeaders()).kernels == ()
+
+
+def test_standard_headers_in_quotes_are_not_missing(tmp_path):
+    source = Source(tmp_path / "a.cu", '#include "cmath"\n#include "stdlib.h"\n__global__ void k() {}\n')
+    assert parse(source, headers=DiskHeaders()).findings == ()
+
+
+def test_kernels_of_a_header_count(tmp_path):
+    (tmp_path / "k.cuh").write_text("__global__ void k() {}\nvoid run() { k<<<1, 1>>>(); }\n")
+    source = Source(tmp_path / "a.cu", '#include "k.cuh"\nvoid entry() { run(); }\n')
+    assert parse(source, headers=DiskHeaders()).findings == ()
+    assert [f.code for f in parse(source).findings] == ["PORT2003"]
