@@ -12,7 +12,7 @@ import numpy as np
 from porter.contract.confirm import confirm
 from porter.contract.contract import Contract, EntryKind, Question, Role
 from porter.contract.findings import contract_findings
-from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents
+from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_extents
 from porter.evaluate.judge import Candidate, Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Wrong
@@ -78,7 +78,7 @@ class Prover:
         progress(f"building {contract.name}")
         built, *ports = self._build(contract)
         if isinstance(built, BuildFailure):
-            return _unproven(contract, _not_built(built, self.original.program))
+            return _unproven(contract, _not_built(built, contract, self.original.program))
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
         execute = self.bench.execute(built)
         confirmation = confirm(contract, execute, self.sizes)
@@ -182,9 +182,14 @@ def _written(reference: Reference) -> list[TensorValue]:
     return [t for expected in reference.expected for name, t in expected.outputs.tensors if name not in read]
 
 
-def _not_built(failure: BuildFailure, program: Program) -> str:
-    """Why the original cannot be executed: what the compiler said, or what porter itself could not read before."""
+def _not_built(failure: BuildFailure, contract: Contract, program: Program) -> str:
+    """Why the original cannot be executed: what the compiler said, or what porter itself could not read before.
+
+    Where only the call of the entry does not compile, it is the contract that has no values for it.
+    """
     said = f"the CUDA source does not build on the executor: {_place(failure)}{failure.message}"
+    if not failure.line and (asked := others(contract)):
+        return f"{_asked(*asked)}; {failure.message}"
     if failure.line or not program.not_understood:
         return said
     first = program.not_understood[0]
