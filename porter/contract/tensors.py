@@ -137,7 +137,7 @@ def _dtype(alias: str, text: str, requirements: Sequence[Node]) -> DType | None:
             found = element_type(base)
             if found is not None and base != "void":
                 return found
-            return dispatched(text)
+            return dispatched(text) if "AT_DISPATCH" in text else None
     return None
 
 

@@ -21,13 +21,11 @@ _TOOLKIT = (
 
 
 # Of C; those of C++ have no suffix.
-_STANDARD = frozenset(
-    f"{name}.h" for name in (
-        "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "limits", "locale", "math", "setjmp",
-        "signal", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "tgmath", "time", "uchar",
-        "wchar", "wctype",
-    )
-)  # fmt: skip
+_STANDARD = frozenset((
+    "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "limits.h", "locale.h", "math.h",
+    "setjmp.h", "signal.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
+    "string.h", "tgmath.h", "time.h", "uchar.h", "wchar.h", "wctype.h",
+))  # fmt: skip
 
 
 class HeaderFinder(Protocol):
