@@ -55,7 +55,9 @@ class Side:
             names = ", ".join(dict.fromkeys(f.qualified for f in functions)) or "none"
             raise ContractError(f"{self.source.path} defines no '{entry.name}'", f"it defines: {names}")
         wanted = [argument.name for argument in contract.arguments]
-        chosen = next((f for f in named if [p.name for p in f.params] == wanted), named[0])
+        matching = [f for f in named if [p.name for p in f.params] == wanted] or named[:1]
+        # A template and its explicit specialisation may name their parameters alike.
+        chosen = next((f for f in matching if len(f.template) == len(entry.template)), matching[0])
         return tuple(_instantiated(p.type, chosen, entry.template) for p in chosen.params)
 
 
