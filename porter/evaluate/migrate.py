@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
@@ -53,7 +54,15 @@ def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Mi
     original = original_side(program, options.include_dirs, options.defines)
     progress(f"porting {source.path.name}")
     port = backend.port(program, tuple(header for _, header in original.headers), target)
-    return held(original, port, target, options, progress)
+    migration = held(original, port, target, options, progress)
+    with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
+        error = backend.compile(port, target, Path(workdir))
+    return migration if error is None else _not_compiled(migration, error)
+
+
+def _not_compiled(migration: Migration, error: Finding) -> Migration:
+    """What the vendor's own compiler refuses is no port, whatever the executor made of it."""
+    return replace(migration, outcome=NotBuilt(error.message, error.message), findings=(*migration.findings, error))
 
 
 def held(original: Side, port: Port, target: Target, options: MigrateOptions, progress: Progress) -> Migration:
