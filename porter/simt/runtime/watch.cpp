@@ -118,8 +118,9 @@ void report_race(const Conflict& race, bool write) {
 
 void judge_store() {
     if (unjudged.region == nullptr) return;
-    if (std::memcmp(unjudged.stored, unjudged.before, unjudged.bytes) != 0) report_race(unjudged, true);
-    unjudged.region = nullptr;
+    const Conflict race = unjudged;
+    unjudged.region = nullptr;  // first: a report may run library code that was built with hooks, too
+    if (std::memcmp(race.stored, race.before, race.bytes) != 0) report_race(race, true);
 }
 
 void note_store(const void* address, std::size_t bytes) {
