@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 from porter.contract.body import Body, comparisons, quietly, walk
 from porter.contract.expressions import free_names, render
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
-from porter.source.dispatch import meanings
+from porter.source.dispatch import aliases, meanings
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
 from porter.source.parse import Read, read
 from porter.source.program import Function, Macro, Program
@@ -154,12 +155,16 @@ class Usage:
         return named
 
     def dispatched(self, function: Function) -> tuple[str, ...]:
-        """The types that the dispatch macros `function` uses give to a name, theirs or those of headers."""
+        """What dispatch macros in `function`, expanded or not, make of names: `case Half: { using T = half;`."""
         macros = {m.name: m for p in (*(r.program for r in self._read_headers), self.program) for m in p.macros}
         words = self.body(function).words
-        called = [i for i, word in enumerate(words[:-1]) if words[i + 1].text == "(" and word.text.isupper()]
-        found = (types for i in called for types in meanings(words, i, macros).values())
-        return tuple(dict.fromkeys(t for types in found for t in types))
+        found: list[str] = []
+        for i in range(2, len(words) - 1):
+            if words[i].text == "using" and ":" in (words[i - 1].text, words[i - 2].text):
+                found += [meaning for _, meaning in islice(aliases(words[i:]), 1)]
+            elif words[i].text.isupper() and words[i + 1].text == "(":
+                found += [t for types in meanings(words, i, macros).values() for t in types]
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def header_hosts(self) -> tuple[Function, ...]:
