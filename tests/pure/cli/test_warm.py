@@ -16,7 +16,6 @@ def test_every_kind_of_build_a_migration_makes_is_prepared(porter, monkeypatch, 
         == {kind[1:] for kind in kinds if not kind[0]}
         == {
             (Dialect.CUDA, 32, False),
-            (Dialect.CUDA, 32, True),
             (Dialect.MACA, 64, False),
             (Dialect.MACA, 32, False),
         }
