@@ -48,10 +48,15 @@ class PortedFile:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of one program. `findings` say what was dangerous and what was done; an ERROR means it is not whole."""
+    """A port of one program. `findings` say what was dangerous and what was done; an ERROR means it is not whole.
+
+    `explicit` is the CUDA source with the barriers that it relies on and leaves out (lanes trusted to run in lockstep,
+    which no device since Volta grants): without them it races and is no reference. None where it leaves out none.
+    """
 
     files: tuple[PortedFile, ...]
     findings: tuple[Finding, ...]
+    explicit: Source | None = None
 
 
 class Backend(Protocol):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +34,10 @@ from porter.source.text import Source
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
 _BUILDERS = 2
+_PARTS_ONLY = "main itself did not come to an end here and was not compared"
+_LOCKSTEP = (
+    "the original, whose lanes trust each other to run in lockstep, was executed with the __syncwarp() that takes"
+)
 
 
 def migrate(path: Path, options: MigrateOptions, progress: Progress) -> tuple[Migration, ...]:
@@ -70,9 +76,12 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     begin = time.monotonic()
     program = original.program
     contracts = _contracts(original, options)
-    with ThreadPoolExecutor(_BUILDERS) as pool:
-        prover = _prover(original, port, target, options, pool)
+    with _builders() as pool:
+        reference = original if port.explicit is None else replace(original, source=port.explicit)
+        prover = _prover(reference, port, target, options, pool)
         proofs = [proof for contract in contracts for proof in _proofs(prover, port, contract, options, progress)]
+    if port.explicit is not None:
+        proofs = [_with_caveat(proof, _LOCKSTEP) for proof in proofs]
     usage = Usage(program, tuple(header for _, header in original.headers))
     entries = tuple(replace(p.entry, kernels=_kernels(p.entry.contract, usage)) for p in proofs)
     return Migration(
@@ -112,6 +121,16 @@ def _prover(original: Side, port: Port, target: Target, options: MigrateOptions,
     return Prover(original, ported_side(port, original), options.sizes, bench)
 
 
+@contextmanager
+def _builders() -> Iterator[Executor]:
+    """Threads for builds; what has not begun when the user interrupts never does."""
+    pool = ThreadPoolExecutor(_BUILDERS)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def _warp_sizes(target: Target) -> tuple[int, ...]:
     """The target's width first; then CUDA's own, at which a port must still be right."""
     return tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
@@ -127,16 +146,16 @@ def _proofs(prover: Prover, port: Port, contract: Contract, options: MigrateOpti
     if not instead:
         return [proof]
     first = replace(instead[0], findings=(*proof.findings, *instead[0].findings))
-    return [_without_main(part) for part in (first, *instead[1:])]
+    return [_with_caveat(part, _PARTS_ONLY) for part in (first, *instead[1:])]
 
 
-def _without_main(proof: Proof) -> Proof:
-    """The proof of a part, which says that the whole was not run."""
+def _with_caveat(proof: Proof, caveat: str) -> Proof:
+    """The proof, which says what its verdict leaves out."""
     outcome = proof.entry.outcome
     if not isinstance(outcome, Verified):
         return proof
-    caveat = "; ".join(filter(None, (outcome.caveat, "main itself did not come to an end here and was not compared")))
-    return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=caveat)))
+    whole = "; ".join(filter(None, (outcome.caveat, caveat)))
+    return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=whole)))
 
 
 def _proof(prover: Prover, port: Port, contract: Contract, progress: Progress) -> Proof:

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from porter.backend import Port, PortedFile, Target
 from porter.findings import Finding
+from porter.source.edit import apply_edits
 from porter.source.parse import parse
 from porter.source.program import HostForm, Program
 from porter.source.text import Source
@@ -31,6 +32,7 @@ from porter_maca.ptx import translate_ptx
 from porter_maca.stamp import is_ported
 from porter_maca.traced import Traced
 from porter_maca.wave import rewrite
+from porter_maca.wave.danger import Danger
 
 _HEADER_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".cuh", ".inl", ".inc"})
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "mc_runtime.h", "mcr/mc_runtime.h", "hc_runtime.h", "hcr/hc_runtime.h"})
@@ -62,9 +64,18 @@ def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
     main_name = port_name(program)
     ported = [_ported(program, main_name, shared, needs_runtime=needs_runtime)]
     for header, name in zip(headers, shared.names.values(), strict=True):
-        file, findings = _ported(parse(header), name, shared, needs_runtime=False)
-        ported.append((file, tuple(replace(f, source=header) for f in findings)))
-    return Port(tuple(file for file, _ in ported), tuple(f for _, findings in ported for f in findings))
+        file, about = _ported(parse(header), name, shared, needs_runtime=False)
+        ported.append((file, tuple(replace(f, source=header) for f in about)))
+    findings = tuple(f for _, about in ported for f in about)
+    return Port(tuple(file for file, _ in ported), findings, _explicit(program, target, findings))
+
+
+def _explicit(program: Program, target: Target, findings: Sequence[Finding]) -> Source | None:
+    """The CUDA source with the warp barriers its lockstep exchanges lack."""
+    if not any(f.code == Danger.LOCKSTEP and f.source is None for f in findings):
+        return None
+    source = program.source
+    return replace(source, text=apply_edits(source.text, rewrite(program, source, target).explicit))
 
 
 def port_name(program: Program) -> str:

@@ -90,6 +90,8 @@ def test_a_directory_gives_one_document_with_a_migration_each(porter, write, tmp
 def test_an_interrupt_ends_the_run_and_leaves_no_output(write, tmp_path, cache):
     endless = SUM.replace("__syncthreads();", "volatile int go = 1; while (go) {}")
     write("sum.cu", endless)
+    # A test run in the background inherits SIGINT ignored, and so would porter, as no user at a terminal has it.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "porter", "migrate", "sum.cu", "--target", "maca"],
         cwd=tmp_path,
@@ -98,8 +100,41 @@ def test_an_interrupt_ends_the_run_and_leaves_no_output(write, tmp_path, cache):
         stderr=subprocess.PIPE,
         text=True,
     )
+    signal.signal(signal.SIGINT, inherited)
     time.sleep(2)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout, stderr) == (130, "", "")
     assert not (tmp_path / "porter-out").exists()
+
+
+LOCKSTEP = """\
+__device__ void tail(volatile float* s, int t) {
+    s[t] += s[t + 32];
+    s[t] += s[t + 16];
+    s[t] += s[t + 8];
+    s[t] += s[t + 4];
+    s[t] += s[t + 2];
+    s[t] += s[t + 1];
+}
+
+__global__ void total(const float* x, float* y) {
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    s[t] = x[blockIdx.x * 128 + t];
+    __syncthreads();
+    if (t < 64) s[t] += s[t + 64];
+    __syncthreads();
+    if (t < 32) tail(s, t);
+    if (t == 0) y[blockIdx.x] = s[0];
+}
+
+void totals(const float* x, float* y, int blocks) { total<<<blocks, 128>>>(x, y); }
+"""
+
+
+def test_lanes_trusted_to_run_in_lockstep_get_the_barriers_that_takes_and_the_verdict_says_so(porter, write):
+    done = porter("migrate", write("total.cu", LOCKSTEP), "--target", "maca", "--json")
+    assert (done.code, done.document["outcome"]) == (0, "verified")
+    assert "lockstep" in done.document["entries"][0]["because"]
+    assert "PORT1006" in {finding["code"] for finding in done.document["findings"]}

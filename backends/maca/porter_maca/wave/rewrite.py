@@ -12,8 +12,8 @@ Arithmetic on 32 (`tid / 32`, `& 31`, `shared[32]`) stays as it is; `hazards` fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import pairwise
 
@@ -42,11 +42,15 @@ _NO_MEETING = _ARITHMETIC | {Danger.HALF_WAVE_BLOCK, Danger.HOST_WARP_SIZE, Dang
 
 @dataclass(frozen=True, slots=True)
 class WaveResult:
-    """Edits of the source, what they answer to, and the text they need once in each file; empty when they need none."""
+    """Edits of the source, what they answer to, and the text they need once in each file; empty when they need none.
+
+    `explicit` are edits that leave the source CUDA: the barriers its lanes rely on without writing them.
+    """
 
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
     helpers: str = ""
+    explicit: tuple[Edit, ...] = ()
 
 
 def rewrite(program: Program, source: Source, target: Target) -> WaveResult:
@@ -58,9 +62,16 @@ def rewrite(program: Program, source: Source, target: Target) -> WaveResult:
     if target.warp_size == CUDA_WARP_SIZE or _is_ported(parts[0]):
         return WaveResult()
     changes = _dangerous(tuple(_changes(parts, program, source)))
-    edits = (*nested(w for c in changes for w in c.wraps), *(e for c in changes for e in c.edits))
-    needs_helpers = any("warp32::" in edit.replacement for edit in edits)
-    return WaveResult(edits, findings(changes, program, source), helper_text() if needs_helpers else "")
+    edits = _edits(changes)
+    helpers = helper_text() if any("warp32::" in edit.replacement for edit in edits) else ""
+    lockstep = _edits(c for c in changes if c.danger is Danger.LOCKSTEP)
+    explicit = tuple(replace(e, replacement=e.replacement.replace("warp32::sync(", "__syncwarp(")) for e in lockstep)
+    return WaveResult(edits, findings(changes, program, source), helpers, explicit)
+
+
+def _edits(changes: Iterable[Change]) -> tuple[Edit, ...]:
+    every = tuple(changes)
+    return (*nested(w for c in every for w in c.wraps), *(e for c in every for e in c.edits))
 
 
 def helper_text() -> str:
