@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -148,7 +149,9 @@ def main() -> None:
 
 
 def write(path: Path, fresh: list[dict]) -> None:
-    """Replaces the records of the files that were run and keeps those of all others."""
+    """Replaces the records of the files that were run and keeps those of all others; folders of this machine go."""
+    for record in fresh:
+        record["because"] = re.sub(r"(/[^/:,;()'`]+)+/(?=[^/\s:]+:)", "", record["because"])
     run = {(r["repository"], r["path"]) for r in fresh}
     old = json.loads(path.read_text()) if path.exists() else []
     records = [*(r for r in old if (r["repository"], r["path"]) not in run), *fresh]

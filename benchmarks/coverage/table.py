@@ -20,7 +20,10 @@ SOURCE_AT_FAULT = "the original itself cannot be believed"
 def main() -> None:
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "results.json"
     records = json.loads(path.read_text())
-    commits = {r["name"]: r["commit"] for r in tomllib.loads((HERE / "corpus.toml").read_text())["repository"]}
+    corpus = tomllib.loads((HERE / "corpus.toml").read_text())["repository"]
+    commits = {r["name"]: r["commit"] for r in corpus}
+    run = {(r["repository"], r["path"]) for r in records}
+    missing = [f"{r['name']}/{f['path']}" for r in corpus for f in r["files"] if (r["name"], f["path"]) not in run]
     print("# Coverage on public CUDA\n")
     print(
         "What `porter migrate --target maca` makes of CUDA that nobody wrote for it: the files of "
@@ -29,12 +32,17 @@ def main() -> None:
         "and equal to the original at 32; no speed was measured. Regenerate with `benchmarks/coverage/run.py` and "
         "`table.py`.\n"
     )
+    if missing:
+        print(f"{len(missing)} of {len(run) + len(missing)} files were not run yet; they are in no number below.\n")
     summary("Family", records, lambda r: r["family"])
     summary("Repository", records, lambda r: r["repository"])
     reasons(records)
     for repository, rows in grouped(records, lambda r: r["repository"]).items():
         print(f"## {repository}\n\nat `{commits[repository]}`\n")
         table(("path", "entry", "kernels", "outcome", "why not"), map(row, rows))
+    if missing:
+        print("## Not run yet\n")
+        print("\n".join(f"- `{path}`" for path in missing))
 
 
 def grouped(records: list[dict], key) -> dict[str, list[dict]]:
