@@ -1,9 +1,10 @@
 """Run `porter migrate` over the public CUDA named in corpus.toml and write the outcome of every entry.
 
-    python benchmarks/coverage/run.py CHECKOUTS [--only WORD] [--jobs N] [--output FILE]
+    python benchmarks/coverage/run.py CHECKOUTS [--only WORD] [--missing] [--jobs N] [--output FILE]
 
 CHECKOUTS holds one folder a repository, named `owner+name`, at the commit of corpus.toml. Each file is migrated by a
-process of its own with a time limit; FILE (`results.json` beside this script) gets a record an entry, in corpus order.
+process of its own with a time limit; FILE (`results.json` beside this script) gets a record an entry, in corpus order,
+after every file. With `--missing` the files that have a record are left as they are.
 """
 
 from __future__ import annotations
@@ -134,18 +135,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--missing", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path, default=HERE / "results.json")
     arguments = parser.parse_args()
     items = read_corpus(arguments.only)
-    records: list[Record] = []
+    if arguments.missing:
+        done = {(r["repository"], r["path"]) for r in recorded(arguments.output)}
+        items = [item for item in items if (item.repository, item.path) not in done]
+    outcomes: Counter[str] = Counter()
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for found in pool.map(lambda item: migrate(item, arguments.checkouts), items):
-            records.extend(found)
+            write(arguments.output, [asdict(r) for r in found])
+            outcomes.update(r.outcome for r in found)
             for r in found:
                 print(f"{r.outcome:13} {r.repository}/{r.path} {r.entry} [{r.seconds} s] {r.because[:150]}", flush=True)
-    write(arguments.output, [asdict(r) for r in records])
-    print(Counter(r.outcome for r in records))
+    print(outcomes)
+
+
+def recorded(path: Path) -> list[dict]:
+    return json.loads(path.read_text()) if path.exists() else []
 
 
 def write(path: Path, fresh: list[dict]) -> None:
@@ -153,8 +162,7 @@ def write(path: Path, fresh: list[dict]) -> None:
     for record in fresh:
         record["because"] = re.sub(r"(/[^/:,;()'`]+)+/(?=[^/\s:]+:)", "", record["because"])
     run = {(r["repository"], r["path"]) for r in fresh}
-    old = json.loads(path.read_text()) if path.exists() else []
-    records = [*(r for r in old if (r["repository"], r["path"]) not in run), *fresh]
+    records = [*(r for r in recorded(path) if (r["repository"], r["path"]) not in run), *fresh]
     order = {(item.repository, item.path): n for n, item in enumerate(read_corpus(""))}
     records.sort(key=lambda r: order[r["repository"], r["path"]])
     path.write_text(json.dumps(records, indent=1) + "\n")
