@@ -29,10 +29,6 @@ COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 _MAX_DEPTH = 12
 _MAX_NODES = 400
 _DECLARED_BY_CALL = frozenset(("dim3", "int", "unsigned", "size_t", "int64_t", "auto"))
-_CHECKS = frozenset(
-    ("TORCH_CHECK", "TORCH_CHECK_EQ", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
-)
-_REFUSALS = frozenset(("throw", "exit", "abort", "AT_ERROR"))
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,7 @@ class Body:
             if word.kind is not TokenKind.IDENTIFIER or words[i - 1].text in (".", "->", "::"):
                 continue
             if after == "=":
-                node = parsed(words[i + 2 : _statement_end(words, i + 2)])
+                node = parsed(words[i + 2 : statement_end(words, i + 2)])
             elif after in ("(", "{") and words[i - 1].text in _DECLARED_BY_CALL:
                 arguments = [parsed(a) for a in split_arguments(words, i + 1)]
                 if any(a is None for a in arguments):
@@ -85,28 +81,12 @@ class Body:
                 node = parsed(_middle(inner) if word.text == "for" else inner)
             elif word.text == "?":
                 start = _statement_start(words, i)
-                node = parsed(words[start : _statement_end(words, start)])
+                node = parsed(words[start : statement_end(words, start)])
             else:
                 continue
             if node is not None:
                 found.append(node)
         return tuple(found)
-
-    @cached_property
-    def requirements(self) -> tuple[Node, ...]:
-        """What must be true for the function to go on: its checks, and the opposite of what it refuses."""
-        found: list[Node | None] = []
-        words = self.words
-        for i, word in enumerate(words[:-2]):
-            if words[i + 1].text != "(":
-                continue
-            close = match_bracket(words, i + 1)
-            if word.text in _CHECKS and close is not None:
-                found.append(_checked(word.text, [parsed(a) for a in split_arguments(words, i + 1)]))
-            elif word.text == "if" and close is not None and _refuses(words, close + 1):
-                condition = parsed(words[i + 2 : close])
-                found.append(negated(condition) if condition is not None else None)
-        return tuple(clause for node in found if node is not None for clause in clauses(node))
 
     @cached_property
     def calls(self) -> tuple[tuple[str, tuple[Node | None, ...]], ...]:
@@ -136,14 +116,6 @@ class Body:
     def names(self) -> frozenset[str]:
         """Every identifier in it."""
         return frozenset(t.text for t in self.words if t.kind is TokenKind.IDENTIFIER)
-
-
-def _checked(check: str, arguments: Sequence[Node | None]) -> Node | None:
-    """What `check(arguments)` demands."""
-    first, second = (*arguments, None, None)[:2]
-    if check.endswith("_EQ") and first is not None and second is not None:
-        return Binary("==", first, second)
-    return first
 
 
 def written(words: Sequence[Token]) -> str:
@@ -239,7 +211,7 @@ def substitute(node: Node, values: Mapping[str, Node], depth: int = _MAX_DEPTH) 
     return rebuild(node, [substitute(child, values, depth) for child in children(node)])
 
 
-def _statement_end(words: Sequence[Token], start: int) -> int:
+def statement_end(words: Sequence[Token], start: int) -> int:
     """Index of the `;`, or of the `,` or closing bracket outside brackets, that ends the expression at `start`."""
     i = start
     while i < len(words):
@@ -273,18 +245,3 @@ def _middle(words: Sequence[Token]) -> list[Token]:
     """The condition of a `for` head."""
     stops = [i for i, w in enumerate(words) if w.text == ";"]
     return list(words[stops[0] + 1 : stops[1]]) if len(stops) > 1 else []
-
-
-def _refuses(words: Sequence[Token], start: int) -> bool:
-    """Whether the statement at `start` throws or ends the program."""
-    end = start + 1
-    if start < len(words) and words[start].text == "{":
-        end = match_bracket(words, start) or len(words)
-    else:
-        end = _statement_end(words, start)
-    stretch = words[start:end]
-    if any(w.text == "{" or w.kind is TokenKind.LAUNCH_OPEN for w in stretch[1:]):
-        return False  # it does more than refuse
-    if any(w.text in _REFUSALS for w in stretch):
-        return True
-    return any(w.text in _CHECKS and stretch[i + 2].text == "false" for i, w in enumerate(stretch[:-2]))

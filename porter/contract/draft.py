@@ -8,7 +8,7 @@ all symbols with a question, which running the kernel answers (`confirm.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from porter.contract.body import comparisons, walk
@@ -225,7 +225,7 @@ class _Drafter:
         symbols = set(self.symbols)
         stated = [self._expressed(r) for r in self.usage.requirements(self.function)]
         found = [n for n in stated if free_names(n) and free_names(n) <= symbols and any(True for _ in comparisons(n))]
-        found += self._even_shares(symbols)
+        found += [*self._even_shares(symbols), *_exact_quotients(found)]
         for launch in launches_in(self.usage, self.function):
             block = [self._expressed(n) for n in dimensions(self.scope, launch.block.text)]
             names = frozenset[str]().union(*map(free_names, block))
@@ -273,6 +273,13 @@ def _role(param: Param, use: Use) -> Role:
     if (param.type.const and param.type.pointers) or not use.writes:
         return Role.IN if param.type.const or use.reads else Role.INOUT
     return Role.INOUT if use.reads else Role.OUT
+
+
+def _exact_quotients(conditions: list[Node]) -> Iterator[Node]:
+    """`n % 4 == 0` for `n / 4 == 32`: of all sizes with that quotient the exact one is meant."""
+    for equality in (c for node in conditions for c in comparisons(node) if c.operator == "=="):
+        if isinstance(equality.left, Binary) and equality.left.operator == "/":
+            yield Binary("==", Binary("%", equality.left.left, equality.left.right), Number(0))
 
 
 def _is_identity(node: Node) -> bool:

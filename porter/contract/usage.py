@@ -10,6 +10,7 @@ from itertools import islice
 
 from porter.contract.body import Body, comparisons, quietly, walk
 from porter.contract.expressions import free_names, render
+from porter.contract.requirements import requirements
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
 from porter.source.dispatch import aliases, meanings
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
@@ -81,7 +82,7 @@ class Usage:
     def requirements(self, function: Function) -> tuple[Node, ...]:
         """What the body demands before it goes on, through the checking macros it uses."""
         body = self.body(function)
-        found = list(body.requirements)
+        found = list(requirements(body))
         pending = [(name, nodes, 0) for name, nodes in body.calls]
         while pending:
             name, nodes, depth = pending.pop()
@@ -89,7 +90,7 @@ class Usage:
             if macro is None or depth > _MACRO_DEPTH or any(n is None for n in nodes):
                 continue
             inner = Body(_expanded(macro, nodes))
-            found.extend(inner.requirements)
+            found.extend(requirements(inner))
             pending.extend((n, a, depth + 1) for n, a in inner.calls)
         return tuple(found)
 

@@ -232,3 +232,42 @@ def test_the_cases_of_a_dispatch_decide_the_element_type():
     )
     (contract,) = drafted(text)
     assert [t.dtype for t in contract.tensors] == [DType.FLOAT16]
+
+
+@pytest.mark.parametrize(
+    ("threads", "conditions"),
+    [("n", ("n == 32 || n == 64",)), ("n / 4", ("n / 4 == 32 || n / 4 == 64", "n % 4 == 0"))],
+)
+def test_a_switch_that_refuses_other_values_is_a_condition(threads, conditions):
+    (contract,) = drafted(
+        f"""
+        template <int THREADS> __global__ void copy(float* out, const float* in) {{
+            out[blockIdx.x * THREADS + threadIdx.x] = in[blockIdx.x * THREADS + threadIdx.x];
+        }}
+        void run(float* out, const float* in, int rows, int n) {{
+            const int threads = {threads};
+            switch (threads) {{
+                case 32: copy<32><<<rows, 32>>>(out, in); break;
+                case 64: copy<64><<<rows, 64>>>(out, in); break;
+                default: throw std::runtime_error("threads");
+            }}
+        }}
+        """
+    )
+    assert contract.conditions == conditions
+    assert all(w.sizes["n"] in (32, 64, 128, 256) for w in contract.workloads)
+
+
+def test_a_switch_that_takes_other_values_is_no_condition():
+    (contract,) = drafted(
+        """
+        __global__ void copy(float* out, const float* in) { out[threadIdx.x] = in[threadIdx.x]; }
+        void run(float* out, const float* in, int n) {
+            switch (n) {
+                case 32: copy<<<1, 32>>>(out, in); break;
+                default: copy<<<1, 1>>>(out, in);
+            }
+        }
+        """
+    )
+    assert contract.conditions == ()

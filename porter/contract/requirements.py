@@ -1,0 +1,98 @@
+"""What a function demands before it goes on: its checks, and the opposite of what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from porter.contract.body import Body, clauses, negated, parsed, statement_end
+from porter.contract.syntax import Binary, Node
+from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
+
+_CHECKS = frozenset(
+    ("TORCH_CHECK", "TORCH_CHECK_EQ", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
+)
+_REFUSALS = frozenset(("throw", "exit", "abort", "AT_ERROR"))
+
+
+def requirements(body: Body) -> tuple[Node, ...]:
+    """The conditions under which nothing written in `body` refuses to go on."""
+    demands = (*_checked(body.words), *_unrefused(body.words), *_chosen(body.words))
+    return tuple(clause for demand in demands for clause in clauses(demand))
+
+
+def _checked(words: Sequence[Token]) -> Iterator[Node]:
+    """What `CHECK(condition, ...)` demands."""
+    for i, word in enumerate(words[:-1]):
+        if word.text not in _CHECKS or words[i + 1].text != "(" or match_bracket(words, i + 1) is None:
+            continue
+        first, second = (*(parsed(a) for a in split_arguments(words, i + 1)), None, None)[:2]
+        if word.text.endswith("_EQ") and first is not None and second is not None:
+            yield Binary("==", first, second)
+        elif first is not None:
+            yield first
+
+
+def _unrefused(words: Sequence[Token]) -> Iterator[Node]:
+    """The opposite of `if (condition) throw ...`."""
+    for i, word in enumerate(words):
+        close = _head(words, i) if word.text == "if" else None
+        if close is not None and _refuses(words, close + 1):
+            condition = parsed(words[i + 2 : close])
+            if condition is not None:
+                yield negated(condition)
+
+
+def _chosen(words: Sequence[Token]) -> Iterator[Node]:
+    """One of the cases of a `switch` that refuses all others; of several on the same value, a case of any."""
+    choices: dict[Node, list[Binary]] = {}
+    for i, word in enumerate(words):
+        close = _head(words, i) if word.text == "switch" else None
+        selector = parsed(words[i + 2 : close]) if close is not None else None
+        if close is None or selector is None or close + 1 >= len(words) or words[close + 1].text != "{":
+            continue
+        end = match_bracket(words, close + 1)
+        cases = _cases(words[close + 2 : end]) if end is not None else ()
+        choices.setdefault(selector, []).extend(Binary("==", selector, case) for case in cases)
+    for equalities in choices.values():
+        if equalities:
+            yield _any(equalities)
+
+
+def _any(conditions: Sequence[Binary]) -> Binary:
+    whole = conditions[0]
+    for condition in conditions[1:]:
+        whole = Binary("||", whole, condition)
+    return whole
+
+
+def _cases(words: Sequence[Token]) -> tuple[Node, ...]:
+    """The values of the cases, where `default` refuses; none of a `switch` with another inside."""
+    labels = [parsed(words[i + 1 : _colon(words, i)]) for i, word in enumerate(words) if word.text == "case"]
+    defaults = [_colon(words, i) for i, word in enumerate(words) if word.text == "default"]
+    if len(defaults) != 1 or not _refuses(words, defaults[0] + 1) or any(w.text == "switch" for w in words):
+        return ()
+    return tuple(label for label in labels if label is not None)
+
+
+def _colon(words: Sequence[Token], label: int) -> int:
+    return next((i for i in range(label, len(words)) if words[i].text == ":"), len(words))
+
+
+def _head(words: Sequence[Token], i: int) -> int | None:
+    """The bracket that closes the head of the statement at `i`."""
+    return match_bracket(words, i + 1) if i + 1 < len(words) and words[i + 1].text == "(" else None
+
+
+def _refuses(words: Sequence[Token], start: int) -> bool:
+    """Whether the statement at `start` throws or ends the program."""
+    end = start + 1
+    if start < len(words) and words[start].text == "{":
+        end = match_bracket(words, start) or len(words)
+    else:
+        end = statement_end(words, start)
+    stretch = words[start:end]
+    if any(w.text == "{" or w.kind is TokenKind.LAUNCH_OPEN for w in stretch[1:]):
+        return False  # it does more than refuse
+    if any(w.text in _REFUSALS for w in stretch):
+        return True
+    return any(w.text in _CHECKS and stretch[i + 2].text == "false" for i, w in enumerate(stretch[:-2]))
