@@ -1,10 +1,24 @@
-"""What all tests share: how golden files are compared and rewritten."""
+"""What all tests share: how golden files are compared and rewritten, and how properties choose their examples."""
 
+import hypothesis
 import pytest
+
+# A property fails for its answer alone: every run tries the same examples, and a loaded machine may take its time.
+REPEATABLE = hypothesis.settings(
+    derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+EXPLORING = hypothesis.settings(REPEATABLE, derandomize=False, max_examples=1000)
 
 
 def pytest_addoption(parser):
     parser.addoption("--accept", action="store_true", help="rewrite golden files with what was produced")
+    parser.addoption("--explore", action="store_true", help="try new random examples of every property")
+
+
+def pytest_configure(config):
+    hypothesis.settings.register_profile("repeatable", REPEATABLE)
+    hypothesis.settings.register_profile("exploring", EXPLORING)
+    hypothesis.settings.load_profile("exploring" if config.getoption("--explore") else "repeatable")
 
 
 @pytest.fixture

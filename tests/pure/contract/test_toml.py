@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from porter.contract.contract import (
@@ -64,7 +64,6 @@ def contracts(draw) -> Contract:
 
 
 @given(st.lists(contracts(), min_size=1, max_size=2).map(tuple))
-@settings(deadline=None)
 def test_toml_round_trips_exactly(drafted):
     assert loads(dumps(drafted), PATH) == drafted
 

@@ -89,7 +89,7 @@ def port(name, text):
     return file
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXT)
 def test_a_port_is_left_as_it_is_with_and_without_porters_line(text):
     first = port("op.cu", text)

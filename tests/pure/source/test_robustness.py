@@ -50,19 +50,19 @@ def test_the_text_itself():
     assert program.not_understood == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, len(WHOLE)))
 def test_truncated_anywhere(end):
     survives(WHOLE[:end])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, len(WHOLE) - 1), st.integers(0, 120))
 def test_with_a_stretch_cut_out(start, length):
     survives(WHOLE[:start] + WHOLE[start + length :])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.characters()), max_size=20))
 def test_with_characters_replaced(edits):
     text = list(WHOLE)
@@ -71,7 +71,7 @@ def test_with_characters_replaced(edits):
     survives("".join(text))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, len(WHOLE)), min_size=2, max_size=8))
 def test_with_its_parts_shuffled(cuts):
     places = sorted({0, *cuts, len(WHOLE)})

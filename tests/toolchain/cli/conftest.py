@@ -34,7 +34,7 @@ def porter(tmp_path, cache):
     """`porter("migrate", "op.cu", "--target", "maca")`, run in `tmp_path`."""
     environment = {**os.environ, "PORTER_CACHE_DIR": str(cache)}
 
-    def run(*arguments, timeout_s=300, **changed):
+    def run(*arguments, timeout_s=900, **changed):
         command = [sys.executable, "-m", "porter", *(str(argument) for argument in arguments)]
         done = subprocess.run(
             command,

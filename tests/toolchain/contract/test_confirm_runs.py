@@ -1,5 +1,7 @@
 """Drafts of real sources, completed by running them, and originals judged by running them."""
 
+import math
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,8 +33,9 @@ def judge(pytestconfig):
         request = BuildRequest(source, (), Dialect.CUDA, contract.entry, parameters, 32)
         executable = build(request, pytestconfig.cache.mkdir("simt"))
         assert isinstance(executable, Executable), executable
-        confirmation = confirm(contract, lambda job: run(executable, job))
-        return confirmation, examine(confirmation.contract, program, lambda job: run(executable, job))
+        execute = partial(run, executable)
+        confirmation = confirm(contract, execute)
+        return confirmation, examine(confirmation.contract, program, execute, budget_s=math.inf)
 
     return judged
 

@@ -386,6 +386,6 @@ def test_infinite_loop_in_a_kernel(execute, watched):
         while (x[0] == 0) {  // here
         }
     }"""
-    run = execute(text, [np.zeros(1, np.int32)], limits=Limits(wall_s=0.5), build={"watched": watched})
+    run = execute(text, [np.zeros(1, np.int32)], limits=Limits(wall_s=60, cpu_s=1), build={"watched": watched})
     assert not run.finished
     assert_fault(run, FaultKind.TIMEOUT, text)
