@@ -118,14 +118,15 @@ def aliases(words: Sequence[Token]) -> Iterator[tuple[str, str]]:
         stop = next((k for k in range(i, len(words)) if words[k].text in (";", "{", "}")), len(words))
         if token.text == "typedef":
             if stop > i + 2 and words[stop - 1].kind is TokenKind.IDENTIFIER:
-                yield words[stop - 1].text, _spelled(words[i + 1 : stop - 1])
+                yield words[stop - 1].text, spelled(words[i + 1 : stop - 1])
             continue
         equals = next((k for k in range(i, stop) if words[k].text == "="), None)
         if equals is not None and words[equals - 1].kind is TokenKind.IDENTIFIER:
-            yield words[equals - 1].text, _spelled(words[equals + 1 : stop])
+            yield words[equals - 1].text, spelled(words[equals + 1 : stop])
 
 
-def _spelled(words: Sequence[Token]) -> str:
+def spelled(words: Sequence[Token]) -> str:
+    """The tokens as one text, with blanks only where two names would run together."""
     parts: list[str] = []
     for word in words:
         glue = parts and parts[-1][-1:].isidentifier() and word.text[:1].isidentifier()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
+from porter.source.deduction import deduced_from_types, pointed_type
 from porter.source.directives import directives, macros
 from porter.source.dispatch import aliases, enclosing_calls, meanings
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, split_arguments, tokens
@@ -50,8 +51,7 @@ def instantiations(program: Program, headers: Sequence[Source] = ()) -> tuple[In
 
 def explicit_arguments(program: Program, function: Function) -> tuple[tuple[str, ...], ...]:
     """The template arguments of each explicit instantiation of `function` that gives them all."""
-    found = _Follower(program, ()).explicit(function.name)
-    return tuple(arguments for arguments in found if len(arguments) == len(function.template))
+    return tuple(arguments for arguments in _Follower(program, ()).explicit(function) if all(arguments))
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class _Follower:
             written = _complete(kernel, launch.template_args, self._deduced(kernel, launch))
             for arguments in self.resolved(written, launch.span, self.functions.get(launch.inside), 0):
                 yield Instantiation(kernel, arguments, launch)
-        for arguments in self.explicit(kernel.name):
-            yield Instantiation(kernel, _complete(kernel, arguments, {}), None)
+        for arguments in self.explicit(kernel):
+            yield Instantiation(kernel, arguments, None)
 
     def _deduced(self, kernel: Function, launch: Launch) -> dict[str, str]:
         """Template parameters that the types of the launch's arguments decide: `T*` given `x.data_ptr<float>()`."""
@@ -92,7 +92,7 @@ class _Follower:
         for param, argument in zip(kernel.params, launch.args, strict=False):
             base = param.type.base.removeprefix("const ").strip()
             if base in names and base not in found:
-                pointed = _pointed_type(argument.text) or declared.get(argument.text, "")
+                pointed = pointed_type(argument.text) or declared.get(argument.text, "")
                 if pointed:
                     found[base] = pointed
         return found
@@ -137,7 +137,7 @@ class _Follower:
 
     def _instances_of(self, function: Function, depth: int) -> Iterator[tuple[str, ...]]:
         """Template arguments of a host function, from explicit instantiations and calls in other functions."""
-        yield from self.explicit(function.name)
+        yield from filter(all, self.explicit(function))
         for index, word in enumerate(self.words[:-1]):
             if word.text != function.name or function.span.start <= word.start < function.span.end:
                 continue
@@ -151,14 +151,17 @@ class _Follower:
                 place = self.program.source.span(word.start, word.end)
                 yield from self.resolved(written, place, caller, depth + 1)
 
-    def explicit(self, name: str) -> Iterator[tuple[str, ...]]:
-        """Template arguments of `template void name<float>(...);`."""
+    def explicit(self, function: Function) -> Iterator[tuple[str, ...]]:
+        """Template arguments of `template void f<float>(...);` and, from the types, of `template void f(float*);`."""
         for index, word in enumerate(self.words[:-1]):
             if word.text == "template" and self.words[index + 1].text != "<":
                 stop = next((k for k in range(index, len(self.words)) if self.words[k].text in ("(", ";")), index)
-                at = next((k for k in range(index, stop) if self.words[k].text == name), None)
-                if at is not None and self.words[at + 1].text == "<":
-                    yield tuple("".join(t.text for t in a) for a in split_arguments(self.words, at + 1))
+                at = next((k for k in range(index, stop) if self.words[k].text == function.name), None)
+                if at is not None:
+                    angled = split_arguments(self.words, at + 1) if self.words[at + 1].text == "<" else []
+                    written = tuple("".join(t.text for t in a) for a in angled)
+                    types = split_arguments(self.words, stop) if self.words[stop].text == "(" else []
+                    yield _complete(function, written, deduced_from_types(function, types))
 
     def _around(self, offset: int) -> Function | None:
         holding = [f for f in self.program.host_functions if f.body.start <= offset < f.body.end]
@@ -169,19 +172,6 @@ def _complete(kernel: Function, written: Sequence[str], deduced: Mapping[str, st
     """One argument for each template parameter: as written, else deduced, else the default, else empty."""
     rest = kernel.template[len(written) :]
     return (*written, *(deduced.get(t.name) or t.default for t in rest))
-
-
-def _pointed_type(argument: str) -> str:
-    """`T` in `x.data_ptr<T>()` and `reinterpret_cast<const T*>(x)`, `(T*)x`; empty elsewhere."""
-    words = significant(tokens(argument))
-    for i, word in enumerate(words):
-        if word.text in ("data_ptr", "const_data_ptr", "mutable_data_ptr", "reinterpret_cast", "static_cast"):
-            inner = split_arguments(words, i + 1) if i + 1 < len(words) and words[i + 1].text == "<" else []
-            names = [t.text for t in inner[0] if t.text not in ("const", "*", "volatile")] if inner else []
-            return "".join(names)
-    if len(words) > 3 and words[0].text == "(" and (close := match_bracket(words, 0)) and words[close - 1].text == "*":
-        return "".join(t.text for t in words[1 : close - 1] if t.text != "const")
-    return ""
 
 
 def _replace(text: str, values: Mapping[str, str]) -> str:

@@ -225,7 +225,7 @@ def _split_default(words: Sequence[Token]) -> tuple[list[Token], list[Token]]:
 
 def _param(reading: Reading, words: Sequence[Token]) -> Param:
     declared, default = _split_default(words)
-    name, kind, extents = _declarator(declared)
+    name, kind, extents = declarator(declared)
     ctype = read_type(reading, kind)
     if extents:
         suffix = "".join(reading.written(e) for e in extents)
@@ -233,7 +233,7 @@ def _param(reading: Reading, words: Sequence[Token]) -> Param:
     return Param(name, ctype, reading.written(default), reading.span_of(words))
 
 
-def _declarator(words: Sequence[Token]) -> tuple[str, list[Token], list[Sequence[Token]]]:
+def declarator(words: Sequence[Token]) -> tuple[str, list[Token], list[Sequence[Token]]]:
     """Name (empty when there is none), the tokens of the type, and the array extents with their brackets."""
     for i in range(1, len(words) - 1):  # R (*name)(...), T (&name)[N]
         if words[i - 1].text == "(" and words[i].text in ("*", "&", "&&") and words[i + 1].kind is TokenKind.IDENTIFIER:

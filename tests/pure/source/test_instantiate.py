@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.source.instantiate import instantiations
+from porter.source.instantiate import explicit_arguments, instantiations
 from porter.source.parse import parse
 from porter.source.text import Source
 
@@ -84,3 +84,34 @@ def test_types_deduced_from_the_arguments():
 def test_an_argument_nobody_determines_is_empty():
     program = parse(Source(Path("x.cu"), "template <int N> __global__ void k() {}\nvoid go() { k<<<1, 1>>>(); }"))
     assert [i.arguments for i in instantiations(program)] == [("",)]
+
+
+LAUNCHERS = """\
+template <typename T> void scale(T* x, const T* __restrict__ by, const std::vector<T>& more, int n) {}
+template <typename T, int N> void widen(Vec<T, N>& v, T out[], unsigned m) {}
+template <typename T, typename U = float> void pair(T x, U* y) {}
+template <typename T> void plus(T* x) {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("void scale(float* x, const float* by, const std::vector<float>& more, int n)", [("float",), (), (), ()]),
+        ("void scale(unsigned int*, unsigned int const*, std::vector<unsigned> const&, int)", [("unsigned int",)]),
+        ("void widen(Vec<c10::Half, 8>& v, c10::Half out[4], unsigned)", [(), ("c10::Half", "8")]),
+        ("void pair(float* x, double* y)", [(), (), ("float*", "double")]),
+        ("void pair<int>(int x, float* y)", [(), (), ("int", "float")]),
+        ("void plus(double* x)", [(), (), (), ("double",)]),
+    ],
+)
+def test_an_explicit_instantiation_without_arguments_says_them_by_its_types(written, expected):
+    program = parse(Source(Path("x.cu"), LAUNCHERS + f"template {written};\n"))
+    found = [explicit_arguments(program, f) for f in program.host_functions]
+    assert found == [((e,) if e else ()) for e in (*expected, *[()] * 4)][:4]
+
+
+def test_types_of_an_instantiation_reach_the_kernel():
+    assert arguments("template <typename T> void go(T* x) { launch<T, 4>(x, 1); }\ntemplate void go(half*);") == [
+        ("half", "4")
+    ]
