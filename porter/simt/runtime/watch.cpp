@@ -37,6 +37,9 @@ std::size_t static_shared = 0, dynamic_shared = 0;
 Region dynamic_region;
 std::uint64_t first_block_of_grid = 1;
 int unwatched_depth = 0;
+constexpr std::size_t MAX_HOST_ARGUMENTS = 16;
+const void* host_arguments[MAX_HOST_ARGUMENTS];  // pointers to host memory that the last kernel was launched with
+std::size_t host_argument_count = 0;
 std::uint32_t knows[MAX_WARPS][MAX_LANES][MAX_LANES];  // [w][a][b]: the time of b up to which a is ordered after it
 
 // A stamp: block, thread, atomic, time.
@@ -205,6 +208,16 @@ void access(Region& region, std::uintptr_t address, std::size_t bytes, std::uint
     }
 }
 
+// Where a host pointer's memory ends is not known: its first element is what a kernel rarely leaves out.
+void check_host_memory(const void* address, std::size_t bytes, bool write, const void* instruction) {
+    for (std::size_t i = 0; i < host_argument_count; ++i) {
+        if (host_arguments[i] != address || counted(FaultKind::OUT_OF_BOUNDS, place_of(instruction))) continue;
+        note_at(FaultKind::OUT_OF_BOUNDS, frames_of(instruction),
+                who(*current) + (write ? " writes " : " reads ") + std::to_string(bytes) +
+                    " bytes of host memory through a pointer it was launched with; a device cannot reach them");
+    }
+}
+
 // A fenced atomic releases what its thread did; any atomic that meets one acquires it. Which place they met at is not
 // kept: too much is taken for ordered where a thread uses several locks, never too little.
 void synchronise_by_atomic(Region& region, std::size_t offset) {
@@ -233,8 +246,18 @@ void access_plain(const volatile void* pointer, std::size_t bytes, bool write, c
     if (current == nullptr || unwatched_depth != 0 || bytes == 0) return;
     judge_store();
     Region* region = region_of(pointer);
-    if (region == nullptr) return;
+    if (region == nullptr) return check_host_memory(const_cast<const void*>(pointer), bytes, write, instruction);
     access(*region, reinterpret_cast<std::uintptr_t>(pointer), bytes, stamp_of(*current), !write, write, instruction);
+}
+
+void watch_arguments(const void* const* pointers, std::size_t count) {
+    host_argument_count = 0;
+    for (std::size_t i = 0; i < count && host_argument_count < MAX_HOST_ARGUMENTS; ++i) {
+        const auto address = reinterpret_cast<std::uintptr_t>(pointers[i]);
+        const bool of_device = address - ARENA_BASE < ARENA_BYTES;
+        const bool of_executable = address < reinterpret_cast<std::uintptr_t>(_end);  // where device variables live, too
+        if (!of_device && !of_executable) host_arguments[host_argument_count++] = pointers[i];
+    }
 }
 
 void watch_new_grid() { first_block_of_grid = block_count + 1; }

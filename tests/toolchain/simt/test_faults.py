@@ -159,6 +159,34 @@ def test_use_of_freed_memory(execute):
     assert_fault(execute(text, [], "main", EntryKind.PROGRAM), FaultKind.OUT_OF_BOUNDS, text, "freed")
 
 
+@pytest.mark.parametrize("allocated", ["float x[4];", "float* x = new float[4];"])
+def test_host_memory_is_out_of_a_kernels_reach(execute, allocated):
+    text = f"""
+    __global__ void k(float* x) {{
+        x[threadIdx.x] = 1.0f;  // here
+    }}
+    int main() {{
+        {allocated}
+        k<<<1, 4>>>(x);
+        return 0;
+    }}"""
+    assert_fault(execute(text, [], "main", EntryKind.PROGRAM), FaultKind.OUT_OF_BOUNDS, text, "host memory")
+
+
+def test_managed_memory_and_device_variables_are_within_a_kernels_reach(execute):
+    text = """
+    __device__ float table[4];
+    __global__ void k(float* x, float* y) { x[threadIdx.x] = y[threadIdx.x] = 1.0f; }
+    int main() {
+        float *x, *y;
+        cudaMallocManaged(&x, 16);
+        cudaGetSymbolAddress((void**)&y, table);
+        k<<<1, 4>>>(x, y);
+        return 0;
+    }"""
+    assert execute(text, [], "main", EntryKind.PROGRAM).faults == ()
+
+
 def test_race_in_shared_memory_names_both_lines(execute):
     text = """
     __global__ void k(float* x) {

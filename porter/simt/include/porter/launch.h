@@ -10,6 +10,7 @@
 #include "porter/block.h"
 #include "porter/dim3.h"
 #include "porter/fault.h"
+#include "porter/watch.h"
 
 namespace porter::simt {
 
@@ -42,6 +43,12 @@ std::size_t dynamic_shared_limit();
 std::size_t static_shared_limit();
 int thread_limit();
 
+template <class T>
+const void* pointed_to(const T& argument) {
+    if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) return (const void*)argument;
+    return nullptr;
+}
+
 template <class Call>
 struct Configured {
     const char* name;
@@ -54,6 +61,8 @@ struct Configured {
     template <class... Args>
     void operator()(Args&&... args) const {
         const std::tuple<std::decay_t<Args>...> values(std::forward<Args>(args)...);
+        const void* const pointers[] = {pointed_to<std::decay_t<Args>>(args)..., nullptr};
+        watch_arguments(pointers, sizeof...(Args));
         launch(name, grid, block, shared_bytes, where, [&] { std::apply(call, values); });
     }
 };

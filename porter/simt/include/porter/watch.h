@@ -11,6 +11,9 @@ namespace porter::simt {
 void begin_atomic(const volatile void* address, std::size_t bytes, void* place);
 void end_atomic();
 
+// The pointers a kernel is launched with. Of what they point to, the host's own memory is out of its reach.
+void watch_arguments(const void* const* pointers, std::size_t count);
+
 class AtomicScope {
 public:
     AtomicScope(const volatile void* address, std::size_t bytes) {
