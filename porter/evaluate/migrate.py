@@ -34,6 +34,8 @@ from porter.source.text import Source
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
 _BUILDERS = 2
+# How much longer than its processor time a run may take: what the machine does besides must not end it.
+_WAITING = 6
 _PARTS_ONLY = "main itself did not come to an end here and was not compared"
 _LOCKSTEP = (
     "the original, whose lanes trust each other to run in lockstep, was executed with the __syncwarp() that takes"
@@ -115,7 +117,7 @@ def _drafted(original: Side, options: MigrateOptions, *, whole_program: bool) ->
 
 
 def _prover(original: Side, port: Port, target: Target, options: MigrateOptions, pool: Executor) -> Prover:
-    limits = Limits(wall_s=options.time_limit_s, cpu_s=int(options.time_limit_s) + 1)
+    limits = Limits(cpu_s=options.time_limit_s, wall_s=_WAITING * options.time_limit_s)
     hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
     bench = Bench(options.cache, limits, hardware, _warp_sizes(target), pool)
     return Prover(original, ported_side(port, original), options.sizes, bench)

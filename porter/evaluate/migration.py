@@ -19,7 +19,7 @@ from porter.source.text import Source
 class MigrateOptions:
     """What the user asked for. `sizes` answers open questions of the contract; `contract` replaces the drafted one.
 
-    `time_limit_s` bounds one run of an executable; `cache` holds builds, keyed by content.
+    `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content.
     """
 
     target: str

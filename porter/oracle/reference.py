@@ -8,7 +8,6 @@ is one, says how much the original itself rounds.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -53,7 +52,7 @@ class Expected:
 class Reference:
     """The original's answers. `because` is empty when they can be believed, else says why they cannot.
 
-    `complete` is False when the budget ended before every workload was examined.
+    `complete` is False when the budget ended before every workload was examined; `seconds` of processor time were used.
     """
 
     contract: Contract
@@ -75,15 +74,14 @@ def examine(
 ) -> Reference:
     """Run the original on every workload of `contract` and judge it.
 
-    `execute` runs the watched executable built at 32 lanes, `twin` the same in double precision. No run is begun after
-    `budget_s`; the first workload is always examined whole.
+    `execute` runs the watched executable built at 32 lanes, `twin` the same in double precision. No workload is begun
+    after `budget_s` of processor time; the first is always examined whole.
     """
-    begin = time.monotonic()
     examiner = _Examiner(contract, program, execute, twin)
     expected: list[Expected] = []
     workloads = workloads_of(contract)
     for workload in workloads:
-        if expected and time.monotonic() - begin > budget_s:
+        if expected and examiner.seconds > budget_s:
             break
         found = examiner.examine(workload)
         if found is None:
@@ -96,7 +94,7 @@ def examine(
         deterministic=not any(o.schedule_dependent for o in examiner.observed),
         complete=len(expected) == len(workloads),
         because=examiner.because() if workloads else "the contract has no workload",
-        seconds=time.monotonic() - begin,
+        seconds=examiner.seconds,
     )
 
 
@@ -109,6 +107,7 @@ class _Examiner:
         self.execute = execute
         self.twin = twin
         self.observed: list[Observed] = []
+        self.seconds = 0.0
 
     def because(self) -> str:
         """Why the reference cannot be believed; empty when it can."""
@@ -121,7 +120,7 @@ class _Examiner:
 
     def examine(self, workload: Workload) -> Expected | None:
         """The outputs for `workload`; None when the original does not finish."""
-        first = self.execute(job(self.contract, workload, POISONS[0]))
+        first = self._timed(self.execute(job(self.contract, workload, POISONS[0])))
         self._collect(first, workload)
         if not first.finished:
             return None
@@ -129,6 +128,10 @@ class _Examiner:
         self._poison(workload, want)
         others = [self._schedule(workload, schedule, want) for schedule in _SCHEDULES]
         return Expected(workload, want, widest(want, [self._yardstick(workload), *others]))
+
+    def _timed(self, run: Run) -> Run:
+        self.seconds += run.seconds
+        return run
 
     def _collect(self, run: Run, workload: Workload) -> None:
         for fault in run.faults:
@@ -138,7 +141,7 @@ class _Examiner:
             self.observed.append(Observed(FaultKind.CRASH, text, 0, unsound=True))
 
     def _poison(self, workload: Workload, want: Outputs) -> None:
-        again = self.execute(job(self.contract, workload, POISONS[1]))
+        again = self._timed(self.execute(job(self.contract, workload, POISONS[1])))
         if not again.finished:
             self._collect(again, workload)
             return
@@ -153,7 +156,7 @@ class _Examiner:
     def _schedule(self, workload: Workload, schedule: Schedule, want: Outputs) -> Outputs | None:
         """The outputs in another order, where they differ from `want` by rounding alone."""
         given = job(self.contract, workload, POISONS[0], schedule)
-        run = self.execute(given)
+        run = self._timed(self.execute(given))
         if not run.finished:
             self._collect(run, workload)
             return None
@@ -175,7 +178,7 @@ class _Examiner:
     def _yardstick(self, workload: Workload) -> Outputs | None:
         if self.twin is None:
             return None
-        run = self.twin(job(self.contract, workload, POISONS[0]))
+        run = self._timed(self.twin(job(self.contract, workload, POISONS[0])))
         return outputs(self.contract, run) if run.finished else None
 
 

@@ -80,10 +80,14 @@ class BuildRequest:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may use before it is killed."""
+    """What a run may use before it is killed.
 
-    wall_s: float = 20.0
-    cpu_s: int = 20
+    Its time is processor time: a run ends at the same place however busy the machine is. `wall_s` passes only where a
+    process waits for what never comes, and has to be several times as long.
+    """
+
+    cpu_s: float = 20.0
+    wall_s: float = 120.0
     memory_bytes: int = 4 << 30
     file_bytes: int = 256 << 20
 
@@ -174,7 +178,8 @@ class Run:
     """What came back. `finished` is False when the executable died, hung or threw; then `outputs` is empty.
 
     `outputs` holds the tensor arguments after the run in call order, `results` the returned tensors, `snapshots` for a
-    PROGRAM the device buffers after each launch. `touched` is filled by watched executables.
+    PROGRAM the device buffers after each launch. `touched` is filled by watched executables. `seconds` are of processor
+    time.
     """
 
     finished: bool

@@ -27,7 +27,7 @@ from porter.simt.job import (
     Value,
 )
 
-_HEAD = struct.Struct("<8s4BQI2Q3I3IQ2QIdQI")
+_HEAD = struct.Struct("<8s4BQI2Q3I3IQ2QddQI")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
 _RECORD = struct.Struct("<IQ")
 _MAX_FRAMES = 8

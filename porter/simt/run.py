@@ -6,14 +6,10 @@ nothing outlives its time, and that whatever the result file holds becomes a `Ru
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,12 +18,12 @@ import numpy as np
 from porter.contract.contract import EntryKind
 from porter.simt.job import Executable, Fault, FaultKind, Job, Limits, Run, TensorValue
 from porter.simt.places import Place, find_places
+from porter.simt.process import Ended, spawn
 from porter.simt.protocol import Decoded, RawFault, decode_result, encode_job, widened
 
-_GRACE_S = 2.0
+_GRACE_S = 5.0
 _TEXT_BYTES = 4 << 20
 _SNAPSHOT_BYTES = 64 << 20
-_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", "TZ": "UTC", "HOME": "/"}
 _OTHER_PLACE = re.compile(r"\{0x([0-9a-f]+)\}")
 _DEADLY = {
     signal.SIGKILL: (FaultKind.RESOURCE, "killed: most likely the machine ran out of memory"),
@@ -35,7 +31,6 @@ _DEADLY = {
         FaultKind.RESOURCE,
         "a system call that is not allowed, made with signals blocked: starting a process",
     ),
-    signal.SIGXCPU: (FaultKind.TIMEOUT, "the limit of processor time is reached"),
 }
 
 
@@ -44,7 +39,6 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
     limits = limits or Limits()
     program = executable.request.entry.kind is EntryKind.PROGRAM
     double = executable.request.double_precision
-    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="porter-run-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         work = folder / "work"
@@ -52,7 +46,8 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
         (folder / "job").write_bytes(
             encode_job(job, limits, _SNAPSHOT_BYTES if program else 0, double_precision=double)
         )
-        code, late = _spawn(executable.path, folder, work, limits)
+        command = [executable.path, str(folder / "job"), str(folder / "result"), str(work)]
+        ended = spawn(command, work, folder / "stdout", folder / "stderr", limits.wall_s + _GRACE_S)
         decoded = decode_result(_read(folder / "result"))
         stdout, stderr = _read_text(folder / "stdout"), _read_text(folder / "stderr")
     outputs = _outputs(widened(job) if double else job, decoded) if decoded.finished else ()
@@ -65,42 +60,11 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
         snapshots=tuple(decoded.snapshots),
         touched=tuple(decoded.touched),
         launches=tuple(decoded.launches),
-        faults=(*_faults(executable, decoded), *_ending(decoded, code, late, whole=outputs is not None)),
+        faults=(*_faults(executable, decoded), *_ending(decoded, ended, limits, whole=outputs is not None)),
         stdout=stdout,
         stderr=stderr,
-        seconds=time.monotonic() - started,
+        seconds=ended.cpu_s,
     )
-
-
-def _spawn(program: str, folder: Path, work: Path, limits: Limits) -> tuple[int, bool]:
-    """Runs the program to its end; its exit status, and whether it had to be killed for time.
-
-    Its output goes to files, which its own size limit bounds and which nobody has to drain.
-    """
-    with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
-        child = subprocess.Popen(
-            [program, str(folder / "job"), str(folder / "result"), str(work)],
-            cwd=work,
-            env=_ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
-        try:
-            return child.wait(limits.wall_s + _GRACE_S), False
-        except subprocess.TimeoutExpired:
-            return -signal.SIGKILL, True
-        finally:
-            _kill_group(child)
-
-
-def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Ends the child and whatever shares its session. Its id is still ours: it is not reaped before `wait`."""
-    if child.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
 
 
 def _read(path: Path) -> bytes:
@@ -118,16 +82,18 @@ def _read_text(path: Path) -> str:
         return ""
 
 
-def _ending(decoded: Decoded, code: int, late: bool, *, whole: bool) -> tuple[Fault, ...]:
+def _ending(decoded: Decoded, ended: Ended, limits: Limits, *, whole: bool) -> tuple[Fault, ...]:
     """The fault that ended a process which could not say so itself; none when it could."""
     if decoded.exit_code is not None:
         return () if whole else (_fatal(FaultKind.CRASH, "the result file is not whole"),)
-    if late:
+    if ended.cpu_s > limits.cpu_s:
         return (_fatal(FaultKind.TIMEOUT, "the time limit is reached"),)
-    if code >= 0:
-        return (_fatal(FaultKind.CRASH, f"the program left no result (exit status {code})"),)
-    name = signal.strsignal(-code) or f"signal {-code}"
-    return (_fatal(*_DEADLY.get(signal.Signals(-code), (FaultKind.CRASH, name))),)
+    if ended.late:
+        return (_fatal(FaultKind.TIMEOUT, "the time limit is reached, most of it by waiting"),)
+    if ended.code >= 0:
+        return (_fatal(FaultKind.CRASH, f"the program left no result (exit status {ended.code})"),)
+    name = signal.strsignal(-ended.code) or f"signal {-ended.code}"
+    return (_fatal(*_DEADLY.get(signal.Signals(-ended.code), (FaultKind.CRASH, name))),)
 
 
 def _fatal(kind: FaultKind, message: str) -> Fault:

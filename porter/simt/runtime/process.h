@@ -18,8 +18,7 @@ struct __attribute__((packed)) JobHeader {
     std::uint32_t grid[3], block[3];
     std::uint64_t dynamic_bytes;
     std::uint64_t memory_bytes, file_bytes;
-    std::uint32_t cpu_s;
-    double wall_s;
+    double cpu_s, wall_s;
     std::uint64_t snapshot_bytes;
     std::uint32_t argument_count;
 };

@@ -56,16 +56,28 @@ std::size_t mapped_bytes() {
     return count <= 0 ? 0 : static_cast<std::size_t>(std::strtoull(text, nullptr, 10)) * 4096;
 }
 
+void start_timer(__itimer_which which, double seconds) {
+    itimerval timer{};
+    timer.it_value.tv_sec = static_cast<time_t>(seconds);
+    timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6);
+    setitimer(which, &timer, nullptr);
+}
+
+// Processor time ends a run, to the fraction of a second; the resource limit stands behind its timer for user code that
+// takes the signal for itself.
+void limit_time() {
+    const auto whole = static_cast<std::uint64_t>(std::ceil(job.cpu_s));
+    limit(RLIMIT_CPU, whole + 1, whole + 2);
+    start_timer(ITIMER_PROF, job.cpu_s);
+    start_timer(ITIMER_REAL, job.wall_s);
+}
+
 void set_limits() {
     limit(RLIMIT_AS, mapped_bytes() + job.memory_bytes, mapped_bytes() + job.memory_bytes);
     limit(RLIMIT_FSIZE, job.file_bytes, job.file_bytes);
-    limit(RLIMIT_CPU, job.cpu_s, job.cpu_s + 1);
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_NOFILE, 256, 256);
-    itimerval timer{};
-    timer.it_value.tv_sec = static_cast<time_t>(job.wall_s);
-    timer.it_value.tv_usec = static_cast<suseconds_t>((job.wall_s - std::floor(job.wall_s)) * 1e6);
-    setitimer(ITIMER_REAL, &timer, nullptr);
+    limit_time();
 }
 
 void read_options() {

@@ -127,8 +127,9 @@ void on_fatal(int number, siginfo_t* info, void* context) {
     switch (number) {
         case SIGSEGV:
         case SIGBUS: explain_segment_fault(reinterpret_cast<std::uintptr_t>(info->si_addr), frames);
-        case SIGXCPU: fail_in_handler(FaultKind::TIMEOUT, frames, "the limit of processor time is reached", code);
-        case SIGALRM: fail_in_handler(FaultKind::TIMEOUT, frames, "the time limit is reached", code);
+        case SIGPROF:
+        case SIGXCPU: fail_in_handler(FaultKind::TIMEOUT, frames, "the time limit is reached", code);
+        case SIGALRM: fail_in_handler(FaultKind::TIMEOUT, frames, "the time limit is reached, most of it by waiting", code);
         case SIGXFSZ: fail_in_handler(FaultKind::RESOURCE, frames, "a file grew beyond the size limit", code);
         case SIGFPE: fail_in_handler(FaultKind::CRASH, frames, "an integer division by zero, or its overflow", code);
         case SIGILL: fail_in_handler(FaultKind::CRASH, frames, "an illegal instruction: a trap or an unreachable place", code);
@@ -147,7 +148,7 @@ void catch_signals() {
     struct sigaction action {};
     action.sa_sigaction = on_fatal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGXFSZ, SIGALRM, SIGTRAP}) {
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF, SIGXCPU, SIGXFSZ, SIGALRM, SIGTRAP}) {
         sigaction(number, &action, nullptr);
     }
 }

@@ -136,10 +136,15 @@ def test_an_original_that_dies_leaves_nothing_to_compare_with():
     assert "timeout" in reference.because
 
 
-def test_no_run_begins_after_the_budget():
-    reference = examine(CONTRACT, PROGRAM, lambda j: ran(j, doubled(j)), budget_s=0.0)
-    assert [e.workload.name for e in reference.expected] == ["tiny"]
-    assert not reference.complete
+@pytest.mark.parametrize(("budget_s", "examined"), [(1.9, ["tiny"]), (2.0, ["tiny", "odd"])])
+def test_no_workload_begins_after_the_budget_of_processor_time(budget_s, examined):
+    def half_a_second(job: Job) -> Run:
+        return replace(ran(job, doubled(job)), seconds=0.5)
+
+    reference = examine(CONTRACT, PROGRAM, half_a_second, budget_s=budget_s)
+    assert [e.workload.name for e in reference.expected] == examined
+    assert reference.complete == (len(examined) == 2)
+    assert reference.seconds == 2.0 * len(examined)
 
 
 def test_a_program_is_compared_by_buffers_and_prints():

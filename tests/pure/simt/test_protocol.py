@@ -12,7 +12,7 @@ from porter.contract.dtype import DType
 from porter.simt.job import FaultKind, Job, Limits, ScalarValue, Schedule, TensorValue, Touched
 from porter.simt.protocol import Tag, decode_result, encode_job, widened
 
-HEAD_BYTES = 112  # sizeof(JobHeader) in runtime/process.h
+HEAD_BYTES = 116  # sizeof(JobHeader) in runtime/process.h
 
 
 def record(tag: int, payload: bytes) -> bytes:
@@ -41,12 +41,13 @@ WHOLE = result(
 
 
 def test_a_job_has_the_head_the_executor_expects():
-    data = encode_job(Job(schedule=Schedule.SHUFFLED, poison=0x7F, grid=(1, 2, 3)), Limits(wall_s=2.5))
+    data = encode_job(Job(schedule=Schedule.SHUFFLED, poison=0x7F, grid=(1, 2, 3)), Limits(cpu_s=2.5, wall_s=9.5))
     assert len(data) == HEAD_BYTES
     assert data[:8] == b"PORTJOB1"
     assert data[8] == 2
     assert data[10] == 0x7F
     assert struct.unpack_from("<3I", data, 40) == (1, 2, 3)
+    assert struct.unpack_from("<2d", data, 88) == (2.5, 9.5)
 
 
 def test_arguments_follow_the_head_in_order():

@@ -105,11 +105,21 @@ def test_huge_output_ends_at_the_file_limit(execute):
     assert len(run.stdout) <= LIMITS.file_bytes
 
 
-def test_a_host_that_sleeps_for_ever_is_ended(execute):
+def test_a_host_that_hears_no_signal_ends_by_its_processor_time(execute):
     body = "sigset_t all; sigfillset(&all); sigprocmask(SIG_SETMASK, &all, nullptr); for (;;) {}"
-    run = execute(program(body, "csignal"), name="main", kind=EntryKind.PROGRAM, limits=Limits(wall_s=1, cpu_s=60))
+    run = execute(program(body, "csignal"), name="main", kind=EntryKind.PROGRAM, limits=Limits(cpu_s=0.5))
     assert not run.finished
     assert kinds(run) == {FaultKind.TIMEOUT}
+    assert run.seconds > 0.5
+
+
+def test_a_host_that_waits_for_ever_is_ended(execute):
+    body = "int ends[2]; char c; return pipe(ends) + read(ends[0], &c, 1);"
+    run = execute(program(body, "unistd.h"), name="main", kind=EntryKind.PROGRAM, limits=Limits(wall_s=1))
+    assert not run.finished
+    assert [(f.kind, f.message) for f in run.faults] == [
+        (FaultKind.TIMEOUT, "the time limit is reached, most of it by waiting")
+    ]
 
 
 def test_threads_of_a_killed_program_die_with_it(execute):

@@ -1,0 +1,69 @@
+"""One process from its start to its end: confined to its time, alone in its group, measured by the processor."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", "TZ": "UTC", "HOME": "/"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended: `code` is negative for a signal, `late` when it was killed for the time that had passed.
+
+    `cpu_s` is the processor time it used, which does not depend on what else the machine was doing.
+    """
+
+    code: int
+    cpu_s: float
+    late: bool
+
+
+def spawn(command: list[str], work: Path, stdout: Path, stderr: Path, wall_s: float) -> Ended:
+    """Runs `command` in `work` to its end; no process of its group is left.
+
+    Its output goes to files, which its own size limit bounds and which nobody has to drain.
+    """
+    with stdout.open("wb") as out, stderr.open("wb") as err:
+        child = subprocess.Popen(
+            command,
+            cwd=work,
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+    return _ended(child, wall_s)
+
+
+def _ended(child: subprocess.Popen[bytes], wall_s: float) -> Ended:
+    """Waits without reaping: until its whole group is killed, the child's id must not be given to anyone else."""
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        _kill_group(child.pid)
+
+    clock = threading.Timer(wall_s, end)
+    clock.start()
+    try:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    finally:
+        clock.cancel()
+        clock.join()
+        _kill_group(child.pid)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    return Ended(child.returncode, usage.ru_utime + usage.ru_stime, late.is_set())
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
