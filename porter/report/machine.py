@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -174,4 +176,10 @@ def _landlock_abi() -> int:
 
 
 def _size_bytes(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    """The size of all files below `folder`, from which a build that goes on meanwhile takes its own at any moment."""
+    total = 0
+    for where, _, files in os.walk(folder):  # skips a folder that is gone when its turn comes
+        for name in files:
+            with suppress(FileNotFoundError):
+                total += Path(where, name).stat().st_size
+    return total
