@@ -6,8 +6,8 @@ Every run is of a watched executable, on allocations far larger than needed and 
    written is `out`.
 3. indices: their bound is a symbol of its own while extents are fitted. Where extents show which symbol it stands for,
    it becomes that symbol; where the indexed tensor has no other extent, it stays.
-4. `settle`: run the default workloads on exact allocations. What breaks at odd sizes and not at round ones gets the
-   condition (`n % 4 == 0`) that mends it.
+4. `settle`: run the default workloads on exact allocations. What breaks at odd sizes, or computes with what nobody
+   wrote, and does not at round ones gets the condition (`n % 4 == 0`) that mends it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from porter.contract.contract import Contract, EntryKind, Role, TensorArg, Values, Workload
 from porter.contract.expressions import names_in
 from porter.contract.fit import Fit, bound_by, fit
+from porter.contract.garbage import POISONS, computes_with_garbage, takes_garbage
 from porter.contract.placing import divisibilities, fitted_axes, lengthened, own_grids, placements, regridded
 from porter.contract.probing import job, probe_job, probe_sizes
 from porter.contract.questions import bound_question, extent_question, unknown_bounds, unknown_extents
@@ -92,13 +93,14 @@ class _Confirmer:
         inferred = tuple(c for c in self.contract.conditions if c not in self.stated)
         return Confirmation(self.contract, self.runs, self.trouble, inferred)
 
-    def run(self, contract: Contract, sizes: Mapping[str, int], elements: int = 0) -> Run:
-        """One run of `contract` at `sizes`; unknown extents are `elements` long."""
-        key = (tuple(sizes.items()), elements, contract.arguments)
+    def run(self, contract: Contract, sizes: Mapping[str, int], elements: int = 0, *, poison: int = POISONS[0]) -> Run:
+        """One run of `contract` at `sizes`; unknown extents are `elements` long, fresh memory holds `poison`."""
+        key = (tuple(sizes.items()), elements, contract.arguments, poison)
         if key not in self.seen:
             self.runs += 1
             exact = Workload("probe", sizes, seed=1)
-            self.seen[key] = self.execute(probe_job(contract, sizes, elements) if elements else job(contract, exact))
+            given = probe_job(contract, sizes, elements) if elements else job(contract, exact, poison)
+            self.seen[key] = self.execute(given)
         run = self.seen[key]
         broken = next((f for f in run.faults if f.kind in _TROUBLE or f.fatal), None)
         if broken is not None:
@@ -302,11 +304,13 @@ class _Confirmer:
 
     def _sound(self, contract: Contract) -> bool:
         """Whether the tiny and the odd workload run without trouble."""
-        return all(self._clean(self.run(contract, w.sizes)) for w in contract.workloads[:2])
+        return all(self._clean(contract, w.sizes) for w in contract.workloads[:2])
 
-    @staticmethod
-    def _clean(run: Run) -> bool:
-        return run.finished and not any(f.kind in _TROUBLE for f in run.faults)
+    def _clean(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
+        run = self.run(contract, sizes)
+        if not run.finished or any(f.kind in _TROUBLE for f in run.faults):
+            return False
+        return not takes_garbage(run) or not computes_with_garbage(run, self.run(contract, sizes, poison=POISONS[1]))
 
 
 def _needed(contract: Contract) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from porter.contract.confirm import confirm
 from porter.contract.contract import Contract, EntryKind, Question, Role
 from porter.contract.findings import contract_findings
+from porter.contract.garbage import POISONS
 from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_extents
 from porter.evaluate.judge import Candidate, Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
@@ -19,7 +20,7 @@ from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Wrong
 from porter.evaluate.side import Side
 from porter.findings import Finding
 from porter.oracle.faults import LEFT_BOUNDS
-from porter.oracle.reference import POISONS, Reference, examine
+from porter.oracle.reference import Reference, examine
 from porter.simt.build import build
 from porter.simt.job import BuildFailure, Executable, HardwareLimits, Job, Limits, Run, TensorValue
 from porter.simt.run import run

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from porter.contract.compare import compare
 from porter.contract.contract import Contract, EntryKind, Workload
+from porter.contract.garbage import GARBAGE, POISONS, only_poison
 from porter.findings import Finding
 from porter.oracle.faults import Observed, findings_of, observation
 from porter.oracle.jobs import job
@@ -23,16 +24,12 @@ from porter.source.program import Program
 
 Execute = Callable[[Job], Run]
 
-# As floats a NaN, and 0.01 (1e-18 in double, 1 in half): adding to either does not give the poison back. A large number
-# would: what is added to it is lost, and an accumulator that was never cleared would pass for one never written.
-POISONS = (0xFF, 0x3C)
 _SCHEDULES = (Schedule.REVERSE, Schedule.SHUFFLED)
 PROGRAM_WORKLOAD = Workload("program", {}, seed=0)
 _UNSOUND = frozenset(
     (FaultKind.OUT_OF_BOUNDS, FaultKind.DEADLOCK, FaultKind.RACE, FaultKind.CRASH, FaultKind.TIMEOUT,
      FaultKind.RESOURCE, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
 )  # fmt: skip
-_GARBAGE = frozenset((FaultKind.UNINITIALISED, FaultKind.LANE_ABSENT, FaultKind.LANE_OUTSIDE_MASK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +112,7 @@ class _Examiner:
         if at is None:
             return ""
         # Garbage taken in before is where the trouble begins: a counter never cleared, a lane no warp has.
-        garbage = next((o.text for o in self.observed[:at] if o.kind in _GARBAGE and o.line), "")
+        garbage = next((o.text for o in self.observed[:at] if o.kind in GARBAGE and o.line), "")
         return f"{self.observed[at].text}; before that, {garbage}" if garbage else self.observed[at].text
 
     def examine(self, workload: Workload) -> Expected | None:
@@ -207,6 +204,4 @@ def _is_poison(got: Outputs, want: Outputs, name: str) -> bool:
     b = next((t for n, t in want.tensors if n == name), None)
     if a is None or b is None:
         return False
-    left, right = a.storage.reshape(-1).view("uint8"), b.storage.reshape(-1).view("uint8")
-    different = left != right
-    return bool((left[different] == POISONS[1]).all() and (right[different] == POISONS[0]).all())
+    return only_poison(b.storage.reshape(-1).view("uint8"), a.storage.reshape(-1).view("uint8"))

@@ -155,6 +155,20 @@ def test_misaligned_rows_become_a_condition(open_contract, tensor):
     assert confirmation.trouble == ""
 
 
+@pytest.mark.parametrize(("spoils", "inferred"), [(True, ("n % 32 == 0",)), (False, ())])
+def test_garbage_that_is_computed_with_becomes_a_condition(open_contract, tensor, spoils, inferred):
+    drafted = open_contract(tensor("x", "n"), tensor("y", "n"), *sizes("n"), symbols=("n",))
+    absent = Fault(FaultKind.LANE_ABSENT, "k.cu", 9, "k", "lane 0 reads lane 16, which takes no part")
+    model = Model(lambda s, _: [(s[0], 0), (0, s[0])], lambda s, _: absent if s[0] % 32 else None)
+
+    def execute(job: Job) -> Run:
+        run = model(job)
+        answer = np.full(4, job.poison / 2 if spoils and run.faults else 7, np.float32)
+        return replace(run, outputs=(TensorValue(DType.FLOAT32, (4,), answer),))
+
+    assert confirm(drafted, execute).inferred == inferred
+
+
 def test_launches_that_cannot_start_are_probed_smaller(open_contract, tensor):
     drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
     fault = Fault(FaultKind.LAUNCH, "k.cu", 9, "k", "523 threads", fatal=True)

@@ -8,8 +8,9 @@ import pytest
 
 from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
 from porter.contract.dtype import DType
+from porter.contract.garbage import POISONS
 from porter.oracle.outputs import Outputs, widest
-from porter.oracle.reference import POISONS, examine
+from porter.oracle.reference import examine
 from porter.oracle.text_output import compare_text
 from porter.simt.job import Fault, FaultKind, Job, Run, Schedule, TensorValue
 from porter.source.parse import parse
