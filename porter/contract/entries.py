@@ -15,10 +15,10 @@ def entries(usage: Usage, kernels: tuple[str, ...], *, whole_program: bool = Tru
     """
     program = usage.program
     wanted = [_kernel(program, name) for name in kernels]
-    hosts = _hosts(usage) if whole_program else launchers(usage)
+    hosts = _hosts(usage) if whole_program else _parts(usage)
     if wanted:
         # A kernel chosen by name is better seen through its launcher than through a whole program.
-        hosts = tuple(h for h in launchers(usage) if any(k in reach(usage, h) for k in wanted))
+        hosts = tuple(h for h in _parts(usage) if any(k in reach(usage, h) for k in wanted))
     reached = {k for h in hosts for k in reach(usage, h)}
     bare = [k for k in (wanted or program.kernels) if k not in reached]
     return (*hosts, *(k for k in bare if not _called_by_kernel(usage, k)))
@@ -34,8 +34,11 @@ def _kernel(program: Program, name: str) -> Function:
 
 def _hosts(usage: Usage) -> tuple[Function, ...]:
     main = tuple(f for f in usage.program.host_functions if f.name == "main" and not f.scope)
-    if main and _leads(usage, main[0]):
-        return main
+    return main if main and _leads(usage, main[0]) else _parts(usage)
+
+
+def _parts(usage: Usage) -> tuple[Function, ...]:
+    """What is called from outside where no whole program is: bound functions, else launchers."""
     bound = {b.function.rsplit("::", 1)[-1] for b in usage.program.bindings}
     exported = tuple(f for f in usage.program.host_functions if f.name in bound and _leads(usage, f))
     return exported or launchers(usage)

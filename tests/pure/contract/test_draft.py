@@ -158,6 +158,11 @@ def test_kernels_can_be_chosen_and_must_exist():
         drafted(BARE, kernels=("nope",))
 
 
+def test_a_chosen_kernel_of_an_extension_is_seen_through_the_function_bound_for_it():
+    (contract,) = drafted(TORCH, kernels=("rows",))
+    assert contract.name == "weigh"
+
+
 def test_given_sizes_are_used():
     (contract,) = drafted(BARE, sizes={"n": 77})
     assert {w.sizes["n"] for w in contract.workloads} == {77}
