@@ -2,6 +2,7 @@
 
 The declarator is kept whole and becomes that of a typedef, so arrays, pointers, structs and dependent types need no
 understanding: `__shared__ T x[N][M], y;` → `typedef T porter_type_x[N][M]; static SharedStorage<porter_type_x> …`.
+At namespace scope, where nothing is executed, the functions that use the variable enter it where they begin.
 The reference that gets the variable's name is static, too: a lambda that captures by value must not copy the array.
 """
 
@@ -16,6 +17,7 @@ from porter.source.lexer import Token, TokenKind, match_bracket
 _DROPPED = frozenset(("static", "extern"))
 _QUALIFIERS = frozenset(("__align__", "alignas", "static", "extern", "volatile"))
 _NESTING = ("(", ",", "<")
+_BEFORE_BODY = frozenset((")", "const", "noexcept"))
 _STATEMENT_EDGE = frozenset((";", "{", "}"))
 
 
@@ -62,6 +64,7 @@ def shared_edits(text: str, code: Sequence[Token], names: SharedNames, macro: fr
     """Edits for every `__shared__` of `code`. `macro` holds the parameters of the macro whose body `code` is."""
     edits: list[Edit] = []
     in_function = _function_scopes(code) if macro is None else [True] * len(code)
+    users = _Users(code, in_function)
     for index, token in enumerate(code):
         if token.text not in names.spellings or token.kind is not TokenKind.IDENTIFIER:
             continue
@@ -77,7 +80,45 @@ def shared_edits(text: str, code: Sequence[Token], names: SharedNames, macro: fr
         replacement = " ".join(_statements(declaration, names, macro or frozenset()))
         kept = replacement.count("\n")
         edits.append(Edit(declaration.first.start, declaration.last.end, replacement + continued * (lines - kept)))
-    return edits
+        if not declaration.in_function and not declaration.dynamic:
+            users.declare(index, declaration.declarators)
+    return [*edits, *users.edits()]
+
+
+@dataclass
+class _Users:
+    """The functions that use variables declared at namespace scope: each enters them where it begins."""
+
+    code: Sequence[Token]
+    in_function: Sequence[bool]
+    entries: dict[int, str] = field(default_factory=dict)  # by the end of the brace a function opens with
+
+    def declare(self, index: int, declarators: Sequence[_Declarator]) -> None:
+        """Note the functions that use what is declared at `code[index]`, up to the end of its scope."""
+        depth = 0
+        while index < len(self.code) and depth >= 0:
+            word = self.code[index].text
+            close = match_bracket(self.code, index) if word == "{" and not self._opens_scope(index) else None
+            if close is not None:
+                if self.code[index - 1].text in _BEFORE_BODY:
+                    used = {t.text for t in self.code[index:close]}
+                    self._enter(self.code[index].end, [d.name for d in declarators if d.name in used])
+                index = close
+            else:
+                depth += (word == "{") - (word == "}")
+            index += 1
+
+    def _opens_scope(self, index: int) -> bool:
+        """Whether what stands behind the brace is at namespace scope again."""
+        return index + 1 < len(self.code) and not self.in_function[index + 1]
+
+    def _enter(self, at: int, names: Sequence[str]) -> None:
+        calls = "".join(f" {_entering(f'porter_shared_{name}', name)}" for name in names)
+        self.entries[at] = self.entries.get(at, "") + calls
+
+    def edits(self) -> list[Edit]:
+        """The calls, written behind the opening braces."""
+        return [Edit(at, at, calls) for at, calls in self.entries.items() if calls]
 
 
 def _statements(declaration: _Declaration, names: SharedNames, parameters: frozenset[str]) -> Iterator[str]:
@@ -93,8 +134,13 @@ def _statements(declaration: _Declaration, names: SharedNames, parameters: froze
         else:
             yield f"typedef {declaration.specifiers} {d.before}{kind}{d.after};"
             yield f"static ::porter::simt::SharedStorage<{kind}> {storage};"
-            yield f'::porter::simt::enter_shared({storage}, "{d.name}");'
+            if declaration.in_function:
+                yield _entering(storage, d.name)
             yield f"static auto& {d.name} = reinterpret_cast<{kind}&>({storage}.bytes);"
+
+
+def _entering(storage: str, name: str) -> str:
+    return f'::porter::simt::enter_shared({storage}, "{name}");'
 
 
 def _dynamic(declaration: _Declaration, d: _Declarator, kind: str) -> Iterator[str]:

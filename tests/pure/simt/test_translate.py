@@ -78,6 +78,16 @@ def test_the_type_of_shared_storage_is_the_declared_one(declaration, kind):
     assert f"typedef {kind}" in translated(f"__global__ void k() {{ {declaration} }}")
 
 
+def test_shared_variables_at_namespace_scope_are_entered_by_the_functions_that_use_them():
+    text = (
+        "namespace n {\n__shared__ float a[4], b;\nstruct S { float a; };\n__global__ void k() { a[0] = b; }\n"
+        "__device__ int f() { return 1; }\n__device__ float g() { return a[1]; }\n}\nint h(int a) { return a; }\n"
+    )
+    lines = translated(text).splitlines()
+    assert [line.count("enter_shared(") for line in lines] == [0, 0, 0, 2, 0, 1, 0, 0]
+    assert 'enter_shared(porter_shared_b, "b");' in lines[3]
+
+
 def test_dynamic_shared_memory_is_a_pointer_to_its_first_element():
     body = translated("__global__ void k() { extern __shared__ float x[][32]; }")
     assert "typedef float porter_type_x[32];" in body
