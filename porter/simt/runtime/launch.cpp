@@ -93,7 +93,11 @@ int run_blocks(dim3 grid, dim3 extent, std::size_t shared_bytes, Body body, cons
 }  // namespace
 
 int run_grid(const char* name, dim3 grid, dim3 extent, std::size_t shared_bytes, Where where, Body body, const void* context) {
-    if (current != nullptr) fail(FaultKind::LAUNCH, where, "a kernel that launches a kernel is not modelled");
+    if (current != nullptr) {
+        fail(FaultKind::LAUNCH, where,
+             std::string("`") + name + "` is launched by `" + current_kernel +
+                 "`, which was launched itself: a launch by what runs on the device is not modelled");
+    }
     current_kernel = name;
     record_launch(name, grid, extent, shared_bytes, where);
     int result = check_limits(grid, extent, shared_bytes, where);

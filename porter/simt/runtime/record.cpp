@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "accesses.h"
 #include "state.h"
 
 namespace porter::simt {
@@ -193,6 +194,7 @@ void record_snapshot(const std::vector<std::pair<const void*, std::size_t>>& buf
 }
 
 void end_process(int exit_code, bool finished) {
+    report_doubts();
     std::cout.flush();
     std::cerr.flush();
     std::fflush(nullptr);

@@ -7,12 +7,10 @@
 //   - the earlier thread released (fence, then atomic) and the later one acquired (atomic on the same place) since.
 #include "porter/watch.h"
 
-#include <cstdio>
 #include <cstring>
 
+#include "accesses.h"
 #include "record.h"
-#include "regions.h"
-#include "state.h"
 
 extern "C" char __data_start[], _end[];
 
@@ -42,16 +40,10 @@ const void* host_arguments[MAX_HOST_ARGUMENTS];  // pointers to host memory that
 std::size_t host_argument_count = 0;
 std::uint32_t knows[MAX_WARPS][MAX_LANES][MAX_LANES];  // [w][a][b]: the time of b up to which a is ordered after it
 
-// A stamp: block, thread, atomic, time.
-constexpr int BLOCK_SHIFT = 38, THREAD_SHIFT = 28;
-constexpr std::uint64_t ATOMIC = 1ull << 27, TIME_MASK = ATOMIC - 1;
-
 std::uint64_t stamp_of(const Thread& thread) {
     const std::uint32_t time = thread.clock > block.floor ? thread.clock : block.floor;
     return (block_count << BLOCK_SHIFT) | (static_cast<std::uint64_t>(thread.number) << THREAD_SHIFT) | (time & TIME_MASK);
 }
-
-int thread_of(std::uint64_t stamp) { return static_cast<int>(stamp >> THREAD_SHIFT & 1023); }
 
 bool ordered_within_block(std::uint64_t earlier) {
     const std::uint64_t time = earlier & TIME_MASK;
@@ -69,152 +61,127 @@ bool conflicts(const Region& region, std::uint64_t earlier, std::uint64_t own) {
     return !region.shared && block_then >= first_block_of_grid && !block.acquired;
 }
 
-std::uint32_t place_of(const void* instruction) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(instruction)); }
-
-Frames frames_of(const void* instruction) {
-    Frames frames;
-    frames.address[0] = place_of(instruction);
-    return frames;
-}
-
-std::string described(const Region& region, std::int64_t offset) {
-    const std::string text = std::string("`") + region.label + "` (" + std::to_string(region.bytes) + " bytes) at byte " + std::to_string(offset);
-    return region.live ? text : text + ", which is freed";
-}
-
-std::string coordinates(unsigned x, unsigned y, unsigned z) {
-    return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
-}
-
-std::string who(const Thread& thread) {
-    const uint3 t = thread.index;
-    return "thread " + coordinates(t.x, t.y, t.z) + " of block " + coordinates(blockIdx.x, blockIdx.y, blockIdx.z);
-}
-
-// An access that nothing orders after an earlier one of another thread. A store is judged once it has happened, at the
-// next access of any thread: one that leaves every byte as it was changes no result, whichever of the two comes first.
-struct Conflict {
-    const Region* region;  // null: there is none to judge
-    std::size_t offset;
-    std::uint64_t earlier;
-    std::uint32_t earlier_place;
-    bool wrote;            // the earlier one
-    const void* instruction;
-    const Thread* thread;
-    const void* stored;
-    std::size_t bytes;
+// A store is judged once it has happened, at the next access of any thread: one that leaves every byte as it was changes no
+// result, whichever of the two accesses comes first.
+struct Unjudged {
+    Conflict conflict;  // of a region, or none
     char before[64];
 };
-Conflict unjudged = {};
-
-void report_race(const Conflict& race, bool write) {
-    if (counted(FaultKind::RACE, place_of(race.instruction))) return;
-    const bool same_block = race.earlier >> BLOCK_SHIFT == block_count;
-    const uint3 other = threads[thread_of(race.earlier)].index;
-    const std::string them = same_block ? "thread " + coordinates(other.x, other.y, other.z) + " of the same block" : "another block";
-    char place[20];
-    std::snprintf(place, sizeof place, "%x", race.earlier_place);
-    note_at(FaultKind::RACE, frames_of(race.instruction),
-            who(*race.thread) + (write ? " writes " : " reads ") + described(*race.region, static_cast<std::int64_t>(race.offset)) + "; " +
-                them + (race.wrote ? " writes" : " reads") + " it in {0x" + place + "} with nothing that orders the two");
-}
+Unjudged unjudged = {};
 
 void judge_store() {
-    if (unjudged.region == nullptr) return;
-    const Conflict race = unjudged;
-    unjudged.region = nullptr;  // first: a report may run library code that was built with hooks, too
-    if (std::memcmp(race.stored, race.before, race.bytes) != 0) report_race(race, true);
+    if (unjudged.conflict.access.region == nullptr) return;
+    const Unjudged store = unjudged;
+    unjudged.conflict.access.region = nullptr;  // first: a report may run library code that was built with hooks, too
+    const Access& access = store.conflict.access;
+    const void* stored = reinterpret_cast<const void*>(access.address());
+    if (std::memcmp(stored, store.before, access.bytes) != 0) report_race(store.conflict, true);
 }
 
-void note_store(const void* address, std::size_t bytes) {
-    if (unjudged.region == nullptr) return;
-    unjudged.stored = address;
-    unjudged.bytes = bytes;
-    if (bytes <= sizeof unjudged.before) {
-        std::memcpy(unjudged.before, address, bytes);
+void note_store(const Access& store) {
+    if (unjudged.conflict.access.region == nullptr) return;
+    if (store.bytes <= sizeof unjudged.before) {
+        std::memcpy(unjudged.before, reinterpret_cast<const void*>(store.address()), store.bytes);
     } else {
-        report_race(unjudged, true);
-        unjudged.region = nullptr;
+        report_race(unjudged.conflict, true);
+        unjudged.conflict.access.region = nullptr;
     }
 }
 
-void check_cell(Region& region, Cell& cell, std::size_t offset, std::uint64_t own, bool write, const void* instruction) {
+void check_cell(const Access& access, Cell& cell, std::uint64_t own, bool write) {
+    const Region& region = *access.region;
     if (conflicts(region, cell.write, own)) {
-        const Conflict found = {&region, offset, cell.write, cell.write_place, true, instruction, current, nullptr, 0, {}};
-        write ? void(unjudged = found) : report_race(found, false);
+        const Conflict found = {access, cell.write, cell.write_place, true};
+        if (write) unjudged.conflict = found;
+        else access.is_word() ? doubt_race(found) : report_race(found, false);
     }
     if (write) {
         for (int i = 0; i < 2; ++i) {
             if (!conflicts(region, cell.read[i], own)) cell.read[i] = 0;
-            else unjudged = {&region, offset, cell.read[i], cell.read_place[i], false, instruction, current, nullptr, 0, {}};
+            else unjudged.conflict = {access, cell.read[i], cell.read_place[i], false};
         }
         cell.write = own;
-        cell.write_place = place_of(instruction);
+        cell.write_place = place_of(access.instruction);
         return;
     }
     // Two readers that nothing orders are enough: a later writer differs from one of them.
     for (int i = 0; i < 2; ++i) {
         if (cell.read[i] != 0 && conflicts(region, cell.read[i], own & ~ATOMIC)) continue;
         cell.read[i] = own;
-        cell.read_place[i] = place_of(instruction);
+        cell.read_place[i] = place_of(access.instruction);
         return;
     }
 }
 
-void check_race(Region& region, std::size_t offset, std::size_t bytes, std::uint64_t own, bool write, const void* instruction) {
-    if (region.cell_shift > 0 && ((offset | bytes) & ((1ull << region.cell_shift) - 1)) != 0) {
-        refine_cells(region, ((offset | bytes) & 1) != 0 ? 0 : 1);
+// `bytes` of the access are inside its region.
+void check_race(const Access& access, std::size_t bytes, std::uint64_t own, bool write) {
+    Region& region = *access.region;
+    if (region.cell_shift > 0 && ((access.offset | bytes) & ((1ull << region.cell_shift) - 1)) != 0) {
+        refine_cells(region, ((access.offset | bytes) & 1) != 0 ? 0 : 1);
     }
-    const std::size_t last = (offset + bytes - 1) >> region.cell_shift;
-    for (std::size_t i = offset >> region.cell_shift; i <= last; ++i) {
-        check_cell(region, region.cells[i], offset, own, write, instruction);
-    }
+    const std::size_t last = (access.offset + bytes - 1) >> region.cell_shift;
+    for (std::size_t i = access.offset >> region.cell_shift; i <= last; ++i) check_cell(access, region.cells[i], own, write);
 }
 
-void report_uninitialised(const Region& region, std::size_t offset, const void* instruction) {
-    if (counted(FaultKind::UNINITIALISED, place_of(instruction))) return;
-    note_at(FaultKind::UNINITIALISED, frames_of(instruction),
-            who(*current) + " reads " + described(region, static_cast<std::int64_t>(offset)) + ", which nobody has written");
-}
-
-void check_read_state(Region& region, std::size_t offset, std::size_t bytes, const void* instruction) {
-    std::uint8_t* state = region.state + offset;
+void check_read_state(const Access& access, std::size_t bytes) {
+    std::uint8_t* state = access.region->state + access.offset;
     bool missing = false;
     for (std::size_t i = 0; i < bytes; ++i) {
         missing |= (state[i] & WRITTEN) == 0;
         if ((state[i] & KERNEL_WRITTEN) == 0) state[i] |= KERNEL_READ;
     }
-    if (missing) report_uninitialised(region, offset, instruction);
+    if (missing) report_uninitialised(access);
 }
 
-void report_outside(Region& region, std::int64_t offset, std::size_t bytes, bool write, const void* instruction) {
-    ++region.beyond;
-    if (counted(FaultKind::OUT_OF_BOUNDS, place_of(instruction))) return;
-    note_at(FaultKind::OUT_OF_BOUNDS, frames_of(instruction),
-            who(*current) + (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes of " + described(region, offset));
-}
+// How a word that overlaps the end of its region is accessed, if it may be: read in doubt, or swapped, which must leave the
+// bytes behind the end as they are.
+struct Overlap {
+    Access swap;  // of a region, or none
+    unsigned char behind[8];
+};
+Overlap overlap = {};
 
-void access(Region& region, std::uintptr_t address, std::size_t bytes, std::uint64_t own, bool read, bool write,
-            const void* instruction) {
-    const std::size_t offset = address - region.base;
-    if (!region.live || offset >= region.bytes || bytes > region.bytes - offset) {
-        return report_outside(region, static_cast<std::int64_t>(offset), bytes, write, instruction);
-    }
-    if (read) check_read_state(region, offset, bytes, instruction);
-    check_race(region, offset, bytes, own, write, instruction);
+bool may_overlap_end(const Access& access, bool write, const void* expected) {
+    if (!access.is_word() || (write && expected == nullptr)) return false;
     if (write) {
-        note_store(reinterpret_cast<const void*>(address), bytes);
-        for (std::size_t i = 0; i < bytes; ++i) region.state[offset + i] |= WRITTEN | KERNEL_WRITTEN;
+        overlap.swap = access;
+        std::memcpy(overlap.behind, reinterpret_cast<const void*>(access.address()), access.bytes);
+    } else {
+        doubt_outside(access);
+    }
+    return true;
+}
+
+void judge_overlap() {
+    if (overlap.swap.region == nullptr) return;
+    const Access swap = overlap.swap;
+    overlap.swap.region = nullptr;
+    const std::size_t inside = swap.region->bytes - swap.offset;
+    const auto* behind = reinterpret_cast<const unsigned char*>(swap.address()) + inside;
+    if (std::memcmp(behind, overlap.behind + inside, swap.bytes - inside) != 0) report_outside(swap, true);
+}
+
+// `expected` is what a compare-and-swap compares with, null for anything else.
+void check_access(const Access& access, std::uint64_t own, bool read, bool write, const void* expected) {
+    Region& region = *access.region;
+    if (!region.live || access.offset >= region.bytes) return report_outside(access, write);
+    std::size_t bytes = access.bytes;
+    if (bytes > region.bytes - access.offset) {
+        if (!may_overlap_end(access, write, expected)) return report_outside(access, write);
+        bytes = region.bytes - access.offset;
+    }
+    if (read) check_read_state(access, bytes);
+    check_race(access, bytes, own, write);
+    if (write) {
+        note_store(access);
+        for (std::size_t i = 0; i < bytes; ++i) region.state[access.offset + i] |= WRITTEN | KERNEL_WRITTEN;
     }
 }
 
 // Where a host pointer's memory ends is not known: its first element is what a kernel rarely leaves out.
 void check_host_memory(const void* address, std::size_t bytes, bool write, const void* instruction) {
     for (std::size_t i = 0; i < host_argument_count; ++i) {
-        if (host_arguments[i] != address || counted(FaultKind::OUT_OF_BOUNDS, place_of(instruction))) continue;
-        note_at(FaultKind::OUT_OF_BOUNDS, frames_of(instruction),
-                who(*current) + (write ? " writes " : " reads ") + std::to_string(bytes) +
-                    " bytes of host memory through a pointer it was launched with; a device cannot reach them");
+        if (host_arguments[i] == address) report_host_memory(bytes, write, instruction);
     }
 }
 
@@ -247,7 +214,8 @@ void access_plain(const volatile void* pointer, std::size_t bytes, bool write, c
     judge_store();
     Region* region = region_of(pointer);
     if (region == nullptr) return check_host_memory(const_cast<const void*>(pointer), bytes, write, instruction);
-    access(*region, reinterpret_cast<std::uintptr_t>(pointer), bytes, stamp_of(*current), !write, write, instruction);
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(pointer) - region->base;
+    check_access({region, offset, bytes, current, instruction}, stamp_of(*current), !write, write, nullptr);
 }
 
 void watch_arguments(const void* const* pointers, std::size_t count) {
@@ -269,7 +237,10 @@ void watch_new_block() {
     if (watching) std::memset(knows, 0, sizeof(knows[0]) * static_cast<std::size_t>(block.warps));
 }
 
-void watch_block_end() { judge_store(); }
+void watch_block_end() {
+    judge_store();
+    report_doubts();
+}
 
 void watch_dynamic_shared(std::size_t bytes) {
     dynamic_shared = bytes;
@@ -327,20 +298,25 @@ void enter_shared_once(SharedHeader& header, void* storage, std::size_t bytes, c
     entered[entered_count++] = &region;
 }
 
-void begin_atomic(const volatile void* pointer, std::size_t bytes, void* instruction) {
+void begin_atomic(const volatile void* pointer, std::size_t bytes, void* instruction, const void* expected) {
     if (watching && current != nullptr && unwatched_depth == 0) {
         judge_store();
         Region* region = region_of(pointer);
         if (region != nullptr) {
             const std::size_t offset = reinterpret_cast<std::uintptr_t>(pointer) - region->base;
+            const Access atomic = {region, offset, bytes, current, instruction};
             if (region->live && offset < region->bytes) synchronise_by_atomic(*region, offset);
-            access(*region, reinterpret_cast<std::uintptr_t>(pointer), bytes, stamp_of(*current) | ATOMIC, true, true, instruction);
+            if (expected != nullptr) end_doubt(atomic, expected);
+            check_access(atomic, stamp_of(*current) | ATOMIC, true, true, expected);
         }
     }
     ++unwatched_depth;
 }
 
-void end_atomic() { --unwatched_depth; }
+void end_atomic() {
+    --unwatched_depth;
+    judge_overlap();
+}
 
 UnwatchedScope::UnwatchedScope() { ++unwatched_depth; }
 UnwatchedScope::~UnwatchedScope() { --unwatched_depth; }

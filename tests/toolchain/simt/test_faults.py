@@ -347,6 +347,17 @@ def test_dynamic_shared_memory_beyond_the_device(execute):
     assert_fault(run, FaultKind.LAUNCH, text, "70000 bytes")
 
 
+def test_a_launch_by_what_was_launched_names_both(execute):
+    text = """
+    __global__ void k() {}
+    void f() {
+        k<<<1, 1>>>();  // here
+    }
+    void g() { f<<<1, 1>>>(); }"""
+    run = execute(text, [], name="g", kind=EntryKind.POINTER)
+    assert_fault(run, FaultKind.LAUNCH, text, "`k` is launched by `f`, which was launched itself")
+
+
 def test_static_shared_memory_beyond_the_device(execute):
     text = """
     __global__ void k(float* x) {

@@ -60,7 +60,7 @@ PORTER_ATOMIC(atomicXor, porter::is_atomic_integer, old ^ operand)
     template <class T, std::enable_if_t<porter::is_atomic_word<T>, int> = 0> \
     __attribute__((noinline)) T name(T* address, typename porter::Identity<T>::type expected, \
                                      typename porter::Identity<T>::type desired) { \
-        const porter::simt::AtomicScope scope(address, sizeof(T)); \
+        const porter::simt::AtomicScope scope(address, sizeof(T), &expected); \
         const T old = *address; \
         if (old == expected) *address = desired; \
         return old; \
