@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.contract.expressions import children
+from porter.contract.parser import parse
 from porter.contract.syntax import (
     Binary,
     Braces,
@@ -21,7 +22,6 @@ from porter.contract.syntax import (
     Subscript,
     Text,
     Unary,
-    parse,
 )
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, split_arguments, tokens
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from porter.contract.parser import parse
 from porter.contract.syntax import (
     TYPE_BYTES,
     Binary,
@@ -25,7 +26,6 @@ from porter.contract.syntax import (
     Subscript,
     Text,
     Unary,
-    parse,
 )
 
 _MAX_BITS = 4096

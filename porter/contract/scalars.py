@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from porter.contract.body import comparisons, quietly, walk, written
 from porter.contract.contract import ScalarArg
 from porter.contract.expressions import render
+from porter.contract.parser import parse
 from porter.contract.scope import Scope
-from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number, parse
+from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage, is_integer
 from porter.source.program import Function, Launch, Param
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.source.constants import Environment, evaluate
+from porter.source.folding import Environment, evaluate
 from porter.source.lexer import Token, inside_directive, match_bracket, significant
 from porter.source.macros import MacroTable
 

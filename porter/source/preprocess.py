@@ -5,12 +5,12 @@ Lines of branches not taken become blank, so a file without such macros keeps it
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from porter.source.calls import Calls
 from porter.source.conditions import is_true
 from porter.source.directives import directive_name, directives, include_path, read_macro
 from porter.source.expansion import Expansion, Segment
@@ -93,6 +93,11 @@ class _Preprocessor:
     changed: bool = False
     previous: str = ""  # the last token that means something
 
+    @cached_property
+    def calls(self) -> Calls:
+        """Where calls in the stream end."""
+        return Calls(self.stream)
+
     def run(self) -> Preprocessed:
         """Walk the file once."""
         index = 0
@@ -171,7 +176,7 @@ class _Preprocessor:
         """Expand or rewrite what begins with the identifier at `index`; the index after what was used up."""
         token = self.stream[index]
         definition = self.table.definitions.get(token.text)
-        called = self.after_call(index) if definition is None or definition.params is not None else index + 1
+        called = self.calls.after_call(index) if definition is None or definition.params is not None else index + 1
         is_call = called > index + 1
         if definition is not None and (is_call or definition.params is None):
             if self.table.must_expand(token.text) or (is_call and names_types(self.stream[index + 1 : called])):
@@ -179,11 +184,15 @@ class _Preprocessor:
             if definition.kind is MacroKind.STATEMENT and not is_call:
                 return self.expand(index, called)
         if is_call and token.text not in WITH_PARENTHESIS:
-            holds = self.holds_semicolon(index, called)
+            holds = self.calls.holds_semicolon(index, called)
             statements = statements_in_call(self.stream, index, called) if holds else None
             if statements is not None:
                 return self.as_block(index, statements, called)
-            if definition is not None and definition.kind is MacroKind.STATEMENT and not self.is_terminated(called):
+            if (
+                definition is not None
+                and definition.kind is MacroKind.STATEMENT
+                and not self.calls.is_terminated(called)
+            ):
                 return self.expand(index, called)
         if definition is None:
             return self.unknown(index, called)
@@ -231,45 +240,6 @@ class _Preprocessor:
             self.copy(blank(token.text), token)
         self.rewritten[end - 1] = "}"
         return statements
-
-    def is_terminated(self, index: int) -> bool:
-        """Whether what follows ends or continues an expression, so that a call may stand before it."""
-        for token in self.stream[index:]:
-            if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
-                return token.kind is TokenKind.PUNCTUATION and token.text not in ("{", "}", "#", "~", "::", "[")
-        return False
-
-    def after_call(self, index: int) -> int:
-        """Index after the `(...)` that follows the name at `index`; after the name when none does."""
-        for i in range(index + 1, len(self.stream)):
-            if self.stream[i].kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
-                close = self.closers.get(i)
-                return index + 1 if close is None else close + 1
-        return index + 1
-
-    @cached_property
-    def closers(self) -> dict[int, int]:
-        """The closing parenthesis of each opening one, by index: found once for all, since calls nest."""
-        found: dict[int, int] = {}
-        open_brackets: list[int] = []
-        for i, token in enumerate(self.stream):
-            if token.kind is TokenKind.PUNCTUATION and token.text in ("(", "[", "{"):
-                open_brackets.append(i)
-            elif token.kind is TokenKind.PUNCTUATION and token.text in (")", "]", "}") and open_brackets:
-                opening = open_brackets.pop()
-                if self.stream[opening].text == "(" and token.text == ")":
-                    found[opening] = i
-        return found
-
-    @cached_property
-    def semicolons(self) -> list[int]:
-        """Indices of all semicolons, in order."""
-        return [i for i, token in enumerate(self.stream) if token.text == ";"]
-
-    def holds_semicolon(self, begin: int, end: int) -> bool:
-        """Whether a semicolon stands among the tokens `[begin, end)`."""
-        at = bisect_left(self.semicolons, begin)
-        return at < len(self.semicolons) and self.semicolons[at] < end
 
     def pieces(self, begin: int, end: int) -> list[Piece]:
         """The tokens `[begin, end)` ready for expansion, conditionals among them obeyed."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from porter.backend import Target
 from porter.findings import Finding
-from porter.source.constants import Environment, environment_of, evaluate
+from porter.source.constants import environment_of
+from porter.source.folding import Environment, evaluate
 from porter.source.lexer import TokenKind, significant, split_arguments, tokens
 from porter.source.program import Launch, Program, SharedArray
 from porter.source.text import Span

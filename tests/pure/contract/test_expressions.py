@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from porter.contract.expressions import evaluate, holds, names_in, number, render
-from porter.contract.syntax import Binary, Cast, Choice, ExpressionError, Name, Node, Number, Unary, parse
+from porter.contract.parser import parse
+from porter.contract.syntax import Binary, Cast, Choice, ExpressionError, Name, Node, Number, Unary
 
 SIZES = {"n": 1003, "m": 7, "H": 64}
 

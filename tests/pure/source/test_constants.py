@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.source.constants import Environment, environment_of, evaluate
+from porter.source.constants import environment_of
+from porter.source.folding import Environment, evaluate
 from porter.source.parse import parse
 from porter.source.text import Source
 
