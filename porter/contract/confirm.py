@@ -136,7 +136,7 @@ class _Confirmer:
         sizes = probe_sizes(candidate, frozenset(), self.fixed, 0, smaller)
         if sizes is None:
             return None
-        run = self.run(candidate, sizes, self.elements)
+        run = self._roomy(candidate, sizes)
         if run.finished and candidate.entry.kind is EntryKind.TORCH and any(t.beyond for t in run.touched):
             candidate = lengthened(candidate, run)
             run = self.run(candidate, sizes, self.elements)
@@ -168,13 +168,18 @@ class _Confirmer:
             sizes = probe_sizes(contract, bounds, self.fixed, attempt, smaller)
             if sizes is None:
                 return None
-            run = self.run(contract, sizes, self.elements)
-            while _falls_short(contract, run) and self.elements < _MOST_ELEMENTS:
-                self.elements *= _GROWTH
-                run = self.run(contract, sizes, self.elements)
+            run = self._roomy(contract, sizes)
             if _starts(run):
                 return Probe(sizes, run)
         return None
+
+    def _roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
+        """A run on allocations that grow until it touches nothing beyond them, or too much."""
+        run = self.run(contract, sizes, self.elements)
+        while _falls_short(contract, run) and self.elements < _MOST_ELEMENTS:
+            self.elements *= _GROWTH
+            run = self.run(contract, sizes, self.elements)
+        return run
 
     def _on_a_fitting_grid(self, probed: Contract, probes: list[Probe]) -> tuple[Contract, list[Probe]]:
         """A grid of a size of its own that leaves extents unexplained may well span a size the kernel is given."""
@@ -332,7 +337,9 @@ def _with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
 def _falls_short(contract: Contract, run: Run) -> bool:
     """Whether a tensor of unknown extent was allocated too small."""
     unknown = unknown_extents(contract)
-    return any(t in unknown and touched.beyond for t, touched in zip(contract.tensors, run.touched, strict=False))
+    far_out = any(f.kind is FaultKind.OUT_OF_BOUNDS and f.fatal for f in run.faults)
+    beyond = (t in unknown and touched.beyond for t, touched in zip(contract.tensors, run.touched, strict=False))
+    return (far_out and bool(unknown)) or any(beyond)
 
 
 def _starts(run: Run) -> bool:

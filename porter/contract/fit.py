@@ -13,7 +13,7 @@ from itertools import combinations
 from math import prod
 
 _ROUNDINGS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-_MAX_COEFFICIENT = 4096
+_MAX_COEFFICIENT = 1 << 16
 _MAX_FACTORS = 5
 _MAX_SLACK = 2.0
 

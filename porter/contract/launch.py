@@ -13,7 +13,7 @@ from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
 from porter.source.instantiate import explicit_arguments
-from porter.source.program import Function
+from porter.source.program import Function, Launch
 
 _AXES = ("x", "y", "z")
 _DEFAULT_BLOCK: Mapping[int, tuple[int, int, int]] = {1: (256, 1, 1), 2: (16, 16, 1), 3: (8, 8, 4)}
@@ -129,7 +129,7 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
     explicit = explicit_arguments(usage.program, function)
     if explicit:
         return next((arguments for arguments in explicit if "float" in arguments), explicit[0])
-    written_out = next((x.template_args for x in usage.program.launches_of(function) if x.template_args), ())
+    written_out = next((_evaluated(usage, x) for x in usage.program.launches_of(function) if x.template_args), ())
     arguments: list[str] = []
     for i, param in enumerate(function.template):
         given = written_out[i] if i < len(written_out) else ""
@@ -142,6 +142,19 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
                 param.default if re.fullmatch(r"\d+|true|false", param.default) else _usual(param.kind, param.name)
             )
     return tuple(arguments)
+
+
+def _evaluated(usage: Usage, launch: Launch) -> tuple[str, ...]:
+    """The template arguments of `launch`, those that constants of its function decide as numbers."""
+    inside = next((f for f in usage.program.host_functions if f.qualified == launch.inside), None)
+    if inside is None:
+        return launch.template_args
+    scope = Scope(usage, inside)
+    nodes = [quietly(text) for text in launch.template_args]
+    numbers = [_number(scope.resolve(node), {}) if node is not None else None for node in nodes]
+    return tuple(
+        text if number is None else str(number) for text, number in zip(launch.template_args, numbers, strict=True)
+    )
 
 
 def _specialised(usage: Usage, function: Function) -> tuple[str, ...]:

@@ -215,6 +215,27 @@ def test_a_launcher_may_reach_its_kernel_through_a_header():
     assert [c.name for c in drafted(text, headers=(header,))] == ["run"]
 
 
+def test_template_arguments_of_a_launch_are_evaluated():
+    (contract,) = drafted(
+        """
+        #define TOTAL 4*1024
+        #define THREADS 128
+        template <unsigned threads, int each> __global__ void sum(const float* in, float* out) {
+            for (int i = 0; i < each; ++i) out[threadIdx.x] += in[i * threads + threadIdx.x];
+        }
+        int main() {
+            float *in, *out;
+            const int blocks = 8;
+            const int a_block = TOTAL / blocks;
+            const int each = a_block / THREADS;
+            sum<THREADS, each><<<blocks, THREADS>>>(in, out);
+        }
+        """,
+        whole_program=False,
+    )
+    assert contract.entry.template == ("128", "4")
+
+
 def test_explicit_instantiations_name_the_template_arguments():
     text = (
         "enum class Kind { PLAIN };\n"
