@@ -116,7 +116,7 @@ def migrate(item: Item, root: Path) -> list[Record]:
         record(item, entry, migration, seconds)
         for migration in document.get("migrations", [document])
         for entry in migration["entries"]
-    ] or [failed(item, document.get("outcome", "none"), "no entries", seconds)]
+    ] or [without_entries(item, document, seconds)]
 
 
 def record(item: Item, entry: dict, migration: dict, seconds: float) -> Record:
@@ -125,6 +125,11 @@ def record(item: Item, entry: dict, migration: dict, seconds: float) -> Record:
         item.repository, item.path, item.family, entry["name"], entry["kind"], len(entry["kernels"]),
         entry["outcome"], entry["because"], sorted(codes), seconds,
     )  # fmt: skip
+
+
+def without_entries(item: Item, document: dict, seconds: float) -> Record:
+    found = [f"{finding['code']}: {finding['message']}" for finding in document.get("findings", ())]
+    return failed(item, document.get("outcome", "none"), "; ".join(["no entries", *found]), seconds)
 
 
 def failed(item: Item, outcome: str, because: str, seconds: float) -> Record:
