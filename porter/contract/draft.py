@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from porter.contract.access import Use
 from porter.contract.body import comparisons, walk
 from porter.contract.category import category
 from porter.contract.compare import DEFAULT_TOLERANCE
@@ -31,13 +32,14 @@ from porter.contract.elements import element_type
 from porter.contract.entries import entries, reach
 from porter.contract.expressions import evaluate, free_names, render
 from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.pointers import is_buffer
 from porter.contract.questions import bound_question, extent_question, launch_question
 from porter.contract.scalars import Size, Unsupported, dimensions, launches_in, scalar
 from porter.contract.scope import Scope
 from porter.contract.size_lists import size_lists
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.tensors import Extents, tensor_facts
-from porter.contract.usage import Usage, Use, is_buffer
+from porter.contract.usage import Usage
 from porter.contract.workloads import with_workloads
 from porter.source.program import Function, Param, Program
 from porter.source.text import Source

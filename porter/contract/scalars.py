@@ -10,9 +10,10 @@ from porter.contract.body import comparisons, quietly, walk, written
 from porter.contract.contract import ScalarArg
 from porter.contract.expressions import render
 from porter.contract.parser import parse
+from porter.contract.pointers import is_integer
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
-from porter.contract.usage import Usage, is_integer
+from porter.contract.usage import Usage
 from porter.source.program import Function, Launch, Param
 
 # Parameters that modify a loop rather than give it an extent go by these names wherever they occur; any value is legal.

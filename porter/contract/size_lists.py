@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from porter.contract.body import Body, comparisons, parsed
 from porter.contract.expressions import free_names
+from porter.contract.pointers import is_integer
 from porter.contract.syntax import Name, Node, Number
-from porter.contract.usage import Usage, is_integer
+from porter.contract.usage import Usage
 from porter.source.lexer import match_bracket
 from porter.source.program import Function
 

@@ -10,9 +10,10 @@ from porter.contract.body import rebuild, written
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type, torch_type
 from porter.contract.expressions import children, render
+from porter.contract.pointers import is_buffer, root
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Braces, Call, Member, Name, Node, Number, Unary
-from porter.contract.usage import Usage, is_buffer, root
+from porter.contract.usage import Usage
 from porter.source.program import Function
 
 _ALLOCATIONS = ("empty", "zeros", "ones", "full", "rand", "randn")

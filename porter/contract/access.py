@@ -1,0 +1,78 @@
+"""What one access in a function's text does to the buffer it names: `y[i] = v`, `*p += v`, `FLOAT4(y[i]) = v`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from porter.source.lexer import Token, match_bracket, split_arguments
+
+_ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", "<<=", ">>=", "++", "--"))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What becomes of one parameter.
+
+    `selects`: its values index something; `indexes` names the parameters among that, `bounds` what they lie below.
+    """
+
+    reads: bool = False
+    writes: bool = False
+    accumulates: bool = False
+    offsets: bool = False
+    selects: bool = False
+    indexes: frozenset[str] = frozenset()
+    bounds: tuple[str, ...] = ()
+
+    def joined(self, other: Use) -> Use:
+        """Both uses together."""
+        return Use(
+            self.reads or other.reads, self.writes or other.writes, self.accumulates or other.accumulates,
+            self.offsets or other.offsets, self.selects or other.selects, self.indexes | other.indexes,
+            tuple(dict.fromkeys((*self.bounds, *other.bounds))),
+        )  # fmt: skip
+
+
+def access(words: Sequence[Token], index: int) -> Use:
+    """The access at the buffer name `words[index]`, which a subscript follows or a star precedes."""
+    i = index + 1
+    while i < len(words) and words[i].text == "[":
+        i = (match_bracket(words, i) or len(words)) + 1
+    while i + 1 < len(words) and words[i].text == ".":
+        i += 2
+    outer = outer_store(words, index)
+    if outer:
+        return outer[0]
+    return _by_operator(words[i].text if i < len(words) else "", words[index - 1].text if index else "")
+
+
+def _by_operator(after: str, before: str) -> Use:
+    if after == "=":
+        return Use(writes=True)
+    if after in _ASSIGNMENTS or before in ("++", "--"):
+        return Use(reads=True, writes=True)
+    return Use(reads=True)
+
+
+def outer_store(words: Sequence[Token], index: int) -> list[Use]:
+    """A store through what encloses the name: `FLOAT4(y[i]) = v`, `((float4*)y)[i] = v`, `*(y + i) = v`."""
+    depth = 0
+    start = index
+    while start > 0 and depth >= 0:
+        start -= 1
+        text = words[start].text
+        depth += (text in (")", "]")) - (text in ("(", "["))
+        if text in (";", "{", "}", "=") and depth == 0:
+            return []
+    close = match_bracket(words, start) if words[start].text == "(" else None
+    if close is None or (any(w.text == "," for w in words[start:close]) and len(split_arguments(words, start)) > 1):
+        return []
+    i = close + 1
+    while i < len(words) and words[i].text in ("[", ")"):
+        i = (match_bracket(words, i) or len(words)) + 1 if words[i].text == "[" else i + 1
+    after = words[i].text if i < len(words) else ""
+    head = words[start - 1].text if start else ""
+    if after in _ASSIGNMENTS and head not in ("if", "while", "for", "switch"):
+        return [_by_operator(after, "")]
+    return []

@@ -1,0 +1,91 @@
+"""Which integer buffers hold indices or offsets, of what, and below which bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from porter.contract.access import Use
+from porter.contract.body import Body, comparisons, walk
+from porter.contract.expressions import free_names, render
+from porter.contract.pointers import root
+from porter.contract.syntax import Call, Name, Node, Subscript, Unary
+from porter.source.lexer import match_bracket
+
+_ROUNDS = 4  # a value handed from name to name
+
+
+@dataclass
+class Indices:
+    """What becomes of the values of the integer buffer `name`; `aliases` are all names of pointers in `body`."""
+
+    name: str
+    body: Body
+    aliases: Mapping[str, str]
+
+    def use(self) -> Use:
+        """Whether they select or are offsets, of which buffers, and what they are held below."""
+        targets = {t for t in self._indexed() if t != self.name}
+        below = [
+            render(c.right) for node in self.body.conditions for c in comparisons(node)
+            if c.operator == "<" and free_names(c.left) & self.tainted and not free_names(c.right) & self.tainted
+        ]  # fmt: skip
+        offsets = bool(targets) and self._has_neighbours()
+        return Use(selects=bool(targets), indexes=frozenset(targets), bounds=tuple(below), offsets=offsets)
+
+    @cached_property
+    def own(self) -> set[str]:
+        """The names that point into the buffer."""
+        return {alias for alias, owner in self.aliases.items() if owner == self.name}
+
+    @cached_property
+    def tainted(self) -> set[str]:
+        """Names whose values come from the buffer, loops up to such a value included."""
+        found: set[str] = set()
+        for _ in range(_ROUNDS):
+            for name, nodes in self.body.definitions.items():
+                if name not in self.aliases and any(_holds_value_of(n, self.own, found) for n in nodes):
+                    found.add(name)
+            for c in (c for node in self.body.conditions for c in comparisons(node)):
+                if c.operator in ("<", "<=") and isinstance(c.left, Name) and _holds_value_of(c.right, self.own, found):
+                    found.add(c.left.name)
+        return found
+
+    def _indexed(self) -> Iterator[str]:
+        """The buffers that the values select from, by a subscript or by moving a pointer."""
+        words = self.body.words
+        for i, word in enumerate(words[:-1]):
+            if word.text in self.aliases and words[i + 1].text == "[":
+                inside = {w.text for w in words[i + 2 : match_bracket(words, i + 1)]}
+                if inside & self.tainted or inside & self.own:
+                    yield self.aliases[word.text]
+        for name, nodes in self.body.definitions.items():
+            if name in self.aliases and any(free_names(n) & (self.tainted | self.own) - {name} for n in nodes):
+                target = self.aliases[name]
+                if target not in self.own:
+                    yield target
+
+    def _has_neighbours(self) -> bool:
+        """Whether element `e` and element `e + 1` are both read: then the buffer holds offsets."""
+        words = self.body.words
+        read = set()
+        for i, word in enumerate(words[:-1]):
+            if word.text in self.own and words[i + 1].text == "[":
+                read.add("".join(w.text for w in words[i + 2 : match_bracket(words, i + 1)]))
+        return any(f"{index}+1" in read or f"1+{index}" in read for index in read)
+
+
+def _holds_value_of(node: Node, own: set[str], tainted: set[str]) -> bool:
+    """Whether `node` reads through a name of `own`, or names what is `tainted`."""
+    for part in walk(node):
+        match part:
+            case Name(name) if name in tainted:
+                return True
+            case Subscript(owner, _) | Unary(_, owner) if root(owner) in own:
+                return True
+            case Call(_, arguments) if any(root(a) in own for a in arguments):
+                return True
+            case _:
+                pass
+    return False

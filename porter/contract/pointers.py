@@ -1,0 +1,95 @@
+"""Which buffer an expression points into, and which names of a function do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from porter.contract.body import Body
+from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
+
+COPIES = frozenset(("cudaMemcpy", "cudaMemcpyAsync", "memcpy"))
+_POINTERS = (
+    "data_ptr",
+    "mutable_data_ptr",
+    "const_data_ptr",
+    "data",
+    "packed_accessor32",
+    "packed_accessor64",
+    "accessor",
+)
+_VIEWS = frozenset((*_POINTERS, "contiguous", "flatten", "view", "reshape", "value", "get", "clone", "to", "detach"))
+_CHAIN = 3  # an alias of an alias of an alias
+
+
+def is_buffer(type_text: str, pointers: int) -> bool:
+    """Whether a parameter of this type is a tensor, a pointer or an accessor."""
+    return pointers > 0 or "Tensor" in type_text or "Accessor" in type_text
+
+
+def root(node: Node) -> str:
+    """The name a pointer expression points into: `x` for `(float4*)(x + i)`, `&x[i]`, `x.data_ptr<float>()`."""
+    match node:
+        case Name(name):
+            return name
+        case Cast(_, operand) | Unary("&", operand):
+            return root(operand)
+        case Subscript(owner, _):
+            return root(owner)
+        case Binary("+" | "-", left, right):
+            return root(left) or root(right)
+        case Call(Member(owner, name), _) if name in _VIEWS:
+            return root(owner)
+        case Member(owner, name) if name in _VIEWS:
+            return root(owner)
+        case _:
+            return ""
+
+
+def root_of(node: Node | None) -> str:
+    """`root`, of what may be no expression."""
+    return root(node) if node is not None else ""
+
+
+def is_integer(base: str) -> bool:
+    """Whether values of a type can be indices."""
+    plain = base.rsplit("::", 1)[-1]
+    return "int" in plain or plain in ("long", "long long", "size_t", "unsigned", "index_t", "unsigned long long")
+
+
+def aliases(body: Body, buffers: Collection[str]) -> dict[str, str]:
+    """Every name in `body` that points into one of `buffers`, and which."""
+    owner = {name: name for name in buffers}
+    for _ in range(_CHAIN):
+        for name, nodes in body.definitions.items():
+            found = next((owner[r] for n in nodes if _is_pointer(n, owner) and (r := root(n)) in owner), None)
+            if found is not None and name not in owner:
+                owner[name] = found
+        for callee, arguments in body.calls:
+            if callee in COPIES and len(arguments) > 2:
+                _copied(owner, root_of(arguments[0]), root_of(arguments[1]))
+    return owner
+
+
+def _copied(owner: dict[str, str], target: str, origin: str) -> None:
+    """What is copied into a buffer, or out of one, is taken for that buffer."""
+    if origin in owner and target and target not in owner:
+        owner[target] = owner[origin]
+    elif target in owner and origin and origin not in owner:
+        owner[origin] = owner[target]
+
+
+def _is_pointer(node: Node, owner: Mapping[str, str]) -> bool:
+    """Whether a definition makes a pointer or tensor, not a value read through one."""
+    match node:
+        case Subscript():
+            return False
+        case Unary("*", _):
+            return False
+        case Cast(type_, operand):
+            return "*" in type_ or _is_pointer(operand, owner)
+        case Binary(operator, left, right):
+            return operator in "+-" and (_is_pointer(left, owner) or _is_pointer(right, owner))
+        case Name(name):
+            return name in owner
+        case _:
+            return root(node) in owner
