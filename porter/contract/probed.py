@@ -1,0 +1,113 @@
+"""A contract that was probed: what its tensors were seen to span, and the shapes and roles that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from porter.contract.contract import Contract, EntryKind, Role, TensorArg, Values
+from porter.contract.expressions import names_in
+from porter.contract.fit import Fit, fit
+from porter.contract.questions import bound_question, extent_question, unknown_extents
+from porter.simt.job import Run, Touched
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One finished run: sizes (bounds of indices among them), and what was seen."""
+
+    sizes: Mapping[str, int]
+    run: Run
+
+
+@dataclass(frozen=True)
+class Probed:
+    """`contract` and runs of it at different sizes. Symbols that `before` lacks stand for unknown bounds of indices."""
+
+    before: Contract
+    contract: Contract
+    probes: tuple[Probe, ...]
+
+    @property
+    def suffices(self) -> bool:
+        """Whether there are runs enough to learn from: what has no size is always the same."""
+        return len(self.probes) >= (2 if self.contract.symbols else 1)
+
+    @cached_property
+    def fits(self) -> Mapping[str, Fit | None]:
+        """The extent of each tensor the source says none of; None where no expression explains what was seen."""
+        unknown = [t.name for t in unknown_extents(self.contract)]
+        return {name: self._fit(self.extents(name)) for name in unknown}
+
+    def _fit(self, extents: list[int]) -> Fit | None:
+        return fit(extents, [p.sizes for p in self.probes]) if max(extents) else Fit("1", exact=True)
+
+    @property
+    def explained(self) -> bool:
+        """Whether every extent is explained exactly."""
+        return all(f is not None and f.exact for f in self.fits.values())
+
+    def extents(self, name: str) -> list[int]:
+        """Elements from the start of a tensor to the last one touched, for each probe."""
+        width = next(t.dtype.bytes for t in self.contract.tensors if t.name == name)
+        return [-(-max(t.read_end, t.written_end) // width) for t in self._touched(name)]
+
+    def _touched(self, name: str) -> list[Touched]:
+        position = [t.name for t in self.contract.tensors].index(name)
+        return [p.run.touched[position] for p in self.probes]
+
+    def learned(self) -> Contract:
+        """`before` with the shapes, roles, bounds and conditions that the probes show in place of guesses."""
+        conditions = dict.fromkeys((*self.before.conditions, *_roundings(self.fits)))
+        arguments = tuple(self._argument(a) if isinstance(a, TensorArg) else a for a in self.contract.arguments)
+        texts = (text for a in arguments if isinstance(a, TensorArg) for text in (*a.shape, a.bound) if text)
+        used = {name for text in texts for name in names_in(text)}
+        symbols = tuple(s for s in self.contract.symbols if s in self.before.symbols or s in used)
+        answered = {extent_question(n) for n, f in self.fits.items() if f is not None}
+        answered |= {bound_question(t.name) for t in self.contract.tensors}
+        questions = tuple(q for q in self.before.questions if q not in answered)
+        return replace(
+            self.before, arguments=arguments, symbols=symbols, conditions=tuple(conditions), questions=questions
+        )
+
+    def _argument(self, tensor: TensorArg) -> TensorArg:
+        touched = self._touched(tensor.name)
+        found = self.fits.get(tensor.name)
+        role = tensor.role
+        if any(t.written_end or t.read_end for t in touched):
+            written, read = any(t.written_end for t in touched), any(t.read_end for t in touched)
+            role = (Role.INOUT if read else Role.OUT) if written else Role.IN
+        if role is Role.OUT and found is not None and not found.exact:
+            role = Role.INOUT  # elements that are never written must have a value of their own
+        shape = self._shape(tensor, found)
+        bound = f"{shape[0]} - 1" if tensor.values is Values.SORTED and found is not None else tensor.bound
+        return replace(tensor, role=role, shape=shape, bound=bound)
+
+    def _shape(self, tensor: TensorArg, found: Fit | None) -> tuple[str, ...]:
+        """The fitted extent; for a torch tensor the shape of another one with as many elements."""
+        if found is None:
+            return tensor.shape
+        text = _plain(found)
+        torch = self.before.entry.kind is EntryKind.TORCH
+        alike = (t.shape for t in self.before.tensors if torch and " * ".join(t.shape) == text)
+        return next(alike, (text,))
+
+
+def _roundings(fits: Mapping[str, Fit | None]) -> Iterator[str]:
+    """A pointer used in whole vectors or blocks: what it spans must be a multiple of them."""
+    for found in fits.values():
+        if found is not None and found.multiple_of:
+            yield f"{_unrounded(found)} % {found.multiple_of} == 0"
+
+
+def _plain(found: Fit) -> str:
+    return _unrounded(found) if found.multiple_of else found.text
+
+
+def _unrounded(found: Fit) -> str:
+    """`n` for `4 * cdiv(n, 4)`."""
+    inner = found.text[found.text.index("cdiv(") + 5 : found.text.rindex(",")]
+    coefficient = int(found.text.split(" * ")[0]) if found.text[0].isdigit() else 1
+    factor = coefficient // found.multiple_of
+    return inner if factor == 1 else f"{factor} * {inner}"

@@ -1,0 +1,85 @@
+"""Runs of the original, each done once, counted, and with the last thing that broke remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from porter.contract.contract import Contract, Workload
+from porter.contract.garbage import POISONS, computes_with_garbage, takes_garbage
+from porter.contract.probing import job, probe_job
+from porter.contract.questions import unknown_extents
+from porter.simt.job import FaultKind, Job, Run
+
+Execute = Callable[[Job], Run]
+
+_PROBE_ELEMENTS = 1 << 16
+_MOST_ELEMENTS = 1 << 22
+_GROWTH = 8
+_TROUBLE = frozenset(
+    (FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.CRASH)
+)
+
+
+@dataclass
+class Trials:
+    """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far."""
+
+    execute: Execute
+    elements: int = _PROBE_ELEMENTS
+    runs: int = 0
+    trouble: str = ""
+    _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
+
+    def probe(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
+        """A run on allocations far larger than needed, indices all at their largest."""
+        key = (tuple(sizes.items()), self.elements, contract.arguments)
+        return self._run(key, lambda: probe_job(contract, sizes, self.elements))
+
+    def exact(self, contract: Contract, sizes: Mapping[str, int], *, poison: int = POISONS[0]) -> Run:
+        """A run on the allocations the contract names; fresh memory holds `poison`."""
+        key = (tuple(sizes.items()), 0, contract.arguments, poison)
+        return self._run(key, lambda: job(contract, Workload("probe", sizes, seed=1), poison))
+
+    def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
+        """A probe on allocations that grow until it touches nothing beyond them, or too much."""
+        run = self.probe(contract, sizes)
+        while _falls_short(contract, run) and self.elements < _MOST_ELEMENTS:
+            self.elements *= _GROWTH
+            run = self.probe(contract, sizes)
+        return run
+
+    def clean(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
+        """Whether an exact run ends without trouble and computes with nothing that nobody wrote."""
+        run = self.exact(contract, sizes)
+        if troubled(run):
+            return False
+        return not takes_garbage(run) or not computes_with_garbage(run, self.exact(contract, sizes, poison=POISONS[1]))
+
+    def _run(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:
+        if key not in self._seen:
+            self.runs += 1
+            self._seen[key] = self.execute(given())
+        run = self._seen[key]
+        broken = next((f for f in run.faults if f.kind in _TROUBLE or f.fatal), None)
+        if broken is not None:
+            self.trouble = f"{broken.kind.value} at line {broken.line}: {broken.message}"
+        return run
+
+
+def troubled(run: Run) -> bool:
+    """Whether a run did not end, or left bounds, was misaligned or refused on the way."""
+    return not run.finished or any(f.kind in _TROUBLE for f in run.faults)
+
+
+def starts(run: Run) -> bool:
+    """Whether host code took its arguments and the device its launches."""
+    return run.finished and not any(f.kind in (FaultKind.LAUNCH, FaultKind.HOST_CHECK) for f in run.faults)
+
+
+def _falls_short(contract: Contract, run: Run) -> bool:
+    """Whether a tensor of unknown extent was allocated too small."""
+    unknown = unknown_extents(contract)
+    far_out = any(f.kind is FaultKind.OUT_OF_BOUNDS and f.fatal for f in run.faults)
+    beyond = (t in unknown and touched.beyond for t, touched in zip(contract.tensors, run.touched, strict=False))
+    return (far_out and bool(unknown)) or any(beyond)
