@@ -6,22 +6,30 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.source.program import Function, TemplateParam
-from porter.syntax.nodes import Alias, Block, Parameter, TypeName, Variable
+from porter.syntax.nodes import Alias, Block, Expression, Parameter, TypeName, Unread, Variable
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionTree:
-    """A function definition; `head` is what the source room says about it (space, scope, template, spans)."""
+    """A function definition; `head` is what the source room says about it (space, scope, template, spans).
+
+    `arguments` are those of an explicit specialisation: `template <> float zero<float>()` has `float`. A constructor's
+    initializers are assignments to `this->name` at the beginning of its body.
+    """
 
     head: Function
     returns: TypeName
     parameters: tuple[Parameter, ...]
     body: Block
+    arguments: tuple[TypeName | Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StructTree:
-    """A struct or class: its fields in order and its methods (`operator()` among them), by name with scopes."""
+    """A struct or class: its fields in order and its methods (`operator()` among them), by name with scopes.
+
+    Static members are fields of storage `static`; `arguments` are those of a specialisation, as written.
+    """
 
     name: str
     template: tuple[TemplateParam, ...]
@@ -30,16 +38,22 @@ class StructTree:
     aliases: tuple[Alias, ...]
     bases: tuple[TypeName, ...]
     line: int
+    arguments: tuple[TypeName | Expression, ...] = ()
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Everything a body may refer to. Later definitions of one name are overloads, or for structs specialisations."""
+    """Everything a body may refer to. Later definitions of one name are overloads, or for structs specialisations.
+
+    Namespaces are dropped from the names of variables and aliases; an enumerator is a constexpr variable (`E::a` for a
+    scoped enum) and its enum an alias of the integer. `unread` is what stands outside functions and could not be read.
+    """
 
     functions: tuple[FunctionTree, ...]
     structs: tuple[StructTree, ...]
     aliases: tuple[Alias, ...]
     variables: tuple[Variable, ...]
+    unread: tuple[Unread, ...] = ()
 
     @cached_property
     def kernels(self) -> tuple[FunctionTree, ...]:

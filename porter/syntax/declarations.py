@@ -1,0 +1,361 @@
+"""Declarations: variables of every form, aliases, and the parameters of functions and templates."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+from porter.source.program import TemplateParam
+from porter.syntax.cursor import SyntaxProblem
+from porter.syntax.expressions import ExpressionReader
+from porter.syntax.nodes import (
+    Alias,
+    Block,
+    Braces,
+    Call,
+    Declare,
+    Expression,
+    Lambda,
+    Literal,
+    Name,
+    Parameter,
+    TypeName,
+    Variable,
+)
+from porter.syntax.type_names import BUILT_IN, NOT_A_NAME, Specifiers
+
+_AFTER_NAME = frozenset(("=", ";", ",", "[", "(", "{", ":", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Declarator:
+    """A declared name with its full type; `extents` are those behind the name."""
+
+    name: str
+    type: TypeName
+    extents: tuple[Expression | None, ...]
+
+
+class DeclarationReader(ExpressionReader):
+    """Reads declarations; the bodies of lambdas are a later layer's."""
+
+    @abstractmethod
+    def block(self) -> Block:
+        """`{ ... }`."""
+
+    def is_declaration(self) -> bool:
+        """Whether a declaration of variables begins here: a type with a declarator behind it."""
+        text = self.text
+        if not self.is_name or text in NOT_A_NAME:
+            return False
+        meaning = self.scopes.meaning(text)
+        if meaning == "value" and self.ahead() != "::":
+            return False
+        mark = self.mark()
+        try:
+            specifiers = self.specifiers()
+            self.pointers(specifiers.type)
+            return self.at_declarator(certain=bool(specifiers.words) or text in BUILT_IN)
+        except SyntaxProblem:
+            return False
+        finally:
+            self.back(mark)
+
+    def at_declarator(self, *, certain: bool) -> bool:
+        """Whether a name with what may follow it, or `(*name)`, `[a, b]`, comes next."""
+        if self.text == "(":
+            return self.ahead() in ("*", "&") and self.ahead(3) in (")", "[") and certain
+        if self.text == "[":
+            return certain
+        if not self.is_name or self.half or (self.text in NOT_A_NAME):
+            return False
+        return self.ahead() in _AFTER_NAME or self.ahead() == "__attribute__"
+
+    def declare(self) -> Declare | None:
+        """`static const int a = 0, *b;` without its semicolon; None for a mere function declaration."""
+        line = self.line
+        specifiers = self.specifiers()
+        if self.text == "[" or (self.text in ("&", "&&") and self.ahead() == "["):
+            return self.binding(line)
+        variables: list[Variable] = []
+        while True:
+            variable = self.variable(specifiers)
+            if variable is None:
+                return None
+            variables.append(variable)
+            if not self.take(","):
+                return Declare(tuple(variables), line)
+
+    def variable(self, specifiers: Specifiers) -> Variable | None:
+        """One declarator with its initializer; None where it declares a function."""
+        line = self.line
+        declared = self.declarator(specifiers.type)
+        if not declared.name:
+            raise self.problem(f"expected a name before {self.text!r}")
+        if self.text == "(" and self.declares_function():
+            self.skip_bracket()
+            while self.is_name:
+                self.step()
+            self.scopes.declare(declared.name, "value")
+            return None
+        self.scopes.declare(declared.name, "value")
+        value = self.initializer(declared.type)
+        return Variable(
+            declared.name,
+            declared.type,
+            declared.extents,
+            value,
+            storage(specifiers.words),
+            "constexpr" in specifiers.words,
+            line,
+        )
+
+    def declarator(self, kind: TypeName) -> Declarator:
+        """`*name[4]`, `&name`, `(*name)[4]`, `(&name)[N]`, `(*name)(int)`; the name may be missing."""
+        kind = self.pointers(kind)
+        if self.text == "(" and self.ahead() in ("*", "&", "&&", "^"):
+            return self.bracketed(kind)
+        name = ""
+        if self.is_name and self.text not in NOT_A_NAME:
+            name = self.step()
+            while self.text == "::" and self.ahead().isidentifier():  # a static member defined outside its class
+                self.step()
+                name = f"{name}::{self.step()}"
+        while self.ignored():
+            pass
+        return Declarator(name, kind, self.extents())
+
+    def bracketed(self, kind: TypeName) -> Declarator:
+        """`(*name)[4]` is a pointer to the type `[]` of `kind` and 4, `(*name)(int)` one to `()`."""
+        self.step()
+        outer = self.pointers(TypeName(""))
+        name = self.name() if self.is_name else ""
+        inner = self.extents()
+        self.expect(")")
+        if self.text == "(":
+            parameters = tuple(p.type for p in self.parameters())
+            return Declarator(name, replace(outer, name="()", arguments=(kind, *parameters)), inner)
+        sizes = tuple(e if e is not None else Literal(0, "int", self.line) for e in self.extents())
+        return Declarator(name, replace(outer, name="[]", arguments=(kind, *sizes)), inner)
+
+    def extents(self) -> tuple[Expression | None, ...]:
+        """`[4][N]`; None for `[]`."""
+        found: list[Expression | None] = []
+        while self.text == "[" and self.ahead() != "[":
+            self.step()
+            found.append(None if self.text == "]" else self.inner_expression())
+            self.expect("]")
+        return tuple(found)
+
+    def initializer(self, kind: TypeName) -> Expression | None:
+        """`= value`, `(a, b)`, `{a, b}`; None without."""
+        line = self.line
+        if self.take("="):
+            return self.braces(None) if self.text == "{" else self.assignment()
+        if self.text == "(":
+            return Braces(self.arguments(), kind, line)
+        return self.braces(kind) if self.text == "{" else None
+
+    def declares_function(self) -> bool:
+        """Whether the parenthesis behind a declared name holds parameters, not values: `T f(int a);`."""
+        closer = self.closer(self.at)
+        if closer is None or self.words[closer + 1 :][:1] and self.texts[closer + 1] not in (";", ",", "const"):
+            return False
+        mark = self.mark()
+        try:
+            self.step()
+            specifiers = self.specifiers()
+            sure = bool(specifiers.words) or self.known(specifiers.type.name)
+            kind = self.pointers(specifiers.type)
+            if self.is_name:
+                sure = self.step() not in NOT_A_NAME
+            return (sure or kind.pointers > 0) and self.text in (",", ")", "[") and self.at > mark[0] + 1
+        except SyntaxProblem:
+            return False
+        finally:
+            self.back(mark)
+
+    def binding(self, line: int) -> Declare:
+        """`auto [a, b] = value` declares each name as `std::get<i>(value)`."""
+        self.take("&")
+        self.take("&&")
+        self.expect("[")
+        names = [self.name()]
+        while self.take(","):
+            names.append(self.name())
+        self.expect("]")
+        value = self.initializer(TypeName("auto"))
+        if value is None:
+            raise self.problem("expected a value for the names")
+        for name in names:
+            self.scopes.declare(name, "value")
+        parts = (
+            Variable(n, TypeName("auto"), (), Call(Name("std::get", (Literal(i, "int", line),), line), (value,), line))
+            for i, n in enumerate(names)
+        )
+        return Declare(tuple(replace(p, line=line) for p in parts), line)
+
+    def alias(self) -> Alias | None:
+        """`using A = T`, `typedef T A` without the semicolon; None for a using of names declared elsewhere."""
+        line = self.line
+        if self.take("typedef"):
+            return self.typedef(line)
+        self.expect("using")
+        if self.text == "namespace" or self.ahead() != "=":
+            while self.text not in (";", ""):
+                last = self.step()
+                if self.text == ";" and not self.scopes.meaning(last):
+                    self.scopes.declare(last, "type" if last in BUILT_IN or self.is_type(last) else "")
+            return None
+        name = self.name()
+        self.expect("=")
+        kind = self.pointers(self.specifiers().type)
+        if self.text in ("(", "["):
+            kind = self.declarator_of_type(kind)
+        self.scopes.declare(name, "type")
+        return Alias(name, kind, (), line)
+
+    def namespace_alias(self) -> bool:
+        """Take `namespace cg = cooperative_groups;`, after which `cg::` is written out; False for a definition."""
+        if self.text != "namespace" or self.ahead(2) != "=":
+            return False
+        self.step()
+        short = self.name()
+        self.step()
+        self.take("::")
+        parts = [self.name()]
+        while self.take("::"):
+            parts.append(self.name())
+        self.expect(";")
+        self.scopes.namespaces[short] = self.scopes.namespaces.get("::".join(parts), "::".join(parts))
+        return True
+
+    def declarator_of_type(self, kind: TypeName) -> TypeName:
+        """`float (*)[4]`, `void(int)`, `float[4]` as a type."""
+        if self.text == "(" and self.ahead() not in ("*", "&"):
+            return TypeName("()", (kind, *(p.type for p in self.parameters())))
+        declared = self.declarator(kind)
+        if not declared.extents:
+            return declared.type
+        return TypeName("[]", (declared.type, *(e for e in declared.extents if e is not None)))
+
+    def typedef(self, line: int) -> Alias:
+        """`typedef unsigned int uint;`, `typedef float Row[4];`."""
+        kind = self.specifiers().type
+        declared = self.declarator(kind)
+        self.scopes.declare(declared.name, "type")
+        if declared.extents:
+            sizes = (e for e in declared.extents if e is not None)
+            return Alias(declared.name, TypeName("[]", (declared.type, *sizes)), (), line)
+        return Alias(declared.name, declared.type, (), line)
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """`(const float* x, int n = 4, ...)`; the names become known."""
+        self.expect("(")
+        outer, self.in_angles = self.in_angles, False
+        found: list[Parameter] = []
+        while not self.take(")"):
+            if self.take("..."):
+                continue
+            if self.text == "void" and self.ahead() == ")":
+                self.step()
+                continue
+            found.append(self.parameter())
+            if not self.take(",") and self.text not in (")", "..."):
+                raise self.problem(f"expected ')' before {self.text!r}")
+        self.in_angles = outer
+        return tuple(found)
+
+    def parameter(self) -> Parameter:
+        """One parameter; the first extent of an array is a pointer, a pack's dots are part of its type's name."""
+        kind = self.specifiers().type
+        kind = self.pointers(kind)
+        pack = self.take("...")
+        declared = self.declarator(kind)
+        name, kind = declared.name, declared.type
+        if pack:
+            kind = replace(kind, name=f"{kind.name}...")
+        if len(declared.extents) > 1:
+            inner = tuple(e for e in declared.extents[1:] if e is not None)
+            kind = TypeName("[]", (kind, *inner), pointers=1)
+        elif declared.extents:
+            kind = replace(kind, pointers=kind.pointers + 1)
+        default = None
+        if self.take("="):
+            default = self.braces(None) if self.text == "{" else self.assignment()
+        if name:
+            self.scopes.declare(name, "value")
+        return Parameter(name, kind, default)
+
+    def template_head(self) -> tuple[TemplateParam, ...]:
+        """`template <typename T, int N = 4>`; the names become known. Of several heads the last."""
+        found: tuple[TemplateParam, ...] = ()
+        while self.text == "template" and self.ahead() == "<":
+            self.step()
+            self.step()
+            outer, self.in_angles = self.in_angles, True
+            parameters: list[TemplateParam] = []
+            while not self.close_angle():
+                parameters.append(self.template_parameter())
+                self.take(",")
+            found = tuple(parameters)
+            self.in_angles = outer
+            if self.text == "requires":
+                raise self.problem("constraints are not understood")
+        return found
+
+    def template_parameter(self) -> TemplateParam:
+        """`typename T = float`, `int N`, `typename... Ts`, `template <typename> class F`."""
+        begin = self.at
+        if self.text == "template":
+            self.template_head()
+        if self.text in ("typename", "class") and self.ahead() in (",", ">", ">>", "=", "...") or self.ahead(2) in (
+            ",", ">", ">>", "=",
+        ) and self.text in ("typename", "class"):  # fmt: skip
+            self.step()
+            kind = "typename..." if self.take("...") else "typename"
+            name = self.name() if self.is_name else ""
+            meaning = "type parameter"
+        else:
+            self.pointers(self.specifiers().type)
+            self.take("...")
+            kind, meaning = self.spelled(begin, self.at), "value"
+            name = self.name() if self.is_name else ""
+        if name:
+            self.scopes.declare(name, meaning)
+        default = ""
+        if self.take("="):
+            begin = self.at
+            self.template_argument()
+            default = self.spelled(begin, self.at)
+        return TemplateParam(kind, name, default)
+
+    def lambda_expression(self) -> Lambda:
+        """`[&](int a) mutable -> float { ... }`."""
+        line = self.line
+        self.skip_bracket()
+        outer, self.in_angles = self.in_angles, False
+        with self.scopes.inner():
+            parameters = self.parameters() if self.text == "(" else ()
+            while self.text != "{":
+                if self.take("->"):
+                    self.pointers(self.specifiers().type)
+                elif not self.ignored() and self.text not in ("mutable", "constexpr", "noexcept", "__device__", "__host__"):
+                    raise self.problem(f"expected '{{' before {self.text!r}")
+                else:
+                    self.step()
+            body = self.block()
+        self.in_angles = outer
+        return Lambda(parameters, body, line)
+
+
+def storage(words: frozenset[str]) -> str:
+    """The `storage` of a variable declared with `words`."""
+    if "__shared__" in words:
+        return "extern shared" if "extern" in words else "shared"
+    for word, name in (("__constant__", "constant"), ("__device__", "device"), ("__managed__", "device")):
+        if word in words:
+            return name
+    return "static" if "static" in words else ""
+
+

@@ -1,0 +1,442 @@
+"""Expressions, by precedence climbing; what a name is decides where C++ is ambiguous."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from porter.source.lexer import TokenKind
+from porter.syntax.cursor import SyntaxProblem
+from porter.syntax.literals import character, number, string
+from porter.syntax.nodes import (
+    Assign,
+    Binary,
+    Braces,
+    Call,
+    Cast,
+    Choice,
+    Expression,
+    Lambda,
+    Launch,
+    Literal,
+    Member,
+    Name,
+    SizeOf,
+    Subscript,
+    TypeName,
+    Unary,
+    Update,
+)
+from porter.syntax.type_names import BUILT_IN, SCALARS, TypeReader, as_type
+
+_LEVELS = (
+    ("||", "or"), ("&&", "and"), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"),
+    ("+", "-"), ("*", "/", "%"),
+)  # fmt: skip
+_STRENGTH = {operator: level for level, operators in enumerate(_LEVELS) for operator in operators}
+_SPELLINGS = {"or": "||", "and": "&&", "not": "!"}
+_ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
+_UNARY = frozenset(("-", "+", "!", "~", "*", "&", "not"))
+_CASTS = {"static_cast": "static", "reinterpret_cast": "reinterpret", "const_cast": "const", "dynamic_cast": "dynamic"}
+_WORDS = {"true": (True, "bool"), "false": (False, "bool"), "nullptr": ("nullptr", "nullptr")}
+_NO_OPERAND = frozenset((")", "]", "}", ";", ",", ":", "?", ".", "->", ""))
+_EITHER = frozenset(("-", "+", "*", "&", "("))  # goes on after a value and begins one
+
+
+class ExpressionReader(TypeReader):
+    """Reads expressions; the statements of lambdas are a later layer's."""
+
+    @abstractmethod
+    def lambda_expression(self) -> Lambda:
+        """`[...](...) { ... }`."""
+
+    def expression(self) -> Expression:
+        """Any expression, commas included."""
+        left = self.assignment()
+        while self.text == ",":
+            line = self.line
+            self.step()
+            left = Binary(",", left, self.assignment(), line)
+        return left
+
+    def assignment(self) -> Expression:
+        """An expression without a comma."""
+        left = self.binary(0)
+        text, line = self.text, self.line
+        if text == "?":
+            self.step()
+            yes = self.inner_expression()
+            self.expect(":")
+            return Choice(left, yes, self.assignment(), line)
+        if text in _ASSIGNMENTS:
+            self.step()
+            value = self.braces(None) if self.text == "{" else self.assignment()
+            return Assign(text[:-1], left, value, line)
+        return left
+
+    def inner_expression(self) -> Expression:
+        """An expression between brackets or `?` and `:`, where `>` compares."""
+        outer, self.in_angles = self.in_angles, False
+        try:
+            return self.expression()
+        finally:
+            self.in_angles = outer
+
+    def binary(self, weakest: int) -> Expression:
+        """Operators that bind as tight as level `weakest` or tighter."""
+        left = self.unary()
+        while True:
+            operator = self.text
+            level = _STRENGTH.get(operator, -1)
+            if level < weakest or self.half or (self.in_angles and operator in (">", ">>")):
+                return left
+            line = self.line
+            self.step()
+            left = Binary(_SPELLINGS.get(operator, operator), left, self.binary(level + 1), line)
+
+    def unary(self) -> Expression:
+        """Prefix operators and casts."""
+        text, line = self.text, self.line
+        if text in _UNARY:
+            self.step()
+            return Unary(_SPELLINGS.get(text, text), self.unary(), line)
+        if text in ("++", "--"):
+            self.step()
+            return Update(text, self.unary(), True, line)
+        if text == "(":
+            cast = self.c_cast()
+            if cast is not None:
+                return cast
+        elif text in ("new", "delete"):
+            return self.allocation()
+        return self.postfix(self.primary())
+
+    def c_cast(self) -> Cast | None:
+        """`(T)x`; None, nothing taken, for a parenthesised expression."""
+        mark, line, begin = self.mark(), self.line, self.at + 1
+        outer, self.in_angles = self.in_angles, False
+        self.step()
+        kind = self.type_here()
+        self.in_angles = outer
+        if kind is None or self.text != ")":
+            self.back(mark)
+            return None
+        sure = self.known(kind.name) or kind.const or kind.pointers > 0 or self.at > begin + 1
+        self.step()
+        following = self.text
+        if following == "{" and sure:
+            return Cast("c", kind, self.braces(kind), line)
+        no_operand = following in _NO_OPERAND or following in _STRENGTH or following in _ASSIGNMENTS
+        if (no_operand and following not in _EITHER) or (following in _EITHER and not sure and following != "("):
+            self.back(mark)
+            return None
+        return Cast("c", kind, self.unary(), line)
+
+    def allocation(self) -> Expression:
+        """`new T[n]` reads as a call of `new<T>` with `n`, `delete p` as a call of `delete`."""
+        line, word = self.line, self.step()
+        if word == "delete":
+            if self.text == "[":
+                self.skip_bracket()
+            return Call(Name("delete", (), line), (self.unary(),), line)
+        kind = self.pointers(self.specifiers().type)
+        arguments: tuple[Expression, ...] = ()
+        if self.take("["):
+            arguments = (self.inner_expression(),)
+            self.expect("]")
+        elif self.text == "(":
+            arguments = self.arguments()
+        return Call(Name("new", (kind,), line), arguments, line)
+
+    def postfix(self, left: Expression) -> Expression:
+        """Calls, subscripts, members, launches and updates behind a primary."""
+        while True:
+            text, line = self.text, self.line
+            if text == "(":
+                left = Call(left, self.arguments(), line)
+            elif text == "[":
+                left = self.subscript(left)
+            elif text in (".", "->"):
+                left = self.member(left)
+            elif text in ("++", "--"):
+                self.step()
+                left = Update(text, left, False, line)
+            elif text == "{" and isinstance(left, Name) and self.scopes.meaning(left.name) != "value":
+                left = self.braces(as_type(left))
+            elif self.kind is TokenKind.LAUNCH_OPEN and isinstance(left, Name):
+                left = self.launch(left)
+            else:
+                return left
+
+    def subscript(self, owner: Expression) -> Expression:
+        """`owner[index]`, of `a[i, j]` the subscripts in a row."""
+        line = self.line
+        self.step()
+        index = self.braces(None) if self.text == "{" else self.inner_expression()
+        self.expect("]")
+        return Subscript(owner, index, line)
+
+    def member(self, owner: Expression) -> Expression:
+        """`owner.name`, `owner->name<T>`, `owner.template name<T>`."""
+        line, arrow = self.line, self.step() == "->"
+        self.take("template")
+        self.take("~")
+        if self.text == "operator":
+            name = self.operator_name()
+        else:
+            name = self.name()
+            while self.text == "::" and self.ahead().isidentifier():
+                self.step()
+                name = self.name()
+        return Member(owner, name, arrow, self.call_template(), line)
+
+    def operator_name(self) -> str:
+        """`operator()`, `operator+=`, `operator[]`."""
+        self.expect("operator")
+        if self.is_name:
+            return f"operator {self.step()}"
+        symbol = self.step()
+        if symbol in ("(", "["):
+            symbol += self.step()
+        return f"operator{symbol}"
+
+    def call_template(self) -> tuple[TypeName | Expression, ...]:
+        """Template arguments behind a member or unknown name: only what a call or a scope follows."""
+        if self.text != "<":
+            return ()
+        mark = self.mark()
+        try:
+            arguments = self.template_arguments()
+        except SyntaxProblem:
+            self.back(mark)
+            return ()
+        if self.half or self.text not in ("(", "::") or any(_is_logic(a) for a in arguments):
+            self.back(mark)
+            return ()
+        return arguments
+
+    def launch(self, kernel: Name) -> Expression:
+        """`<<<grid, block, shared, stream>>>(arguments)`."""
+        line = self.line
+        self.step()
+        configuration = [self.launch_argument()]
+        while self.take(","):
+            configuration.append(self.launch_argument())
+        if self.kind is not TokenKind.LAUNCH_CLOSE:
+            raise self.problem(f"expected '>>>' before {self.text!r}")
+        self.step()
+        if len(configuration) < 2:
+            raise self.problem("a launch needs a grid and a block")
+        grid, block, shared, stream = (*configuration, None, None)[:4]
+        assert grid is not None and block is not None, "both were read"
+        return Launch(kernel, grid, block, shared, stream, self.arguments(), line)
+
+    def launch_argument(self) -> Expression:
+        """One of a launch's configuration."""
+        outer, self.in_angles = self.in_angles, False
+        try:
+            return self.braces(None) if self.text == "{" else self.assignment()
+        finally:
+            self.in_angles = outer
+
+    def arguments(self) -> tuple[Expression, ...]:
+        """`(a, b, {c})`; cases of a dispatch macro stand side by side without commas."""
+        self.expect("(")
+        outer, self.in_angles = self.in_angles, False
+        try:
+            found: list[Expression] = []
+            while not self.take(")"):
+                found.append(self.argument())
+                if not self.take(",") and self.text != ")" and "CASE" not in self.text:
+                    raise self.problem(f"expected ')' before {self.text!r}")
+            return tuple(found)
+        finally:
+            self.in_angles = outer
+
+    def argument(self) -> Expression:
+        """One argument; a pack's dots are passed over, a type (in a macro nobody defines) is its name."""
+        if self.text == "{":
+            return self.braces(None)
+        mark, line = self.mark(), self.line
+        if self.is_type(self.text) or self.text in ("const", "struct", "typename"):
+            kind = self.type_here(sure=True)
+            if kind is not None and self.text in (",", ")"):
+                return Name("type", (kind,), line)
+            self.back(mark)
+        value = self.assignment()
+        self.take("...")
+        return value
+
+    def braces(self, kind: TypeName | None) -> Braces:
+        """`{a, b, .c = d}`."""
+        line = self.line
+        self.expect("{")
+        outer, self.in_angles = self.in_angles, False
+        try:
+            items: list[Expression] = []
+            while not self.take("}"):
+                items.append(self.argument() if self.text != "." else self.designated())
+                if not self.take(",") and self.text != "}":
+                    raise self.problem(f"expected '}}' before {self.text!r}")
+            return Braces(tuple(items), kind, line)
+        finally:
+            self.in_angles = outer
+
+    def designated(self) -> Expression:
+        """`.name = value` within braces reads as an assignment to the name."""
+        line = self.line
+        self.step()
+        target = Name(self.name(), (), line)
+        self.expect("=")
+        return Assign("", target, self.argument(), line)
+
+    def primary(self) -> Expression:
+        """Literals, names, parentheses, lambdas and the casts that are words."""
+        text, line, kind = self.text, self.line, self.kind
+        if text == "(":
+            self.step()
+            inside = self.inner_expression()
+            self.expect(")")
+            return inside
+        if kind is TokenKind.IDENTIFIER:
+            return self.word()
+        if text == "[":
+            return self.lambda_expression()
+        if text == "::":
+            return self.named()
+        if kind is TokenKind.NUMBER:
+            value = number(self.step(), line)
+            if value is None:
+                raise self.problem(f"{text!r} is no number of C++")
+            return value
+        if kind is TokenKind.STRING:
+            return self.strings()
+        if kind is TokenKind.CHARACTER:
+            return character(self.step(), line)
+        raise self.problem(f"expected an expression before {text!r}")
+
+    def strings(self) -> Literal:
+        """Adjacent strings are one."""
+        line, text = self.line, ""
+        while self.kind is TokenKind.STRING:
+            text += str(string(self.step(), line).value)
+            while self.text.startswith("PRI") and self.is_name:  # a format's macro from a header not at hand
+                text += self.step()
+        return Literal(text, "string", line)
+
+    def word(self) -> Expression:
+        """What begins with an identifier or keyword."""
+        text, line = self.text, self.line
+        if text in _WORDS:
+            self.step()
+            return Literal(*_WORDS[text], line)
+        if text in _CASTS and self.ahead() == "<":
+            return self.word_cast(_CASTS[text])
+        if text in ("sizeof", "alignof"):
+            return self.size_of()
+        if text == "this":
+            self.step()
+            return Name("this", (), line)
+        if text in ("typename", "struct", "const", "unsigned", "signed", "long", "short") or text in BUILT_IN:
+            return self.conversion()
+        return self.named()
+
+    def word_cast(self, kind: str) -> Expression:
+        """`static_cast<T>(x)`."""
+        line = self.line
+        self.step()
+        self.step()
+        outer, self.in_angles = self.in_angles, True
+        target = self.pointers(self.specifiers().type)
+        if self.in_angles and self.text == "(":
+            self.parameter_list_or_nothing()
+        self.in_angles = outer
+        if not self.close_angle():
+            raise self.problem(f"expected '>' before {self.text!r}")
+        self.expect("(")
+        operand = self.inner_expression()
+        self.expect(")")
+        return Cast(kind, target, operand, line)
+
+    def size_of(self) -> Expression:
+        """`sizeof(T)`, `sizeof x`, `sizeof...(pack)`, `alignof(T)`."""
+        line, word = self.line, self.step()
+        self.take("...")
+        mark = self.mark()
+        if self.take("("):
+            kind = self.type_here()
+            if kind is not None and self.take(")"):
+                of = SizeOf(kind, line)
+                return of if word == "sizeof" else Call(Name(word), (of,), line)
+            self.back(mark)
+        return SizeOf(self.unary(), line)
+
+    def conversion(self) -> Expression:
+        """`float(x)`, `unsigned(x)`, `int64_t{n}`, `float4{...}`, `typename T::type(x)`."""
+        line = self.line
+        mark = self.mark()
+        specified = self.specifiers().type
+        if self.text == "{":
+            return self.braces(specified)
+        if self.text != "(":
+            self.back(mark)
+            return self.named()
+        arguments = self.arguments()
+        return self.made(specified, arguments, line)
+
+    def made(self, kind: TypeName, arguments: tuple[Expression, ...], line: int) -> Expression:
+        """What `T(arguments)` is."""
+        if not arguments:
+            return Braces((), kind, line)
+        scalar = kind.name.split()[-1] in SCALARS or self.scopes.meaning(kind.name) == "type parameter"
+        if len(arguments) == 1 and scalar:
+            return Cast("c", kind, arguments[0], line)
+        return Call(Name(kind.name, kind.arguments, line), arguments, line)
+
+    def named(self) -> Expression:
+        """`a::b<T>::c`, as far as it is one name."""
+        line = self.line
+        self.take("::")
+        parts, template = [self.plain_part()], ()
+        while True:
+            if self.text == "<":
+                found = self.name_template("::".join(parts))
+                if not found:
+                    break
+                template = (*template, *found)
+            elif self.text == "::" and (self.ahead().isidentifier() or self.ahead() == "~"):
+                self.step()
+                self.take("template")
+                parts.append(self.plain_part())
+            else:
+                break
+        name = self.scopes.qualified(parts)
+        if self.text == "(" and self.scopes.meaning(name) == "type parameter":
+            return self.made(TypeName(name, template), self.arguments(), line)
+        return Name(name, template, line)
+
+    def plain_part(self) -> str:
+        """One part of a qualified name."""
+        return self.operator_name() if self.text == "operator" else self.name()
+
+    def name_template(self, name: str) -> tuple[TypeName | Expression, ...]:
+        """The template arguments behind `name`, if the `<` is no comparison."""
+        if self.scopes.meaning(name) == "value":
+            return ()
+        mark = self.mark()
+        try:
+            arguments = self.template_arguments()
+        except SyntaxProblem:
+            self.back(mark)
+            return ()
+        sure = self.scopes.meaning(name) in ("template", "type")
+        ends = self.text in ("(", "::", "{", ")", ",", ";", "]", ">", ">>") or self.kind is TokenKind.LAUNCH_OPEN
+        ends = ends or (name.endswith(("_v", "::value", "_of")) and not self.half)
+        if sure or (ends and not self.half and not any(_is_logic(a) for a in arguments)):
+            return arguments
+        self.back(mark)
+        return ()
+
+
+def _is_logic(argument: TypeName | Expression) -> bool:
+    """Whether a template argument is `a && b`, which says that the brackets around it compare."""
+    return isinstance(argument, Binary) and argument.operator in ("&&", "||")

@@ -1,0 +1,29 @@
+"""Read what a program and its headers define into trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from porter.source.program import Program
+from porter.source.text import Source
+from porter.syntax.cursor import Scopes
+from porter.syntax.definitions import DefinitionReader, Found
+from porter.syntax.unit import Unit
+from porter.syntax.words import expanded
+
+
+def read_unit(program: Program, headers: tuple[Source, ...] = (), defines: Iterable[str] = ()) -> Unit:
+    """What `program` and those of `headers` that it includes define, macros expanded.
+
+    Never raises: what could not be read is Unread where it stands. `defines` are `NAME` or `NAME=VALUE`.
+    """
+    found, scopes = Found(), Scopes()
+    for file in expanded(program.source, headers, defines):
+        DefinitionReader(file, scopes, found).file_scope()
+    return Unit(
+        tuple(found.functions),
+        tuple(found.structs),
+        tuple(found.aliases),
+        tuple(found.variables),
+        tuple(found.unread),
+    )

@@ -1,0 +1,375 @@
+"""Statements; one that does not read is Unread, and reading goes on behind it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+
+from porter.source.lexer import TokenKind
+from porter.syntax.cursor import Mark, SyntaxProblem
+from porter.syntax.declarations import DeclarationReader
+from porter.syntax.nodes import (
+    Asm,
+    Block,
+    Break,
+    Case,
+    Continue,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    ForEach,
+    If,
+    Name,
+    Return,
+    Skipped,
+    Statement,
+    Switch,
+    Throw,
+    Unread,
+    Variable,
+    While,
+)
+
+_ASM = frozenset(("asm", "__asm__", "__asm"))
+
+
+class StatementReader(DeclarationReader):
+    """Reads statements and blocks; local structs and enums are a later layer's."""
+
+    @abstractmethod
+    def local_definition(self) -> Statement | None:
+        """A struct or enum defined in a body; None where none begins."""
+
+    def block(self) -> Block:
+        """`{ ... }` with a scope of its own."""
+        line = self.line
+        self.expect("{")
+        statements: list[Statement] = []
+        with self.scopes.inner():
+            while not self.take("}"):
+                if self.at >= len(self.words):
+                    raise self.problem("'{' is never closed")
+                statements.append(self.statement())
+        return Block(tuple(statements), line)
+
+    def body(self) -> Block:
+        """The body of an `if` or loop: one that is a single statement becomes a block."""
+        if self.text == "{":
+            return self.block()
+        line = self.line
+        with self.scopes.inner():
+            return Block((self.statement(),), line)
+
+    def statement(self) -> Statement:
+        """One statement; Unread for one that does not read."""
+        mark = self.mark()
+        angles, self.in_angles = self.in_angles, False
+        try:
+            return self.read_statement()
+        except SyntaxProblem as problem:
+            return self.unread(mark, problem)
+        finally:
+            self.in_angles = angles
+
+    def unread(self, mark: Mark, problem: SyntaxProblem) -> Unread:
+        """Everything from `mark` to the end of the statement there."""
+        self.back(mark)
+        begin, line = self.at, self.line
+        self.skip_statement()
+        return Unread(self.spelled(begin, self.at), problem.reason, max(line, problem.line))
+
+    def skip_statement(self) -> None:
+        """Step behind a `;`, or behind a block that nothing continues."""
+        begin = self.at
+        while self.at < len(self.words) and self.text != "}":
+            if self.take(";"):
+                return
+            if self.text == "{" and self.closer(self.at) is not None:
+                self.skip_bracket()
+                if self.text not in ("else", "while", "catch", ")", ",", "(", ";"):
+                    return
+            elif self.text in ("(", "[") and self.closer(self.at) is not None:
+                self.skip_bracket()
+            else:
+                self.step()
+        if self.at == begin:
+            self.step()
+
+    def read_statement(self) -> Statement:
+        """One statement."""
+        text = self.text
+        reader = _READERS.get(text)
+        if reader is not None:
+            return reader(self)
+        if text in _ASM:
+            return self.asm()
+        if text == "#unroll":
+            return self.unrolled()
+        if self.namespace_alias():
+            return Skipped(self.line)
+        defined = self.local_definition()
+        if defined is not None:
+            return defined
+        while self.ignored():
+            pass
+        if self.is_declaration():
+            return self.declaration()
+        line = self.line
+        value = self.expression()
+        if self.text != "}" or not self.ends_macro():
+            self.expect(";")
+        return Evaluate(value, line)
+
+    def ends_macro(self) -> bool:
+        """Whether the word before is a `)`: a call of a macro nobody defines may lack its semicolon."""
+        return self.at > 0 and self.texts[self.at - 1] == ")"
+
+    def declaration(self) -> Statement:
+        """A declaration with its semicolon."""
+        line = self.line
+        found = self.declare()
+        self.expect(";")
+        return found if found is not None else Skipped(line)
+
+    def empty(self) -> Statement:
+        """`;`."""
+        line = self.line
+        self.step()
+        return Skipped(line)
+
+    def using(self) -> Statement:
+        """An alias, or a using that says nothing here."""
+        line = self.line
+        defined = self.local_definition()
+        if defined is not None:
+            return defined
+        alias = self.alias()
+        self.expect(";")
+        return alias if alias is not None else Skipped(line)
+
+    def branch(self) -> Statement:
+        """`if constexpr (start; condition) yes else no`."""
+        line = self.line
+        self.step()
+        constexpr = self.take("constexpr")
+        self.expect("(")
+        with self.scopes.inner():
+            before: list[Statement] = []
+            closer = self.closer(self.at - 1) or self.at
+            if ";" in self.texts[self.at : closer] and "{" not in self.texts[self.at : closer]:
+                before.append(self.statement())
+            condition = self.condition(before)
+            self.expect(")")
+            yes = self.body()
+            no = self.body() if self.take("else") else None
+        found = If(condition, yes, no, constexpr, line)
+        return Block((*before, found), line) if before else found
+
+    def condition(self, before: list[Statement]) -> Expression:
+        """A condition; one that declares a variable puts the declaration into `before`."""
+        mark = self.mark()
+        if self.is_declaration():
+            declared = self.declare()
+            if declared is not None and declared.variables[0].value is not None and self.text == ")":
+                before.append(declared)
+                return _name_of(declared)
+            self.back(mark)
+        return self.expression()
+
+    def loop(self) -> Statement:
+        """`for (start; condition; step) body` or `for (variable : range) body`."""
+        line = self.line
+        self.step()
+        self.expect("(")
+        with self.scopes.inner():
+            each = self.range_loop(line)
+            if each is not None:
+                return each
+            start = () if self.take(";") else (self.start(),)
+            condition = None if self.text == ";" else self.expression()
+            self.expect(";")
+            step = None if self.text == ")" else self.expression()
+            self.expect(")")
+            return For(start, condition, step, self.body(), None, line)
+
+    def start(self) -> Statement:
+        """The first part of a `for`, its semicolon included."""
+        line = self.line
+        if self.is_declaration():
+            return self.declaration()
+        value = self.expression()
+        self.expect(";")
+        return Evaluate(value, line)
+
+    def range_loop(self, line: int) -> ForEach | None:
+        """The rest of `for (T x : range) body`; None, nothing taken, for another loop."""
+        mark = self.mark()
+        if not self.is_declaration():
+            return None
+        specifiers = self.specifiers()
+        at = self.line
+        declared = self.declarator(specifiers.type)
+        if not self.take(":"):
+            self.back(mark)
+            return None
+        self.scopes.declare(declared.name, "value")
+        over = self.braces(None) if self.text == "{" else self.expression()
+        self.expect(")")
+        return ForEach(Variable(declared.name, declared.type, line=at), over, self.body(), line)
+
+    def unrolled(self) -> Statement:
+        """`#pragma unroll N` before a loop: 0 for all, as for what is no number here; elsewhere it says nothing."""
+        argument = self.words[self.at].text.strip(" ()")
+        self.step()
+        found = self.read_statement()
+        if not isinstance(found, For):
+            return found
+        count = int(argument) if argument.isdecimal() else 0
+        return For(found.start, found.condition, found.step, found.body, count, found.line)
+
+    def while_loop(self) -> Statement:
+        """`while (condition) body`."""
+        line = self.line
+        self.step()
+        self.expect("(")
+        condition = self.expression()
+        self.expect(")")
+        return While(condition, self.body(), False, line)
+
+    def do_loop(self) -> Statement:
+        """`do body while (condition);`."""
+        line = self.line
+        self.step()
+        body = self.body()
+        self.expect("while")
+        self.expect("(")
+        condition = self.expression()
+        self.expect(")")
+        if self.text != "}":
+            self.expect(";")
+        return While(condition, body, True, line)
+
+    def switch(self) -> Statement:
+        """`switch (value) { case 1: ... }`."""
+        line = self.line
+        self.step()
+        self.expect("(")
+        value = self.expression()
+        self.expect(")")
+        self.expect("{")
+        cases: list[Case] = []
+        with self.scopes.inner():
+            while not self.take("}"):
+                cases.append(self.case())
+        return Switch(value, tuple(cases), line)
+
+    def case(self) -> Case:
+        """The labels that stand together, and what follows up to the next."""
+        line = self.line
+        values: list[Expression] = []
+        default = False
+        while self.text in ("case", "default"):
+            if self.step() == "default":
+                default = True
+            else:
+                values.append(self.expression())
+            self.expect(":")
+        if not values and not default:
+            raise self.problem(f"expected a case before {self.text!r}")
+        statements: list[Statement] = []
+        begin = self.line
+        while self.text not in ("case", "default", "}") and self.at < len(self.words):
+            statements.append(self.statement())
+        return Case(tuple(values), default, Block(tuple(statements), begin), line)
+
+    def give_back(self) -> Statement:
+        """`return value;`."""
+        line = self.line
+        self.step()
+        value = None if self.text == ";" else self.braces(None) if self.text == "{" else self.expression()
+        self.expect(";")
+        return Return(value, line)
+
+    def leave(self) -> Statement:
+        """`break;` and `continue;`."""
+        line, word = self.line, self.step()
+        self.expect(";")
+        return Break(line) if word == "break" else Continue(line)
+
+    def throw(self) -> Statement:
+        """`throw value;`."""
+        line = self.line
+        self.step()
+        value = None if self.text == ";" else self.expression()
+        self.expect(";")
+        return Throw(value, line)
+
+    def static_assertion(self) -> Statement:
+        """`static_assert(...);` says nothing about the result."""
+        line = self.line
+        self.step()
+        self.skip_bracket()
+        self.take(";")
+        return Skipped(line)
+
+    def not_understood(self) -> Statement:
+        """`goto`, `try` and labels."""
+        raise self.problem(f"{self.text!r} is not understood")
+
+    def asm(self) -> Statement:
+        """`asm volatile("text" : "=r"(x) : "r"(y) : "memory");`."""
+        line = self.line
+        self.step()
+        while self.text in ("volatile", "__volatile__", "inline", "goto"):
+            self.step()
+        self.expect("(")
+        text = self.strings().value
+        operands: list[tuple[tuple[str, Expression], ...]] = []
+        while self.text in (":", "::"):
+            if self.step() == "::":
+                operands.append(())
+            operands.append(self.asm_operands())
+        self.expect(")")
+        self.expect(";")
+        outputs, inputs = (*operands, (), ())[:2]
+        return Asm(str(text), outputs, inputs, line)
+
+    def asm_operands(self) -> tuple[tuple[str, Expression], ...]:
+        """`"=r"(x), "+f"(y)`; clobbers have no expression and are left out."""
+        found: list[tuple[str, Expression]] = []
+        while self.kind is TokenKind.STRING or self.text == "[":
+            if self.text == "[":
+                raise self.problem("named operands of asm are not understood")
+            constraint = str(self.strings().value)
+            if self.take("("):
+                found.append((constraint, self.expression()))
+                self.expect(")")
+            if not self.take(","):
+                break
+        return tuple(found)
+
+
+def _name_of(declared: Declare) -> Expression:
+    """The first variable of a declaration as an expression."""
+    return Name(declared.variables[0].name, (), declared.line)
+
+
+_READERS: Mapping[str, Callable[[StatementReader], Statement]] = {
+    "{": StatementReader.block,
+    ";": StatementReader.empty,
+    "if": StatementReader.branch,
+    "for": StatementReader.loop,
+    "while": StatementReader.while_loop,
+    "do": StatementReader.do_loop,
+    "switch": StatementReader.switch,
+    "return": StatementReader.give_back,
+    "break": StatementReader.leave,
+    "continue": StatementReader.leave,
+    "throw": StatementReader.throw,
+    "using": StatementReader.using,
+    "typedef": StatementReader.using,
+    "static_assert": StatementReader.static_assertion,
+    "goto": StatementReader.not_understood,
+    "try": StatementReader.not_understood,
+}
