@@ -10,7 +10,7 @@ from porter.errors import InputError
 from porter.findings import Finding
 from porter.source.encoding import read_text
 from porter.source.lexer import TokenKind, tokens
-from porter.source.python_strings import cuda_strings
+from porter.source.python_file import cuda_strings
 from porter.source.text import Source
 from porter.source.vocabulary import SPACES, STORAGE
 

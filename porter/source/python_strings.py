@@ -1,4 +1,4 @@
-"""CUDA in the strings of a Python file, found without running it."""
+"""The strings of a Python file, found without running it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,10 @@ import ast
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from porter.errors import InputError
-from porter.findings import Finding
-from porter.source.findings import finding
 from porter.source.functions import kernel_definitions
 from porter.source.lexer import TokenKind, significant, tokens
-from porter.source.text import Source
 
-_LOADERS = ("load_inline", "_load_inline")
-# What `load_inline` writes above the CUDA it is given; the headers of the run-time, too, but those are known anyway.
-_PREPENDED = "#include <torch/types.h>"
-_TORCH_HEADERS = ("<torch/", "<ATen/", "<c10/")
 _DEEPEST = 20
 
 
@@ -30,26 +21,6 @@ class Literal:
     line: int
 
 
-def cuda_strings(path: Path, text: str) -> tuple[tuple[Source, ...], tuple[Finding, ...]]:
-    """The CUDA strings of the Python file `text`, in order, and findings on those put together at run time.
-
-    Raises `InputError` when `text` is not Python.
-    """
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None) or 1
-        raise InputError(f"{path}:{line}: not Python: {error.args[0]}") from error
-    strings = _Strings(module)
-    exported = strings.exports()
-    literals = {literal.line: literal for literal in strings.whole() if holds_kernels(literal.text)}
-    compiled = [_as_compiled(literal) if exported else literal for _, literal in sorted(literals.items())]
-    sources = tuple(Source(path, c.text, c.line, tuple(n for n in exported if n in c.text)) for c in compiled)
-    whole = Source(path, text)
-    findings = tuple(_refused(whole, node) for node in strings.built_at_run_time())
-    return sources, findings
-
-
 def holds_kernels(text: str) -> bool:
     """Whether `text` defines or launches a kernel, rather than mention one."""
     if "__global__" not in text and "<<<" not in text:
@@ -58,25 +29,8 @@ def holds_kernels(text: str) -> bool:
     return bool(kernel_definitions(words)) or any(t.kind is TokenKind.LAUNCH_CLOSE for t in words)
 
 
-def _as_compiled(literal: Literal) -> Literal:
-    """`literal` below the header `load_inline` prepends, on the rest of the opening line where that is blank."""
-    if any(header in literal.text for header in _TORCH_HEADERS):
-        return literal
-    line, stop, rest = literal.text.partition("\n")
-    if stop and not line.strip():
-        return Literal(f"{_PREPENDED}\n{rest}", literal.line)
-    return Literal(f"{_PREPENDED}\n{literal.text}", literal.line - 1)
-
-
-def _refused(source: Source, node: ast.expr) -> Finding:
-    start = source.line_starts[node.lineno - 1] + node.col_offset
-    return finding(
-        "PORT2005", source.span(start, start + 1), "this string of CUDA is put together when the program runs"
-    )
-
-
 @dataclass
-class _Strings:
+class Strings:
     """The string expressions of a module, with the variables they go through."""
 
     module: ast.Module
@@ -159,32 +113,24 @@ class _Strings:
             else:
                 yield from self._outermost(child)
 
-    def exports(self) -> tuple[str, ...]:
-        """The names in `functions=` of every `load_inline` call."""
-        found: dict[str, None] = {}
-        for node in ast.walk(self.module):
-            if isinstance(node, ast.Call) and _called_name(node) in _LOADERS:
-                for keyword in node.keywords:
-                    if keyword.arg == "functions":
-                        found.update(dict.fromkeys(self._names(keyword.value)))
-        return tuple(found)
-
-    def _names(self, node: ast.expr) -> Iterator[str]:
-        if isinstance(node, ast.Name):
-            for value in self.assigned.get(node.id, [])[:1]:
-                yield from self._names(value)
-        elements = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [node])
-        for element in elements:
+    def elements(self, node: ast.expr | None, depth: int = 0) -> Iterator[Literal]:
+        """The strings of a list, a tuple, a dictionary's keys, or the one that `node` is; unknown ones are left out."""
+        if isinstance(node, ast.Name) and len(self.assigned.get(node.id, [])) == 1 and depth < _DEEPEST:
+            yield from self.elements(self.assigned[node.id][0], depth + 1)
+            return
+        within = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [node])
+        for element in within:
             literal = self.value(element) if isinstance(element, ast.expr) else None
-            if literal is not None and literal.text.isidentifier():
-                yield literal.text
+            if literal is not None:
+                yield literal
 
 
 def _constants(node: ast.AST) -> list[str]:
     return [c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str)]
 
 
-def _called_name(node: ast.Call) -> str:
+def called_name(node: ast.Call) -> str:
+    """What a call names: `f` for `f(x)` and `m.f(x)`."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 

@@ -94,18 +94,49 @@ bad = "__global__ void k(float* x) {{ x[{}] = 1; }}".format(len(names))
 '''
 
 
-def test_strings_for_load_inline_are_below_the_header_it_prepends(tmp_path):
-    text = f'''from torch.utils.cpp_extension import load_inline
-a = """
-{KERNEL}torch::Tensor f(torch::Tensor x);
+INLINE = '''from torch.utils.cpp_extension import load_inline
+declared = """
+#include <torch/extension.h>
+torch::Tensor scale_cuda(torch::Tensor x);
+{host}
 """
-b = """{KERNEL}"""
-load_inline(name="m", cpp_sources="", cuda_sources=[a, b], functions=["f"])
+kernels = """
+__global__ void scale(float* x) {{ x[0] = 1; }}
+"""
+launcher = """torch::Tensor scale_cuda(torch::Tensor x) {{
+    scale<<<1, 1>>>(x.data_ptr<float>());
+    return x;
+}}
+"""
+load_inline("m", declared, [kernels, launcher], functions=["{function}"])
 '''
-    for source in read_sources(written(tmp_path, "a.py", text)):
-        assert source.text.startswith("#include <torch/types.h>\n")
-        kernel = source.span(source.text.index("__global__"), len(source.text))
-        assert "__global__" in text.splitlines()[kernel.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("host", "function"),
+    [
+        ("", "scale_cuda"),
+        ("torch::Tensor wrap(torch::Tensor x) {{ return scale_cuda(x); }}", "wrap"),
+        ("torch::Tensor f(torch::Tensor x);\n", "scale_cuda"),
+    ],
+)
+def test_what_load_inline_compiles_together_is_one_program(tmp_path, host, function):
+    text = INLINE.format(host=host, function=function)
+    (source,) = read_sources(written(tmp_path, "a.py", text))
+    program = parse(source)
+    assert source.text.startswith("#include <torch/types.h>\n")
+    assert [(b.python_name, b.function) for b in program.bindings] == [("scale_cuda", "scale_cuda")]
+    for defined in (*program.kernels, *program.host_functions):
+        assert f" {defined.name}(" in text.splitlines()[defined.span.line - 1]
+
+
+def test_cpp_that_launches_the_kernels_belongs_to_their_program(tmp_path):
+    host = "torch::Tensor f(torch::Tensor x) {{ scale<<<1, 1>>>(x.data_ptr<float>()); return x; }}"
+    (source,) = read_sources(written(tmp_path, "a.py", INLINE.format(host=host, function="f")))
+    program = parse(source)
+    assert [b.function for b in program.bindings] == ["f"]
+    assert [k.name for k in program.kernels] == ["scale"]
+    assert {launch.inside for launch in program.launches} == {"f", "scale_cuda"}
 
 
 def test_python_strings(tmp_path):
