@@ -13,7 +13,7 @@ _OPENING = {"(": ")", "[": "]", "{": "}"}
 _CLOSING = frozenset(_OPENING.values())
 
 
-class SyntaxProblem(Exception):
+class NotReadError(Exception):
     """The words at a place do not read; caught where a statement or definition begins, which then is Unread."""
 
     def __init__(self, reason: str, line: int) -> None:
@@ -142,9 +142,9 @@ class Cursor:
             return True
         return False
 
-    def problem(self, reason: str) -> SyntaxProblem:
+    def problem(self, reason: str) -> NotReadError:
         """That the words here do not read."""
-        return SyntaxProblem(reason, self.line)
+        return NotReadError(reason, self.line)
 
     def skip_bracket(self) -> None:
         """Step over the bracket that opens here and all that is in it."""

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 
 from porter.source.program import TemplateParam
-from porter.syntax.cursor import SyntaxProblem
+from porter.syntax.cursor import NotReadError
 from porter.syntax.expressions import ExpressionReader
 from porter.syntax.nodes import (
     Alias,
@@ -22,9 +22,10 @@ from porter.syntax.nodes import (
     TypeName,
     Variable,
 )
-from porter.syntax.type_names import BUILT_IN, NOT_A_NAME, Specifiers
+from porter.syntax.type_names import BUILT_IN, NOT_A_NAME, STORAGE, Specifiers
 
 _AFTER_NAME = frozenset(("=", ";", ",", "[", "(", "{", ":", ""))
+_ENDS_NAME = (",", ">", ">>", "=", "...")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class DeclarationReader(ExpressionReader):
         text = self.text
         if not self.is_name or text in NOT_A_NAME:
             return False
+        if text in STORAGE or (text in ("struct", "union") and self.ahead() == "{"):
+            return True
         meaning = self.scopes.meaning(text)
         if meaning == "value" and self.ahead() != "::":
             return False
@@ -56,7 +59,7 @@ class DeclarationReader(ExpressionReader):
             specifiers = self.specifiers()
             self.pointers(specifiers.type)
             return self.at_declarator(certain=bool(specifiers.words) or text in BUILT_IN)
-        except SyntaxProblem:
+        except NotReadError:
             return False
         finally:
             self.back(mark)
@@ -77,6 +80,8 @@ class DeclarationReader(ExpressionReader):
         specifiers = self.specifiers()
         if self.text == "[" or (self.text in ("&", "&&") and self.ahead() == "["):
             return self.binding(line)
+        if self.text == ";":  # a union without a name within a struct
+            return Declare((Variable("", specifiers.type, line=line),), line)
         variables: list[Variable] = []
         while True:
             variable = self.variable(specifiers)
@@ -159,7 +164,7 @@ class DeclarationReader(ExpressionReader):
     def declares_function(self) -> bool:
         """Whether the parenthesis behind a declared name holds parameters, not values: `T f(int a);`."""
         closer = self.closer(self.at)
-        if closer is None or self.words[closer + 1 :][:1] and self.texts[closer + 1] not in (";", ",", "const"):
+        if closer is None or self.texts[closer + 1] not in (";", ",", "const", ""):
             return False
         mark = self.mark()
         try:
@@ -170,7 +175,7 @@ class DeclarationReader(ExpressionReader):
             if self.is_name:
                 sure = self.step() not in NOT_A_NAME
             return (sure or kind.pointers > 0) and self.text in (",", ")", "[") and self.at > mark[0] + 1
-        except SyntaxProblem:
+        except NotReadError:
             return False
         finally:
             self.back(mark)
@@ -309,9 +314,7 @@ class DeclarationReader(ExpressionReader):
         begin = self.at
         if self.text == "template":
             self.template_head()
-        if self.text in ("typename", "class") and self.ahead() in (",", ">", ">>", "=", "...") or self.ahead(2) in (
-            ",", ">", ">>", "=",
-        ) and self.text in ("typename", "class"):  # fmt: skip
+        if self.text in ("typename", "class") and (self.ahead() in _ENDS_NAME or self.ahead(2) in _ENDS_NAME):
             self.step()
             kind = "typename..." if self.take("...") else "typename"
             name = self.name() if self.is_name else ""
@@ -340,7 +343,13 @@ class DeclarationReader(ExpressionReader):
             while self.text != "{":
                 if self.take("->"):
                     self.pointers(self.specifiers().type)
-                elif not self.ignored() and self.text not in ("mutable", "constexpr", "noexcept", "__device__", "__host__"):
+                elif not self.ignored() and self.text not in (
+                    "mutable",
+                    "constexpr",
+                    "noexcept",
+                    "__device__",
+                    "__host__",
+                ):
                     raise self.problem(f"expected '{{' before {self.text!r}")
                 else:
                     self.step()
@@ -357,5 +366,3 @@ def storage(words: frozenset[str]) -> str:
         if word in words:
             return name
     return "static" if "static" in words else ""
-
-

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from porter.source.lexer import TokenKind
 from porter.source.program import Function, TemplateParam
 from porter.source.shared import shared_arrays
 from porter.source.signature import read_signature
 from porter.source.vocabulary import QUALIFIERS
-from porter.syntax.cursor import Scopes, SyntaxProblem
+from porter.syntax.cursor import Scopes, NotReadError
 from porter.syntax.nodes import (
     Alias,
     Assign,
@@ -65,7 +66,7 @@ class DefinitionReader(StatementReader):
         mark, depth = self.mark(), self.path
         try:
             self.read_definition()
-        except SyntaxProblem as problem:
+        except NotReadError as problem:
             self.path = depth
             self.found.unread.append(self.unread(mark, problem))
 
@@ -163,6 +164,8 @@ class DefinitionReader(StatementReader):
             index += 1
         if self.texts[index] not in (*_CLASS_KEYS, "enum"):
             return False
+        if self.texts[index + 1] == "{" and self.texts[index] != "enum":
+            return self.texts[index - 1] == "typedef"
         i = index + 1
         while i < len(self.words):
             text = self.texts[i]
@@ -196,8 +199,7 @@ class DefinitionReader(StatementReader):
 
     def struct(self, template: tuple[TemplateParam, ...], *, typedef: bool) -> str:
         """`struct A<int> : B { ... } name;`."""
-        line = self.line
-        self.step()
+        line, union = self.line, self.step() == "union"
         while self.ignored():
             pass
         name, arguments = self.struct_name()
@@ -209,13 +211,20 @@ class DefinitionReader(StatementReader):
         self.scopes.declare(name, "type")
         self.take("final")
         bases = self.bases() if self.take(":") else ()
-        self.members(name, template, arguments, bases, line)
+        self.members(StructTree(name, template, (), (), (), bases, line, arguments, union))
         if not typedef and self.is_name:
             self.found.variables.extend(self.instances(name))
         while self.text not in (";", "") and typedef:
             self.step()
         self.expect(";")
         return name
+
+    def struct_in_place(self) -> TypeName:
+        """`struct { ... }` or `union { ... }` where a type stands."""
+        line, key = self.line, self.step()
+        name = f"{key}@{len(self.found.structs)}"
+        self.members(StructTree(name, (), (), (), (), (), line, (), key == "union"))
+        return TypeName(name)
 
     def instances(self, name: str) -> list[Variable]:
         """The variables declared behind a struct's closing brace."""
@@ -252,18 +261,10 @@ class DefinitionReader(StatementReader):
                 raise self.problem(f"expected '{{' before {self.text!r}")
         return tuple(found)
 
-    def members(
-        self,
-        name: str,
-        template: tuple[TemplateParam, ...],
-        arguments: tuple[TypeName | Expression, ...],
-        bases: tuple[TypeName, ...],
-        line: int,
-    ) -> None:
-        """The body of a struct, which becomes a StructTree."""
-        outer, self.path = self.path, (*self.path, name)
-        found = self.found
-        self.found = Found(structs=found.structs, unread=found.unread)
+    def members(self, head: StructTree) -> None:
+        """The body of the struct of which `head` has all the rest."""
+        found, outer = self.found, self.path
+        self.found, self.path = Found(structs=found.structs, unread=found.unread), (*outer, head.name)
         try:
             with self.scopes.inner():
                 self.expect("{")
@@ -274,9 +275,9 @@ class DefinitionReader(StatementReader):
             own = self.found
         finally:
             self.found, self.path = found, outer
-        qualified = "::".join((*self.path, name))
-        functions, fields, aliases = tuple(own.functions), tuple(own.variables), tuple(own.aliases)
-        found.structs.append(StructTree(qualified, template, fields, functions, aliases, bases, line, arguments))
+        fields, methods, aliases = tuple(own.variables), tuple(own.functions), tuple(own.aliases)
+        name = "::".join((*outer, head.name))
+        found.structs.append(replace(head, name=name, fields=fields, methods=methods, aliases=aliases))
 
     def struct_member(self) -> None:
         """One member of a struct."""
@@ -383,7 +384,7 @@ class DefinitionReader(StatementReader):
             returns=signature.returns,
             params=signature.params,
             shared=shared_arrays(reading, opening, stop),
-            extern_c=any(w.text == "extern" and n.text == '"C"' for w, n in zip(words, words[1:], strict=False)),
+            extern_c=any(w.text == "extern" and n.text == '"C"' for w, n in pairwise(words)),
             launch_bounds=signature.launch_bounds,
             header=reading.span(start, opening),
             body=reading.span(opening, stop),
@@ -409,14 +410,22 @@ class DefinitionReader(StatementReader):
         """The type before the function's name, which comes next then; `void` for a constructor."""
         while self.text == "extern" or self.kind is TokenKind.STRING:
             self.step()
-        while self.ignored() or self.text in ("explicit", "virtual", "inline", "constexpr", "static", "__device__", "__host__"):
+        while self.ignored() or self.text in (
+            "explicit",
+            "virtual",
+            "inline",
+            "constexpr",
+            "static",
+            "__device__",
+            "__host__",
+        ):
             if self.text in ("explicit", "virtual", "inline", "constexpr", "static", "__device__", "__host__"):
                 self.step()
         if self.text in ("~", "operator") or (self.text == head.name and self.ahead() == "("):
             return TypeName("void")
         mark = self.mark()
         kind = self.pointers(self.specifiers().type)
-        if self.text == "(" or self.text == "::":  # a constructor defined outside its class
+        if self.text in ("(", "::"):  # a constructor defined outside its class
             self.back(mark)
             return TypeName("void")
         return kind

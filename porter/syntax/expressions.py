@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 
 from porter.source.lexer import TokenKind
-from porter.syntax.cursor import SyntaxProblem
+from porter.syntax.cursor import NotReadError
 from porter.syntax.literals import character, number, string
 from porter.syntax.nodes import (
     Assign,
@@ -26,7 +27,7 @@ from porter.syntax.nodes import (
     Unary,
     Update,
 )
-from porter.syntax.type_names import BUILT_IN, SCALARS, TypeReader, as_type
+from porter.syntax.type_names import BUILT_IN, NOT_A_NAME, SCALARS, TypeReader, as_type
 
 _LEVELS = (
     ("||", "or"), ("&&", "and"), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"),
@@ -37,7 +38,11 @@ _SPELLINGS = {"or": "||", "and": "&&", "not": "!"}
 _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 _UNARY = frozenset(("-", "+", "!", "~", "*", "&", "not"))
 _CASTS = {"static_cast": "static", "reinterpret_cast": "reinterpret", "const_cast": "const", "dynamic_cast": "dynamic"}
-_WORDS = {"true": (True, "bool"), "false": (False, "bool"), "nullptr": ("nullptr", "nullptr")}
+_WORDS: Mapping[str, tuple[bool | str, str]] = {
+    "true": (True, "bool"),
+    "false": (False, "bool"),
+    "nullptr": ("nullptr", "nullptr"),
+}
 _NO_OPERAND = frozenset((")", "]", "}", ";", ",", ":", "?", ".", "->", ""))
 _EITHER = frozenset(("-", "+", "*", "&", "("))  # goes on after a value and begins one
 
@@ -48,6 +53,10 @@ class ExpressionReader(TypeReader):
     @abstractmethod
     def lambda_expression(self) -> Lambda:
         """`[...](...) { ... }`."""
+
+    @abstractmethod
+    def statements_in_call(self) -> Lambda:
+        """The statements up to the closing parenthesis of a macro's call."""
 
     def expression(self) -> Expression:
         """Any expression, commas included."""
@@ -152,7 +161,8 @@ class ExpressionReader(TypeReader):
         while True:
             text, line = self.text, self.line
             if text == "(":
-                left = Call(left, self.arguments(), line)
+                takes_statements = isinstance(left, Name) and left.name.isupper()
+                left = Call(left, self.macro_arguments() if takes_statements else self.arguments(), line)
             elif text == "[":
                 left = self.subscript(left)
             elif text in (".", "->"):
@@ -206,7 +216,7 @@ class ExpressionReader(TypeReader):
         mark = self.mark()
         try:
             arguments = self.template_arguments()
-        except SyntaxProblem:
+        except NotReadError:
             self.back(mark)
             return ()
         if self.half or self.text not in ("(", "::") or any(_is_logic(a) for a in arguments):
@@ -226,9 +236,8 @@ class ExpressionReader(TypeReader):
         self.step()
         if len(configuration) < 2:
             raise self.problem("a launch needs a grid and a block")
-        grid, block, shared, stream = (*configuration, None, None)[:4]
-        assert grid is not None and block is not None, "both were read"
-        return Launch(kernel, grid, block, shared, stream, self.arguments(), line)
+        shared, stream = (*configuration[2:], None, None)[:2]
+        return Launch(kernel, configuration[0], configuration[1], shared, stream, self.arguments(), line)
 
     def launch_argument(self) -> Expression:
         """One of a launch's configuration."""
@@ -251,6 +260,34 @@ class ExpressionReader(TypeReader):
             return tuple(found)
         finally:
             self.in_angles = outer
+
+    def macro_arguments(self) -> tuple[Expression, ...]:
+        """As `arguments`, for a macro nobody defines, which may be given statements: a lambda without parameters."""
+        mark = self.mark()
+        try:
+            return self.arguments()
+        except NotReadError as problem:
+            self.back(mark)
+            closer = self.closer(self.at)
+            if closer is None or ";" not in self.texts[self.at : closer]:
+                raise problem from None
+        self.step()
+        found: list[Expression] = []
+        while not self.take(")"):
+            found.append(self.macro_argument())
+        return tuple(found)
+
+    def macro_argument(self) -> Expression:
+        """One argument with the comma behind it, or all statements up to the closing parenthesis."""
+        mark = self.mark()
+        try:
+            value = self.argument()
+            if self.take(",") or self.text == ")":
+                return value
+        except NotReadError:
+            pass
+        self.back(mark)
+        return self.statements_in_call()
 
     def argument(self) -> Expression:
         """One argument; a pack's dots are passed over, a type (in a macro nobody defines) is its name."""
@@ -338,6 +375,8 @@ class ExpressionReader(TypeReader):
             return Name("this", (), line)
         if text in ("typename", "struct", "const", "unsigned", "signed", "long", "short") or text in BUILT_IN:
             return self.conversion()
+        if text in NOT_A_NAME and text != "operator":
+            raise self.problem(f"expected an expression before {text!r}")
         return self.named()
 
     def word_cast(self, kind: str) -> Expression:
@@ -396,7 +435,8 @@ class ExpressionReader(TypeReader):
         """`a::b<T>::c`, as far as it is one name."""
         line = self.line
         self.take("::")
-        parts, template = [self.plain_part()], ()
+        parts = [self.plain_part()]
+        template: tuple[TypeName | Expression, ...] = ()
         while True:
             if self.text == "<":
                 found = self.name_template("::".join(parts))
@@ -425,7 +465,7 @@ class ExpressionReader(TypeReader):
         mark = self.mark()
         try:
             arguments = self.template_arguments()
-        except SyntaxProblem:
+        except NotReadError:
             self.back(mark)
             return ()
         sure = self.scopes.meaning(name) in ("template", "type")

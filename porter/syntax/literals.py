@@ -6,8 +6,12 @@ import re
 
 from porter.syntax.nodes import Literal
 
-_NUMBER = re.compile(r"(?P<digits>0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?|0[bB][01]+|[\d.]+(?:[eE][+-]?\d+)?)(?P<suffix>\w*)$")
-_STRING = re.compile(r'(?:u8|[uUL])?(?:R"(?P<delimiter>[^(]*)\((?P<raw>.*)\)(?P=delimiter)"|"(?P<text>.*?)"?)$', re.DOTALL)
+_NUMBER = re.compile(
+    r"(?P<digits>0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?|0[bB][01]+|[\d.]+(?:[eE][+-]?\d+)?)(?P<suffix>\w*)$"
+)
+_STRING = re.compile(
+    r'(?:u8|[uUL])?(?:R"(?P<delimiter>[^(]*)\((?P<raw>.*)\)(?P=delimiter)"|"(?P<text>.*?)"?)$', re.DOTALL
+)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _ESCAPE = re.compile(r"\\(x[\da-fA-F]+|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
 

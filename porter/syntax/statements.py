@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 
 from porter.source.lexer import TokenKind
-from porter.syntax.cursor import Mark, SyntaxProblem
+from porter.syntax.cursor import Mark, NotReadError
 from porter.syntax.declarations import DeclarationReader
 from porter.syntax.nodes import (
     Asm,
@@ -20,6 +20,7 @@ from porter.syntax.nodes import (
     For,
     ForEach,
     If,
+    Lambda,
     Name,
     Return,
     Skipped,
@@ -67,12 +68,12 @@ class StatementReader(DeclarationReader):
         angles, self.in_angles = self.in_angles, False
         try:
             return self.read_statement()
-        except SyntaxProblem as problem:
+        except NotReadError as problem:
             return self.unread(mark, problem)
         finally:
             self.in_angles = angles
 
-    def unread(self, mark: Mark, problem: SyntaxProblem) -> Unread:
+    def unread(self, mark: Mark, problem: NotReadError) -> Unread:
         """Everything from `mark` to the end of the statement there."""
         self.back(mark)
         begin, line = self.at, self.line
@@ -82,7 +83,7 @@ class StatementReader(DeclarationReader):
     def skip_statement(self) -> None:
         """Step behind a `;`, or behind a block that nothing continues."""
         begin = self.at
-        while self.at < len(self.words) and self.text != "}":
+        while self.at < len(self.words) and self.text not in ("}", ")"):
             if self.take(";"):
                 return
             if self.text == "{" and self.closer(self.at) is not None:
@@ -117,9 +118,18 @@ class StatementReader(DeclarationReader):
             return self.declaration()
         line = self.line
         value = self.expression()
-        if self.text != "}" or not self.ends_macro():
+        if self.text not in ("}", ")") or not self.ends_macro():
             self.expect(";")
         return Evaluate(value, line)
+
+    def statements_in_call(self) -> Lambda:
+        """The statements up to the closing parenthesis of a macro's call."""
+        line = self.line
+        statements: list[Statement] = []
+        with self.scopes.inner():
+            while self.text != ")" and self.at < len(self.words):
+                statements.append(self.statement())
+        return Lambda((), Block(tuple(statements), line), line)
 
     def ends_macro(self) -> bool:
         """Whether the word before is a `)`: a call of a macro nobody defines may lack its semicolon."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 from porter.source.vocabulary import HINTS, SPACES, TYPE_KEYS, WITH_ARGUMENTS
-from porter.syntax.cursor import Cursor, SyntaxProblem
+from porter.syntax.cursor import Cursor, NotReadError
 from porter.syntax.nodes import Expression, Name, TypeName
 
 _INTEGER_WORDS = frozenset(("unsigned", "signed", "long", "short", "int", "char", "double", "__int64"))
@@ -32,9 +32,9 @@ SCALARS = _INTEGER_WORDS | (_SINGLE_WORDS - {"void", "auto", "__half2", "half2",
 _KNOWN = BUILT_IN | _CLASSES
 _TYPES = ("type", "type parameter")
 _CV = frozenset(("const", "volatile"))
-_STORAGE = frozenset((
-    "static", "inline", "extern", "constexpr", "register", "thread_local", "mutable", "virtual", "explicit", "friend",
-    "consteval", "constinit", "__shared__", "__constant__", "__device__", "__host__", "__managed__", "__grid_constant__",
+STORAGE = frozenset((
+    "static", "inline", "extern", "constexpr", "register", "thread_local", "mutable", "virtual", "explicit",
+    "friend", "consteval", "constinit", "__shared__", "__constant__", "__device__", "__host__", "__managed__", "__grid_constant__",
 ))  # fmt: skip
 _IGNORED = (HINTS | SPACES) - {"__device__", "__host__"}
 NOT_A_NAME = frozenset((
@@ -60,6 +60,10 @@ class TypeReader(Cursor, ABC):
     def assignment(self) -> Expression:
         """An expression without a comma."""
 
+    @abstractmethod
+    def struct_in_place(self) -> TypeName:
+        """`struct { ... }` or `union { ... }` where a type stands."""
+
     def is_type(self, name: str) -> bool:
         """Whether `name` is known to be a type."""
         meaning = self.scopes.meaning(name)
@@ -79,10 +83,12 @@ class TypeReader(Cursor, ABC):
         named: TypeName | None = None
         while True:
             text = self.text
-            if text in _CV or text in _STORAGE:
+            if text in _CV or text in STORAGE:
                 words.add(self.step())
             elif self.ignored():
                 continue
+            elif text in ("struct", "union") and self.ahead() == "{":
+                named = self.struct_in_place()
             elif text in _INTEGER_WORDS and named is None:
                 numbers.append(self.step())
             elif named is None and not numbers and self.is_name and text not in NOT_A_NAME:
@@ -120,7 +126,8 @@ class TypeReader(Cursor, ABC):
             self.expect(")")
             return TypeName("decltype", (inside,))
         self.take("::")
-        parts, arguments = [self.name()], ()
+        parts = [self.name()]
+        arguments: tuple[TypeName | Expression, ...] = ()
         while True:
             if self.text == "<" and (self.scopes.meaning("::".join(parts)) != "value"):
                 arguments = (*arguments, *self.template_arguments())
@@ -172,7 +179,7 @@ class TypeReader(Cursor, ABC):
         begin = self.at
         try:
             specifiers = self.specifiers()
-        except SyntaxProblem:
+        except NotReadError:
             self.back(mark)
             return None
         kind = self.pointers(specifiers.type)
@@ -242,5 +249,3 @@ def spelled(name: str) -> str:
 def as_type(name: Name) -> TypeName:
     """The type that `name` is when it is one."""
     return TypeName(spelled(name.name), name.template)
-
-

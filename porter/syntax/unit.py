@@ -28,7 +28,8 @@ class FunctionTree:
 class StructTree:
     """A struct or class: its fields in order and its methods (`operator()` among them), by name with scopes.
 
-    Static members are fields of storage `static`; `arguments` are those of a specialisation, as written.
+    Static members are fields of storage `static`; `arguments` are those of a specialisation, as written. A struct or
+    union without a name is called `union@NUMBER`; as a member without a name it is a field called "".
     """
 
     name: str
@@ -39,6 +40,7 @@ class StructTree:
     bases: tuple[TypeName, ...]
     line: int
     arguments: tuple[TypeName | Expression, ...] = ()
+    union: bool = False
 
 
 @dataclass(frozen=True)
