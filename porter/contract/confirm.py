@@ -90,8 +90,12 @@ class _Confirmer:
         return second_best is not None
 
     def _starts_again(self, candidate: Contract) -> bool:
-        sizes = probe_sizes(candidate, frozenset(), self.fixed, 1, 0)
-        return sizes is not None and starts(self.trials.probe(candidate, sizes))
+        """Whether `candidate` also runs at other sizes, where it has any."""
+        first = probe_sizes(candidate, frozenset(), self.fixed, 0, 0)
+        others = (probe_sizes(candidate, frozenset(), self.fixed, 1, smaller) for smaller in (0, 1))
+        return not first or any(
+            sizes is not None and sizes != first and starts(self.trials.probe(candidate, sizes)) for sizes in others
+        )
 
     def _starting(self, candidate: Contract, smaller: int) -> Contract | None:
         """`candidate`, its torch tensors given the axes they are seen to lack, if it runs; else None."""
