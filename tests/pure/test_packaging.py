@@ -3,6 +3,8 @@
 from importlib.metadata import distribution
 from importlib.resources import files
 
+import pytest
+
 import porter
 from porter.catalogue import core_catalogue
 from porter.registry import backend_names, find_backend
@@ -27,6 +29,8 @@ def test_data_comes_along():
         assert (files("porter") / "simt" / folder).is_dir()
 
 
-def test_the_shipped_backend_comes_along_with_its_tables():
-    assert "maca" in backend_names()
-    assert find_backend("maca").catalogue()
+@pytest.mark.parametrize("name", ["maca", "triton"])
+def test_the_shipped_backends_come_along_with_their_tables(name):
+    assert name in backend_names()
+    assert find_backend(name).catalogue()
+    assert find_backend(name).targets()

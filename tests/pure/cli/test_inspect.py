@@ -40,17 +40,17 @@ def test_findings_point_at_their_lines(porter, reduction):
     assert done.code == 0
     assert f"{reduction}:6:" in done.stdout
     assert "^^^^" in done.stdout
-    findings = porter("inspect", reduction, "--as", "findings", "--json").document["findings"]
+    findings = porter("inspect", reduction, "--as", "findings", "--target", "maca", "--json").document["findings"]
     assert {6, 7} <= {finding["span"]["line"] for finding in findings}
-    sarif = porter("inspect", reduction, "--as", "findings", "--format", "sarif").document
+    sarif = porter("inspect", reduction, "--as", "findings", "--target", "maca", "--format", "sarif").document
     assert len(sarif["runs"][0]["results"]) == len(findings)
 
 
 def test_the_candidate_is_the_port_byte_for_byte(porter, reduction):
     reduction.write_text(REDUCTION.replace("    ", "\t"))
-    text = porter("inspect", reduction, "--as", "candidate").stdout
+    text = porter("inspect", reduction, "--as", "candidate", "--target", "maca").stdout
     assert "\t__shared__ float partial[32];" in text
-    (file,) = porter("inspect", reduction, "--as", "candidate", "--json").document["candidate"]
+    (file,) = porter("inspect", reduction, "--as", "candidate", "--target", "maca", "--json").document["candidate"]
     assert file["text"].rstrip() == text.rstrip()
 
 
@@ -62,7 +62,8 @@ def test_the_candidate_is_the_port_byte_for_byte(porter, reduction):
         (["--as", "contract", "--kernel", "nope"], "nope"),
         (["--as", "contract", "--size", "n=many"], "--size n=many"),
         (["--as", "candidate", "--target", "roc"], "unknown target 'roc'"),
-        (["--as", "candidate", "--arch", "C9"], "unknown arch 'C9'"),
+        (["--as", "candidate"], "needs a target"),
+        (["--as", "candidate", "--target", "maca", "--arch", "C9"], "unknown arch 'C9'"),
     ],
 )
 def test_wrong_usage_is_named(porter, reduction, arguments, complaint):

@@ -1,0 +1,52 @@
+"""`TritonBackend`: Triton as porter sees it. What costs time to import is imported by the method that needs it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from porter.backend import Availability, Port, Target
+from porter.findings import CatalogueEntry, Finding
+from porter.source.program import Program
+from porter.source.text import Source
+from porter_triton.targets import BACKEND, targets
+
+# The driver's interface to its devices; torch would say the same after seconds of importing.
+_DEVICES = (Path("/dev/nvidiactl"), Path("/dev/kfd"))
+
+
+class TritonBackend:
+    """Lowers CUDA to a Python module of Triton kernels and launchers, executed by Triton's interpreter."""
+
+    name = BACKEND
+
+    def targets(self) -> tuple[Target, ...]:
+        """The devices Triton compiles for, Hopper first."""
+        return targets()
+
+    def probe(self) -> Availability:
+        """Whether Triton and a device are here; neither torch nor triton is imported for the answer."""
+        missing = [package for package in ("torch", "triton") if find_spec(package) is None]
+        if missing:
+            return Availability(False, False, f"not installed: {', '.join(missing)}")
+        if not any(device.exists() for device in _DEVICES):
+            return Availability(True, False, "no GPU: kernels are executed by Triton's interpreter")
+        return Availability(True, True, "")
+
+    def catalogue(self) -> tuple[CatalogueEntry, ...]:
+        """What lowering and Triton's compiler can complain about."""
+        from porter_triton.catalogue import catalogue  # noqa: PLC0415 - it reads the registry, which imports this module
+
+        return tuple(catalogue().values())
+
+    def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:  # noqa: ARG002
+        """The program as one Python module; `target` changes nothing in it, since Triton compiles for any."""
+        from porter_triton.port import port  # noqa: PLC0415 - the parser takes a while to import
+
+        return port(program, headers)
+
+    def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:  # noqa: ARG002
+        """The first line of the module that is no Python. Kernels compile only for a launch: `check_launches` does."""
+        from porter_triton.compile import syntax_error  # noqa: PLC0415 - only where a port was made
+
+        return syntax_error(port)

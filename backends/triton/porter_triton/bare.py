@@ -1,0 +1,59 @@
+"""A launcher for a kernel that no host function of the source launches: its caller says the grid and the block."""
+
+from __future__ import annotations
+
+from porter.contract.contract import LaunchShape
+from porter_triton.launching import LaunchText, call
+from porter_triton.layout import bracketed
+from porter_triton.lower.launch import Dimension, LaunchInfo, LoweredKernel, ParameterKind
+
+
+def launcher_name(kernel: str) -> str:
+    """What the launcher of a bare kernel is called."""
+    return f"launch_{kernel}"
+
+
+def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension]:
+    """The block a kernel is lowered for: that of its usual launch, by name where it is not 1."""
+    extents = [int(extent) if extent.isdecimal() else None for extent in shape.block] if shape else [None, 1, 1]
+    names = ("BLOCK_SIZE", "BLOCK_Y", "BLOCK_Z") if extents[1:] == [1, 1] else ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")
+    x, y, z = (Dimension(n, "" if n == 1 else name) for n, name in zip(extents, names, strict=True))
+    return x, y, z
+
+
+def bare_launcher(kernel: LoweredKernel, info: LaunchInfo, parameters: tuple[str, ...]) -> str:
+    """The text of the launcher; `parameters` are the CUDA kernel's own, in order."""
+    names = {p.source: p.name for p in kernel.parameters if p.kind in (ParameterKind.POINTER, ParameterKind.SCALAR)}
+    arguments = [names.get(parameter, parameter) for parameter in parameters]
+    head = bracketed(f"def {launcher_name(kernel.name)}", [*arguments, "*", "grid", "block", "shared_bytes=0"], ":", "")
+    tensors = [p.name for p in kernel.parameters if p.kind is ParameterKind.POINTER]
+    launch = LaunchText(
+        arguments=dict(zip(parameters, arguments, strict=True)),
+        grid=("grid[0]", "grid[1]", "grid[2]"),
+        block=tuple_of(info),
+        shared_bytes="shared_bytes",
+        device=tensors[0] if tensors else "None",
+    )
+    return "\n".join(
+        [
+            head,
+            f'    """Launches {kernel.name} with CUDA\'s extents of grid and block, three numbers each."""',
+            *_demands(info),
+            call(kernel, launch),
+        ]
+    )
+
+
+def tuple_of(info: LaunchInfo) -> tuple[str, str, str]:
+    """The texts of the block's extents inside the launcher."""
+    x, y, z = (f"block[{axis}]" if d.value is None else str(d.value) for axis, d in enumerate(info.block))
+    return x, y, z
+
+
+def _demands(info: LaunchInfo) -> list[str]:
+    fixed = [(axis, d.value) for axis, d in enumerate(info.block) if d.value is not None]
+    if not fixed:
+        return []
+    wrong = " or ".join(f"block[{axis}] != {value}" for axis, value in fixed)
+    wanted = ", ".join("n" if d.value is None else str(d.value) for d in info.block)
+    return [f"    if {wrong}:", f'        raise ValueError("lowered for blocks of ({wanted}) threads")']

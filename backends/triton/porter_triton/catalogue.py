@@ -1,0 +1,22 @@
+"""The findings this backend can report."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from porter.catalogue import Catalogue, load_catalogue
+from porter.findings import Finding
+from porter.source.text import Span
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Every code of `findings.toml`."""
+    return load_catalogue(Path(str(files("porter_triton") / "findings.toml")))
+
+
+def finding(code: str, span: Span | None, message: str, hint: str = "") -> Finding:
+    """The finding `code` at `span`."""
+    return catalogue()[code].at(span, message, hint)

@@ -1,0 +1,88 @@
+"""Whether Triton compiles the kernels of a module for real devices, as they were launched."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.backend import Port, Target
+from porter.findings import Finding
+from porter.simt.job import Limits
+from porter_triton.catalogue import finding
+from porter_triton.child import Child, Death
+from porter_triton.targets import device
+
+# The compiler starts other programs (ptxas) and maps much more than it uses.
+_LIMITS = Limits(cpu_s=120.0, wall_s=600.0, memory_bytes=16 << 30, file_bytes=1 << 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A kernel that does not compile: `line` is one of the module, 0 where Triton does not say."""
+
+    kernel: str
+    arch: str
+    line: int
+    message: str
+
+
+def refused(
+    path: Path, signatures: Iterable[str], targets: Iterable[Target], work: Path, cache: Path
+) -> Refused | None:
+    """The first of `signatures` that does not compile for one of `targets`; None when all do.
+
+    `path` is the module, `work` an empty folder for the compiler's process, `cache` where Triton keeps its binaries.
+    """
+    compiler = _Compiler(path, work, cache)
+    try:
+        for target in targets:
+            for signature in signatures:
+                answer = compiler.ask(signature, target)
+                if answer:
+                    line, message = answer.split(": ", maxsplit=1)
+                    return Refused(json.loads(signature)["kernel"], target.arch, int(line), message)
+    finally:
+        compiler.end()
+    return None
+
+
+class _Compiler:
+    """The compiling process, started anew when a kernel kills it."""
+
+    def __init__(self, path: Path, work: Path, cache: Path) -> None:
+        self._path = path
+        self._work = work
+        self._cache = cache
+        self._child: Child | None = None
+
+    def ask(self, signature: str, target: Target) -> str:
+        """What is wrong, as `LINE: message`; nothing when it compiles."""
+        if self._child is None:
+            environment = {"TRITON_CACHE_DIR": str(self._cache)}
+            self._child = Child("porter_triton.compiler", str(self._path), self._work, _LIMITS, environment)
+            if death := self._child.begin():
+                return self._lost(death)
+        answer = self._child.ask(json.dumps({**json.loads(signature), "device": device(target)}).encode(), parts=1)
+        return self._lost(answer) if isinstance(answer, Death) else answer[0].decode("utf-8", "replace")
+
+    def end(self) -> None:
+        """Ends the process."""
+        if self._child is not None:
+            self._child.end()
+
+    def _lost(self, death: Death) -> str:
+        self._child = None
+        return f"0: {death.kind.value}: {death.message}"
+
+
+def syntax_error(port: Port) -> Finding | None:
+    """The first file of the port that is no Python."""
+    for file in port.files:
+        try:
+            ast.parse(file.text, file.name)
+        except SyntaxError as error:
+            return finding("PORT1811", None, f"{file.name}:{error.lineno}: {error.msg}")
+    return None

@@ -1,0 +1,71 @@
+"""The child process that compiles the kernels of a generated module, one signature after the other.
+
+`python -m porter_triton.compiler MODULE`: a question is a device and a signature as JSON, the answer empty or an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.compiler.errors import CompilationError
+from triton.runtime.jit import JITFunction, get_jit_fn_file_line
+
+from porter_triton.frames import read_frame, write_frame
+from porter_triton.load import load
+from porter_triton.signatures import decoded
+
+
+def main() -> None:
+    """Serves until standard input ends."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    compiler = _Compiler(load(Path(sys.argv[1])))
+    write_frame(replies, b"")
+    while (frame := read_frame(sys.stdin.buffer)) is not None:
+        write_frame(replies, compiler.answer(frame).encode())
+
+
+class _Compiler:
+    """Compiles for any device; none has to be there."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def answer(self, question: bytes) -> str:
+        """Nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say."""
+        asked = json.loads(question)
+        kernel = getattr(self._module, asked["kernel"])
+        constants = {name: decoded(value, self._module) for name, value in asked["constants"].items()}
+        try:
+            source = ASTSource(kernel, asked["types"], constants)
+            triton.compile(source, target=GPUTarget(*asked["device"]), options=asked["options"])
+        except CompilationError as error:
+            return f"{_line(kernel, error)}: {_reason(error)}"
+        except Exception as error:  # noqa: BLE001 - whatever the compiler raises is its verdict
+            return f"0: {type(error).__name__}: {error}"
+        return ""
+
+
+def _line(kernel: JITFunction, error: CompilationError) -> int:
+    """The line of the module: Triton counts from the kernel's `def`."""
+    _, begin = get_jit_fn_file_line(kernel)
+    return int(begin) + int(getattr(error.node, "lineno", 1)) - 1
+
+
+def _reason(error: BaseException) -> str:
+    """What the innermost function has to say."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    said = error.error_message if isinstance(error, CompilationError) else str(error)
+    return said or f"{type(error).__name__}: {error}"
+
+
+if __name__ == "__main__":
+    main()

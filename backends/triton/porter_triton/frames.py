@@ -1,0 +1,43 @@
+"""What passes between porter and its worker: frames, a length and as many bytes.
+
+A task goes in pickled. What comes back is not trusted with that: a run as records (`records.py`) and the signatures of
+its launches, a frame each.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import IO
+
+from porter.simt.job import Job
+
+_LENGTH = struct.Struct("<Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One call of `function` with the arguments of `job`; with `launch` also with its grid, block and shared memory."""
+
+    function: str
+    job: Job
+    launch: bool = False
+
+
+def write_frame(stream: IO[bytes], payload: bytes) -> None:
+    """Sends a frame."""
+    stream.write(_LENGTH.pack(len(payload)))
+    stream.write(payload)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes], limit: int | None = None) -> bytes | None:
+    """The next frame; None where the other side has gone or sends more than `limit` bytes."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    if limit is not None and length > limit:
+        return None
+    payload = stream.read(length)
+    return payload if len(payload) == length else None

@@ -1,0 +1,233 @@
+"""Triton's interpreter under observation: every launch is recorded, every access to memory goes through `Watch`.
+
+Only the worker imports this, in a process that was started with TRITON_INTERPRET=1.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import FrameType, SimpleNamespace
+
+import numpy as np
+import torch
+import triton.language as tl
+import triton.runtime.interpreter as triton_interpreter
+from numpy.typing import NDArray
+from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder, TensorHandle
+
+from porter.simt.job import Fault, FaultKind, LaunchRecord, Schedule
+from porter_triton.signatures import signature_of
+from porter_triton.watch import Region, Watch
+
+_WARP_SIZE = 32
+_DEFAULT_WARPS = 4
+_POISON = 0xFF  # what a lane outside the mask of a load has, where the kernel does not say
+
+
+@dataclass
+class Observation:
+    """What was seen of one run of `module`; `signatures` are those of the launches, in order, each once."""
+
+    module: str
+    schedule: Schedule = Schedule.FORWARD
+    seed: int = 0
+    kernel: str = ""
+    launches: list[LaunchRecord] = field(default_factory=list)
+    signatures: dict[str, None] = field(default_factory=dict)
+    counts: dict[tuple[FaultKind, str, int], int] = field(default_factory=dict)
+    messages: dict[tuple[FaultKind, str, int], str] = field(default_factory=dict)
+
+    def note(self, kind: FaultKind, message: str) -> None:
+        """A fault at the line of the module that is being executed; the first of a line speaks for the others."""
+        key = (kind, self.kernel, line_in(self.module, sys._getframe()))
+        self.messages.setdefault(key, message)
+        self.counts[key] = self.counts.get(key, 0) + 1
+
+    def faults(self) -> Iterator[Fault]:
+        """What was noted."""
+        for (kind, kernel, line), message in self.messages.items():
+            yield Fault(kind, self.module, line, kernel, message, self.counts[kind, kernel, line])
+
+
+def line_in(module: str, frame: FrameType | None) -> int:
+    """The line of `module` that `frame` or the innermost caller of it is at; 0 where there is none."""
+    while frame is not None:
+        if frame.f_code.co_filename == module:
+            return frame.f_lineno
+        frame = frame.f_back
+    return 0
+
+
+class Interpreter:
+    """Puts itself between kernels and Triton's interpreter, once for the life of the process."""
+
+    def __init__(self) -> None:
+        self.observation = Observation("")
+        self.watch = Watch(self._note)
+        self._order: NDArray[np.int64] | None = None
+        self._patch_language()
+        self._patch_functions()
+        self._patch_grid()
+        self._patch_loads_and_stores()
+        self._patch_atomics()
+
+    def _note(self, kind: FaultKind, message: str) -> None:
+        self.observation.note(kind, message)
+
+    def _patch_language(self) -> None:
+        """Triton patches its language at each call of each function, which takes milliseconds: once is enough."""
+        triton_interpreter._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
+        triton_interpreter._patch_lang = lambda _function: triton_interpreter._LangPatchScope()
+
+    def _patch_functions(self) -> None:
+        launch = InterpretedFunction.run
+
+        def run(function: InterpretedFunction, *given: object, grid: object, warmup: bool, **options: object) -> None:
+            named = _bound(function, given, options)
+            shape = _grid(grid, named)
+            self._begin_launch(function, named, shape, options)
+            launch(function, *given, grid=shape, warmup=warmup, **options)
+            self.observation.kernel = ""
+
+        def call(function: InterpretedFunction, *given: object, **named: object) -> object:
+            return function.rewrite()(*given, **named)
+
+        InterpretedFunction.run = run
+        InterpretedFunction.__call__ = call
+
+    def _begin_launch(
+        self,
+        function: InterpretedFunction,
+        arguments: Mapping[str, object],
+        grid: tuple[int, int, int],
+        options: Mapping[str, object],
+    ) -> None:
+        seen = self.observation
+        seen.kernel = function.fn.__name__
+        threads = _WARP_SIZE * int(str(options.get("num_warps", _DEFAULT_WARPS)))
+        line = line_in(seen.module, sys._getframe())
+        seen.launches.append(LaunchRecord(seen.kernel, grid, (threads, 1, 1), 0, line))
+        seen.signatures.setdefault(signature_of(function, arguments, options))
+        if min(grid) < 1:
+            seen.note(FaultKind.LAUNCH, f"the grid {grid} is empty")
+        self.watch.begin_launch(_regions(arguments))
+        self._order = _order(int(np.prod(grid)), seen)
+
+    def _patch_grid(self) -> None:
+        place = InterpreterBuilder.set_grid_idx
+
+        def set_grid_idx(builder: InterpreterBuilder, *at: int) -> None:
+            self.watch.begin_program()
+            if self._order is not None:
+                shape = builder.grid_dim
+                at = tuple(map(int, np.unravel_index(self._order[np.ravel_multi_index(at, shape)], shape)))
+            place(builder, *at)
+
+        InterpreterBuilder.set_grid_idx = set_grid_idx
+        InterpreterBuilder.create_barrier = lambda _builder: self.watch.barrier()
+
+    def _patch_loads_and_stores(self) -> None:
+        load, store = InterpreterBuilder.create_masked_load, InterpreterBuilder.create_masked_store
+
+        def create_masked_load(
+            builder: InterpreterBuilder,
+            pointers: TensorHandle,
+            mask: TensorHandle,
+            other: TensorHandle | None,
+            *hints: object,
+        ) -> TensorHandle:
+            allowed = self.watch.load(pointers.data, mask.data, _size(pointers))
+            if other is None:
+                other = _poison(pointers)
+            return load(builder, pointers, TensorHandle(allowed, tl.int1), other, *hints)
+
+        def create_masked_store(
+            builder: InterpreterBuilder,
+            pointers: TensorHandle,
+            value: TensorHandle,
+            mask: TensorHandle,
+            *hints: object,
+        ) -> None:
+            allowed = self.watch.store(pointers.data, value.data, mask.data, _size(pointers))
+            store(builder, pointers, value, TensorHandle(allowed, tl.int1), *hints)
+
+        InterpreterBuilder.create_masked_load = create_masked_load
+        InterpreterBuilder.create_masked_store = create_masked_store
+
+    def _patch_atomics(self) -> None:
+        exchange, update = InterpreterBuilder.create_atomic_cas, InterpreterBuilder.create_atomic_rmw
+
+        def create_atomic_cas(builder: InterpreterBuilder, pointers: TensorHandle, *operands: object) -> TensorHandle:
+            everywhere = np.ones(pointers.data.shape, np.bool_)
+            if not self.watch.atomic(pointers.data, everywhere, _size(pointers)).all():
+                raise IndexError("an atomic exchange outside of every tensor")
+            return exchange(builder, pointers, *operands)
+
+        def create_atomic_rmw(
+            builder: InterpreterBuilder,
+            operation: object,
+            pointers: TensorHandle,
+            value: TensorHandle,
+            mask: TensorHandle,
+            *hints: object,
+        ) -> TensorHandle:
+            allowed = self.watch.atomic(pointers.data, mask.data, _size(pointers))
+            return update(builder, operation, pointers, value, TensorHandle(allowed, tl.int1), *hints)
+
+        InterpreterBuilder.create_atomic_cas = create_atomic_cas
+        InterpreterBuilder.create_atomic_rmw = create_atomic_rmw
+
+
+def _bound(
+    function: InterpretedFunction, given: Sequence[object], options: Mapping[str, object]
+) -> Mapping[str, object]:
+    """The arguments of a launch by name, defaults included; what is no parameter is an option of the compiler's."""
+    named = {name: value for name, value in options.items() if name in function.arg_names}
+    bound = inspect.signature(function.fn).bind(*given, **named)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def _grid(grid: object, arguments: Mapping[str, object]) -> tuple[int, int, int]:
+    shape = grid(arguments) if callable(grid) else grid
+    if not isinstance(shape, Sequence) or not 1 <= len(shape) <= 3:
+        raise TypeError(f"a grid is a tuple of one to three numbers, not {shape!r}")
+    x, y, z = (*map(int, shape), 1, 1)[:3]
+    return x, y, z
+
+
+def _order(programs: int, seen: Observation) -> NDArray[np.int64] | None:
+    """The position in the grid of each program in turn; None for as they come."""
+    match seen.schedule:
+        case Schedule.FORWARD:
+            return None
+        case Schedule.REVERSE:
+            return np.arange(programs)[::-1]
+        case Schedule.SHUFFLED:
+            return np.random.default_rng((seen.seed, len(seen.launches))).permutation(programs)
+
+
+def _regions(arguments: Mapping[str, object]) -> Iterator[Region]:
+    """The storage of each tensor, once."""
+    seen: set[int] = set()
+    for name, value in arguments.items():
+        if isinstance(value, torch.Tensor):
+            storage = value.untyped_storage()
+            start = storage.data_ptr()
+            if storage.nbytes() and start not in seen:
+                seen.add(start)
+                yield Region.of(name, start, start + storage.nbytes(), value.element_size())
+
+
+def _size(pointers: TensorHandle) -> int:
+    return max(1, int(pointers.get_element_ty().primitive_bitwidth) // 8)
+
+
+def _poison(pointers: TensorHandle) -> TensorHandle:
+    element = pointers.get_element_ty()
+    dtype = np.dtype(triton_interpreter._get_np_dtype(element))
+    raw = np.full(pointers.data.size * dtype.itemsize, _POISON if dtype != np.bool_ else 1, np.uint8)
+    return TensorHandle(raw.view(dtype).reshape(pointers.data.shape), element)

@@ -1,0 +1,65 @@
+"""The kernels of one module, each lowered once for every way in which it is launched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.syntax.nodes import Expression, Literal, TypeName
+from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
+from porter_triton.refusal import Refusal
+
+
+class Kernels:
+    """Lowers on demand. Instances of one kernel with the same text are one; others are numbered from the second on."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._lowered: dict[tuple[str, LaunchInfo], LoweredKernel | Refusal] = {}
+        self._by_text: dict[str, LoweredKernel] = {}
+
+    def lowered(self, name: str, info: LaunchInfo) -> LoweredKernel:
+        """The kernel `name`, plain or qualified, for the launches of `info`; raises `Refusal`."""
+        key = (name, info)
+        if key not in self._lowered:
+            self._lowered[key] = self._lower(name, info)
+        result = self._lowered[key]
+        if isinstance(result, Refusal):
+            raise result
+        return result
+
+    def texts(self) -> tuple[LoweredKernel, ...]:
+        """All that were lowered, in the order in which they were first asked for."""
+        return tuple(self._by_text.values())
+
+    def _lower(self, name: str, info: LaunchInfo) -> LoweredKernel | Refusal:
+        try:
+            lowered = lower_kernel(self._unit, self.tree(name, info.template), info)
+        except Refusal as refusal:
+            return refusal
+        return self._by_text.setdefault(lowered.text, self._numbered(lowered))
+
+    def tree(self, name: str, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
+        """The kernel meant, an explicit specialisation only for its own arguments; raises `Refusal` for no kernel."""
+        found = [f for f in self._unit.named(name) if f.head.space == "global"]
+        if not found:
+            raise Refusal(0, f"the source defines no kernel '{name}'")
+        plain = [f for f in found if not f.arguments]
+        return next((f for f in found if f.arguments and f.arguments == template), (plain or found)[0])
+
+    def _numbered(self, kernel: LoweredKernel) -> LoweredKernel:
+        count = sum(other.name.rsplit("__", 1)[0] == kernel.name for other in self._by_text.values()) + 1
+        if count == 1:
+            return kernel
+        name = f"{kernel.name}__{count}"
+        return replace(kernel, name=name, text=kernel.text.replace(f"def {kernel.name}(", f"def {name}(", 1))
+
+
+def template_argument(text: str) -> TypeName | Literal:
+    """A template argument as written: a number, a truth value or a type."""
+    if text in ("true", "false"):
+        return Literal(text == "true", "bool")
+    if text.lstrip("-").isdecimal():
+        return Literal(int(text), "int")
+    words = text.removeprefix("const ").split("*")
+    return TypeName(words[0].strip(), pointers=len(words) - 1, const=text.startswith("const "))

@@ -1,0 +1,102 @@
+"""The call that launches a lowered kernel, as Python text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from porter_triton.layout import bracketed
+from porter_triton.lower.launch import LoweredKernel, LoweredParameter, ParameterKind
+from porter_triton.refusal import Refusal
+
+_ITEM_BYTES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4}
+_ITEM_BYTES |= {"float16": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1}
+# Two elements of a tile for each thread of 32-lane warps, one where warps have 64; 16 of those are 1024 threads.
+_THREADS_PER_WARP = 64
+_MOST_WARPS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchText:
+    """A launch in Python: `arguments` by the name of the CUDA parameter, extents of grid and block, dynamic memory.
+
+    `device` is a tensor's text: where scratch buffers are made.
+    """
+
+    arguments: Mapping[str, str]
+    grid: tuple[str, str, str]
+    block: tuple[str, str, str]
+    shared_bytes: str = "0"
+    device: str = "None"
+
+
+def call(kernel: LoweredKernel, launch: LaunchText, indent: str = "    ") -> str:
+    """The statement that launches `kernel`, without a newline at its end.
+
+    Raises `Refusal` where the kernel wants something that `launch` does not have.
+    """
+    values = [_value(parameter, launch) for parameter in kernel.parameters]
+    return bracketed(
+        f"{kernel.name}[{_tuple(launch.grid)}]", [*values, f"num_warps={_warps(launch.block)}"], "", indent
+    )
+
+
+def product(factors: tuple[str, ...]) -> str:
+    """The product of extents: a number where all are, else without the ones."""
+    if all(factor.isdecimal() for factor in factors):
+        result = 1
+        for factor in factors:
+            result *= int(factor)
+        return str(result)
+    return " * ".join(_atom(factor) for factor in factors if factor != "1")
+
+
+def _value(parameter: LoweredParameter, launch: LaunchText) -> str:
+    match parameter.kind:
+        case ParameterKind.BLOCK:
+            return f"{parameter.name}={launch.block['xyz'.index(parameter.source)]}"
+        case ParameterKind.THREADS:
+            return f"{parameter.name}={_power_of_2(product(launch.block))}"
+        case ParameterKind.SHARED:
+            return f"{parameter.name}={_power_of_2(_elements(launch.shared_bytes, parameter.dtype))}"
+        case ParameterKind.SCRATCH:
+            count = product((str(parameter.elements), *launch.grid))
+            return f"torch.empty({count}, dtype=torch.{parameter.dtype}, device={launch.device}.device)"
+        case ParameterKind.POINTER | ParameterKind.SCALAR | ParameterKind.CONSTANT:
+            if parameter.source not in launch.arguments:
+                raise Refusal(0, f"nothing is known to pass for '{parameter.source}'")
+            return launch.arguments[parameter.source]
+
+
+def _power_of_2(count: str) -> str:
+    if count.isdecimal():
+        return str(1 << (int(count) - 1).bit_length())
+    return f"triton.next_power_of_2({count})"
+
+
+def _elements(size: str, dtype: str) -> str:
+    item = _ITEM_BYTES[dtype]
+    if size.isdecimal():
+        return str(max(1, int(size) // item))
+    return f"{_atom(size)} // {item}" if item > 1 else size
+
+
+def _warps(block: tuple[str, str, str]) -> str:
+    threads = product(block)
+    if threads.isdecimal():
+        wanted = max(1, min(_MOST_WARPS, int(threads) // _THREADS_PER_WARP))
+        return str(1 << (wanted.bit_length() - 1))
+    return f"max(1, min({_MOST_WARPS}, {_power_of_2(threads)} // {_THREADS_PER_WARP}))"
+
+
+def _tuple(extents: tuple[str, str, str]) -> str:
+    """A grid without its trailing ones."""
+    x, y, z = extents
+    if z != "1":
+        return f"({x}, {y}, {z})"
+    return f"({x}, {y})" if y != "1" else f"({x},)"
+
+
+def _atom(text: str) -> str:
+    return text if re.fullmatch(r"[\w.]+(\[[\w.]+\])?|[\w.]+\([^()]*\)", text) else f"({text})"

@@ -1,0 +1,49 @@
+"""The generated module: where it comes from, imports, helpers, kernels, launchers."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from porter import __version__
+from porter.source.text import Source
+
+_MODULE = re.compile(r"\W")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The texts of a module's functions, in order; none ends with a newline."""
+
+    helpers: tuple[str, ...]
+    kernels: tuple[str, ...]
+    launchers: tuple[str, ...]
+
+
+def module_name(source: Source) -> str:
+    """The name of the file: that of the source as a Python module."""
+    stem = _MODULE.sub("_", source.path.name.split(".")[0]) or "port"
+    return f"{'_' if stem[0].isdigit() else ''}{stem}_triton.py"
+
+
+def assembled(source: Source, parts: Parts) -> str:
+    """The text of the module: no clock and no path in it, so that porting twice gives the same bytes."""
+    functions = (*parts.helpers, *parts.kernels, *parts.launchers)
+    imports = [f"import {name}" for name in ("torch", "triton") if _mentions(functions, f"{name}.")]
+    if _mentions(functions, "tl."):
+        imports.append("import triton.language as tl")
+    if _mentions(functions, "math."):
+        imports.insert(0, "import math\n")
+    head = [_provenance(source), "", *imports] if imports else [_provenance(source)]
+    return "\n".join(head) + "".join(f"\n\n\n{function.strip()}" for function in functions) + "\n"
+
+
+def _provenance(source: Source) -> str:
+    digest = hashlib.sha256(source.text.encode()).hexdigest()[:16]
+    return f'"""{source.path.name} in Triton, lowered by porter {__version__} (source {digest})."""'
+
+
+def _mentions(functions: Sequence[str], name: str) -> bool:
+    return any(re.search(rf"(?<![\w.]){re.escape(name)}", function) for function in functions)

@@ -1,0 +1,86 @@
+"""Jobs on a generated module: a worker is started for the first and serves the rest, until one of them kills it."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from porter.simt.job import Fault, Job, Limits, Run, TensorValue
+from porter.simt.protocol import Decoded, decode_result
+from porter_triton.child import Child, Death
+from porter_triton.frames import Task
+
+
+class Worker:
+    """Runs the module at `path` in Triton's interpreter. `work` is a folder of its own, which must exist.
+
+    `signatures` are those of all launches seen so far: what there is to compile.
+    """
+
+    def __init__(self, path: Path, work: Path, limits: Limits) -> None:
+        self.signatures: dict[str, None] = {}
+        self._path = path
+        self._work = work
+        self._limits = limits
+        self._child: Child | None = None
+
+    def run(self, task: Task) -> Run:
+        """What came of `task`. Never raises for anything the module does."""
+        child = self._child or self._new()
+        if self._child is None and (death := child.begin()):
+            return _ended(death, 0.0)
+        self._child = child
+        before = child.cpu_s()
+        answer = child.ask(pickle.dumps(task), parts=2)
+        if isinstance(answer, Death):
+            self._child = None
+            return _ended(answer, self._limits.cpu_s)
+        records, signatures = answer
+        self.signatures |= dict.fromkeys(signatures.decode("utf-8", "replace").splitlines())
+        return _run(decode_result(records), task.job, child.cpu_s() - before)
+
+    def _new(self) -> Child:
+        interpreted = {"TRITON_INTERPRET": "1"}
+        return Child("porter_triton.worker", str(self._path), self._work, self._limits, interpreted)
+
+    def close(self) -> None:
+        """Ends the process, if there is one."""
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+
+def _run(decoded: Decoded, job: Job, seconds: float) -> Run:
+    outputs = _outputs(job, decoded) if decoded.finished else None
+    return Run(
+        finished=outputs is not None,
+        exit_code=1 if decoded.exit_code is None else decoded.exit_code,
+        outputs=outputs or (),
+        results=tuple(decoded.results) if outputs is not None else (),
+        snapshots=(),
+        touched=(),
+        launches=tuple(decoded.launches),
+        faults=tuple(Fault(f.kind, f.file, f.line, f.kernel, f.message, f.count, f.fatal) for f in decoded.faults),
+        stdout="",
+        stderr="",
+        seconds=seconds,
+    )
+
+
+def _outputs(job: Job, decoded: Decoded) -> tuple[TensorValue, ...] | None:
+    """The tensor arguments with the bytes that came back; None when these do not fit them."""
+    tensors = [argument for argument in job.arguments if isinstance(argument, TensorValue)]
+    if [len(raw) for raw in decoded.outputs] != [tensor.storage.nbytes for tensor in tensors]:
+        return None
+    return tuple(
+        replace(tensor, storage=np.frombuffer(raw, tensor.storage.dtype).copy().reshape(tensor.storage.shape))
+        for tensor, raw in zip(tensors, decoded.outputs, strict=True)
+    )
+
+
+def _ended(death: Death, seconds: float) -> Run:
+    fault = Fault(death.kind, "", 0, "", death.message, fatal=True)
+    return Run(False, 1, (), (), (), (), (), (fault,), "", "", seconds)

@@ -1,0 +1,156 @@
+"""What a kernel's memory accesses break: bounds, and orders that only the interpreter keeps.
+
+Triton's interpreter executes a program statement by statement for all lanes, and one program after another. A device
+promises neither: between barriers the lanes of a program are in no order, and programs never are. So each element of
+global memory remembers who read and who wrote it last, as `epoch << _LANE_BITS | lane`: an epoch ends at each barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porter.simt.job import FaultKind
+
+_LANE_BITS = 28
+# A tile's size is part of a lane's name: Triton may lay out tiles of different shapes differently over its threads.
+_SIZE_SHIFT = 22
+_EVERY_LANE = (1 << _LANE_BITS) - 1
+
+Pointers = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
+Note = Callable[[FaultKind, str], None]
+
+
+@dataclass(slots=True)
+class Region:
+    """An allocation: bytes `[start, end)` in elements of `item` bytes, called `name`, and its last accesses."""
+
+    name: str
+    start: int
+    end: int
+    item: int
+    reads: NDArray[np.int64]
+    writes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, name: str, start: int, end: int, item: int) -> Region:
+        """A region nobody has touched."""
+        count = -(-(end - start) // item)
+        return cls(name, start, end, item, np.zeros(count, np.int64), np.zeros(count, np.int64))
+
+
+class Watch:
+    """Follows the accesses of one launch after the other; `note` is told of each fault."""
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
+        self._regions: tuple[Region, ...] = ()
+        self._epoch = 0
+        self._launch_begin = self._program_begin = 0
+        self._synchronised = False
+
+    def begin_launch(self, regions: Iterable[Region]) -> None:
+        """A kernel starts that may touch `regions` and nothing else."""
+        self._regions = tuple(sorted(regions, key=lambda region: region.start))
+        self._epoch += 1
+        self._launch_begin = self._epoch
+
+    def begin_program(self) -> None:
+        """The next program of the grid starts."""
+        self._epoch += 1
+        self._program_begin = self._epoch
+        self._synchronised = False
+
+    def barrier(self) -> None:
+        """All lanes of the program have come this far."""
+        self._epoch += 1
+
+    def load(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
+        """A load of elements of `size` bytes; the lanes that may do it."""
+        allowed = self._bounded("load", pointers, mask, size)
+        for region, cells, who in self._cells(pointers, allowed, size):
+            # Every lane loads a scalar, one stores it.
+            readers = who | _EVERY_LANE if pointers.size == 1 else who
+            self._check(region, region.writes[cells], readers, "reads what", "wrote")
+            last = region.reads[cells]
+            shared = (last >> _LANE_BITS == self._epoch) & (last != who)
+            region.reads[cells] = np.where(shared, who | _EVERY_LANE, who)
+        return allowed
+
+    def store(self, pointers: Pointers, values: NDArray[np.generic], mask: Mask, size: int) -> Mask:
+        """A store of elements of `size` bytes; the lanes that may do it."""
+        allowed = self._bounded("store", pointers, mask, size)
+        self._check_collisions(pointers[allowed], np.broadcast_to(values, pointers.shape)[allowed])
+        for region, cells, who in self._cells(pointers, allowed, size):
+            self._check(region, region.writes[cells], who, "overwrites what", "wrote")
+            self._check(region, region.reads[cells], who, "overwrites what", "reads")
+            region.writes[cells] = who
+        return allowed
+
+    def atomic(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
+        """An atomic operation; the lanes that may do it. From here on the program may know of others."""
+        self._synchronised = True
+        return self._bounded("atomic operation", pointers, mask, size)
+
+    def _bounded(self, what: str, pointers: Pointers, mask: Mask, size: int) -> Mask:
+        """`mask` less the lanes whose access does not lie in one region."""
+        mask = np.broadcast_to(mask, pointers.shape)
+        starts = np.array([region.start for region in self._regions], np.uint64)
+        ends = np.array([region.end for region in self._regions], np.uint64)
+        if not len(starts):
+            inside = np.zeros(pointers.shape, np.bool_)
+        else:
+            at = np.searchsorted(starts, pointers, side="right") - 1
+            room = ends[at.clip(0)] - np.uint64(size)
+            inside = (at >= 0) & (pointers <= room) & (ends[at.clip(0)] >= size)
+        outside = mask & ~inside
+        if outside.any():
+            self._note(FaultKind.OUT_OF_BOUNDS, self._describe(what, int(pointers[outside].flat[0]), size))
+        return np.asarray(mask & inside, np.bool_)
+
+    def _describe(self, what: str, address: int, size: int) -> str:
+        """`load of 4 bytes at element 37 of 'x', which has 32`: of the nearest region."""
+        if not self._regions:
+            return f"{what} of {size} bytes, but the kernel was given no tensor"
+        nearest = min(self._regions, key=lambda r: r.start - address if address < r.start else address - r.end)
+        index = (address - nearest.start) // nearest.item
+        return f"{what} at element {index} of '{nearest.name}', which has {len(nearest.reads)}"
+
+    def _cells(
+        self, pointers: Pointers, allowed: Mask, size: int
+    ) -> Iterable[tuple[Region, NDArray[np.int64], NDArray[np.int64]]]:
+        """The elements touched, region by region, with the lane that touches each."""
+        lanes = np.flatnonzero(allowed) | (pointers.size.bit_length() << _SIZE_SHIFT)
+        addresses, who = pointers[allowed].astype(np.int64), lanes | (self._epoch << _LANE_BITS)
+        for region in self._regions:
+            within = (addresses >= region.start) & (addresses < region.end)
+            if not within.any():
+                continue
+            first = (addresses[within] - region.start) // region.item
+            for offset in range(max(1, size // region.item)):
+                yield region, first + offset, who[within]
+
+    def _check(self, region: Region, last: NDArray[np.int64], who: NDArray[np.int64], does: str, did: str) -> None:
+        """Notes a race with the last access to each element, where nothing put it before this one."""
+        epoch = last >> _LANE_BITS
+        within = (epoch == self._epoch) & (last != who)
+        if within.any():
+            text = f"a lane {does} another {did} in '{region.name}' without a barrier between"
+            self._note(FaultKind.RACE, text)
+        between = (epoch >= self._launch_begin) & (epoch < self._program_begin)
+        if between.any() and not self._synchronised:
+            self._note(FaultKind.RACE, f"a program {does} another {did} in '{region.name}'")
+
+    def _check_collisions(self, pointers: Pointers, values: NDArray[np.generic]) -> None:
+        """Notes a store in which two lanes leave different values in one place."""
+        if len(pointers) < 2 or bool((pointers[1:] > pointers[:-1]).all()):
+            return
+        order = np.argsort(pointers, kind="stable")
+        pointers, raw = pointers[order], np.ascontiguousarray(values[order]).view(np.uint8).reshape(len(pointers), -1)
+        same = pointers[1:] == pointers[:-1]
+        if bool((same & (raw[1:] != raw[:-1]).any(axis=1)).any()):
+            self._note(FaultKind.RACE, "two lanes store different values in one place")
