@@ -19,7 +19,7 @@ from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
 from porter.simt.build import build, prepare
 from porter.simt.compiler import compiler
-from porter.simt.job import BuildRequest, Dialect, Executable, Job, ScalarValue, TensorValue
+from porter.simt.job import BuildRequest, Callee, Dialect, Executable, Job, ScalarValue, TensorValue
 from porter.simt.run import run
 from porter.source.text import Source
 
@@ -44,7 +44,7 @@ BLOCKS = 16384
 
 def request(kernel: str, watched: bool, salt: str = "") -> BuildRequest:
     source = Source(Path("speed.cu"), KERNELS + salt)
-    return BuildRequest(source, (), Dialect.CUDA, Entry(EntryKind.KERNEL, kernel), (), 32, watched=watched)
+    return BuildRequest(source, (), Dialect.CUDA, (Callee(Entry(EntryKind.KERNEL, kernel)),), 32, watched=watched)
 
 
 def seconds(built: Executable, job: Job, repeats: int = 3) -> float:
@@ -61,7 +61,7 @@ def seconds(built: Executable, job: Job, repeats: int = 3) -> float:
 
 def measure(kernel: str, watched: bool, grid: int, rounds: int, cache: Path) -> float:
     """Seconds of a run without those of one that launches a single round: start-up and files cancel."""
-    built = build(request(kernel, watched), cache)
+    (built,) = build(request(kernel, watched), cache)
     assert isinstance(built, Executable), built.log
     out = TensorValue(DType.INT32, (grid * 256,), np.zeros(grid * 256, np.int32))
     jobs = [Job((out, ScalarValue(n)), grid=(g, 1, 1), block=(256, 1, 1)) for g, n in ((grid, rounds), (1, 1))]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,14 +14,16 @@ from porter.contract.entries import reach
 from porter.contract.toml import loads
 from porter.contract.usage import Usage
 from porter.errors import InputError
+from porter.evaluate.bench import CUDA_WARP_SIZE, Bench, bench
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
-from porter.evaluate.prove import CUDA_WARP_SIZE, Bench, Proof, Prover
+from porter.evaluate.ported import EmulatedPort
+from porter.evaluate.prove import Proof, Prover
 from porter.evaluate.refusal import refusal
 from porter.evaluate.side import Side, original_side, ported_side
 from porter.findings import Finding
 from porter.registry import find_backend, find_target
-from porter.simt.job import HardwareLimits, Limits
+from porter.simt.job import HardwareLimits
 from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
@@ -33,9 +32,6 @@ from porter.source.text import Source
 
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
-_BUILDERS = 2
-# How much longer than its processor time a run may take: what the machine does besides must not end it.
-_WAITING = 6
 _PARTS_ONLY = "main itself did not come to an end here and was not compared"
 _LOCKSTEP = (
     "the original, whose lanes trust each other to run in lockstep, was executed with the __syncwarp() that takes"
@@ -78,14 +74,9 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     begin = time.monotonic()
     program = original.program
     contracts = _contracts(original, options)
-    with _builders() as pool:
-        reference = original if port.explicit is None else replace(original, source=port.explicit)
-        prover = _prover(reference, port, target, options, pool)
-        proofs = [proof for contract in contracts for proof in _proofs(prover, port, contract, options, progress)]
-    if port.explicit is not None:
-        proofs = [_with_caveat(proof, _LOCKSTEP) for proof in proofs]
-    usage = Usage(program, tuple(header for _, header in original.headers))
-    entries = tuple(replace(p.entry, kernels=_kernels(p.entry.contract, usage)) for p in proofs)
+    with bench(options.cache, options.time_limit_s) as place:
+        proofs = _proofs(_prover(original, port, target, options, place), port, contracts, options, progress)
+    entries = _entries(proofs, original)
     return Migration(
         source=program.source,
         program=program,
@@ -116,21 +107,11 @@ def _drafted(original: Side, options: MigrateOptions, *, whole_program: bool) ->
     return draft(original.program, kernels=kernels, sizes=options.sizes, whole_program=whole_program, headers=headers)
 
 
-def _prover(original: Side, port: Port, target: Target, options: MigrateOptions, pool: Executor) -> Prover:
-    limits = Limits(cpu_s=options.time_limit_s, wall_s=_WAITING * options.time_limit_s)
+def _prover(original: Side, port: Port, target: Target, options: MigrateOptions, place: Bench) -> Prover:
     hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
-    bench = Bench(options.cache, limits, hardware, _warp_sizes(target), pool)
-    return Prover(original, ported_side(port, original), options.sizes, bench)
-
-
-@contextmanager
-def _builders() -> Iterator[Executor]:
-    """Threads for builds; what has not begun when the user interrupts never does."""
-    pool = ThreadPoolExecutor(_BUILDERS)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
+    ported = EmulatedPort(ported_side(port, original), place, hardware, _warp_sizes(target))
+    reference = original if port.explicit is None else replace(original, source=port.explicit)
+    return Prover(reference, ported, options.sizes, place)
 
 
 def _warp_sizes(target: Target) -> tuple[int, ...]:
@@ -138,17 +119,34 @@ def _warp_sizes(target: Target) -> tuple[int, ...]:
     return tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
 
 
-def _proofs(prover: Prover, port: Port, contract: Contract, options: MigrateOptions, progress: Progress) -> list[Proof]:
-    """The proof of one entry; of its launchers and kernels for a program that never comes to an end here."""
-    proof = _proof(prover, port, contract, progress)
-    if proof.ran or contract.entry.kind is not EntryKind.PROGRAM or options.contract is not None:
-        return [proof]
-    parts = _drafted(prover.original, options, whole_program=False)
-    instead = [_proof(prover, port, part, progress) for part in parts]
-    if not instead:
-        return [proof]
-    first = replace(instead[0], findings=(*proof.findings, *instead[0].findings))
-    return [_with_caveat(part, _PARTS_ONLY) for part in (first, *instead[1:])]
+def _proofs(
+    prover: Prover, port: Port, contracts: tuple[Contract, ...], options: MigrateOptions, progress: Progress
+) -> list[Proof]:
+    """The proof of each entry; of its launchers and kernels for a program that never comes to an end here."""
+    proofs: list[Proof] = []
+    for proof in _proven(prover, port, contracts, progress):
+        program = proof.entry.contract.entry.kind is EntryKind.PROGRAM
+        apart = program and not proof.ran and options.contract is None
+        proofs.extend((apart and _parts(proof, prover, port, options, progress)) or [proof])
+    return proofs if port.explicit is None else [_with_caveat(proof, _LOCKSTEP) for proof in proofs]
+
+
+def _parts(proof: Proof, prover: Prover, port: Port, options: MigrateOptions, progress: Progress) -> list[Proof]:
+    """What stands behind the main of `proof`; the first part tells what was seen of the whole."""
+    drafted = _drafted(prover.original, options, whole_program=False)
+    parts = [_with_caveat(part, _PARTS_ONLY) for part in _proven(prover, port, drafted, progress)]
+    return [replace(part, findings=(*proof.findings, *part.findings)) for part in parts[:1]] + parts[1:]
+
+
+def _proven(prover: Prover, port: Port, contracts: tuple[Contract, ...], progress: Progress) -> list[Proof]:
+    """The proof of each entry that was ported."""
+    refused = [refusal(contract, prover.original.program, port) for contract in contracts]
+    wanted = [contract for contract, because in zip(contracts, refused, strict=True) if because is None]
+    proven = iter(prover.prove(wanted, progress))
+    return [
+        next(proven) if because is None else Proof(EntryOutcome(contract, because), ())
+        for contract, because in zip(contracts, refused, strict=True)
+    ]
 
 
 def _with_caveat(proof: Proof, caveat: str) -> Proof:
@@ -160,9 +158,9 @@ def _with_caveat(proof: Proof, caveat: str) -> Proof:
     return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=whole)))
 
 
-def _proof(prover: Prover, port: Port, contract: Contract, progress: Progress) -> Proof:
-    refused = refusal(contract, prover.original.program, port)
-    return Proof(EntryOutcome(contract, refused), ()) if refused else prover.prove(contract, progress)
+def _entries(proofs: list[Proof], original: Side) -> tuple[EntryOutcome, ...]:
+    usage = Usage(original.program, tuple(header for _, header in original.headers))
+    return tuple(replace(p.entry, kernels=_kernels(p.entry.contract, usage)) for p in proofs)
 
 
 def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.backend import Port
 from porter.contract.contract import Contract, EntryKind
 from porter.errors import ContractError
-from porter.simt.job import BuildRequest, Dialect
-from porter.source.headers import local_headers
+from porter.simt.job import BuildRequest, Callee, Dialect
 from porter.source.parse import parse
 from porter.source.program import CType, Function, Program
 from porter.source.text import Source
@@ -27,17 +27,16 @@ class Side:
     defines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
 
-    def request(self, contract: Contract, warp_size: int, *, double_precision: bool = False) -> BuildRequest:
-        """What an executable for the entry of `contract` is built from.
+    def request(self, contracts: Iterable[Contract], warp_size: int, *, double_precision: bool = False) -> BuildRequest:
+        """What the executables for the entries of `contracts` are built from.
 
-        Raises `ContractError` when the source defines no function of that name.
+        Raises `ContractError` when the source defines no function of an entry's name.
         """
         return BuildRequest(
             source=self.source,
             headers=self.headers,
             dialect=self.dialect,
-            entry=contract.entry,
-            parameters=self._parameters(contract),
+            callees=tuple(Callee(contract.entry, self._parameters(contract)) for contract in contracts),
             warp_size=warp_size,
             double_precision=double_precision,
             defines=self.defines,
@@ -70,8 +69,7 @@ def _instantiated(declared: CType, function: Function, arguments: tuple[str, ...
 
 def original_side(program: Program, include_dirs: tuple[Path, ...], defines: tuple[str, ...]) -> Side:
     """The CUDA source as the user wrote it."""
-    headers = local_headers(program.source, include_dirs)
-    return Side(program.source, headers, Dialect.CUDA, program, defines, tuple(map(str, include_dirs)))
+    return Side(program.source, program.headers, Dialect.CUDA, program, defines, tuple(map(str, include_dirs)))
 
 
 def ported_side(port: Port, original: Side) -> Side:

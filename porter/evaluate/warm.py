@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from porter.contract.contract import Entry, EntryKind
+from porter.evaluate.bench import CUDA_WARP_SIZE
 from porter.evaluate.migration import Progress
-from porter.evaluate.prove import CUDA_WARP_SIZE
 from porter.simt.build import prepare
 from porter.simt.job import BuildRequest, Dialect
 from porter.source.text import Source
@@ -31,7 +30,6 @@ def warm(cache: Path, progress: Progress) -> None:
 
 def _requests(source: Source) -> Iterator[BuildRequest]:
     """The builds every migration makes: the original, and the port at both widths."""
-    entry = Entry(EntryKind.POINTER, "warm")
-    yield BuildRequest(source, (), Dialect.CUDA, entry, (), CUDA_WARP_SIZE)
+    yield BuildRequest(source, (), Dialect.CUDA, (), CUDA_WARP_SIZE)
     for width in (_WIDEST, CUDA_WARP_SIZE):
-        yield BuildRequest(source, (), Dialect.MACA, entry, (), width)
+        yield BuildRequest(source, (), Dialect.MACA, (), width)

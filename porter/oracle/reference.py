@@ -75,18 +75,11 @@ def examine(
     after `budget_s` of processor time; the first is always examined whole.
     """
     examiner = _Examiner(contract, program, execute, twin)
-    expected: list[Expected] = []
     workloads = workloads_of(contract)
-    for workload in workloads:
-        if expected and examiner.seconds > budget_s:
-            break
-        found = examiner.examine(workload)
-        if found is None:
-            break
-        expected.append(found)
+    expected = tuple(examiner.expected(workloads, budget_s))
     return Reference(
         contract=contract,
-        expected=tuple(expected),
+        expected=expected,
         findings=findings_of(examiner.observed, program.source),
         deterministic=not any(o.schedule_dependent for o in examiner.observed),
         complete=len(expected) == len(workloads),
@@ -114,6 +107,14 @@ class _Examiner:
         # Garbage taken in before is where the trouble begins: a counter never cleared, a lane no warp has.
         garbage = next((o.text for o in self.observed[:at] if o.kind in GARBAGE and o.line), "")
         return f"{self.observed[at].text}; before that, {garbage}" if garbage else self.observed[at].text
+
+    def expected(self, workloads: tuple[Workload, ...], budget_s: float) -> Iterator[Expected]:
+        """The outputs for one workload after the other, until one is not finished or the budget is spent."""
+        for index, workload in enumerate(workloads):
+            found = self.examine(workload) if index == 0 or self.seconds <= budget_s else None
+            if found is None:
+                return
+            yield found
 
     def examine(self, workload: Workload) -> Expected | None:
         """The outputs for `workload`; None when the original does not finish."""

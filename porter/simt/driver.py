@@ -1,9 +1,9 @@
-"""The driver behind the user's source: the few lines of C++ that hand its entry to the executor."""
+"""The driver behind the user's source: the few lines of C++ that hand its entries to the executor."""
 
 from __future__ import annotations
 
 from porter.contract.contract import EntryKind
-from porter.simt.job import BuildRequest
+from porter.simt.job import BuildRequest, Callee
 from porter.simt.translate import USER_MAIN
 
 DRIVER_FILE = "porter's driver"
@@ -13,48 +13,54 @@ _FRAME = """
 #undef main
 extern "C" const int porter_warp_size = {warp_size};
 extern "C" const bool porter_watched = {watched};
-{entry}
-int main() {{ {serve} }}
+{blocks}
+#line 1 "{file}"
+static const ::porter::simt::Entry porter_entries[] = {{ {names}nullptr }};
+int main() {{ ::porter::simt::serve(porter_entries); }}
 """
-_ENTRY = """static void porter_entry(::porter::simt::Arguments& arguments, ::porter::simt::Results& results) {{
-    (void)results;
+# A name of its own for each block: an error in it tells which entry does not compile.
+_BLOCK = """#line 1 "{file} {index}"
+static void porter_entry_{index}(::porter::simt::Arguments& arguments, ::porter::simt::Results& results) {{
+    (void)arguments, (void)results;
     {call};
 }}"""
-_IN_NAMESPACE = "namespace {scope} {{ {entry} }}"
+_IN_NAMESPACE = "namespace {scope} {{\n{block}\n}}"
 
 
 def driver(request: BuildRequest, *, by_parameters: bool) -> str:
     """C++ text to append to the translated source.
 
-    `by_parameters` picks the overload with the request's parameter types, and looks those and the template arguments up
-    in the entry's namespace; without, its name must stand for one function and its arguments mean something anywhere.
+    `by_parameters` picks overloads with the callees' parameter types, and looks those and the template arguments up
+    in the entry's namespace; without, a name must stand for one function and its arguments mean something anywhere.
     """
-    if request.entry.kind is EntryKind.PROGRAM:
-        entry = ""
-        call = f"::porter::simt::run_main(&{USER_MAIN}, count, words)"
-        serve = f"::porter::simt::serve_program([](int count, char** words) {{ return {call}; }});"
-    else:
-        entry = _ENTRY.format(call=_call(request, by_parameters=by_parameters))
-        scope = request.entry.name.rpartition("::")[0] if by_parameters else ""
-        entry = _IN_NAMESPACE.format(scope=scope, entry=entry) if scope else entry
-        serve = f"::porter::simt::serve({scope}::porter_entry);"
+    callees = request.callees
+    scopes = [callee.entry.name.rpartition("::")[0] if by_parameters else "" for callee in callees]
+    blocks = [_block(i, c, scopes[i], by_parameters=by_parameters) for i, c in enumerate(callees)]
     return _FRAME.format(
         file=DRIVER_FILE,
         warp_size=request.warp_size,
         watched="true" if request.watched else "false",
-        entry=entry,
-        serve=serve,
+        blocks="\n".join(blocks),
+        names="".join(f"&{scope}::porter_entry_{i}, " for i, scope in enumerate(scopes)),
     )
 
 
-def _call(request: BuildRequest, *, by_parameters: bool) -> str:
-    name = request.entry.name
-    template = f"<{', '.join(request.entry.template)}>" if request.entry.template else ""
-    function = f"&{name}{template}"
+def _block(index: int, callee: Callee, scope: str, *, by_parameters: bool) -> str:
+    block = _BLOCK.format(file=DRIVER_FILE, index=index, call=_call(callee, by_parameters=by_parameters))
+    return _IN_NAMESPACE.format(scope=scope, block=block) if scope else block
+
+
+def _call(callee: Callee, *, by_parameters: bool) -> str:
+    entry = callee.entry
+    if entry.kind is EntryKind.PROGRAM:
+        main = f"::porter::simt::run_main(&{USER_MAIN}, count, words)"
+        return f"::porter::simt::run_program([](int count, char** words) {{ return {main}; }})"
+    named = f"{entry.name}<{', '.join(entry.template)}>" if entry.template else entry.name
+    function = f"&{named}"
     if by_parameters:
-        types = [p.text for p in request.parameters]
-        returns = f"decltype({name}{template}({', '.join(f'std::declval<{t}>()' for t in types)}))"
-        function = f"static_cast<{returns} (*)({', '.join(types)})>(&{name}{template})"
-    if request.entry.kind is EntryKind.KERNEL:
-        return f'::porter::simt::launch_entry("{name}", {function}, arguments)'
-    return f'::porter::simt::call_entry("{name}", {function}, arguments, results)'
+        types = [p.text for p in callee.parameters]
+        returns = f"decltype({named}({', '.join(f'std::declval<{t}>()' for t in types)}))"
+        function = f"static_cast<{returns} (*)({', '.join(types)})>({function})"
+    if entry.kind is EntryKind.KERNEL:
+        return f'::porter::simt::launch_entry("{entry.name}", {function}, arguments)'
+    return f'::porter::simt::call_entry("{entry.name}", {function}, arguments, results)'

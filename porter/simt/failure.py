@@ -1,4 +1,4 @@
-"""The first error of a compiler's log, at a line of the user's."""
+"""What a compiler's log tells: its first error, at a line of the user's, and which entries lead to errors."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from porter.simt.job import BuildFailure, BuildRequest
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
 _PLACE = re.compile(r"^(?:In file included from |\s+from )?(?P<file>[^\n:]+):(?P<line>\d+)[:,]", re.MULTILINE)
+_DRIVER = re.compile(rf"{re.escape(DRIVER_FILE)} (?P<entry>\d+):\d+")
 _UNDEFINED = re.compile(
     r"^(?:\S*ld: )?(?P<file>[^\n:]+):(?P<line>\d+): (?P<message>undefined reference to .*)$", re.MULTILINE
 )
@@ -26,10 +27,29 @@ def build_failure(log: str, request: BuildRequest) -> BuildFailure:
     message, file, line = error["message"], error["file"], int(error["line"])
     if file in own:
         return BuildFailure(message, file, line, log)
-    if file == DRIVER_FILE:
-        return BuildFailure(f"{request.entry.name} cannot be called: {message}", str(request.source.path), 0, log)
+    if called := _DRIVER.match(error.group()):
+        name = request.callees[int(called["entry"])].entry.name
+        return BuildFailure(f"{name} cannot be called: {message}", str(request.source.path), 0, log)
     file, line = _led_there(log, error, own) or (str(request.source.path), 0)
     return BuildFailure(message, file, line, log)
+
+
+def only_driver_fails(log: str) -> bool:
+    """Whether every error of `log` lies in the driver, none in what it calls."""
+    errors = list(_ERROR.finditer(log))
+    return bool(errors) and all(error["file"].startswith(DRIVER_FILE) for error in errors)
+
+
+def blamed(log: str) -> frozenset[int]:
+    """The entries whose calls lead to the errors of `log`; empty where it does not tell.
+
+    That the source fails whatever is called is told by the first error: the driver, and what it instantiates, is
+    compiled after all the rest.
+    """
+    errors = [error.start() for error in _ERROR.finditer(log)]
+    if not errors or not _DRIVER.search(log, 0, errors[1] if errors[1:] else len(log)):
+        return frozenset()
+    return frozenset(int(mention["entry"]) for mention in _DRIVER.finditer(log))
 
 
 def _led_there(log: str, error: re.Match[str], own: set[str]) -> tuple[str, int] | None:

@@ -57,20 +57,29 @@ Value = TensorValue | ScalarValue
 
 
 @dataclass(frozen=True, slots=True)
+class Callee:
+    """An entry that an executable can call. `parameters` are its types as written, which pick an overload.
+
+    They are empty for a PROGRAM.
+    """
+
+    entry: Entry
+    parameters: tuple[CType, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class BuildRequest:
     """Everything an executable depends on; its digest is the cache key.
 
-    `headers` are the local files `source` includes, by the name it includes them with. `parameters` are the entry's
-    parameter types as written, needed to pick an overload and to convert pointers; empty for a PROGRAM.
-    `watched` adds memory hooks: bounds, races, uninitialised reads, extents. `double_precision` compiles `float` as
-    `double`: the yardstick for rounding.
+    `headers` are the local files `source` includes, by the name it includes them with. `watched` adds memory hooks:
+    bounds, races, uninitialised reads, extents. `double_precision` compiles `float` as `double`: the yardstick for
+    rounding.
     """
 
     source: Source
     headers: tuple[tuple[str, Source], ...]
     dialect: Dialect
-    entry: Entry
-    parameters: tuple[CType, ...]
+    callees: tuple[Callee, ...]
     warp_size: int
     watched: bool = True
     double_precision: bool = False
@@ -197,11 +206,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Executable:
-    """A built source."""
+    """A built source, and which of its request's callees a job runs: those built together share `path`."""
 
     path: str
     digest: str
     request: BuildRequest
+    index: int
+
+    @property
+    def callee(self) -> Callee:
+        """What a job runs."""
+        return self.request.callees[self.index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +227,11 @@ class BuildFailure:
     file: str
     line: int
     log: str
+
+    @property
+    def placed(self) -> str:
+        """The message behind its place."""
+        return f"{self.file}:{self.line}: {self.message}" if self.line else self.message
+
+
+Built = Executable | BuildFailure

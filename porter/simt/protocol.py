@@ -27,7 +27,7 @@ from porter.simt.job import (
     Value,
 )
 
-_HEAD = struct.Struct("<8s4BQI2Q3I3IQ2QddQI")
+_HEAD = struct.Struct("<8s4BQI2Q3I3IQ2QddQ2I")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
 _RECORD = struct.Struct("<IQ")
 _MAX_FRAMES = 8
@@ -87,12 +87,22 @@ def _widened_value(value: Value) -> Value:
     return replace(value, dtype=DType.FLOAT64, storage=value.storage.astype(np.float64))
 
 
-def encode_job(job: Job, limits: Limits, snapshot_bytes: int = 0, *, double_precision: bool = False) -> bytes:
-    """The job file. `snapshot_bytes` is the budget for device buffers recorded after launches; 0 for none.
+def encode_job(
+    job: Job, limits: Limits, *, entry: int = 0, snapshot_bytes: int = 0, double_precision: bool = False
+) -> bytes:
+    """The job file: `entry` is the position of what it runs among those the executable can call.
+
+    `snapshot_bytes` is the budget for device buffers recorded after launches; 0 for none.
 
     A double-precision executable is still told `float32`, for its checks of dtypes, but gets eight bytes an element.
     """
-    head = _HEAD.pack(
+    stored = widened(job).arguments if double_precision else job.arguments
+    head = _head(job, limits, entry, snapshot_bytes)
+    return b"".join([head, *map(_encode_value, job.arguments, stored)])
+
+
+def _head(job: Job, limits: Limits, entry: int, snapshot_bytes: int) -> bytes:
+    return _HEAD.pack(
         _JOB_MAGIC,
         _SCHEDULES.index(job.schedule),
         _POLICIES.index(job.mask_policy),
@@ -110,10 +120,9 @@ def encode_job(job: Job, limits: Limits, snapshot_bytes: int = 0, *, double_prec
         limits.cpu_s,
         limits.wall_s,
         snapshot_bytes,
+        entry,
         len(job.arguments),
     )
-    stored = widened(job).arguments if double_precision else job.arguments
-    return b"".join([head, *map(_encode_value, job.arguments, stored)])
 
 
 def _encode_value(value: Value, stored: Value) -> bytes:

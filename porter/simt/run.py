@@ -10,7 +10,7 @@ import re
 import signal
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -37,20 +37,10 @@ _DEADLY = {
 def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
     """What came of `job`. Never raises for anything the executable does; every process it had is gone afterwards."""
     limits = limits or Limits()
-    program = executable.request.entry.kind is EntryKind.PROGRAM
-    double = executable.request.double_precision
-    with tempfile.TemporaryDirectory(prefix="porter-run-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        work = folder / "work"
-        work.mkdir()
-        (folder / "job").write_bytes(
-            encode_job(job, limits, _SNAPSHOT_BYTES if program else 0, double_precision=double)
-        )
-        command = [executable.path, str(folder / "job"), str(folder / "result"), str(work)]
-        ended = spawn(command, work, folder / "stdout", folder / "stderr", limits.wall_s + _GRACE_S)
-        decoded = decode_result(_read(folder / "result"))
-        stdout, stderr = _read_text(folder / "stdout"), _read_text(folder / "stderr")
-    outputs = _outputs(widened(job) if double else job, decoded) if decoded.finished else ()
+    left = _left(executable, job, limits)
+    decoded = left.decoded
+    given = widened(job) if executable.request.double_precision else job
+    outputs = _outputs(given, decoded) if decoded.finished else ()
     finished = decoded.finished and outputs is not None
     return Run(
         finished=finished,
@@ -60,10 +50,43 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
         snapshots=tuple(decoded.snapshots),
         touched=tuple(decoded.touched),
         launches=tuple(decoded.launches),
-        faults=(*_faults(executable, decoded), *_ending(decoded, ended, limits, whole=outputs is not None)),
-        stdout=stdout,
-        stderr=stderr,
-        seconds=ended.cpu_s,
+        faults=(*_faults(executable, decoded), *_ending(left, limits, whole=outputs is not None)),
+        stdout=left.stdout,
+        stderr=left.stderr,
+        seconds=left.ended.cpu_s,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What a process left behind."""
+
+    ended: Ended
+    decoded: Decoded
+    stdout: str
+    stderr: str
+
+
+def _left(executable: Executable, job: Job, limits: Limits) -> _Left:
+    with tempfile.TemporaryDirectory(prefix="porter-run-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        work = folder / "work"
+        work.mkdir()
+        (folder / "job").write_bytes(_encoded(executable, job, limits))
+        command = [executable.path, str(folder / "job"), str(folder / "result"), str(work)]
+        ended = spawn(command, work, folder / "stdout", folder / "stderr", limits.wall_s + _GRACE_S)
+        decoded = decode_result(_read(folder / "result"))
+        return _Left(ended, decoded, _read_text(folder / "stdout"), _read_text(folder / "stderr"))
+
+
+def _encoded(executable: Executable, job: Job, limits: Limits) -> bytes:
+    program = executable.callee.entry.kind is EntryKind.PROGRAM
+    return encode_job(
+        job,
+        limits,
+        entry=executable.index,
+        snapshot_bytes=_SNAPSHOT_BYTES if program else 0,
+        double_precision=executable.request.double_precision,
     )
 
 
@@ -82,9 +105,10 @@ def _read_text(path: Path) -> str:
         return ""
 
 
-def _ending(decoded: Decoded, ended: Ended, limits: Limits, *, whole: bool) -> tuple[Fault, ...]:
+def _ending(left: _Left, limits: Limits, *, whole: bool) -> tuple[Fault, ...]:
     """The fault that ended a process which could not say so itself; none when it could."""
-    if decoded.exit_code is not None:
+    ended = left.ended
+    if left.decoded.exit_code is not None:
         return () if whole else (_fatal(FaultKind.CRASH, "the result file is not whole"),)
     if ended.cpu_s > limits.cpu_s:
         return (_fatal(FaultKind.TIMEOUT, "the time limit is reached"),)

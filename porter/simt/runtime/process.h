@@ -20,7 +20,7 @@ struct __attribute__((packed)) JobHeader {
     std::uint64_t memory_bytes, file_bytes;
     double cpu_s, wall_s;
     std::uint64_t snapshot_bytes;
-    std::uint32_t argument_count;
+    std::uint32_t entry, argument_count;
 };
 
 extern JobHeader job;

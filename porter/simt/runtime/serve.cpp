@@ -167,7 +167,7 @@ std::uint64_t end_of(const Region& region, std::uint8_t bit) {
     return end;
 }
 
-void run_guarded(void (*entry)(Arguments&, Results&)) {
+void run_guarded(Entry entry) {
     try {
         entry(arguments, results);
     } catch (const HostCheck& check) {
@@ -179,15 +179,6 @@ void run_guarded(void (*entry)(Arguments&, Results&)) {
     } catch (...) {
         fail(FaultKind::HOST_CHECK, {}, "an exception of a type of its own");
     }
-}
-
-int (*program)(int, char**) = nullptr;
-int program_code = 0;
-
-void run_program(Arguments&, Results&) {
-    static char name[] = "program";
-    static char* words[] = {name, nullptr};
-    program_code = program(1, words);
 }
 
 // `exit` in user code: a program's way to end, anything else's failure. Runs after the user's own exit handlers.
@@ -206,10 +197,10 @@ void record_all_touched() {
     }
 }
 
-void serve(void (*entry)(Arguments&, Results&)) {
+void serve(const Entry* entries) {
     on_exit(on_exit_called, nullptr);
     read_arguments();
-    run_guarded(entry);
+    run_guarded(entries[job.entry]);
     for (const Argument& argument : arguments) {
         if (argument.is_tensor) record_output(argument);
     }
@@ -217,12 +208,11 @@ void serve(void (*entry)(Arguments&, Results&)) {
     end_process(0, true);
 }
 
-void serve_program(int (*entry)(int, char**)) {
-    on_exit(on_exit_called, nullptr);
+void run_program(int (*program)(int, char**)) {
+    static char name[] = "program";
+    static char* words[] = {name, nullptr};
     program_runs = true;
-    program = entry;
-    run_guarded(run_program);
-    std::exit(program_code);
+    std::exit(program(1, words));
 }
 
 dim3 job_grid() { return {job.grid[0], job.grid[1], job.grid[2]}; }

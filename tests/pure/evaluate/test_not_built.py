@@ -5,7 +5,7 @@ from pathlib import Path
 
 from porter.contract.contract import Question
 from porter.contract.draft import draft
-from porter.evaluate.prove import _not_built
+from porter.evaluate.doubt import not_built
 from porter.simt.job import BuildFailure
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -22,7 +22,7 @@ def test_an_entry_without_values_leaves_the_contract_open():
     (contract,) = draft(program)
     asked = replace(contract, questions=(Question("s", "'s' has the type S", "--contract"),))
     uncallable = BuildFailure("f cannot be called: no matching function", "k.cu", 0, "")
-    because = _not_built(uncallable, asked, program)
+    because = not_built(uncallable, asked, program)
     assert because.startswith("the contract is open: 's' has the type S (--contract)")
     assert because.endswith(uncallable.message)
 
@@ -33,4 +33,4 @@ def test_an_error_in_the_source_is_the_sources():
     asked = replace(contract, questions=(Question("s", "'s' has the type S", "--contract"),))
     failure = BuildFailure("'y' was not declared in this scope", "k.cu", 2, "")
     expected = "the CUDA source does not build on the executor: k.cu:2: 'y' was not declared in this scope"
-    assert _not_built(failure, asked, program) == expected
+    assert not_built(failure, asked, program) == expected

@@ -17,5 +17,5 @@ def test_an_explicit_specialisation_has_its_own_parameters():
     source = Source(Path("k.cu"), text)
     program = parse(source)
     side = Side(source, (), Dialect.CUDA, program)
-    requests = [side.request(contract, 32) for contract in draft(program)]
-    assert [r.parameters[0].text.replace(" ", "") for r in requests] == ["float*", "double*"]
+    request = side.request(draft(program), 32)
+    assert [callee.parameters[0].text.replace(" ", "") for callee in request.callees] == ["float*", "double*"]

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from porter.contract.contract import Entry, EntryKind
-from porter.simt.failure import build_failure
-from porter.simt.job import BuildRequest, Dialect
+from porter.simt.failure import blamed, build_failure, only_driver_fails
+from porter.simt.job import BuildRequest, Callee, Dialect
 from porter.source.text import Source
 
 REQUEST = BuildRequest(
     Source(Path("/u/user.cu"), ""),
     (("h.h", Source(Path("/u/h.h"), "")),),
     Dialect.CUDA,
-    Entry(EntryKind.KERNEL, "k"),
-    (),
+    (Callee(Entry(EntryKind.KERNEL, "j")), Callee(Entry(EntryKind.KERNEL, "k"))),
     32,
 )
 
@@ -41,7 +40,7 @@ def test_an_error_in_a_shim_is_placed_where_the_user_led_there():
 
 
 def test_an_error_of_the_driver_names_the_entry():
-    assert place("porter's driver:4:9: error: 'k' was not declared\n") == (
+    assert place("porter's driver 1:4:9: error: 'k' was not declared\n") == (
         "/u/user.cu",
         0,
         "k cannot be called: 'k' was not declared",
@@ -58,3 +57,25 @@ def test_an_undefined_reference_has_its_line():
 
 def test_a_silent_compiler_is_a_failure_too():
     assert place("")[1] == 0
+
+
+def test_the_driver_tells_which_entries_do_not_compile():
+    log = (
+        "porter's driver 1: In function 'void porter_entry_1(...)':\n"
+        "porter's driver 1:3:9: error: 'k' was not declared\n"
+        "/u/user.cu: In instantiation of 'void f(T*) [with T = int]':\n"
+        "porter's driver 12:3:28:   required from here\n"
+        "/u/user.cu:2:20: error: request for member 'size'\n"
+    )
+    assert blamed(log) == {1, 12}
+    assert not only_driver_fails(log)
+
+
+def test_what_the_compiler_finds_before_the_driver_is_nobodys():
+    log = (
+        "/u/user.cu:7:3: error: expected ';'\n"
+        "porter's driver 0: In function 'void porter_entry_0(...)':\n"
+        "porter's driver 0:3:9: error: 'k' was not declared\n"
+    )
+    assert blamed(log) == frozenset()
+    assert blamed("/usr/bin/ld: /u/user.cu:5: undefined reference to `f()'\n") == frozenset()

@@ -13,7 +13,7 @@ from porter.contract.questions import unknown_extents
 from porter.oracle.reference import Reference, examine
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildRequest, Dialect, Executable
+from porter.simt.job import BuildRequest, Callee, Dialect, Executable
 from porter.simt.run import run
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -30,8 +30,8 @@ def judge(pytestconfig):
         functions = program.kernels if contract.entry.kind is EntryKind.KERNEL else program.host_functions
         (entry,) = [f for f in functions if f.qualified == contract.entry.name]
         parameters = tuple(p.type for p in entry.params)
-        request = BuildRequest(source, (), Dialect.CUDA, contract.entry, parameters, 32)
-        executable = build(request, pytestconfig.cache.mkdir("simt"))
+        request = BuildRequest(source, (), Dialect.CUDA, (Callee(contract.entry, parameters),), 32)
+        (executable,) = build(request, pytestconfig.cache.mkdir("simt"))
         assert isinstance(executable, Executable), executable
         execute = partial(run, executable)
         confirmation = confirm(contract, execute)

@@ -9,7 +9,7 @@ import pytest
 from porter.contract.contract import Entry, EntryKind
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildFailure, BuildRequest, Dialect, Job, Run
+from porter.simt.job import BuildFailure, BuildRequest, Callee, Dialect, Job, Run
 from porter.simt.run import run
 from porter.source.text import Source
 
@@ -24,9 +24,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ran(name: str, cache: Path, warp_size: int, dialect: Dialect = Dialect.CUDA, *, watched: bool = False) -> Run:
     path = HERE / name
-    entry = Entry(EntryKind.PROGRAM, "main")
-    request = BuildRequest(Source(path, path.read_text()), (), dialect, entry, (), warp_size, watched)
-    built = build(request, cache)
+    main = Callee(Entry(EntryKind.PROGRAM, "main"))
+    request = BuildRequest(Source(path, path.read_text()), (), dialect, (main,), warp_size, watched)
+    (built,) = build(request, cache)
     assert not isinstance(built, BuildFailure), built.log
     done = run(built, Job())
     assert done.finished, done.faults

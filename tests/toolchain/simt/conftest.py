@@ -13,7 +13,7 @@ from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildRequest, Dialect, Executable, Job, Limits, Run, ScalarValue, TensorValue, Value
+from porter.simt.job import BuildRequest, Callee, Dialect, Executable, Job, Limits, Run, ScalarValue, TensorValue, Value
 from porter.simt.run import run
 from porter.source.text import Source
 
@@ -52,8 +52,9 @@ def simt_cache(pytestconfig: pytest.Config) -> Path:
 @pytest.fixture
 def build_text(simt_cache: Path) -> Callable[..., Executable]:
     def build_it(text: str, name: str = "k", kind: EntryKind = EntryKind.KERNEL, **request: object) -> Executable:
-        base = BuildRequest(Source(Path("/home/user/user.cu"), text), (), Dialect.CUDA, Entry(kind, name), (), 32)
-        built = build(replace(base, **request), simt_cache)
+        source, callee = Source(Path("/home/user/user.cu"), text), Callee(Entry(kind, name))
+        base = BuildRequest(source, (), Dialect.CUDA, (callee,), 32)
+        (built,) = build(replace(base, **request), simt_cache)
         assert isinstance(built, Executable), built.log
         return built
 

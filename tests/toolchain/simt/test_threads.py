@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from porter.contract.contract import Entry, EntryKind
-from porter.simt.job import Dialect, Schedule
+from porter.simt.job import Callee, Dialect, Schedule
 from porter.source.program import CType
 
 SCHEDULES = list(Schedule)
@@ -149,8 +149,8 @@ def test_shuffles_in_segments_and_under_partial_masks(execute, schedule, build):
 def test_dynamic_shared_memory_has_the_size_of_the_launch(execute):
 
     x = np.arange(96, dtype=np.float64)
-    entry = {"entry": Entry(EntryKind.KERNEL, "reversed", ("double",))}
-    run = execute(DYNAMIC, [x], build=entry, block=(96, 1, 1), shared_bytes=96 * 8)
+    doubles = {"callees": (Callee(Entry(EntryKind.KERNEL, "reversed", ("double",))),)}
+    run = execute(DYNAMIC, [x], build=doubles, block=(96, 1, 1), shared_bytes=96 * 8)
     assert not run.faults
     np.testing.assert_array_equal(run.outputs[0].storage, x[::-1])
 
@@ -233,8 +233,8 @@ def test_launches_in_macros_with_null_and_braced_arguments(execute):
 def test_an_overload_is_picked_by_its_parameters(execute):
 
     text = "void f(double* x) {}\n__global__ void k(float* x) { x[0] = 5; }\nvoid f(float* x) { k<<<1, 1>>>(x); }"
-    build = {"parameters": (CType("float*", "float", 1),)}
-    run = execute(text, [np.zeros(1, np.float32)], name="f", kind=EntryKind.POINTER, build=build)
+    build = {"callees": (Callee(Entry(EntryKind.POINTER, "f"), (CType("float*", "float", 1),)),)}
+    run = execute(text, [np.zeros(1, np.float32)], build=build)
     assert run.outputs[0].storage[0] == 5
 
 
@@ -247,7 +247,7 @@ def test_templates_are_called_from_their_namespace(execute, name, template):
         "template <class T, Kind kind> void g(T* x) { k<<<1, 1>>>(x); } }"
     )
     entry = Entry(EntryKind.POINTER, f"a::b::{name}", template)
-    build = {"entry": entry, "parameters": (CType("float*", "float", 1),)}
+    build = {"callees": (Callee(entry, (CType("float*", "float", 1),)),)}
     run = execute(text, [np.zeros(1, np.float32)], build=build)
     assert run.outputs[0].storage[0] == 5
 

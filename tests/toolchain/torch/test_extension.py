@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType, decode
 from porter.simt.build import build
-from porter.simt.job import BuildRequest, Dialect, Executable, FaultKind, Job, Run, ScalarValue, TensorValue, Value
+from porter.simt.job import (
+    BuildRequest,
+    Callee,
+    Dialect,
+    Executable,
+    FaultKind,
+    Job,
+    Run,
+    ScalarValue,
+    TensorValue,
+    Value,
+)
 from porter.simt.run import run
 from porter.source.text import Source
 
@@ -26,8 +37,8 @@ def softmax(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Exec
     warp_size, double_precision = request.param
     assert pytestconfig.cache is not None
     source, entry = Source(PATH, PATH.read_text()), Entry(EntryKind.TORCH, "row_softmax")
-    wanted = BuildRequest(source, (), Dialect.CUDA, entry, (), warp_size, double_precision=double_precision)
-    built = build(wanted, pytestconfig.cache.mkdir("simt"))
+    wanted = BuildRequest(source, (), Dialect.CUDA, (Callee(entry),), warp_size, double_precision=double_precision)
+    (built,) = build(wanted, pytestconfig.cache.mkdir("simt"))
     assert isinstance(built, Executable), built.log
     return built
 

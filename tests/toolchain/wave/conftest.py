@@ -17,6 +17,7 @@ from porter.simt.build import build
 from porter.simt.job import (
     BuildFailure,
     BuildRequest,
+    Callee,
     Dialect,
     Executable,
     Job,
@@ -86,8 +87,8 @@ def _built(source: Source, dialect: Dialect, warp_size: int) -> Executable:
     program = parse(source)
     entry = next(f for f in program.host_functions if f.extern_c)
     types = tuple(p.type for p in entry.params)
-    request = BuildRequest(source, (), dialect, Entry(EntryKind.POINTER, "run"), types, warp_size, watched=False)
-    result = build(request, cache_folder())
+    callee = Callee(Entry(EntryKind.POINTER, "run"), types)
+    (result,) = build(BuildRequest(source, (), dialect, (callee,), warp_size, watched=False), cache_folder())
     assert not isinstance(result, BuildFailure), result.log
     return result
 

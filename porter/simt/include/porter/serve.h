@@ -1,4 +1,4 @@
-// The driver of an executable: a generated `main` hands it the entry, it reads the job and writes what came of it.
+// The driver of an executable: a generated `main` hands it the entries, it reads the job and writes what came of it.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,13 @@ namespace porter::simt {
 using Arguments = std::vector<Argument>;
 using Results = std::vector<Result>;
 
-// Runs `entry` on the job's arguments; does not come back.
-[[noreturn]] void serve(void (*entry)(Arguments&, Results&));
-// Runs a program's main, whose exit code is the result.
-[[noreturn]] void serve_program(int (*entry)(int, char**));
+// Calls one function of the source.
+using Entry = void (*)(Arguments&, Results&);
+
+// Runs the entry that the job picks on the job's arguments; does not come back.
+[[noreturn]] void serve(const Entry* entries);
+// The entry of a program: its main, whose exit code is the result.
+[[noreturn]] void run_program(int (*program)(int, char**));
 
 dim3 job_grid();
 dim3 job_block();

@@ -1,0 +1,50 @@
+"""Where CUDA and MACA sources are built and executed on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.evaluate.judge import Execute
+from porter.simt.build import build
+from porter.simt.job import BuildRequest, Built, Executable, HardwareLimits, Job, Limits, Run
+from porter.simt.run import run
+
+CUDA_WARP_SIZE = 32
+_BUILDERS = 2
+# How much longer than its processor time a run may take: what the machine does besides must not end it.
+_WAITING = 6
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Builds side by side, each cached by content, and runs within `limits`."""
+
+    cache: Path
+    limits: Limits
+    pool: Executor
+
+    def begin(self, request: BuildRequest) -> Future[tuple[Built, ...]]:
+        """The build of `request`, under way."""
+        return self.pool.submit(build, request, self.cache)
+
+    def execute(self, executable: Executable, hardware: HardwareLimits | None = None) -> Execute:
+        """A function that runs jobs on `executable`, on a device with the limits of `hardware`."""
+
+        def run_job(job: Job) -> Run:
+            return run(executable, job if hardware is None else replace(job, hardware=hardware), self.limits)
+
+        return run_job
+
+
+@contextmanager
+def bench(cache: Path, time_limit_s: float) -> Iterator[Bench]:
+    """A bench whose runs may use `time_limit_s` of processor time. A build that has not begun at its end never does."""
+    pool = ThreadPoolExecutor(_BUILDERS)
+    try:
+        yield Bench(cache, Limits(cpu_s=time_limit_s, wall_s=_WAITING * time_limit_s), pool)
+    finally:
+        pool.shutdown(cancel_futures=True)

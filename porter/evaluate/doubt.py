@@ -1,0 +1,85 @@
+"""Why an original cannot be held against its port: it was not built, asks for more, or cannot be believed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from porter.contract.contract import Contract, EntryKind, Question, Role
+from porter.contract.garbage import POISONS
+from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_extents
+from porter.oracle.faults import LEFT_BOUNDS
+from porter.oracle.reference import Reference
+from porter.simt.job import BuildFailure, TensorValue
+from porter.source.program import Program
+
+_MISFIT = "the contract is open: extents found by running do not hold at every size (--contract)"
+
+
+def not_built(failure: BuildFailure, contract: Contract, program: Program) -> str:
+    """Why the original cannot be executed: what the compiler said, or what porter itself could not read before.
+
+    Where only the call of the entry does not compile, it is the contract that has no values for it.
+    """
+    if not failure.line and (asked := others(contract)):
+        return f"{_asked(*asked)}; {failure.message}"
+    if failure.line or not program.not_understood:
+        return f"the CUDA source does not build on the executor: {failure.placed}"
+    first = program.not_understood[0]
+    return f"the CUDA source is no C++ from line {first.span.line} on: {first.reason}"
+
+
+def still_open(contract: Contract, trouble: str) -> str:
+    """What keeps the original from being run at all: questions that trying, which gave `trouble`, did not answer."""
+    if contract.entry.kind is EntryKind.PROGRAM:
+        return ""
+    if unknown_extents(contract) or unknown_bounds(contract) or not contract.workloads:
+        return _asked(*contract.questions) + (f"; trying gave: {trouble}" if trouble else "")
+    return ""
+
+
+def misled(reference: Reference, drafted: Contract) -> str:
+    """What of the contract, rather than the original, explains that `reference` is unsound; empty when nothing does."""
+    settled = reference.contract
+    if unknown_extents(drafted) and any(finding.code == LEFT_BOUNDS for finding in reference.findings):
+        return f"{_MISFIT}; trying gave: {reference.because}"
+    if question := guessed_launch(settled):
+        return f"{_asked(question)}; {_launch(settled)} gave: {reference.because or unsound(reference)}"
+    return ""
+
+
+def unsound(reference: Reference) -> str:
+    """Why the original's answers cannot be compared with; empty when they can."""
+    if reference.because:
+        return f"the original itself cannot be believed: {reference.because}"
+    if not reference.complete:
+        done = len(reference.expected)
+        return f"the original is too slow here: {done} workloads in {reference.seconds:.0f} s; smaller sizes: --size"
+    if not reference.expected:
+        return "the original did not finish any workload"
+    written = _written(reference)
+    if not any(tensor.storage.size for tensor in written):
+        return "the original leaves no tensor that could be compared"
+    if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in written):
+        return "the original writes none of its outputs"
+    return ""
+
+
+def ran(reference: Reference) -> bool:
+    """Whether the original came to an end and launched something on the way."""
+    return any(expected.outputs.tensors for expected in reference.expected)
+
+
+def _asked(*questions: Question) -> str:
+    asked = "; ".join(f"{q.text} ({q.flag})" for q in questions) or "its sizes are not known"
+    return f"the contract is open: {asked}"
+
+
+def _launch(contract: Contract) -> str:
+    launch = contract.entry.launch
+    return f"a grid of ({', '.join(launch.grid)}) and a block of ({', '.join(launch.block)})" if launch else "a guess"
+
+
+def _written(reference: Reference) -> list[TensorValue]:
+    """What the original was seen to leave, without the arguments that it only reads."""
+    read = {tensor.name for tensor in reference.contract.tensors if tensor.role is Role.IN}
+    return [t for expected in reference.expected for name, t in expected.outputs.tensors if name not in read]

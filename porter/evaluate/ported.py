@@ -1,0 +1,48 @@
+"""The port, ready to run: by the executor where it is MACA C++, by whatever runs its language elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from porter.contract.contract import Contract
+from porter.evaluate.bench import Bench
+from porter.evaluate.judge import Candidate
+from porter.evaluate.outcome import NotBuilt
+from porter.evaluate.side import Side
+from porter.simt.job import BuildFailure, Built, HardwareLimits
+
+Candidates = tuple[Candidate, ...] | NotBuilt
+
+
+class Ported(Protocol):
+    """A port as its original is compared with it: for each entry, one or more ways to run jobs on it."""
+
+    def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
+        """What answers for the entry of each of `contracts`; all of them have to answer right."""
+        ...
+
+
+@dataclass(frozen=True)
+class EmulatedPort:
+    """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`."""
+
+    side: Side
+    bench: Bench
+    hardware: HardwareLimits
+    warp_sizes: tuple[int, ...]
+
+    def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
+        """The executables at every width, or why one of them does not build."""
+        building = [self.bench.begin(self.side.request(contracts, width)) for width in self.warp_sizes]
+        widths = [build.result() for build in building]
+        return tuple(self._candidates(ports) for ports in zip(*widths, strict=True))
+
+    def _candidates(self, ports: tuple[Built, ...]) -> Candidates:
+        ready = []
+        for port in ports:
+            if isinstance(port, BuildFailure):
+                return NotBuilt(port.placed, port.log)
+            ready.append(Candidate(port.request.warp_size, self.bench.execute(port, self.hardware)))
+        return tuple(ready)

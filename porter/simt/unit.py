@@ -1,0 +1,113 @@
+"""One translation unit on its way to an executable: the user's source and the driver behind it."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
+from porter.simt.driver import driver
+from porter.simt.job import BuildRequest, Callee
+from porter.simt.parts import digest, executor_objects, move_into, precompiled_header, tree_digest
+from porter.simt.translate import translate
+
+# The source stands this deep, so that `#include "../../x.h"` stays inside the build's folder.
+_DEPTH = PurePosixPath("a/b/c/d/e/f")
+_LIBRARIES = ["-no-pie", "-lpthread", "-ldl", "-lm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is compiled: `source` and `headers` (by name of inclusion) are translated already.
+
+    `by_parameters` says how the driver finds the request's callees (see driver.py).
+    """
+
+    request: BuildRequest
+    compiler: Compiler
+    cache: Path
+    flags: tuple[str, ...]
+    source: str
+    headers: tuple[tuple[str, str], ...]
+    by_parameters: bool = False
+
+    def calling(self, *callees: Callee) -> Unit:
+        """The same with other callees."""
+        return replace(self, request=replace(self.request, callees=callees))
+
+    @property
+    def key(self) -> str:
+        """The digest of everything the executable depends on."""
+        headers = (part for named in self.headers for part in named)
+        shared = (tree_digest(INCLUDE), tree_digest(RUNTIME))
+        return digest(self.compiler.version, *self.flags, *self._options, *shared, self._text, *headers)
+
+    @property
+    def program(self) -> Path:
+        """Where the executable is, or will be once it is made."""
+        return self.cache / "programs" / self.key / "program"
+
+    @property
+    def _text(self) -> str:
+        return self.source + driver(self.request, by_parameters=self.by_parameters)
+
+    @property
+    def _options(self) -> list[str]:
+        """What the request adds to the command line, behind the precompiled header."""
+        request = self.request
+        double = ["-include", "porter/double_precision.h"] if request.double_precision else []
+        return [*double, *(f"-D{d}" for d in request.defines), *(f"-I{d}" for d in request.include_dirs)]
+
+    def make(self) -> Diagnostics:
+        """Compiles and links beside its place and moves the result there, if it is not there yet."""
+        place = self.program.parent
+        if place.exists():
+            return Diagnostics(True, "")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".making-") as name:
+            folder = Path(name)
+            (folder / "part").mkdir()
+            done = self._compile(folder)
+            if done.ok:  # linked apart, without the sanitizer flags: the executor itself is what the hooks call
+                done = self._link(folder)
+            if done.ok:
+                move_into(folder / "part", place)
+            return done
+
+    def _compile(self, folder: Path) -> Diagnostics:
+        header = precompiled_header(self.compiler, list(self.flags), self.cache)
+        sources = folder / "source" / _DEPTH
+        sources.mkdir(parents=True)
+        self._write_headers(sources)
+        program = sources / "program.cpp"
+        program.write_text(self._text)
+        flags = [*self.flags, "-include", str(header), *self._options, f"-iquote{sources}", f"-I{sources}"]
+        return call(self.compiler, [*flags, "-c", str(program), "-o", "program.o"], folder)
+
+    def _write_headers(self, sources: Path) -> None:
+        """Writes the headers where `#include` looks for them; one that would leave the folder is not written."""
+        root = sources.parents[len(_DEPTH.parts) - 1].resolve()
+        for name, text in self.headers:
+            path = (sources / name).resolve()
+            if path.is_relative_to(root):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+
+    def _link(self, folder: Path) -> Diagnostics:
+        request = self.request
+        objects = executor_objects(self.compiler, uses_torch(request), request.double_precision, self.cache)
+        return call(self.compiler, ["program.o", *map(str, objects), *_LIBRARIES, "-o", "part/program"], folder)
+
+
+def unit(request: BuildRequest, compiler: Compiler, cache: Path) -> Unit:
+    """The unit of `request`, its texts translated."""
+    double = request.double_precision
+    return Unit(
+        request,
+        compiler,
+        cache,
+        tuple(language_flags(request, compiler)),
+        translate(request.source, double_precision=double),
+        tuple((name, translate(header, double_precision=double)) for name, header in request.headers),
+    )

@@ -1,0 +1,108 @@
+"""Entries of one source share an executable; one that does not compile is told apart and takes nobody with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.contract.contract import Entry, EntryKind
+from porter.contract.dtype import DType
+from porter.simt.build import build
+from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Dialect, Executable, Job, TensorValue
+from porter.simt.run import run
+from porter.source.program import CType
+from porter.source.text import Source
+
+INT_POINTER = CType("int*", "int", 1, False, False)
+
+
+@pytest.fixture
+def build_all(simt_cache):
+    def build_them(text: str, *callees: str | Callee) -> tuple[Built, ...]:
+        wanted = tuple(c if isinstance(c, Callee) else Callee(Entry(EntryKind.KERNEL, c)) for c in callees)
+        return build(BuildRequest(Source(Path("/u/user.cu"), text), (), Dialect.CUDA, wanted, 32), simt_cache)
+
+    return build_them
+
+
+def answer(built: Built) -> int:
+    """What the entry leaves in its only argument."""
+    assert isinstance(built, Executable), built.log
+    done = run(built, Job((TensorValue(DType.INT32, (1,), np.zeros(1, np.int32)),)))
+    assert done.finished, done.faults
+    return int(done.outputs[0].storage[0])
+
+
+def refused(built: Built) -> BuildFailure:
+    assert isinstance(built, BuildFailure)
+    return built
+
+
+def test_entries_share_an_executable_and_each_is_called(build_all):
+    text = """
+    __global__ void one(int* x) { *x = 1; }
+    void two(int* x) { one<<<1, 1>>>(x); *x += 1; }"""
+    first, second = build_all(text, "one", Callee(Entry(EntryKind.POINTER, "two")))
+    assert first.path == second.path
+    assert (answer(first), answer(second)) == (1, 2)
+
+
+def test_entries_that_cannot_be_called_leave_the_others_together(build_all):
+    text = """
+    struct Peculiar { int n; };
+    __global__ void one(int* x) { *x = 1; }
+    __global__ void worse(Peculiar* x, Peculiar& y) { x->n = 1; }
+    __global__ void two(int* x) { *x = 2; }
+    __global__ void three(int* x) { *x = 3; }"""
+    one, worse, two, missing, three = build_all(text, "one", "worse", "two", "missing", "three")
+    assert [answer(built) for built in (one, two, three)] == [1, 2, 3]
+    assert one.path == two.path == three.path
+    assert refused(missing).message.startswith("missing cannot be called: ")
+    assert "Peculiar" in refused(worse).log
+    assert "Peculiar" not in missing.log
+
+
+def test_a_template_that_does_not_compile_for_one_entry_is_told_at_its_line(build_all):
+    text = """
+    template <class T> __global__ void k(T* x) {
+        *x = T(7).size();  // here
+    }
+    __global__ void one(int* x) { *x = 1; }"""
+    broken, one = build_all(text, Callee(Entry(EntryKind.KERNEL, "k", ("int",))), "one")
+    assert answer(one) == 1
+    assert (refused(broken).file, broken.line) == ("/u/user.cu", 3)
+
+
+def test_an_overload_is_picked_by_its_parameters(build_all):
+    text = """
+    namespace inner {
+    using word = int;
+    __global__ void set(float* x) { *x = 1; }
+    __global__ void set(word* x) { *x = 2; }
+    }
+    __global__ void three(int* x) { *x = 3; }"""
+    word = CType("word*", "word", 1, False, False)
+    picked, three = build_all(text, Callee(Entry(EntryKind.KERNEL, "inner::set"), (word,)), "three")
+    assert (answer(picked), answer(three)) == (2, 3)
+
+
+def test_a_definition_that_only_one_entry_misses_is_that_entrys(build_all):
+    text = """
+    void elsewhere(int* x);
+    template <class T> void calls(T* x) { elsewhere(x); }
+    __global__ void one(int* x) { *x = 1; }"""
+    calls, one = build_all(text, Callee(Entry(EntryKind.POINTER, "calls", ("int",)), (INT_POINTER,)), "one")
+    assert answer(one) == 1
+    assert "undefined reference to `elsewhere" in refused(calls).message
+
+
+def test_a_source_that_is_broken_is_so_for_every_entry(build_all):
+    text = """
+    __global__ void one(int* x) { *x = 1; }
+    __global__ void two(int* x) { *x = y; }
+    __global__ void three(int* x) { *x = 3; }"""
+    for failure in build_all(text, "one", "two", "three"):
+        assert (refused(failure).file, failure.line) == ("/u/user.cu", 3)
+        assert "not declared" in failure.message
