@@ -23,7 +23,7 @@ from porter.report.document import Json, as_json
 from porter.report.program import program_text
 from porter.report.sarif import sarif_document
 from porter.report.stage import Stage
-from porter.source.headers import DiskHeaders, local_headers
+from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
@@ -55,7 +55,7 @@ class Inspection:
     def port(self) -> Port:
         """Its port to the target, which need not be named while there is only one."""
         backend = find_backend(self.target)
-        headers = tuple(header for _, header in local_headers(self.source, self.include_dirs))
+        headers = tuple(header for _, header in self.program.headers)
         return backend.port(self.program, headers, find_target(backend, self.arch))
 
     @cached_property

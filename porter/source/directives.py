@@ -66,12 +66,6 @@ def _body(text: str, words: Sequence[Token]) -> str:
     return _CONTINUATION.sub(" ", "".join(parts)).strip()
 
 
-def include_path(directive: Token) -> str:
-    """What an `#include` line names; empty for a computed include."""
-    found = _INCLUDE.match(directive.text)
-    return (found.group(1) or found.group(2)) if found else ""
-
-
 def includes(source: Source, stream: Sequence[Token]) -> Iterator[Include]:
     """Every `#include` among the tokens of `source`, in order."""
     for token in stream:

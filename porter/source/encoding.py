@@ -15,7 +15,7 @@ _FALLBACKS = ("gb18030", "latin-1")  # comments in Chinese come in the first; th
 def read_text(path: Path) -> str:
     """The text of `path`, its line ends as they are, a byte order mark dropped.
 
-    Raises `InputError` for a file that cannot be read, is empty, too large, or no text.
+    Raises `InputError` for a file that cannot be read, is too large, or no text.
     """
     try:
         size = path.stat().st_size
@@ -33,14 +33,10 @@ def read_text(path: Path) -> str:
 
 def _decoded(path: Path, raw: bytes) -> str:
     if raw.startswith(_UTF16):
-        text = raw.decode("utf-16", errors="replace")
-    elif b"\0" in raw:
+        return raw.decode("utf-16", errors="replace")
+    if b"\0" in raw:
         raise InputError(f"{path}: is a binary file", "name a source file, not what a compiler made of it")
-    else:
-        text = _first_that_fits(raw)
-    if not text.strip():
-        raise InputError(f"{path}: is empty")
-    return text
+    return _first_that_fits(raw)
 
 
 def _first_that_fits(raw: bytes) -> str:

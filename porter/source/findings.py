@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from porter.catalogue import core_catalogue
 from porter.findings import Finding
-from porter.source.headers import HeaderFinder, includes_kernels, missing_headers
+from porter.source.headers import is_installed
 from porter.source.lexer import Token, TokenKind
+from porter.source.preprocess import Inclusion
 from porter.source.program import Function, Launch, NotUnderstood
 from porter.source.reading import Reading
 from porter.source.text import Source, Span
@@ -27,14 +28,14 @@ def unread(stretches: Iterable[NotUnderstood]) -> Iterator[Finding]:
         yield finding("PORT2001", stretch.span, stretch.reason, "check that every macro used here is defined")
 
 
-def missing(source: Source, headers: HeaderFinder) -> Iterator[Finding]:
-    """One finding for each local header that is nowhere; at the line of `source` where a header misses its own."""
-    for name, asking, start, end in missing_headers(source, headers):
+def missing(source: Source, inclusions: Iterable[Inclusion]) -> Iterator[Finding]:
+    """One finding for each local header that is nowhere: first those of `source`, at their lines, then its headers'."""
+    nowhere = [i for i in inclusions if i.header is None and not i.include.angled and not is_installed(i.include.path)]
+    for inclusion in sorted(nowhere, key=lambda i: i.includer.path != source.path):
+        asking, include = inclusion.includer, inclusion.include
         own = asking.path == source.path
-        message = f'"{name}" was not found' if own else f'"{name}", included by {asking.path.name}, was not found'
-        yield finding(
-            "PORT2002", source.span(start, end) if own else None, message, "name its folder with --include-dir"
-        )
+        message = f'"{include.path}"' + ("" if own else f", included by {asking.path.name},") + " was not found"
+        yield finding("PORT2002", include.span if own else None, message, "name its folder with --include-dir")
 
 
 def skipped(reading: Reading, kernels_at: Iterable[int]) -> Iterator[Finding]:
@@ -51,11 +52,11 @@ def exhausted(stopped: bool) -> Iterator[Finding]:
 
 
 def kinds(
-    reading: Reading, functions: Sequence[Function], launches: Sequence[Launch], headers: HeaderFinder | None
+    reading: Reading, functions: Sequence[Function], launches: Sequence[Launch], headers: Iterable[Source]
 ) -> Iterator[Finding]:
     """What kind of code the file holds, where that decides what porter can do with it."""
     kernels = [f for f in functions if f.space == "global"]
-    if not kernels and not launches and not (headers and includes_kernels(reading.source, headers)):
+    if not kernels and not launches and not any("__global__" in header.text for header in headers):
         yield _without_kernels(reading)
     yield from _first_use(
         reading, TEXTURES, "PORT2008", "{} reads through the texture unit", "read device memory directly"

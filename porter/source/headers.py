@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os.path import normpath
 from pathlib import Path
@@ -52,21 +52,14 @@ class DiskHeaders:
 
 
 def local_headers(source: Source, include_dirs: Iterable[Path] = ()) -> tuple[tuple[str, Source], ...]:
-    """The headers `source` includes, and those they include, that exist on disk: the name used and the header.
+    """The headers `source` names, and those they name, that exist on disk, whatever `#if` they stand under.
 
-    In the order they are first included; a header included by two names is listed under both.
+    The name used and the header, in the order they are first named; a header with two names is listed under both.
     """
     finder = DiskHeaders(tuple(include_dirs))
     found: dict[tuple[str, Path], Source] = {}
     _collect(source, finder, found)
     return tuple((name, header) for (name, _), header in found.items())
-
-
-def includes_kernels(source: Source, finder: HeaderFinder) -> bool:
-    """Whether a local header of `source` says `__global__`."""
-    found: dict[tuple[str, Path], Source] = {}
-    _collect(source, finder, found)
-    return any("__global__" in header.text for header in found.values())
 
 
 def _collect(source: Source, finder: HeaderFinder, found: dict[tuple[str, Path], Source]) -> None:
@@ -77,23 +70,6 @@ def _collect(source: Source, finder: HeaderFinder, found: dict[tuple[str, Path],
             _collect(header, finder, found)
 
 
-def missing_headers(source: Source, finder: HeaderFinder) -> Iterator[tuple[str, Source, int, int]]:
-    """Quoted includes that are nowhere to be found and no toolkit's: name, the file that asks, extent of the line."""
-    seen: set[Path] = set()
-    waiting = [source]
-    while waiting:
-        here = waiting.pop(0)
-        if here.path in seen:
-            continue
-        seen.add(here.path)
-        for include in includes(here, directives(here.text)):
-            header = finder(include.path, here)
-            if header is not None:
-                waiting.append(header)
-            elif not include.angled and not _is_installed(include.path):
-                yield include.path, here, include.span.start, include.span.end
-
-
-def _is_installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
     """Whether a header comes with a compiler or a toolkit; some write those in quotes."""
     return name.startswith(_TOOLKIT) or name in _STANDARD or "." not in name

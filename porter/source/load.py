@@ -45,6 +45,8 @@ def load(path: Path) -> Loaded:
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: not a source porter knows", f"it reads {', '.join(SUFFIXES)}")
     text = read_text(path)
+    if not text.strip():
+        raise InputError(f"{path}: is empty")
     if path.suffix.lower() in PYTHON_SUFFIXES:
         return _from_python(path, text)
     if not looks_like_cuda(text, strict=path.suffix.lower() not in CUDA_SUFFIXES):

@@ -70,12 +70,13 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
     hosts = tuple(f for f in functions if f.space in ("host", "host device"))
     bindings = find_bindings(reading)
     unread = tuple(not_understood(reading, defined))
+    included = _headers(preprocessed)
     findings = (
         *about.unread(unread),
-        *(about.missing(source, headers) if headers is not None else ()),
+        *about.missing(source, preprocessed.inclusions),
         *about.skipped(reading, _kernels_in(source, preprocessed.skipped)),
         *about.exhausted(preprocessed.exhausted),
-        *about.kinds(reading, functions, launches, headers),
+        *about.kinds(reading, functions, launches, (header for _, header in included)),
     )
     program = Program(
         source=source,
@@ -86,12 +87,19 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
         launches=launches,
         macros=tuple(macros(source, stream)),
         includes=tuple(includes(source, stream)),
+        headers=included,
         constants=constant_variables(reading, [(d.start, d.end) for d in defined]),
         bindings=bindings,
         not_understood=unread,
         findings=findings,
     )
     return Read(program, reading, preprocessed, defined)
+
+
+def _headers(preprocessed: Preprocessed) -> tuple[tuple[str, Source], ...]:
+    """The headers at hand with the names they are included by, in the order they are first included."""
+    at_hand = [(i.include.path, i.header) for i in preprocessed.inclusions if i.header is not None]
+    return tuple({(name, header.path): (name, header) for name, header in reversed(at_hand)}.values())[::-1]
 
 
 def _kernels_in(source: Source, extents: Iterable[tuple[int, int]]) -> Iterator[int]:

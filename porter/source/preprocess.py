@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from porter.source.calls import Calls
 from porter.source.conditions import is_true
-from porter.source.directives import directive_name, directives, include_path, read_macro
+from porter.source.directives import directive_name, directives, includes, read_macro
 from porter.source.expansion import Expansion, Segment
 from porter.source.headers import HeaderFinder
 from porter.source.lexer import Token, TokenKind, tokens
 from porter.source.macro_kinds import MacroKind, names_types, statements_in_call
 from porter.source.macros import MOST_TOKENS, Definition, MacroTable, Origin, Piece, expand
 from porter.source.mask import blank
-from porter.source.program import Macro
+from porter.source.program import Include, Macro
 from porter.source.text import Source
 from porter.source.unknown_macros import Guess, guess
 from porter.source.vocabulary import WITH_PARENTHESIS
@@ -35,15 +34,26 @@ MOST_HEADERS = 400  # read for one source
 
 
 @dataclass(frozen=True, slots=True)
+class Inclusion:
+    """An `#include` the compiler comes to: the file that says it, the name, and the header if it is at hand."""
+
+    includer: Source
+    include: Include
+    header: Source | None
+
+
+@dataclass(frozen=True, slots=True)
 class Preprocessed:
     """What the compiler would see. `skipped` are the extents of branches not taken, `used` the macros expanded.
 
-    `changed` is False when the text is the source's own; `exhausted` says that the macros wanted more than allowed.
+    `inclusions` are those of the source and of the headers it comes to, in the order they are met. `changed` is False
+    when the text is the source's own; `exhausted` says that the macros wanted more than allowed.
     """
 
     expansion: Expansion
     skipped: tuple[tuple[int, int], ...]
     used: frozenset[str]
+    inclusions: tuple[Inclusion, ...]
     changed: bool
     exhausted: bool
 
@@ -74,7 +84,7 @@ def preprocess(
     for line in (*PREDEFINED, *defines):
         name, _, value = line.partition("=")
         table.define(Definition.of(Macro(name, None, value if "=" in line else "1", source.span(0, 0))))
-    return _Preprocessor(source, stream, table, headers, {source.path}).run()
+    return _Preprocessor(source, stream, table, headers, []).run()
 
 
 @dataclass
@@ -83,7 +93,7 @@ class _Preprocessor:
     stream: Sequence[Token]
     table: MacroTable
     headers: HeaderFinder | None
-    included: set[Path]
+    inclusions: list[Inclusion]
     branches: list[_Branch] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
@@ -117,7 +127,14 @@ class _Preprocessor:
                 self.copy(token.text, token)
             index += 1
         expansion = Expansion("".join(self.texts), self.segments)
-        return Preprocessed(expansion, tuple(self.skipped), frozenset(self.used), self.changed, self.table.is_exhausted)
+        return Preprocessed(
+            expansion,
+            tuple(self.skipped),
+            frozenset(self.used),
+            tuple(self.inclusions),
+            self.changed,
+            self.table.is_exhausted,
+        )
 
     def copy(self, text: str, token: Token) -> None:
         """Emit a token as it stands, or other characters of its number in its place."""
@@ -143,11 +160,13 @@ class _Preprocessor:
         name = directive_name(token, self.source.text)
         live = not self.branches or self.branches[-1].live
         if name in ("if", "ifdef", "ifndef"):
-            truth = live and is_true(name, token, self.source.text, self.table)
+            truth = live and is_true(name, token, self.source.text, self.table, self.has_header)
             self.branches.append(_Branch(live, truth, truth))
         elif name in ("elif", "elifdef", "elifndef") and self.branches:
             top = self.branches[-1]
-            top.live = top.outer and not top.taken and is_true(name[2:], token, self.source.text, self.table)
+            top.live = (
+                top.outer and not top.taken and is_true(name[2:], token, self.source.text, self.table, self.has_header)
+            )
             top.taken = top.taken or top.live
         elif name == "else" and self.branches:
             top = self.branches[-1]
@@ -159,18 +178,22 @@ class _Preprocessor:
         elif live and name == "undef":
             self.table.undefine(token.text.split()[-1])
         elif live and name == "include" and self.headers is not None:
-            self.include(token)
+            self.include(token, self.headers)
 
-    def include(self, token: Token) -> None:
+    def has_header(self, name: str) -> bool:
+        """Whether `__has_include` finds a header of the project by that name."""
+        return self.headers is not None and self.headers(name, self.source) is not None
+
+    def include(self, token: Token, finder: HeaderFinder) -> None:
         """Take over the macros of a header, once."""
-        path = include_path(token)
-        header = self.headers(path, self.source) if self.headers is not None and path else None
-        if header is None or header.path in self.included or len(self.included) > MOST_HEADERS:
-            return
-        self.included.add(header.path)
-        inner = _Preprocessor(header, directives(header.text), self.table, self.headers, self.included)
-        for line in inner.stream:
-            inner.directive(line)
+        for include in includes(self.source, [token]):
+            header = finder(include.path, self.source)
+            walked = {self.source.path} | {i.header.path for i in self.inclusions if i.header is not None}
+            self.inclusions.append(Inclusion(self.source, include, header))
+            if header is not None and header.path not in walked and len(walked) <= MOST_HEADERS:
+                inner = _Preprocessor(header, directives(header.text), self.table, finder, self.inclusions)
+                for line in inner.stream:
+                    inner.directive(line)
 
     def name(self, index: int) -> int:
         """Expand or rewrite what begins with the identifier at `index`; the index after what was used up."""

@@ -165,6 +165,7 @@ class Program:
 
     Spans of functions and launches point into `source.text` even where a macro generated them: then at the macro's use.
     `kernels` are the `__global__` functions, `device_functions` the device-only ones, `host_functions` the rest.
+    `headers` are the local headers the compiler comes to, with the names they are included by.
     """
 
     source: Source
@@ -177,6 +178,7 @@ class Program:
     includes: tuple[Include, ...]
     constants: tuple[ConstantVariable, ...]
     bindings: tuple[Binding, ...]
+    headers: tuple[tuple[str, Source], ...] = ()
     not_understood: tuple[NotUnderstood, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
 

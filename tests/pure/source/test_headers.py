@@ -23,6 +23,26 @@ def test_headers_are_found_transitively_by_the_name_used(tmp_path):
     ]
 
 
+def test_a_program_knows_the_headers_that_are_compiled(tmp_path):
+    source = project(tmp_path)
+    dead = '#ifdef ANOTHER_FRAMEWORK\n#include "dead.h"\n#include "nowhere.h"\n#endif\n'
+    (tmp_path / "src" / "dead.h").write_text('#include "dead_too.h"\n')
+    (tmp_path / "src" / "dead_too.h").write_text("")
+    whole = Source(source.path, dead + source.text + '#if __has_include("near.cuh")\n#include "./near.cuh"\n#endif\n')
+    finder = DiskHeaders((tmp_path / "include",))
+    assert [name for name, _ in parse(whole, headers=finder).headers] == [
+        "near.cuh",
+        "lib/far.h",
+        "../lib/far.h",
+        "./near.cuh",
+    ]
+    assert "nowhere.h" not in str(parse(whole, headers=finder).findings)
+    defined = parse(whole, headers=finder, defines=("ANOTHER_FRAMEWORK",))
+    assert [name for name, _ in defined.headers][:2] == ["dead.h", "dead_too.h"]
+    assert any('"nowhere.h" was not found' in f.message for f in defined.findings)
+    assert parse(whole).headers == ()
+
+
 def test_missing_headers_are_findings_that_name_the_flag(tmp_path):
     source = project(tmp_path)
     missing = [f for f in parse(source, headers=DiskHeaders()).findings if f.code == "PORT2002"]
