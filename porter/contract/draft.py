@@ -35,7 +35,7 @@ from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.pointers import is_buffer
 from porter.contract.questions import bound_question, extent_question, launch_question
 from porter.contract.scalars import Size, Unsupported, dimensions, launches_in, scalar
-from porter.contract.scope import Scope
+from porter.contract.scope import Scope, demands
 from porter.contract.size_lists import size_lists
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.tensors import Extents, tensor_facts
@@ -100,8 +100,8 @@ class _Drafter:
         kind = self._kind()
         if kind is EntryKind.PROGRAM:
             return self._contract(kind, (), (), None)
-        for requirement in self.usage.requirements(self.function):
-            self.extents.demand(self.scope.resolve(requirement), self.aliases)
+        for demand in demands(self.usage, self.function):
+            self.extents.demand(demand, self.aliases)
         arguments = self._arguments()
         launch = None
         if kind is EntryKind.KERNEL:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from porter.contract.usage import Usage
 from porter.source.program import Function
 
 _CEILING_DIVISIONS = frozenset(("ceil_div", "CeilDiv", "ATenCeilDiv", "divup", "ceilDiv"))
+_DEEPEST_CALL = 4
 _FLOATS = ("float", "double", "half", "bfloat16")
 _BUILTIN = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
 
@@ -78,6 +79,18 @@ class Scope:
 
     def _nested(self, name: str, node: Node) -> Node:
         return Scope(self.usage, self.function, (*self._inlining, name))._inlined(node)
+
+
+def demands(usage: Usage, function: Function, depth: int = 0) -> Iterator[Node]:
+    """What `function` demands before it goes on, and what the host functions do that it hands its arguments to."""
+    scope = Scope(usage, function)
+    yield from map(scope.resolve, usage.requirements(function))
+    for name, arguments in usage.body(function).calls if depth < _DEEPEST_CALL else ():
+        callee = usage.callee(name, len(arguments))
+        if callee is None or callee.space != "host" or callee is function:
+            continue
+        given = {p.name: scope.resolve(a) for p, a in zip(callee.params, arguments, strict=False) if a is not None}
+        yield from (substitute(demand, given, 1) for demand in demands(usage, callee, depth + 1))
 
 
 def simplified(node: Node) -> Node:

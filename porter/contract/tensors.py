@@ -109,8 +109,10 @@ def _name_extent(facts: Mapping[str, TensorFacts], aliases: Mapping[str, str], n
 
 
 def axis_of(node: Node) -> int | None:
-    """A literal axis, which may be negative."""
+    """A literal axis, negative from the end: `x.size(-1)`, `x.size(x.dim() - 1)`."""
     match node:
+        case Binary("-", Call(Member(_, "dim" | "ndimension"), ()), Number(int() as value)):
+            return -value
         case Number(int() as value):
             return value
         case Unary("-", Number(int() as value)):
@@ -166,7 +168,7 @@ def _learn_from_callees(
                 continue
             if param.name in inner:
                 facts[owner].learn(inner[param.name])
-            elif param.type.base != "void":
+            elif param.type.base not in ("void", *(t.name for t in callee.template)):
                 facts[owner].learn(TensorFacts(dtype=element_type(usage.named_type(param.type.base))))
 
 

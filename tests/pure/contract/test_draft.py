@@ -126,6 +126,24 @@ def test_torch_host_code_names_ranks_extents_and_conditions():
     assert all(work.sizes["N"] % 4 == 0 for work in contract.workloads)
 
 
+def test_what_a_callee_demands_of_tensors_is_known():
+    inner = TORCH.replace("torch::Tensor weigh(torch::Tensor x, torch::Tensor w,", "Tensor inner(Tensor x, Tensor w,")
+    outer = "Tensor weigh(Tensor a, Tensor b, double eps) { return inner(a, b, eps); } PYBIND"
+    (contract,) = drafted(inner.replace("PYBIND", outer, 1))
+    assert [t.shape for t in contract.tensors] == [("B", "N"), ("N",)]
+
+
+@pytest.mark.parametrize("axis", ["-1", "x.dim() - 1", "x.ndimension() - 1"])
+def test_the_last_axis_is_known_however_it_is_written(axis):
+    (contract,) = drafted(TORCH.replace("const int N = x.size(1)", f"const int N = x.size({axis})"))
+    assert contract.tensors[0].shape == ("B", "N")
+
+
+def test_a_template_parameter_is_no_type_of_the_same_name_elsewhere():
+    (contract,) = drafted("using scalar_t = at::BFloat16;" + TORCH.replace(".data_ptr<scalar_t>()", ".data_ptr()"))
+    assert contract.tensors[0].dtype is DType.FLOAT32
+
+
 def test_a_pointer_launcher_knows_blocks_streams_and_indices():
     (contract,) = drafted(LAUNCHER)
     assert contract.entry.kind is EntryKind.POINTER
