@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from porter.source.program import Program
 from porter.source.text import Source
 from porter.syntax.cursor import Scopes
-from porter.syntax.definitions import DefinitionReader, Found
+from porter.syntax.definitions import DefinitionReader
+from porter.syntax.structs import Found
 from porter.syntax.unit import Unit
 from porter.syntax.words import expanded
 

@@ -34,7 +34,8 @@ _TYPES = ("type", "type parameter")
 _CV = frozenset(("const", "volatile"))
 STORAGE = frozenset((
     "static", "inline", "extern", "constexpr", "register", "thread_local", "mutable", "virtual", "explicit",
-    "friend", "consteval", "constinit", "__shared__", "__constant__", "__device__", "__host__", "__managed__", "__grid_constant__",
+    "friend", "consteval", "constinit", "__shared__", "__constant__", "__device__", "__host__", "__managed__",
+    "__grid_constant__",
 ))  # fmt: skip
 _IGNORED = (HINTS | SPACES) - {"__device__", "__host__"}
 NOT_A_NAME = frozenset((

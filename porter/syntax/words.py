@@ -9,7 +9,7 @@ from os.path import normpath
 from pathlib import Path
 
 from porter.source.conditions import is_true
-from porter.source.directives import directive_name, include_path, read_macro
+from porter.source.directives import directive_name, includes, read_macro
 from porter.source.expansion import Expansion, Segment
 from porter.source.lexer import Token, TokenKind, tokens
 from porter.source.macros import Definition, MacroTable, Origin, Piece, expand
@@ -133,7 +133,7 @@ class _File:
         """Obey a conditional; False for any other directive."""
         live = not self.branches or self.branches[-1].live
         if name in ("if", "ifdef", "ifndef"):
-            truth = live and is_true(name, token, self.source.text, self.table)
+            truth = live and is_true(name, token, self.source.text, self.table, self.has_header)
             self.branches.append(_Branch(live, truth, truth))
             return True
         if not self.branches or name not in ("elif", "elifdef", "elifndef", "else", "endif"):
@@ -144,21 +144,25 @@ class _File:
             return True
         top.live = top.outer and not top.taken
         if name != "else":
-            top.live = top.live and is_true(name[2:], token, self.source.text, self.table)
+            top.live = top.live and is_true(name[2:], token, self.source.text, self.table, self.has_header)
         top.taken = top.taken or top.live
         return True
 
     def include(self, token: Token) -> None:
         """Read a header that is at hand, once."""
-        name = include_path(token)
-        header = _find(name, self.source, self.headers) if name else None
-        if header is None or header.path in self.included:
-            return
-        self.flush()
-        self.included.add(header.path)
-        inner = _File(header, self.table, self.headers, self.included)
-        words = inner.read()
-        self.before.extend((*inner.before, words))
+        for include in includes(self.source, [token]):
+            header = _find(include.path, self.source, self.headers)
+            if header is None or header.path in self.included:
+                return
+            self.flush()
+            self.included.add(header.path)
+            inner = _File(header, self.table, self.headers, self.included)
+            words = inner.read()
+            self.before.extend((*inner.before, words))
+
+    def has_header(self, name: str) -> bool:
+        """Whether `__has_include` finds a header by that name."""
+        return _find(name, self.source, self.headers) is not None
 
     def unroll(self, token: Token, argument: str) -> None:
         """Keep a `#pragma unroll`, its argument expanded, for the loop after it."""

@@ -1,0 +1,225 @@
+"""Structs, unions and enums."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
+
+from porter.source.program import TemplateParam
+from porter.source.vocabulary import QUALIFIERS
+from porter.syntax.cursor import Scopes
+from porter.syntax.nodes import (
+    Alias,
+    Binary,
+    Declare,
+    Expression,
+    Literal,
+    Name,
+    Skipped,
+    Statement,
+    TypeName,
+    Unread,
+    Variable,
+)
+from porter.syntax.statements import StatementReader
+from porter.syntax.unit import FunctionTree, StructTree
+from porter.syntax.words import Words
+
+CLASS_KEYS = ("struct", "class", "union")
+
+
+@dataclass
+class Found:
+    """What was read so far, of all files."""
+
+    functions: list[FunctionTree] = field(default_factory=list)
+    structs: list[StructTree] = field(default_factory=list)
+    aliases: list[Alias] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+
+class StructReader(StatementReader):
+    """Reads types; what else a struct may define is a later layer's."""
+
+    @abstractmethod
+    def definition(self) -> None:
+        """One definition or declaration."""
+
+    def __init__(self, file: Words, scopes: Scopes, found: Found) -> None:
+        super().__init__(file, scopes)
+        self.found = found
+        self.path: tuple[str, ...] = ()
+
+    def defines_type(self, index: int) -> bool:
+        """Whether `struct A ... {` or `struct A;`, without a declarator, begins at `index`."""
+        while index < len(self.texts) and self.texts[index] in ("static", "const", "constexpr"):
+            index += 1
+        if self.texts[index] not in (*CLASS_KEYS, "enum"):
+            return False
+        if self.texts[index + 1] == "{" and self.texts[index] != "enum":
+            return self.texts[index - 1] == "typedef"
+        i = index + 1
+        while i < len(self.words):
+            text = self.texts[i]
+            closer = self.closer(i) if text == "[" or (text == "(" and self.texts[i - 1] in QUALIFIERS) else None
+            if text == "{" or (text == ";" and i <= index + 2):
+                return True
+            if closer is None and text in (";", "=", "}", "*", "&", "("):
+                return False
+            i = i + 1 if closer is None else closer + 1
+        return False
+
+    def local_definition(self) -> Statement | None:
+        """A struct or enum defined in a body; None where none begins."""
+        typedef = self.text == "typedef"
+        if not self.defines_type(self.at + typedef):
+            return None
+        self.at += typedef
+        line, before = self.line, len(self.found.variables)
+        name = self.class_or_enum((), typedef=typedef)
+        self.scopes.declare(name, "type")
+        constants = self.found.variables[before:]
+        return Declare(tuple(constants), line) if constants else Skipped(line)
+
+    def class_or_enum(self, template: tuple[TemplateParam, ...], *, typedef: bool = False) -> str:
+        """A struct or enum; its name."""
+        while self.text in ("static", "const", "constexpr"):
+            self.step()
+        if self.text == "enum":
+            return self.enum()
+        return self.struct(template, typedef=typedef)
+
+    def struct(self, template: tuple[TemplateParam, ...], *, typedef: bool) -> str:
+        """`struct A<int> : B { ... } name;`."""
+        line, union = self.line, self.step() == "union"
+        while self.ignored():
+            pass
+        name, arguments = self.struct_name()
+        if typedef and not name:
+            closer = self.closer(self.at)
+            name = self.texts[closer + 1] if closer is not None else ""
+        if self.take(";"):
+            return name
+        self.scopes.declare(name, "type")
+        self.take("final")
+        bases = self.bases() if self.take(":") else ()
+        self.members(StructTree(name, template, (), (), (), bases, line, arguments, union))
+        if not typedef and self.is_name:
+            self.found.variables.extend(self.instances(name))
+        while self.text not in (";", "") and typedef:
+            self.step()
+        self.expect(";")
+        return name
+
+    def struct_in_place(self) -> TypeName:
+        """`struct { ... }` or `union { ... }` where a type stands."""
+        line, key = self.line, self.step()
+        name = f"{key}@{len(self.found.structs)}"
+        self.members(StructTree(name, (), (), (), (), (), line, (), key == "union"))
+        return TypeName(name)
+
+    def instances(self, name: str) -> list[Variable]:
+        """The variables declared behind a struct's closing brace."""
+        found = []
+        while self.is_name:
+            line, declared = self.line, self.declarator(TypeName(name))
+            self.scopes.declare(declared.name, "value")
+            value = self.initializer(declared.type)
+            found.append(Variable(declared.name, declared.type, declared.extents, value, line=line))
+            self.take(",")
+        return found
+
+    def struct_name(self) -> tuple[str, tuple[TypeName | Expression, ...]]:
+        """The name with its scopes, and the arguments of a specialisation."""
+        parts: list[str] = []
+        arguments: tuple[TypeName | Expression, ...] = ()
+        while self.is_name:
+            parts.append(self.step())
+            if self.text == "<":
+                arguments = self.template_arguments()
+            if not self.take("::"):
+                break
+        return "::".join(parts), arguments
+
+    def bases(self) -> tuple[TypeName, ...]:
+        """`: public A, B<T>`."""
+        found: list[TypeName] = []
+        while self.text != "{":
+            while self.text in ("public", "private", "protected", "virtual", "typename"):
+                self.step()
+            found.append(self.named_type())
+            self.take("...")
+            if not self.take(",") and self.text != "{":
+                raise self.problem(f"expected '{{' before {self.text!r}")
+        return tuple(found)
+
+    def members(self, head: StructTree) -> None:
+        """The body of the struct of which `head` has all the rest."""
+        found, outer = self.found, self.path
+        self.found, self.path = Found(structs=found.structs, unread=found.unread), (*outer, head.name)
+        try:
+            with self.scopes.inner():
+                self.expect("{")
+                while not self.take("}"):
+                    if self.at >= len(self.words):
+                        raise self.problem("'{' is never closed")
+                    self.struct_member()
+            own = self.found
+        finally:
+            self.found, self.path = found, outer
+        fields, methods, aliases = tuple(own.variables), tuple(own.functions), tuple(own.aliases)
+        name = "::".join((*outer, head.name))
+        found.structs.append(replace(head, name=name, fields=fields, methods=methods, aliases=aliases))
+
+    def struct_member(self) -> None:
+        """One member of a struct."""
+        if self.text in ("public", "private", "protected") and self.ahead() == ":":
+            self.step()
+            self.step()
+            return
+        if self.text == "friend":
+            self.skip_statement()
+            return
+        self.definition()
+
+    def enum(self) -> str:
+        """`enum class E : int { a, b = 4 };`: constexpr variables, and an alias of the integer."""
+        line = self.line
+        self.step()
+        scoped = self.take("class") or self.take("struct")
+        name = self.name() if self.is_name else ""
+        kind = self.specifiers().type if self.take(":") else TypeName("int")
+        if self.take(";"):
+            return name
+        closer = self.closer(self.at)
+        name = name or (self.texts[closer + 1] if closer is not None and self.texts[closer + 1].isidentifier() else "")
+        self.scopes.declare(name, "type")
+        self.found.variables.extend(self.enumerators(f"{name}::" if scoped else "", kind))
+        self.found.aliases.append(Alias(name, kind, (), line))
+        while self.text not in (";", ""):
+            self.step()
+        self.expect(";")
+        return name
+
+    def enumerators(self, prefix: str, kind: TypeName) -> list[Variable]:
+        """`{ a, b = 4, c }` with the value of each."""
+        found: list[Variable] = []
+        following: Expression = Literal(0, "int", self.line)
+        self.expect("{")
+        while not self.take("}"):
+            line, name = self.line, self.name()
+            value = self.assignment() if self.take("=") else following
+            self.scopes.declare(name, "value")
+            found.append(Variable(prefix + name, replace(kind, const=True), (), value, "static", True, line))
+            following = _successor(value, Name(prefix + name, (), line), line)
+            if not self.take(",") and self.text != "}":
+                raise self.problem(f"expected '}}' before {self.text!r}")
+        return found
+
+
+def _successor(value: Expression, name: Name, line: int) -> Expression:
+    """The value of the enumerator after one of `value`."""
+    if isinstance(value, Literal) and isinstance(value.value, int):
+        return Literal(value.value + 1, "int", line)
+    return Binary("+", name, Literal(1, "int", line), line)
