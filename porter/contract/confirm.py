@@ -7,12 +7,13 @@ Every run is of a watched executable, on allocations far larger than needed and 
 3. indices: their bound is a symbol of its own while extents are fitted. Where extents show which symbol it stands for,
    it becomes that symbol; where the indexed tensor has no other extent, it stays.
 4. `settle`: run the default workloads on exact allocations. What breaks at odd sizes, or computes with what nobody
-   wrote, and does not at round ones gets the condition (`n % 4 == 0`) that mends it.
+   wrote, and does not at round ones gets the condition (`n % 4 == 0`) that mends it; what writes rows over each other,
+   and does not where they are as wide as they lie apart, gets that one (`V <= P`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from porter.contract.bounds import found_bounds, with_bounds, with_bounds_as_symbols
@@ -56,6 +57,7 @@ class _Confirmer:
     contract: Contract
     trials: Trials
     fixed: Mapping[str, int]
+    apart: tuple[str, ...] = ()  # what keeps the rows of written tensors apart, if they are meant to be
 
     def confirmed(self) -> Confirmation:
         """The whole procedure."""
@@ -119,7 +121,7 @@ class _Confirmer:
         if bounds:
             probed = self._probed(with_bounds(probed.contract, bounds))
         if probed.suffices:
-            self.contract = probed.learned()
+            self.contract, self.apart = probed.learned(), probed.apart
         return True
 
     def _probed(self, contract: Contract) -> Probed:
@@ -154,19 +156,30 @@ class _Confirmer:
         return probed
 
     def _settle(self) -> None:
-        """Run the tiny and the odd workload on exact allocations; find the condition that mends what breaks."""
+        """Run the tiny and the odd workload on exact allocations; find the conditions that mend what breaks."""
         if not self.contract.workloads:
             return
-        if self._sound(self.contract):
+        self._keep_apart()
+        if self._holds(self.contract, self.trials.clean):
             self.trials.trouble = ""
             return
         for condition in divisibilities(self.contract):
-            limited = replace(self.contract, conditions=(*self.contract.conditions, *condition))
-            trial = with_workloads(limited, self.fixed)
-            if trial.workloads and self._sound(trial):
+            trial = self._limited(*condition)
+            if self._holds(trial, self.trials.clean):
                 self.contract, self.trials.trouble = trial, ""
                 return
 
-    def _sound(self, contract: Contract) -> bool:
-        """Whether the tiny and the odd workload run without trouble."""
-        return all(self.trials.clean(contract, w.sizes) for w in contract.workloads[:2])
+    def _keep_apart(self) -> None:
+        """Rows that threads write over each other, and would not if they were no wider than they lie apart, are not."""
+        if self.apart and not self._holds(self.contract, self.trials.ordered):
+            trial = self._limited(*self.apart)
+            if self._holds(trial, self.trials.ordered):
+                self.contract = trial
+
+    def _limited(self, *conditions: str) -> Contract:
+        limited = replace(self.contract, conditions=(*self.contract.conditions, *conditions))
+        return with_workloads(limited, self.fixed)
+
+    def _holds(self, contract: Contract, examined: Callable[[Contract, Mapping[str, int]], bool]) -> bool:
+        """Whether there are sizes to run, and what is `examined` holds at the tiny and the odd ones."""
+        return bool(contract.workloads) and all(examined(contract, w.sizes) for w in contract.workloads[:2])

@@ -2,7 +2,7 @@
 
 The sizes of a probe are different primes, so that what explains three probes is hardly ever there by chance. Candidates
 come simplest first: constants, products of symbols, rounded-up products, sums of two products, products of shifted
-symbols (`(H - 2) * (W - 2)`).
+symbols (`(H - 2) * (W - 2)`), rows that lie further apart than they are wide (`(B - 1) * P + V`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ _MAX_SLACK = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """`text` explains the extents exactly, or covers them; `multiple_of` is set for a product rounded up to it."""
+    """`text` explains the extents exactly, or covers them; `multiple_of` is set for a product rounded up to it.
+
+    `apart` is set for rows with a distance of their own: the condition under which they do not overlap (`V <= P`).
+    """
 
     text: str
     exact: bool
     multiple_of: int = 0
+    apart: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | No
         _rounded(seen, products),
         _sums(seen, products),
         _shifted(seen, probes),
+        _strided(seen, probes),
     ):
         found = next(candidates, None)
         if found is not None:
@@ -170,6 +175,47 @@ def _atoms(symbol: str, probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
     yield _Term(f"({symbol} / 2)", tuple(v // 2 for v in values))
     yield _Term(f"cdiv({symbol}, 2)", tuple(-(-v // 2) for v in values))
     yield _Term(f"(({symbol} - 1) / 2)", tuple((v - 1) // 2 for v in values))
+
+
+def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
+    """`(rows - 1) * stride + width`: the stride a symbol, the width another one or the sum of two, in equal units."""
+    symbols = list(probes[0])
+    for lead in symbols:
+        others = [s for s in symbols if s != lead]
+        for unit in _subsets(others, range(len(others) - 1)):
+            free = [s for s in others if s not in unit]
+            for rows in _subsets(free, range(1, len(free))):
+                widths = _Rows(rows, lead, unit).widths(seen, probes)
+                for summed in _subsets([s for s in free if s not in rows], range(1, 3)) if widths else ():
+                    if widths == [sum(p[s] for s in summed) for p in probes]:
+                        yield _Rows(rows, lead, unit).fit(" + ".join(summed))
+
+
+def _subsets(symbols: Sequence[str], sizes: range) -> Iterator[tuple[str, ...]]:
+    return (chosen for size in sizes for chosen in combinations(symbols, size))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """As many rows as the product of `rows`, each `lead` units after the one before; a unit is a product, too."""
+
+    rows: tuple[str, ...]
+    lead: str
+    unit: tuple[str, ...]
+
+    def widths(self, seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[int]:
+        """What is left for the last row, in units; empty where that is no whole number of them."""
+        units = [prod(p[s] for s in self.unit) for p in probes]
+        starts = [(prod(p[s] for s in self.rows) - 1) * p[self.lead] * u for p, u in zip(probes, units, strict=True)]
+        last = [s - start for s, start in zip(seen, starts, strict=True)]
+        whole = all(n > 0 and n % u == 0 for n, u in zip(last, units, strict=True))
+        return [n // u for n, u in zip(last, units, strict=True)] if whole else []
+
+    def fit(self, width: str) -> Fit:
+        """Rows of `width`."""
+        last = " * ".join((f"({width})" if self.unit else width, *self.unit))
+        text = f"({' * '.join(self.rows)} - 1) * {' * '.join((self.lead, *self.unit))} + {last}"
+        return Fit(text, exact=True, apart=f"{width} <= {self.lead}")
 
 
 def _cover(seen: tuple[int, ...], products: list[_Term]) -> Fit | None:

@@ -45,8 +45,14 @@ class Probed:
 
     @property
     def explained(self) -> bool:
-        """Whether every extent is explained exactly."""
-        return all(f is not None and f.exact for f in self.fits.values())
+        """Whether every extent is explained exactly, and by no rows that merely might have a distance of their own."""
+        return all(f is not None and f.exact and not f.apart for f in self.fits.values())
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The conditions under which rows of tensors that are written do not overlap."""
+        written = (f for name, f in self.fits.items() if any(t.written_end for t in self._touched(name)))
+        return tuple(dict.fromkeys(f.apart for f in written if f is not None and f.apart))
 
     def extents(self, name: str) -> list[int]:
         """Elements from the start of a tensor to the last one touched, for each probe."""
@@ -78,7 +84,7 @@ class Probed:
         if any(t.written_end or t.read_end for t in touched):
             written, read = any(t.written_end for t in touched), any(t.read_end for t in touched)
             role = (Role.INOUT if read else Role.OUT) if written else Role.IN
-        if role is Role.OUT and found is not None and not found.exact:
+        if role is Role.OUT and found is not None and (found.apart or not found.exact):
             role = Role.INOUT  # elements that are never written must have a value of their own
         shape = self._shape(tensor, found)
         bound = f"{shape[0]} - 1" if tensor.values is Values.SORTED and found is not None else tensor.bound

@@ -19,7 +19,7 @@ from porter.source.program import Function, Launch, Param
 # Parameters that modify a loop rather than give it an extent go by these names wherever they occur; any value is legal.
 _CUSTOMARY = (
     (r"stride", "2"),
-    (r"pad", "1"),
+    (r"pad(?!ded)", "1"),
     (r"dilation|groups?$", "1"),
     (r"kernel_?(size|h|w|d)|ksize|window|pool_?size|filter_size", "3"),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from porter.contract.compare import compare
 from porter.contract.contract import Contract, Workload
 from porter.contract.garbage import POISONS, computes_with_garbage, takes_garbage
 from porter.contract.probing import job, probe_job
 from porter.contract.questions import unknown_extents
-from porter.simt.job import FaultKind, Job, Run
+from porter.simt.job import FaultKind, Job, Run, Schedule
 
 Execute = Callable[[Job], Run]
 
@@ -36,10 +37,18 @@ class Trials:
         key = (tuple(sizes.items()), self.elements, contract.arguments)
         return self._run(key, lambda: probe_job(contract, sizes, self.elements))
 
-    def exact(self, contract: Contract, sizes: Mapping[str, int], *, poison: int = POISONS[0]) -> Run:
+    def exact(
+        self,
+        contract: Contract,
+        sizes: Mapping[str, int],
+        *,
+        poison: int = POISONS[0],
+        schedule: Schedule = Schedule.FORWARD,
+    ) -> Run:
         """A run on the allocations the contract names; fresh memory holds `poison`."""
-        key = (tuple(sizes.items()), 0, contract.arguments, poison)
-        return self._run(key, lambda: job(contract, Workload("probe", sizes, seed=1), poison))
+        key = (tuple(sizes.items()), 0, contract.arguments, poison, schedule)
+        workload = Workload("probe", sizes, seed=1)
+        return self._run(key, lambda: replace(job(contract, workload, poison), schedule=schedule))
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
         """A probe on allocations that grow until it touches nothing beyond them, or too much."""
@@ -55,6 +64,15 @@ class Trials:
         if troubled(run):
             return False
         return not takes_garbage(run) or not computes_with_garbage(run, self.exact(contract, sizes, poison=POISONS[1]))
+
+    def ordered(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
+        """Whether threads that run in the opposite order give the same answers."""
+        first = self.exact(contract, sizes)
+        if not first.finished or any(f.kind is FaultKind.RACE for f in first.faults):
+            return False
+        second = self.exact(contract, sizes, schedule=Schedule.REVERSE)
+        pairs = zip((*first.outputs, *first.results), (*second.outputs, *second.results), strict=False)
+        return all(compare(b, a, contract.tolerance.get(a.dtype)).passed for a, b in pairs)
 
     def _run(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:
         if key not in self._seen:

@@ -55,3 +55,21 @@ def test_what_nearly_fills_a_product_is_covered_by_it():
 
 def test_what_nothing_explains_stays_open():
     assert fit([3, 100003, 17], PROBES) is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "apart"),
+    [("(B * T - 1) * n + C", "C <= n"), ("(B - 1) * n * T + C * T", "C <= n"),
+     ("(B - 1) * n + C + T", "T + C <= n")],
+)  # fmt: skip
+def test_rows_with_a_distance_of_their_own_come_with_what_keeps_them_apart(expression, apart):
+    found = fit(extents(expression), PROBES)
+    assert found is not None
+    assert [evaluate(found.text, sizes) for sizes in PROBES] == extents(expression)
+    assert found.apart == apart
+
+
+def test_dense_rows_need_nothing_to_keep_them_apart():
+    found = fit(extents("B * T * C"), PROBES)
+    assert found is not None
+    assert found.apart == ""

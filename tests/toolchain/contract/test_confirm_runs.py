@@ -97,3 +97,27 @@ __global__ void total(const float* x, float* partial, int n) {
 }""")
     assert unknown_extents(confirmation.contract) == ()
     assert reference.because
+
+
+FILLED = """
+__global__ void fill(float* out, const float* in, int n, int lead, int from, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * count) out[i / count * lead + from + i % count] = in[i];
+}
+extern "C" void run_fill(float* out, const float* in, int n, int lead, int from, int count) {
+    fill<<<(n * count + 255) / 256, 256>>>(out, in, n, lead, from, count);
+}"""
+
+
+def test_rows_written_over_each_other_are_kept_apart_by_a_condition_that_is_told(judge):
+    confirmation, reference = judge(FILLED)
+    assert confirmation.inferred == ("from + count <= lead",)
+    assert confirmation.contract.tensors[0].shape == ("(n - 1) * lead + from + count",)
+    assert confirmation.contract.tensors[0].role is Role.INOUT
+    assert reference.because == ""
+
+
+def test_rows_apart_hide_no_access_behind_the_last_one(judge):
+    text = FILLED.replace("from + i % count] = in[i]", "from + i % count] = in[i] + (n > 6 ? in[n * count] : 0)")
+    _, reference = judge(text)
+    assert "out of bounds" in reference.because
