@@ -81,6 +81,10 @@ class Interpreter:
         """Triton patches its language at each call of each function, which takes milliseconds: once is enough."""
         triton_interpreter._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
         triton_interpreter._patch_lang = lambda _function: triton_interpreter._LangPatchScope()
+        options = triton_interpreter.interpreter_builder.options
+        # CUDA's assert is on unless it is compiled away, and its integers wrap around.
+        object.__setattr__(options, "debug", True)
+        object.__setattr__(options, "sanitize_overflow", False)
 
     def _patch_functions(self) -> None:
         launch = InterpretedFunction.run

@@ -1,0 +1,120 @@
+"""What a generated module may do, well and badly: run by the tests of the worker, never imported here."""
+
+import os
+import sys
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(a, b, c, n, block_size: tl.constexpr):
+    i = tl.program_id(0) * block_size + tl.arange(0, block_size)
+    inside = i < n
+    tl.store(c + i, tl.load(a + i, mask=inside) + tl.load(b + i, mask=inside), mask=inside)
+
+
+@triton.jit
+def unguarded_kernel(x, block_size: tl.constexpr):
+    i = tl.arange(0, block_size)
+    tl.store(x + i, tl.load(x + i) + 1)
+
+
+@triton.jit
+def rotate_kernel(x, block_size: tl.constexpr, ordered: tl.constexpr):
+    i = tl.arange(0, block_size)
+    next_one = tl.load(x + (i + 1) % block_size)
+    if ordered:
+        tl.debug_barrier()
+    tl.store(x + i, next_one)
+
+
+@triton.jit
+def dead_lanes_kernel(x, y, n, block_size: tl.constexpr):
+    i = tl.arange(0, block_size)
+    tl.store(y, tl.sum(tl.load(x + i, mask=i < n)))
+
+
+@triton.jit
+def chain_kernel(x):
+    before = tl.load(x + tl.program_id(0))
+    tl.store(x + tl.program_id(0) + 1, before + 1)
+
+
+@triton.jit
+def bump(x):
+    if x > 0:
+        x = x + 1
+    return x
+
+
+@triton.jit
+def uncompilable_kernel(x, block_size: tl.constexpr):
+    i = tl.arange(0, block_size)
+    tl.store(x + i, bump(tl.load(x + i)))
+
+
+@triton.jit
+def asserting_kernel(x):
+    tl.device_assert(tl.load(x) > 0, "x must be positive")
+
+
+def add(a, b, c, n):
+    add_kernel[(triton.cdiv(n, 256),)](a, b, c, n, block_size=256, num_warps=8)
+
+
+def unguarded(x):
+    unguarded_kernel[(1,)](x, block_size=64)
+
+
+def rotate(x, ordered):
+    rotate_kernel[(1,)](x, block_size=64, ordered=bool(ordered))
+
+
+def dead_lanes(x, y, n):
+    dead_lanes_kernel[(1,)](x, y, n, block_size=64)
+
+
+def chain(x):
+    chain_kernel[(x.numel() - 1,)](x)
+
+
+def asserting(x):
+    asserting_kernel[(1,)](x)
+
+
+def uncompilable(x):
+    uncompilable_kernel[(1,)](x, block_size=64)
+
+
+def doubled(x):
+    return x * 2, torch.empty_like(x)
+
+
+def launch_add_kernel(a, b, c, n, *, grid, block, shared_bytes=0):
+    if shared_bytes:
+        raise ValueError("no shared memory")
+    add_kernel[(grid[0],)](a, b, c, n, block_size=block[0])
+
+
+def checked(x):
+    raise ValueError(f"x must be 2-D, not {x.dim()}-D")
+
+
+def endless():
+    while True:
+        pass
+
+
+def abort():
+    os.abort()
+
+
+def hog():
+    return torch.ones(1 << 36)
+
+
+def chatter(x):
+    sys.stdout.write("0123456789" * 1000)
+    return x

@@ -1,0 +1,110 @@
+"""A generated module, run in a process of its own by Triton's interpreter."""
+
+import numpy as np
+import pytest
+
+from porter.contract.dtype import DType
+from porter.simt.job import FaultKind, Schedule, TensorValue
+
+N = 1000
+
+
+def only(run):
+    (fault,) = run.faults
+    return fault
+
+
+def test_a_launch_computes_and_is_recorded(call):
+    a, b, c = np.arange(N), np.ones(N), np.full(N, np.nan)
+    run = call("add", a, b, c, N)
+    assert run.finished
+    assert run.faults == ()
+    assert np.array_equal(run.outputs[2].storage, a + 1)
+    (launch,) = run.launches
+    assert (launch.kernel, launch.grid, launch.block) == ("add_kernel", (4, 1, 1), (256, 1, 1))
+
+
+def test_a_bare_kernel_gets_the_launch_of_the_job(call):
+    run = call(
+        "launch_add_kernel", np.ones(N), np.ones(N), np.zeros(N), N, launch=True, grid=(8, 1, 1), block=(128, 1, 1)
+    )
+    assert np.array_equal(run.outputs[2].storage, np.full(N, 2))
+    assert run.launches[0].grid == (8, 1, 1)
+
+
+def test_what_is_returned_comes_back(call):
+    run = call("doubled", np.arange(6).reshape(2, 3))
+    assert [result.shape for result in run.results] == [(2, 3), (2, 3)]
+    assert run.results[0].storage.tolist() == [[0, 2, 4], [6, 8, 10]]
+
+
+def test_fresh_memory_is_no_number(call):
+    assert np.isnan(call("doubled", np.zeros(4)).results[1].storage).all()
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype is not DType.BOOL])
+def test_each_type_passes_through_unchanged(call, dtype):
+    raw = np.arange(24, dtype=np.uint8).repeat(dtype.bytes)[: 8 * dtype.bytes].view(dtype.storage)
+    run = call("chatter", TensorValue(dtype, (8,), raw))
+    assert run.outputs[0].storage.tobytes() == raw.tobytes()
+    assert (run.results[0].dtype, run.results[0].storage.tobytes()) == (dtype, raw.tobytes())
+
+
+def test_a_lane_outside_of_its_tensor_is_found_and_harms_nobody(call):
+    fault = only(run := call("unguarded", np.zeros(40)))
+    assert (fault.kind, fault.kernel, fault.fatal) == (FaultKind.OUT_OF_BOUNDS, "unguarded_kernel", False)
+    assert "element 40 of 'x', which has 40" in fault.message
+    assert np.array_equal(run.outputs[0].storage, np.ones(40))
+
+
+def test_an_order_that_only_the_interpreter_keeps_is_a_race(call):
+    assert only(call("rotate", np.arange(64), 0)).kind is FaultKind.RACE
+
+
+def test_a_barrier_makes_the_order(call):
+    run = call("rotate", np.arange(64), 1)
+    assert run.faults == ()
+    assert np.array_equal(run.outputs[0].storage, np.roll(np.arange(64), -1))
+
+
+def test_dead_lanes_of_a_load_have_no_value_unless_it_is_said(call):
+    assert np.isnan(call("dead_lanes", np.ones(40), np.zeros(1), 40).outputs[1].storage).all()
+
+
+def test_programs_run_in_the_order_asked_for(call):
+    forward = call("chain", np.zeros(6))
+    assert forward.outputs[0].storage.tolist() == [0, 1, 2, 3, 4, 5]
+    assert FaultKind.RACE in [fault.kind for fault in forward.faults]
+    assert call("chain", np.zeros(6), schedule=Schedule.REVERSE).outputs[0].storage.tolist() == [0, 1, 1, 1, 1, 1]
+    once, again = (call("chain", np.zeros(6), schedule=Schedule.SHUFFLED, seed=3) for _ in range(2))
+    assert once.outputs[0].storage.tolist() == again.outputs[0].storage.tolist()
+
+
+def test_a_check_of_the_host_is_told_with_its_line(call):
+    fault = only(call("checked", np.zeros(3)))
+    assert (fault.kind, fault.fatal, fault.message) == (
+        FaultKind.HOST_CHECK,
+        True,
+        "ValueError: x must be 2-D, not 1-D",
+    )
+    assert fault.line > 0
+
+
+def test_an_assertion_of_a_kernel_is_told(call):
+    fault = only(call("asserting", np.zeros(1)))
+    assert (fault.kind, fault.kernel) == (FaultKind.DEVICE_ASSERT, "asserting_kernel")
+
+
+def test_a_function_the_module_lacks_is_told(call):
+    assert "has no attribute 'nothing'" in only(call("nothing")).message
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [("endless", FaultKind.TIMEOUT), ("abort", FaultKind.CRASH), ("hog", FaultKind.HOST_CHECK)],
+)
+def test_what_does_not_come_to_an_end_is_ended_and_the_next_run_is_served(call, function, kind):
+    run = call(function)
+    assert not run.finished
+    assert (only(run).kind, only(run).fatal) == (kind, True)
+    assert call("doubled", np.ones(1)).finished
