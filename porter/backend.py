@@ -50,13 +50,13 @@ class PortedFile:
 class Port:
     """A port of one program. `findings` say what was dangerous and what was done; an ERROR means it is not whole.
 
-    `explicit` is the CUDA source with the barriers that it relies on and leaves out (lanes trusted to run in lockstep,
-    which no device since Volta grants): without them it races and is no reference. None where it leaves out none.
+    `explicit` are the files of the original with the barriers that they rely on and leave out (lanes trusted to run in
+    lockstep, which no device since Volta grants): without them it races and is no reference.
     """
 
     files: tuple[PortedFile, ...]
     findings: tuple[Finding, ...]
-    explicit: Source | None = None
+    explicit: tuple[Source, ...] = ()
 
 
 class Backend(Protocol):

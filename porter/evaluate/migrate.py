@@ -110,8 +110,7 @@ def _drafted(original: Side, options: MigrateOptions, *, whole_program: bool) ->
 def _prover(original: Side, port: Port, target: Target, options: MigrateOptions, place: Bench) -> Prover:
     hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
     ported = EmulatedPort(ported_side(port, original), place, hardware, _warp_sizes(target))
-    reference = original if port.explicit is None else replace(original, source=port.explicit)
-    return Prover(reference, ported, options.sizes, place)
+    return Prover(original.replaced(port.explicit), ported, options.sizes, place)
 
 
 def _warp_sizes(target: Target) -> tuple[int, ...]:
@@ -128,7 +127,7 @@ def _proofs(
         program = proof.entry.contract.entry.kind is EntryKind.PROGRAM
         apart = program and not proof.ran and options.contract is None
         proofs.extend((apart and _parts(proof, prover, port, options, progress)) or [proof])
-    return proofs if port.explicit is None else [_with_caveat(proof, _LOCKSTEP) for proof in proofs]
+    return [_with_caveat(proof, _LOCKSTEP) for proof in proofs] if port.explicit else proofs
 
 
 def _parts(proof: Proof, prover: Prover, port: Port, options: MigrateOptions, progress: Progress) -> list[Proof]:

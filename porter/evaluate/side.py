@@ -27,6 +27,12 @@ class Side:
     defines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
 
+    def replaced(self, files: Iterable[Source]) -> Side:
+        """The side with `files` for those at the same paths."""
+        by_path = {file.path: file for file in files}
+        headers = tuple((name, by_path.get(header.path, header)) for name, header in self.headers)
+        return replace(self, source=by_path.get(self.source.path, self.source), headers=headers)
+
     def request(self, contracts: Iterable[Contract], warp_size: int, *, double_precision: bool = False) -> BuildRequest:
         """What the executables for the entries of `contracts` are built from.
 

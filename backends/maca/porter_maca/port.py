@@ -32,7 +32,6 @@ from porter_maca.ptx import translate_ptx
 from porter_maca.stamp import is_ported
 from porter_maca.traced import Traced
 from porter_maca.wave import rewrite
-from porter_maca.wave.danger import Danger
 
 _HEADER_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".cuh", ".inl", ".inc"})
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "mc_runtime.h", "mcr/mc_runtime.h", "hc_runtime.h", "hcr/hc_runtime.h"})
@@ -49,6 +48,15 @@ class _Port:
     other_brand: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Ported:
+    """One file of a port; `explicit` is its original with the warp barriers its lockstep exchanges lack."""
+
+    file: PortedFile
+    findings: Sequence[Finding]
+    explicit: Source | None = None
+
+
 def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
     """`program` and the local `headers` it includes as MACA C++ for `target`; porter's own ports stay as they are."""
     headers = distinct(program.source, headers)
@@ -63,19 +71,13 @@ def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
     needs_runtime = not any(i.path in _RUNTIME_HEADERS for s in sources for i in inclusions(s.text))
     main_name = port_name(program)
     ported = [_ported(program, main_name, shared, needs_runtime=needs_runtime)]
-    for header, name in zip(headers, shared.names.values(), strict=True):
-        file, about = _ported(parse(header), name, shared, needs_runtime=False)
-        ported.append((file, tuple(replace(f, source=header) for f in about)))
-    findings = tuple(f for _, about in ported for f in about)
-    return Port(tuple(file for file, _ in ported), findings, _explicit(program, target, findings))
-
-
-def _explicit(program: Program, target: Target, findings: Sequence[Finding]) -> Source | None:
-    """The CUDA source with the warp barriers its lockstep exchanges lack."""
-    if not any(f.code == Danger.LOCKSTEP and f.source is None for f in findings):
-        return None
-    source = program.source
-    return replace(source, text=apply_edits(source.text, rewrite(program, source, target).explicit))
+    ported += (
+        _ported(parse(header), name, shared, needs_runtime=False)
+        for header, name in zip(headers, shared.names.values(), strict=True)
+    )
+    about = [ported[0].findings, *(tuple(replace(f, source=p.file.source) for f in p.findings) for p in ported[1:])]
+    explicit = tuple(p.explicit for p in ported if p.explicit is not None)
+    return Port(tuple(p.file for p in ported), tuple(f for findings in about for f in findings), explicit)
 
 
 def port_name(program: Program) -> str:
@@ -90,12 +92,12 @@ def port_name(program: Program) -> str:
     return f"{stem}.maca.cu" if is_torch else f"{stem}.maca.cpp"
 
 
-def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) -> tuple[PortedFile, Sequence[Finding]]:
+def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) -> _Ported:
     """One file of the port."""
     source = program.source
     if is_ported(source.text):
         note = finding("PORT1190", source.span(0, 0), f"{source.path.name} is a port made by porter: left as it is")
-        return PortedFile(name, source.text, source), (note,)
+        return _Ported(PortedFile(name, source.text, source), (note,))
     places = Places.of(source)
     wave = rewrite(program, source, shared.target)
     traced = Traced.of(source).edited(wave.edits)
@@ -117,7 +119,8 @@ def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) 
         *about_limits,
         *about_behaviour,
     )
-    return PortedFile(name, text, source), sorted(findings, key=_place)
+    explicit = replace(source, text=apply_edits(source.text, wave.explicit)) if wave.explicit else None
+    return _Ported(PortedFile(name, text, source), sorted(findings, key=_place), explicit)
 
 
 def _place(finding: Finding) -> tuple[int, str]:
