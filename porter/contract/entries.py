@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.contract.pointers import is_buffer
 from porter.contract.usage import Usage
 from porter.errors import UsageError
 from porter.source.program import Function, Program
@@ -46,9 +47,15 @@ def _parts(usage: Usage) -> tuple[Function, ...]:
 
 def launchers(usage: Usage) -> tuple[Function, ...]:
     """Host functions that lead to a launch and are called by no other that does."""
-    leading = [f for f in usage.program.host_functions if f.name != "main" and _leads(usage, f)]
+    leading = [f for f in usage.program.host_functions if f.name != "main" and _gives(f) and _leads(usage, f)]
     called = {n for f in leading for n in usage.body(f).names if n != f.name}
     return tuple(f for f in leading if f.name not in called)
+
+
+def _gives(function: Function) -> bool:
+    """Whether a call leaves something that could be compared: a benchmark without arguments keeps all to itself."""
+    buffers = any(is_buffer(p.type.text, p.type.pointers) for p in function.params)
+    return buffers or function.returns.text != "void"
 
 
 def reach(usage: Usage, function: Function) -> frozenset[Function]:

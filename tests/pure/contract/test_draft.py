@@ -158,6 +158,19 @@ def test_a_pointer_launcher_knows_blocks_streams_and_indices():
     assert contract.symbols == ("n", "C")
 
 
+def test_a_benchmark_that_takes_and_gives_nothing_is_looked_past():
+    (contract,) = drafted(
+        BARE
+        + """
+        void run(const float* x, float* y, int n) { scale<<<(n + 255) / 256, 256>>>(x, y, 2, n); }
+        void benchmark() { float *x, *y; run(x, y, 100000000); }
+        int main() { benchmark(); }
+        """,
+        whole_program=False,
+    )
+    assert contract.name == "run"
+
+
 def test_main_makes_one_program():
     (contract,) = drafted(LAUNCHER + "\nint main() { run_gather(0, 0, 0, 1, 1, 256, 0); return 0; }")
     assert contract.entry.kind is EntryKind.PROGRAM

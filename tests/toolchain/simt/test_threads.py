@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from porter.contract.contract import Entry, EntryKind
+from porter.contract.dtype import DType
 from porter.simt.job import Callee, Dialect, Schedule
 from porter.source.program import CType
 
@@ -259,3 +260,21 @@ def test_a_forced_inline_function_can_be_called_by_its_address(execute):
     __global__ void k(float* x) { x[threadIdx.x] = apply(twice, x[threadIdx.x]); }"""
     run = execute(text, [np.ones(32, np.float32)], block=(32, 1, 1))
     assert run.outputs[0].storage.tolist() == [2.0] * 32
+
+
+@pytest.mark.parametrize(
+    ("returned", "dtype"),
+    [("float", DType.FLOAT32), ("double", DType.FLOAT64), ("int", DType.INT32), ("bool", DType.BOOL)],
+)
+def test_a_number_that_a_function_returns_is_a_result(execute, returned, dtype):
+    text = f"""
+    __global__ void k(float* x) {{ x[0] += 1; }}
+    {returned} f(float* x) {{
+        k<<<1, 1>>>(x);
+        float first;
+        cudaMemcpy(&first, x, 4, cudaMemcpyDeviceToHost);
+        return first;
+    }}"""
+    build = {"callees": (Callee(Entry(EntryKind.POINTER, "f"), (CType("float*", "float", 1),)),)}
+    (result,) = execute(text, [np.zeros(1, np.float32)], build=build).results
+    assert (result.dtype, result.shape, result.storage.item()) == (dtype, (), 1)

@@ -33,7 +33,7 @@ struct Argument {
     T number() const { return integral ? static_cast<T>(integer) : static_cast<T>(real); }
 };
 
-// A returned tensor; `data` may be device or host memory and is read before the process ends.
+// A returned tensor or number; `data` may be device or host memory and is read before the process ends.
 struct Result {
     DType dtype = DType::FLOAT32;
     std::vector<std::int64_t> shape;
@@ -65,6 +65,23 @@ struct Convert<T*, void> {
 template <class T, class Enable = void>
 struct Collect {
     static void into(std::vector<Result>&, const T&) {}
+};
+
+// How numbers of the type T are stored.
+template <class T>
+constexpr DType number_type() {
+    constexpr int step = sizeof(T) == 8 ? 0 : sizeof(T) == 4 ? 1 : sizeof(T) == 2 ? 2 : 3;
+    if (std::is_same_v<T, bool>) return DType::BOOL;
+    if (std::is_floating_point_v<T>) return sizeof(T) == 8 ? DType::FLOAT64 : DType::FLOAT32;
+    return DType((std::is_signed_v<T> ? int(DType::INT64) : int(DType::UINT64)) + step);
+}
+
+template <class T>
+struct Collect<T, std::enable_if_t<std::is_arithmetic_v<T> && sizeof(T) <= 8>> {
+    static void into(std::vector<Result>& results, const T& value) {
+        const auto kept = std::make_shared<T>(value);
+        results.push_back({number_type<T>(), {}, kept.get(), sizeof(T), kept});
+    }
 };
 
 template <class T>
