@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -32,7 +33,8 @@ _LANGUAGE = [
 _WATCHED = ["-fsanitize=thread,bounds,alignment", "--param=tsan-instrument-func-entry-exit=0"]
 _EXECUTOR = ["-std=c++17", "-O2", "-fno-omit-frame-pointer", "-fno-pie"]
 _TORCH_MARKS = ("torch/", "ATen/", "c10/", "THC/", "pybind11/", "Python.h")
-_TIMEOUT_S = 120.0
+_CPU_S = 120
+_STOPPED = signal.strsignal(signal.SIGXCPU) or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +107,22 @@ def executor_flags(double_precision: bool) -> list[str]:
     return [*_EXECUTOR, f"-DPORTER_DOUBLE_PRECISION={int(double_precision)}", *(f"-I{folder}" for folder in folders)]
 
 
-def call(found: Compiler, arguments: list[str], folder: Path) -> Diagnostics:
-    """Runs the compiler in `folder`. A compiler that hangs is a failure like any other."""
-    command = [found.command, *arguments]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=_TIMEOUT_S,
-        )
-    except subprocess.TimeoutExpired:
-        return Diagnostics(False, f"error: the compiler did not finish within {_TIMEOUT_S:.0f} s")
+def call(found: Compiler, arguments: list[str], folder: Path, *, cpu_s: int = _CPU_S) -> Diagnostics:
+    """Runs the compiler in `folder`, in English. One that needs more than `cpu_s` of processor time has failed.
+
+    It stays in the user's session, whose interrupt ends it.
+    """
+    confined = f'ulimit -S -t {cpu_s}; export LC_ALL=C.UTF-8; exec "$@"'
+    done = subprocess.run(
+        ["/bin/sh", "-c", confined, "sh", found.command, *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    # The command itself was stopped, or tells which of the programs it runs was.
+    if done.returncode == -signal.SIGXCPU or (done.returncode and _STOPPED in done.stderr):
+        return Diagnostics(False, f"error: the compiler did not finish within {cpu_s} s of processor time")
     return Diagnostics(done.returncode == 0, done.stderr)

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-_TIMEOUT_S = 30.0
 _LOCATION = re.compile(r"^(?P<file>.*?):(?P<line>\d+)(?: \(discriminator \d+\))?$")
 
 
@@ -29,12 +28,7 @@ def find_places(program: str, addresses: Iterable[int], own: frozenset[str]) -> 
     if not wanted or shutil.which("addr2line") is None:
         return {}
     command = ["addr2line", "-e", program, "-i", "-a", *(hex(address - 1) for address in wanted)]
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
-        )
-    except subprocess.TimeoutExpired:
-        return {}
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return _parse(done.stdout, own)
 
 
