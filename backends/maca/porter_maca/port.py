@@ -70,11 +70,11 @@ def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
     )
     needs_runtime = not any(i.path in _RUNTIME_HEADERS for s in sources for i in inclusions(s.text))
     main_name = port_name(program)
-    ported = [_ported(program, main_name, shared, needs_runtime=needs_runtime)]
-    ported += (
-        _ported(parse(header), name, shared, needs_runtime=False)
-        for header, name in zip(headers, shared.names.values(), strict=True)
-    )
+    programs = (program, *map(parse, headers))
+    ported = [
+        _ported(one, name, shared, programs, needs_runtime=needs_runtime and one is program)
+        for one, name in zip(programs, (main_name, *shared.names.values()), strict=True)
+    ]
     about = [ported[0].findings, *(tuple(replace(f, source=p.file.source) for f in p.findings) for p in ported[1:])]
     explicit = tuple(p.explicit for p in ported if p.explicit is not None)
     return Port(tuple(p.file for p in ported), tuple(f for findings in about for f in findings), explicit)
@@ -92,14 +92,14 @@ def port_name(program: Program) -> str:
     return f"{stem}.maca.cu" if is_torch else f"{stem}.maca.cpp"
 
 
-def _ported(program: Program, name: str, shared: _Port, *, needs_runtime: bool) -> _Ported:
-    """One file of the port."""
+def _ported(program: Program, name: str, shared: _Port, programs: Sequence[Program], *, needs_runtime: bool) -> _Ported:
+    """One file of the port, which is one of `programs`."""
     source = program.source
     if is_ported(source.text):
         note = finding("PORT1190", source.span(0, 0), f"{source.path.name} is a port made by porter: left as it is")
         return _Ported(PortedFile(name, source.text, source), (note,))
     places = Places.of(source)
-    wave = rewrite(program, source, shared.target)
+    wave = rewrite(program, source, shared.target, tuple(p for p in programs if p is not program))
     traced = Traced.of(source).edited(wave.edits)
     traced, about_ptx, ptx_helpers = translate_ptx(traced, shared.target, places)
     traced, about_device, helpers = mend(traced, shared.own, shared.target, places)

@@ -144,12 +144,11 @@ void totals(const float* x, float* y, int blocks) { total<<<blocks, 128>>>(x, y)
 """
 
 
-@pytest.mark.parametrize("apart", [False, True], ids=["one file", "kernel in a header"])
+@pytest.mark.parametrize("apart", ["", "__global__", "void totals"], ids=["one file", "tail apart", "kernel apart"])
 def test_lanes_trusted_to_run_in_lockstep_get_the_barriers_that_takes_and_the_verdict_says_so(porter, write, apart):
-    kernel, launcher = LOCKSTEP.split("\n\nvoid", 1)
-    if apart:
-        write("kernel.cuh", kernel + "\n")
-    name = write("total.cu", f'#include "kernel.cuh"\nvoid{launcher}' if apart else LOCKSTEP)
+    at = LOCKSTEP.index(apart)
+    write("part.cuh", "#pragma once\n" + LOCKSTEP[:at])
+    name = write("total.cu", '#include "part.cuh"\n' + LOCKSTEP[at:])
     done = porter("migrate", name, "--target", "maca", "--json")
     assert (done.code, done.document["outcome"]) == (0, "verified"), done.stdout
     assert "lockstep" in done.document["entries"][0]["because"]

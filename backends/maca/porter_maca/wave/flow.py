@@ -6,7 +6,7 @@ iteration ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -53,22 +53,37 @@ class Flow:
         return self.returns.get(name, Fact.NONE)
 
 
-def flow_of(text: str, program: Program) -> Flow:
-    """The flow of the source `text`, parsed as `program`. A launch is no call: a kernel's arguments stay unknown."""
+def flow_of(program: Program, around: Iterable[Program] = ()) -> Flow:
+    """The flow of the source of `program`. A launch is no call: a kernel's arguments stay unknown.
+
+    `around` are files it is compiled with: their functions are no part of the flow, but their calls are.
+    """
+    kernels = {k.name for p in (program, *around) for k in p.kernels}
+    flow = _begun(program, kernels)
+    for other in around:
+        beside = _begun(other, kernels)
+        flow.known.update(beside.known)
+        for name, calls in beside.calls.items():
+            flow.calls.setdefault(name, []).extend(calls)
+    definitions = {f: tuple(_definitions(f)) for f in flow.known}
+    for _ in range(_MAX_ROUNDS):
+        changed = [_step(flow, function, definitions[function]) for function in flow.known]
+        if not any(changed):
+            break
+    return flow
+
+
+def _begun(program: Program, kernels: Set[str]) -> Flow:
+    """The functions of one file, with its constants and the calls in it."""
+    text = program.source.text
     root = root_of(text)
     constants = _constants(root, program.macros)
     flow = Flow(functions_of(root, text), constants)
-    kernels = {k.name for k in program.kernels}
-    definitions = {f: tuple(_definitions(f)) for f in flow.functions}
     for function in flow.functions:
         flow.known[function] = {**constants, **_template_defaults(function, constants)}
         for call in _calls(function):
             if (name := callee(call.node.child_by_field_name("function"))) not in kernels:
                 flow.calls.setdefault(name, []).append(call)
-    for _ in range(_MAX_ROUNDS):
-        changed = [_step(flow, function, definitions[function]) for function in flow.functions]
-        if not any(changed):
-            break
     return flow
 
 

@@ -12,7 +12,7 @@ Arithmetic on 32 (`tid / 32`, `& 31`, `shared[32]`) stays as it is; `hazards` fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import pairwise
@@ -53,15 +53,18 @@ class WaveResult:
     explicit: tuple[Edit, ...] = ()
 
 
-def rewrite(program: Program, source: Source, target: Target) -> WaveResult:
+def rewrite(program: Program, source: Source, target: Target, around: Sequence[Program] = ()) -> WaveResult:
     """What makes `source`, parsed as `program`, right on the waves of `target` and still right on warps of 32.
 
+    `around` are the other files of the program: they are asked who calls a function that the file itself does not call.
     A source that holds the helper text already is a port of ours: nothing is left to do.
     """
     parts = streams(source.text)
     if target.warp_size == CUDA_WARP_SIZE or _is_ported(parts[0]):
         return WaveResult()
-    changes = _dangerous(tuple(_changes(parts, program, source)))
+    changes = _dangerous(tuple(_changes(parts, program, ())))
+    if around and any(c.danger is Danger.UNCLEAR_LOCKSTEP for c in changes):
+        changes = _dangerous(tuple(_changes(parts, program, around)))
     edits = _edits(changes)
     helpers = helper_text() if any("warp32::" in edit.replacement for edit in edits) else ""
     lockstep = _edits(c for c in changes if c.danger is Danger.LOCKSTEP)
@@ -84,9 +87,11 @@ def _is_ported(file: Stream) -> bool:
     return any(pair == ("namespace", "warp32") for pair in pairwise(words))
 
 
-def _changes(parts: tuple[Stream, ...], program: Program, source: Source) -> Iterator[Change]:
+def _changes(parts: tuple[Stream, ...], program: Program, around: Sequence[Program]) -> Iterator[Change]:
+    source = program.source
     known = _known_primitives(program)
-    flow = flow_of(source.text, program)
+    flow = flow_of(program, around)
+    whole = _together(program, around)
     sizes = WarpSizes(_own_warp_sizes(parts, program), any(f.is_device for f in flow.functions))
     for stream in parts:
         yield from intrinsic_changes(stream, source.text, known)
@@ -94,9 +99,16 @@ def _changes(parts: tuple[Stream, ...], program: Program, source: Source) -> Ite
         yield from register_changes(stream, source.text)
         yield from library_changes(stream)
     for function in flow.functions:
-        yield from lockstep_changes(function, flow, program)
+        yield from lockstep_changes(function, flow, whole)
     yield from hazard_changes(flow, program)
     yield from block_changes(flow, program)
+
+
+def _together(program: Program, around: Sequence[Program]) -> Program:
+    """`program` with the functions of the files `around`, too."""
+    files = (program, *around)
+    kernels, device = (k for p in files for k in p.kernels), (f for p in files for f in p.device_functions)
+    return replace(program, kernels=tuple(kernels), device_functions=tuple(device))
 
 
 def _dangerous(changes: tuple[Change, ...]) -> tuple[Change, ...]:
