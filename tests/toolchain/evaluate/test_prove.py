@@ -1,0 +1,97 @@
+"""The prover holds to its original whatever runs jobs: here a port in Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from porter.contract.draft import draft
+from porter.evaluate.bench import bench
+from porter.evaluate.judge import Candidate
+from porter.evaluate.outcome import NotBuilt, NotVerified, Verified, Wrong
+from porter.evaluate.ported import Candidates
+from porter.evaluate.prove import Prover
+from porter.evaluate.side import original_side
+from porter.simt.compiler import missing_compiler
+from porter.simt.job import Job, LaunchRecord, Run, ScalarValue, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
+
+TEXT = """
+__global__ void scaled(const float* x, float* y, float factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = factor * x[i];
+}
+void scale(const float* x, float* y, float factor, int n) { scaled<<<(n + 63) / 64, 64>>>(x, y, factor, n); }
+void unbuilt(const float* x, float* y, float factor, int n) { scaled<<<(n + 63) / 64, 64>>>(x, y, factor, n); }
+__global__ void last(const float* x, float* y, float factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[0] = factor * x[i];
+}
+void raced(const float* x, float* y, float factor, int n) { last<<<(n + 63) / 64, 64>>>(x, y, factor, n); }
+"""
+
+
+@pytest.fixture(autouse=True)
+def _needs_a_compiler():
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+
+
+def scaled(job: Job) -> Run:
+    """The kernel in Python."""
+    x, y, factor, _ = job.arguments
+    assert isinstance(x, TensorValue)
+    assert isinstance(y, TensorValue)
+    assert isinstance(factor, ScalarValue)
+    outputs = (x, replace(y, storage=(x.storage * factor.value).astype(y.storage.dtype)))
+    launch = LaunchRecord("scaled", (1, 1, 1), (64, 1, 1), 0, 0)
+    return Run(True, 0, outputs, (), (), (), (launch,), (), "", "", 0.0)
+
+
+def wrong(job: Job) -> Run:
+    """The kernel without its factor."""
+    x = job.arguments[0]
+    run = scaled(job)
+    assert isinstance(x, TensorValue)
+    return replace(run, outputs=(x, replace(run.outputs[1], storage=x.storage)))
+
+
+@dataclass(frozen=True)
+class InPython:
+    """A port of `scale` and `raced`; the one of `unbuilt` does not come to be."""
+
+    run: object
+
+    def candidates(self, contracts) -> tuple[Candidates, ...]:
+        ready = (Candidate(1, self.run),)
+        return tuple(NotBuilt("no such intrinsic", "log") if c.name == "unbuilt" else ready for c in contracts)
+
+
+@pytest.fixture
+def outcomes(pytestconfig):
+    def prove(run) -> dict[str, object]:
+        program = parse(Source(Path("scale.cu"), TEXT))
+        contracts = draft(program)
+        with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
+            prover = Prover(original_side(program, (), ()), InPython(run), {}, place)
+            proofs = prover.prove(contracts, lambda _: None)
+        return {proof.entry.contract.name: proof.entry.outcome for proof in proofs}
+
+    return prove
+
+
+def test_every_entry_has_an_outcome_of_its_own(outcomes):
+    proven = outcomes(scaled)
+    assert isinstance(proven["scale"], Verified)
+    assert proven["unbuilt"] == NotBuilt("no such intrinsic", "log")
+    assert isinstance(proven["raced"], NotVerified)
+    assert "race" in proven["raced"].because
+
+
+def test_a_port_that_answers_otherwise_is_wrong(outcomes):
+    proven = outcomes(wrong)
+    assert isinstance(proven["scale"], Wrong)
+    assert "at 1 lanes" in proven["scale"].because
