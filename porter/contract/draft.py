@@ -33,8 +33,8 @@ from porter.contract.entries import entries, reach
 from porter.contract.expressions import evaluate, free_names, render
 from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.pointers import is_buffer
-from porter.contract.questions import bound_question, extent_question, launch_question
-from porter.contract.scalars import Size, Unsupported, dimensions, launches_in, scalar
+from porter.contract.questions import bound_question, element_question, extent_question, launch_question
+from porter.contract.scalars import Size, Unsupported, dimensions, is_stream, launches_in, scalar
 from porter.contract.scope import Scope, demands
 from porter.contract.size_lists import size_lists
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
@@ -45,6 +45,7 @@ from porter.source.program import Function, Param, Program
 from porter.source.text import Source
 
 _MAX_THREADS = 1024
+_STREAMS = "16"  # null handles, each the default stream, where host code is handed an array of streams
 
 
 def draft(
@@ -150,6 +151,8 @@ class _Drafter:
         sized = self._sized(named)
         if sized is not None:
             return sized
+        if is_stream(param.type.base) and param.type.pointers:
+            return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)
         if is_buffer(param.type.text, param.type.pointers):
             return self._tensor(named)
         found = scalar(self.usage, self.function, named)
@@ -192,8 +195,7 @@ class _Drafter:
         arguments = {t.name: a for t, a in zip(self.function.template, self.template, strict=False)}
         found = element_type(arguments.get(base, base)) or element_type(self.usage.named_type(base))
         if found is None:
-            element = f"'{param.name}' points to {base}; its bytes are taken to be float32"
-            self.questions.append(Question(param.name, element, "--contract"))
+            self.questions.append(element_question(param.name, base))
         return found or DType.FLOAT32
 
     def _dispatched(self) -> DType:

@@ -7,6 +7,8 @@ from porter.contract.contract import Contract, Question, TensorArg
 _EXTENT = "the source does not say how many elements '{name}' has"
 _BOUND = "the source does not say below which bound the values of '{name}' lie"
 _LAUNCH = "the source does not say how '{name}' is launched"
+_ELEMENT = "'{name}' points to {type}"
+_TAKEN = "; its bytes are taken to be float32"
 _FLAG = "--contract"
 
 
@@ -23,6 +25,16 @@ def bound_question(name: str) -> Question:
 def launch_question(name: str) -> Question:
     """What are the grid and the block of this kernel?"""
     return Question(name, _LAUNCH.format(name=name), _FLAG)
+
+
+def element_question(name: str, type_: str) -> Question:
+    """What are the elements behind this pointer?"""
+    return Question(name, _ELEMENT.format(name=name, type=type_) + _TAKEN, _FLAG)
+
+
+def unknown_elements(contract: Contract) -> frozenset[str]:
+    """The names of tensors whose element type the draft guessed."""
+    return frozenset(q.about for q in contract.questions if q.text.endswith(_TAKEN))
 
 
 def guessed_launch(contract: Contract) -> Question | None:

@@ -45,7 +45,7 @@ def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size |
     """How a parameter that is no buffer is passed; a template's `T` by value counts as a float."""
     base = param.type.base
     types = {t.name for t in function.template if t.kind.startswith("typename")}
-    if "Stream" in base or base.endswith("stream_t"):
+    if is_stream(base):
         return ScalarArg(param.name, param.type.text, "0")
     default = _literal(param.default)
     if base == "bool":
@@ -55,6 +55,11 @@ def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size |
     if base in types or any(f in base for f in _FLOATING):
         return ScalarArg(param.name, param.type.text, default or ("1e-5" if "eps" in param.name.lower() else "0.5"))
     return Unsupported(param.type.text)
+
+
+def is_stream(base: str) -> bool:
+    """Whether values of a type are handles of streams; a null handle is the default stream."""
+    return "Stream" in base or base.endswith("stream_t")
 
 
 def _literal(text: str) -> str:

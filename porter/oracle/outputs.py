@@ -10,6 +10,7 @@ import numpy as np
 
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.dtype import DType, decode
+from porter.contract.questions import unknown_elements
 from porter.simt.job import Run, TensorValue
 
 # Zeros, infinities, the NaN that arithmetic makes, and memory never written.
@@ -40,23 +41,28 @@ def outputs(contract: Contract, run: Run) -> Outputs:
             for i, buffer in enumerate(snapshot)
         )
         return Outputs(tuple((name, _as_floats(value)) for name, value in buffers), run.stdout, run.exit_code)
-    arguments = tuple((tensor.name, value) for tensor, value in zip(contract.tensors, run.outputs, strict=True))
+    guessed = unknown_elements(contract)
+    arguments = tuple(
+        (tensor.name, _as_floats(value) if tensor.name in guessed else value)
+        for tensor, value in zip(contract.tensors, run.outputs, strict=True)
+    )
     results = tuple((f"result {i}" if i else "result", value) for i, value in enumerate(run.results))
     return Outputs((*arguments, *results))
 
 
 def _as_floats(buffer: TensorValue) -> TensorValue:
-    """A program's buffer has no type: where every word reads as an ordinary float it is one, else bytes count exactly.
+    """A buffer of no known type: where every word reads as an ordinary float it is one, else bytes count exactly.
 
     Small integers read as denormals and negative ones as odd NaNs, both of which tolerance would wave through.
     """
     raw = np.ascontiguousarray(buffer.storage.reshape(-1)).view(np.uint8)
+    exact = TensorValue(DType.UINT8, (raw.size,), raw)
     if raw.size == 0 or raw.size % 4:
-        return buffer
+        return exact
     words = raw.view(np.uint32)
     exponents = (words >> 23) & 0xFF
     ordinary = ((exponents > 64) & (exponents < 192)) | np.isin(words, _SPECIAL_WORDS)
-    return TensorValue(DType.FLOAT32, (words.size,), raw.view(np.float32)) if ordinary.all() else buffer
+    return TensorValue(DType.FLOAT32, (words.size,), raw.view(np.float32)) if ordinary.all() else exact
 
 
 _ATOMIC_ULPS = 64

@@ -328,3 +328,13 @@ def test_a_switch_that_takes_other_values_is_no_condition():
         """
     )
     assert contract.conditions == ()
+
+
+def test_an_array_of_streams_holds_null_handles_and_is_no_buffer():
+    (contract,) = drafted("""
+__global__ void k(float* x) { x[threadIdx.x] = 1; }
+void f(float* x, cudaStream_t streams[2]) { k<<<1, 32, 0, streams[0]>>>(x); k<<<1, 32, 0, streams[1]>>>(x); }
+""")
+    streams = contract.tensors[1]
+    assert (streams.role, streams.dtype, streams.values) == (Role.IN, DType.UINT64, Values.ZEROS)
+    assert [t.name for t in unknown_extents(contract)] == ["x"]

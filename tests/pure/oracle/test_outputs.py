@@ -1,0 +1,48 @@
+"""What a run leaves is compared as what it is."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.contract.contract import Contract
+from porter.contract.draft import draft
+from porter.contract.dtype import DType
+from porter.oracle.outputs import outputs
+from porter.oracle.reference import differences
+from porter.simt.job import Run, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
+
+
+@pytest.fixture
+def pairs() -> Contract:
+    """The contract of an operator that writes structs."""
+    text = """
+struct Best { float value; int at; };
+__global__ void find(Best* best, int n) { if (threadIdx.x < n) best[threadIdx.x].at = threadIdx.x; }
+void f(Best* best, int n) { find<<<1, 256>>>(best, n); }
+"""
+    (contract,) = draft(parse(Source(Path("k.cu"), text)))
+    return contract
+
+
+def left(raw):
+    storage = np.array(raw, dtype=np.uint32).view(np.float32)
+    tensor = TensorValue(DType.FLOAT32, storage.shape, storage)
+    return Run(True, 0, (tensor,), (), (), (), (), (), "", "", 0.0)
+
+
+def ordinary(*values):
+    return np.array(values, dtype=np.float32).view(np.uint32).tolist()
+
+
+@pytest.mark.parametrize(("at", "other"), [(5, 7), (0xFFFFFFFE, 0xFFFFFFFD)])
+def test_integers_of_structs_count_exactly(pairs, at, other):
+    got, want = (outputs(pairs, left([*ordinary(1000.0), index])) for index in (at, other))
+    assert [name for name, _ in differences(got, want, exact=False, contract=pairs)] == ["best"]
+
+
+def test_structs_of_nothing_but_floats_may_round(pairs):
+    got, want = (outputs(pairs, left(ordinary(1000.0, value))) for value in (1.0, 1.0000001))
+    assert list(differences(got, want, exact=False, contract=pairs)) == []
