@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from porter.contract.contract import Contract, EntryKind, Question, Role
+from porter.contract.contract import Contract, EntryKind, Question, Role, TensorArg
 from porter.contract.garbage import POISONS
 from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_extents
 from porter.oracle.faults import LEFT_BOUNDS
@@ -12,7 +14,9 @@ from porter.oracle.reference import Reference
 from porter.simt.job import BuildFailure, TensorValue
 from porter.source.program import Program
 
-_MISFIT = "the contract is open: extents found by running do not hold at every size (--contract)"
+_MISFIT = "the contract is open: runs at other sizes showed '{}' to span {} elements; it spans more (--contract), or"
+_LEFT = re.compile(r"`argument (\d+)` \(\d+ bytes\) at byte \d")
+_FAR_OUT = "far outside every allocation"
 
 
 def not_built(failure: BuildFailure, contract: Contract, program: Program) -> str:
@@ -40,11 +44,27 @@ def still_open(contract: Contract, trouble: str) -> str:
 def misled(reference: Reference, drafted: Contract) -> str:
     """What of the contract, rather than the original, explains that `reference` is unsound; empty when nothing does."""
     settled = reference.contract
-    if unknown_extents(drafted) and any(finding.code == LEFT_BOUNDS for finding in reference.findings):
-        return f"{_MISFIT}; trying gave: {reference.because}"
+    if left := _outgrown(reference, drafted):
+        misfit = _MISFIT.format(left.name, " * ".join(left.shape))
+        return f"{misfit} the original leaves it: {reference.because}"
     if question := guessed_launch(settled):
         return f"{_asked(question)}; {_launch(settled)} gave: {reference.because or unsound(reference)}"
     return ""
+
+
+def _outgrown(reference: Reference, drafted: Contract) -> TensorArg | None:
+    """The first tensor used beyond an extent that no source states: that it was found by running may be the reason.
+
+    No extent excuses an access before the first element, or one of an array whose size the source itself states.
+    """
+    inferred = {t.name for t in unknown_extents(drafted)}
+    arguments = reference.contract.arguments
+    for message in (f.message for f in reference.findings if f.code == LEFT_BOUNDS):
+        places = range(len(arguments)) if _FAR_OUT in message else [int(m.group(1)) for m in _LEFT.finditer(message)]
+        for argument in (arguments[place] for place in places):
+            if isinstance(argument, TensorArg) and argument.name in inferred:
+                return argument
+    return None
 
 
 def unsound(reference: Reference) -> str:

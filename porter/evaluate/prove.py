@@ -65,7 +65,7 @@ class Prover:
         reference = examine(settled, self.original.program, execute)
         if because := unsound(reference):
             if asked := misled(reference, contract):
-                return Proof(EntryOutcome(settled, NotVerified(asked)), ())
+                return Proof(EntryOutcome(settled, NotVerified(asked)), noted)
             return Proof(EntryOutcome(settled, NotVerified(because)), (*noted, *reference.findings), ran(reference))
         progress(f"running the port of {contract.name}")
         return self._judged(reference, execute, port, noted)

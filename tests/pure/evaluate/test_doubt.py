@@ -1,0 +1,55 @@
+"""What is said of an original that leaves bounds depends on who said how large the tensor is."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from porter.catalogue import core_catalogue
+from porter.contract.draft import draft
+from porter.contract.questions import extent_question
+from porter.evaluate.doubt import misled
+from porter.oracle.reference import Reference
+from porter.source.parse import parse
+from porter.source.text import Source
+
+TEXT = """
+__global__ void k(int n, float* x) { if (threadIdx.x < n) x[threadIdx.x] = 1; }
+void f(int n, float* x) { k<<<1, 256>>>(n, x); }
+"""
+
+
+@pytest.fixture
+def drafted():
+    (contract,) = draft(parse(Source(Path("k.cu"), TEXT)))
+    return contract
+
+
+def left_bounds(contract, message):
+    finding = core_catalogue()["PORT4004"].at(None, message)
+    return Reference(contract, (), (finding,), deterministic=True, complete=True, because=message, seconds=0.0)
+
+
+def test_an_extent_found_by_running_may_be_too_small(drafted):
+    because = misled(
+        left_bounds(drafted, "thread (7,0,0) reads 4 bytes of `argument 1` (28 bytes) at byte 28"), drafted
+    )
+    assert because.startswith("the contract is open: runs at other sizes showed 'x' to span n elements")
+    assert "or the original leaves it: thread (7,0,0) reads" in because
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "thread (0,0,0) writes 4 bytes of `argument 1` (28 bytes) at byte -4",
+        "thread (0,0,0) writes 4 bytes of `cudaMalloc` (28 bytes) at byte 28",
+        "index 32 of an array of type 'float [32]'",
+    ],
+)
+def test_no_extent_excuses_what_leaves_a_stated_size_or_goes_before_the_start(drafted, message):
+    assert misled(left_bounds(drafted, message), drafted) == ""
+
+
+def test_an_extent_the_contract_states_is_no_excuse(drafted):
+    stated = replace(drafted, questions=tuple(q for q in drafted.questions if q != extent_question("x")))
+    assert misled(left_bounds(stated, "reads 4 bytes of `argument 1` (28 bytes) at byte 28"), stated) == ""
