@@ -1,0 +1,63 @@
+"""The text of the helpers a generated module carries with it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+# In this order they appear in a module: what is called stands before what calls it.
+_FILES = ("bits", "math", "special", "integer", "warp", "shared", "vector", "atomic", "block")
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A @triton.jit function: its text with the decorator, and the helpers it calls itself."""
+
+    name: str
+    text: str
+    calls: frozenset[str]
+
+
+@cache
+def helpers() -> Mapping[str, Helper]:
+    """Every helper by name, in the order of their appearance. Neither triton nor torch is imported."""
+    found: dict[str, tuple[str, ast.FunctionDef]] = {}
+    for file in _FILES:
+        text = (files("porter_triton.device") / f"{file}.py").read_text("utf-8")
+        found |= {node.name: (text, node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    return {
+        name: Helper(name, _text(text, node), _names(node) & found.keys() - {name})
+        for name, (text, node) in found.items()
+    }
+
+
+def helpers_in(expression: str) -> frozenset[str]:
+    """The helpers whose names an expression mentions."""
+    return _names(ast.parse(expression, mode="eval")) & helpers().keys()
+
+
+def helper_source(names: Iterable[str]) -> str:
+    """The text of the helpers `names` and of those they call, each once, two empty lines between them.
+
+    Raises KeyError for a name that is no helper.
+    """
+    needed: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += helpers()[name].calls
+    return "\n\n\n".join(helper.text for name, helper in helpers().items() if name in needed)
+
+
+def _text(source: str, node: ast.FunctionDef) -> str:
+    first = min((d.lineno for d in node.decorator_list), default=node.lineno)
+    return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+
+
+def _names(node: ast.AST) -> frozenset[str]:
+    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
