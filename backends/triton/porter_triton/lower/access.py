@@ -1,0 +1,240 @@
+"""Reading and writing places, whatever they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter_triton.lower import locals_, memory, shared
+from porter_triton.lower.arithmetic import affine_of, binary, convert, settled
+from porter_triton.lower.context import Context
+from porter_triton.lower.emit import Line
+from porter_triton.lower.places import (
+    Cursor,
+    Held,
+    LocalArray,
+    Members,
+    Memory,
+    Place,
+    SharedArray,
+    SharedRecords,
+    Slot,
+    Variable,
+)
+from porter_triton.lower.types import BOOL, FLOAT, INT, Arithmetic, Pointer, Record, Type
+from porter_triton.lower.values import Address, Fields, Nothing, Scalar, Value, number
+from porter_triton.refusal import Refusal
+
+_PLAIN = (INT, FLOAT, BOOL)  # what Triton makes of Python's own numbers
+
+
+def load(cx: Context, place: Place, line: int) -> Value:
+    """The value that `place` holds now; an array's is its address."""
+    if isinstance(place, Held):
+        return place.value
+    if isinstance(place, Variable):
+        return read(place)
+    if isinstance(place, Members):
+        return Fields(place.type, tuple((name, load(cx, field, line)) for name, field in place.fields.items()))
+    if isinstance(place, LocalArray | SharedArray | SharedRecords):
+        return Address(place, number(0))
+    if isinstance(place, Memory):
+        return memory.load(cx, place, line)
+    if isinstance(place, Cursor):
+        return Address(place.array, read(place.offset))
+    if place.extents:
+        return Address(place.array, place.offset)
+    if isinstance(place.array, LocalArray):
+        return locals_.load(cx, place.array, place.offset, line)
+    if isinstance(place.array, SharedArray):
+        return shared.load(cx, place.array, place.offset, line)
+    columns = ((name, Slot(array, place.offset)) for name, array in place.array.fields.items())
+    return Fields(place.array.element, tuple((name, load(cx, slot, line)) for name, slot in columns))
+
+
+def read(variable: Variable) -> Scalar:
+    """The value of a scalar variable."""
+    known = variable.known if variable.stable else None
+    if known is not None and known.constant is not None:
+        return known
+    if known is None:
+        loose = not variable.varying and variable.type in _PLAIN
+        return Scalar(variable.name, variable.type, variable.varying, loose=loose, bases=variable.bases)
+    value = Scalar(variable.name, variable.type, variable.varying)
+    return replace(
+        value,
+        held=known.held,
+        interval=known.interval,
+        affine=known.affine,
+        loose=known.loose,
+        single=None,
+        pins=known.pins,
+        bases=known.bases,
+    )
+
+
+def store(cx: Context, place: Place, value: Value, line: int) -> None:
+    """Assign `value` to `place` in the lanes that run."""
+    if isinstance(place, Variable):
+        assign(cx, place, scalar(value, line), line)
+    elif isinstance(place, Members):
+        if not isinstance(value, Fields) or set(dict(value.values)) != set(place.fields):
+            raise Refusal(line, f"what is assigned to a `{place.type.name}` is none")
+        for name, field in place.fields.items():
+            store(cx, field, value.field(name), line)
+    elif isinstance(place, Cursor):
+        if not isinstance(value, Address) or value.place is not place.array:
+            raise Refusal(line, "a pointer is set to point into another array than before")
+        assign(cx, place.offset, value.offset, line)
+    elif isinstance(place, Memory):
+        memory.store(cx, place, value, line)
+    elif isinstance(place, Slot) and not place.extents:
+        _store_slot(cx, place, value, line)
+    else:
+        raise Refusal(line, "an assignment to what is no variable, element or memory")
+
+
+def _store_slot(cx: Context, place: Slot, value: Value, line: int) -> None:
+    if isinstance(place.array, LocalArray):
+        locals_.store(cx, place.array, place.offset, value, line)
+    elif isinstance(place.array, SharedArray):
+        shared.store(cx, place.array, place.offset, scalar(value, line), line)
+    elif isinstance(value, Fields):
+        for name, array in place.array.fields.items():
+            _store_slot(cx, Slot(array, place.offset), value.field(name), line)
+    else:
+        raise Refusal(line, f"what is assigned to a `{place.array.element.name}` is none")
+
+
+def scalar(value: Value, line: int) -> Scalar:
+    """`value` where a number or a pointer is needed."""
+    if isinstance(value, Scalar):
+        return value
+    if isinstance(value, Nothing):
+        raise Refusal(line, "the value of a void expression is used")
+    if isinstance(value, Address):
+        raise Refusal(line, "the address of a variable or of a shared or local array is used as a value")
+    raise Refusal(line, f"a `{value.type.name}` is used as a number")
+
+
+def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
+    """`variable = value` in the lanes that run; what that means for its kind is told to the next pass."""
+    value = settled(convert(value, variable.type, line))
+    mask = cx.mask_for(variable.depth)
+    if (value.varying or (mask is not None and mask.varying)) and not variable.varying:
+        cx.decisions.varying.add(variable.key)
+    if variable.fresh:
+        mask = None
+        cx.settled.append(variable)
+    text, level = typed(cx, value, variable)
+    if mask is not None:
+        text, level = f"tl.where({mask.text}, {text}, {variable.name})", 99
+    variable.fresh = False
+    variable.bases |= value.bases
+    if text != variable.name:
+        cx.emit(Line(text, variable.name, level=level))
+
+
+def typed(cx: Context, value: Scalar, variable: Variable) -> tuple[str, int]:
+    """The text of `value` with exactly the type and shape of `variable`."""
+    type_ = variable.type
+    if variable.varying and not value.varying and isinstance(type_, Arithmetic):
+        if value.constant == 0 and not type_.kind == "bool":
+            return f"tl.zeros([{cx.block}], {type_.triton})", 99
+        return f"tl.full([{cx.block}], {value.text}, {type_.triton})", 99
+    if variable.varying and not value.varying:
+        return f"tl.broadcast_to({value.text}, [{cx.block}])", 99
+    if value.loose and not variable.stable and isinstance(type_, Arithmetic) and type_ not in _PLAIN:
+        return f"tl.cast({value.text}, {type_.triton})", 99
+    return value.text, value.level
+
+
+def declare(cx: Context, name: str, type_: Arithmetic | Pointer, node: object, value: Scalar | None, stable: bool,
+            line: int, part: str = "") -> Variable | Held:  # fmt: skip
+    """A scalar variable, or where it is but another name for a value that does not change, that value."""
+    if value is not None:
+        value = convert(value, type_, line)
+    if stable and value is not None and (value.constant is not None or _another_name(cx, value)):
+        return Held(value)
+    key = cx.key(node, part)
+    varying = key in cx.decisions.varying
+    if stable and value is not None:
+        varying = value.varying
+        if value.held is None or not value.known_within(0, INT.high):
+            value = settled(value)
+    held = value.held if stable and value is not None else None
+    kind = (held or type_, varying)
+    variable = Variable(cx.names.declare(name, kind), type_, key, cx.depth, varying, stable)
+    if value is None:
+        _clear(cx, variable)
+        cx.fresh.append(variable)
+    elif stable:
+        variable.known = known(cx, value)
+        variable.fresh = False
+        cx.unchanged.add(variable.name)
+        cx.emit(Line(value.text, variable.name, level=value.level))
+    else:
+        assign(cx, variable, value, line)
+    return variable
+
+
+def _another_name(cx: Context, value: Scalar) -> bool:
+    return value.is_name and value.text in cx.unchanged
+
+
+def _clear(cx: Context, variable: Variable) -> None:
+    """Give an uninitialised variable the type it will keep; dropped where every path assigns it."""
+    if isinstance(variable.type, Arithmetic):
+        text, level = typed(cx, number(0, variable.type), variable)
+        cx.emit(Line(text, variable.name, level=level))
+
+
+def known(cx: Context, value: Scalar) -> Scalar:
+    """What of `value` stays true of a variable that holds it."""
+    affine = affine_of(value) if value.affine is not None or not value.varying else None
+    if affine is not None and not all(_unchanging(cx, text) for text, _ in affine.rest):
+        affine = None
+    return replace(value, affine=affine)
+
+
+def _unchanging(cx: Context, text: str) -> bool:
+    return all(cx.unchanging(name) for name in Scalar(text, INT).names)
+
+
+def is_stable(cx: Context, value: Scalar) -> bool:
+    """Whether nothing the text names is assigned again."""
+    return all(cx.unchanging(name) for name in value.names)
+
+
+def place_type(place: Place) -> Type | None:
+    """The type of what `place` holds; None for a part of an array."""
+    if isinstance(place, Variable | Members | Memory):
+        return place.type
+    if isinstance(place, Held):
+        return place.value.type if isinstance(place.value, Scalar | Fields) else None
+    if isinstance(place, Slot):
+        return None if place.extents else place.array.element
+    return None
+
+
+def index(slot_extents: tuple[int, ...], offset: Scalar, by: Scalar, line: int) -> tuple[Scalar, tuple[int, ...]]:
+    """The offset and the remaining extents after one more subscript."""
+    rest = slot_extents[1:]
+    step = 1
+    for extent in rest:
+        step *= extent
+    return binary("+", offset, binary("*", by, number(step), line), line), rest
+
+
+__all__ = [
+    "Record",
+    "assign",
+    "declare",
+    "index",
+    "is_stable",
+    "known",
+    "load",
+    "place_type",
+    "read",
+    "scalar",
+    "store",
+]

@@ -1,0 +1,65 @@
+"""Which names a body may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from porter.syntax.nodes import Asm, Assign, Call, Expression, Member, Name, Subscript, TypeName, Unary, Update
+from porter.syntax.unit import Unit
+
+
+def walk(node: object) -> Iterator[object]:
+    """Every node below and including `node`."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from walk(item)
+    elif is_dataclass(node) and not isinstance(node, type):
+        yield node
+        for field in fields(node):
+            yield from walk(getattr(node, field.name))
+
+
+def assigned_names(unit: Unit, body: object) -> frozenset[str]:
+    """Names assigned, updated, or whose address or a reference to which may be taken."""
+    found: set[str] = set()
+    for node in walk(body):
+        if isinstance(node, Assign):
+            found |= _root(node.target)
+        elif isinstance(node, Update) or (isinstance(node, Unary) and node.operator == "&"):
+            found |= _root(node.operand)
+        elif isinstance(node, Call):
+            for argument in _referenced(unit, node):
+                found |= _root(argument)
+            if isinstance(node.callee, Member):
+                found |= _root(node.callee.owner)
+        elif isinstance(node, Asm):
+            for _, operand in node.outputs:
+                found |= _root(operand)
+    return frozenset(found)
+
+
+def _root(node: Expression) -> frozenset[str]:
+    """The variable an lvalue is part of."""
+    while isinstance(node, Member | Subscript):
+        node = node.owner
+    return frozenset({node.name}) if isinstance(node, Name) else frozenset()
+
+
+def _referenced(unit: Unit, call: Call) -> Iterator[Expression]:
+    """The arguments that a function may change; CUDA's own take references in no place but atomics, by address."""
+    if isinstance(call.callee, Name):
+        candidates = unit.named(call.callee.name)
+    elif isinstance(call.callee, Member):
+        plain = call.callee.name
+        candidates = tuple(m for s in unit.structs for m in s.methods if m.head.name == plain)
+    else:
+        candidates = ()
+    methods = tuple(m for s in unit.structs for m in s.methods if m.head.name == "operator()")
+    for i, argument in enumerate(call.arguments):
+        if any(i < len(c.parameters) and _by_reference(c.parameters[i].type) for c in candidates or methods):
+            yield argument
+
+
+def _by_reference(type_: TypeName) -> bool:
+    return type_.reference and not type_.const

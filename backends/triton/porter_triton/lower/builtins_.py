@@ -1,0 +1,98 @@
+"""Names that CUDA gives: the thread's and the block's coordinates, and constants of the language."""
+
+from __future__ import annotations
+
+import math
+
+from porter.syntax.nodes import Name
+from porter_triton.lower.context import Context
+from porter_triton.lower.types import (
+    BUILT_IN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    UINT,
+    ULONG,
+    Arithmetic,
+    Record,
+)
+from porter_triton.lower.values import Fields, Scalar, Value, number
+
+_FLOAT_MAX = 3.4028234663852886e38
+_CONSTANTS: dict[str, tuple[float, Arithmetic]] = {
+    "warpSize": (32, INT),
+    "true": (1, INT),
+    "false": (0, INT),
+    "NULL": (0, LONG),
+    "INFINITY": (math.inf, FLOAT),
+    "HUGE_VALF": (math.inf, FLOAT),
+    "HUGE_VAL": (math.inf, DOUBLE),
+    "CUDART_INF_F": (math.inf, FLOAT),
+    "CUDART_INF": (math.inf, DOUBLE),
+    "NAN": (math.nan, FLOAT),
+    "CUDART_NAN_F": (math.nan, FLOAT),
+    "CUDART_NAN": (math.nan, DOUBLE),
+    "FLT_MAX": (_FLOAT_MAX, FLOAT),
+    "FLT_MIN": (1.1754943508222875e-38, FLOAT),
+    "FLT_EPSILON": (2.0**-23, FLOAT),
+    "CUDART_MAX_NORMAL_F": (_FLOAT_MAX, FLOAT),
+    "DBL_MAX": (1.7976931348623157e308, DOUBLE),
+    "DBL_MIN": (2.2250738585072014e-308, DOUBLE),
+    "DBL_EPSILON": (2.0**-52, DOUBLE),
+    "INT_MAX": (INT.high, INT),
+    "INT_MIN": (INT.low, INT),
+    "INT32_MAX": (INT.high, INT),
+    "INT32_MIN": (INT.low, INT),
+    "UINT_MAX": (UINT.high, UINT),
+    "UINT32_MAX": (UINT.high, UINT),
+    "LONG_MAX": (LONG.high, LONG),
+    "LLONG_MAX": (LONG.high, LONG),
+    "LLONG_MIN": (LONG.low, LONG),
+    "INT64_MAX": (LONG.high, LONG),
+    "ULLONG_MAX": (ULONG.high, ULONG),
+    "SIZE_MAX": (ULONG.high, ULONG),
+    "M_PI": (math.pi, DOUBLE),
+    "M_PI_2": (math.pi / 2, DOUBLE),
+    "M_PI_4": (math.pi / 4, DOUBLE),
+    "M_1_PI": (1 / math.pi, DOUBLE),
+    "M_2_PI": (2 / math.pi, DOUBLE),
+    "M_E": (math.e, DOUBLE),
+    "M_LN2": (math.log(2), DOUBLE),
+    "M_LN10": (math.log(10), DOUBLE),
+    "M_LOG2E": (math.log2(math.e), DOUBLE),
+    "M_LOG10E": (math.log10(math.e), DOUBLE),
+    "M_SQRT2": (math.sqrt(2), DOUBLE),
+    "M_SQRT1_2": (math.sqrt(0.5), DOUBLE),
+    "M_2_SQRTPI": (2 / math.sqrt(math.pi), DOUBLE),
+    "CUDART_PI_F": (math.pi, FLOAT),
+    "CUDART_PI": (math.pi, DOUBLE),
+}
+_GRID_LIMITS = ((1 << 31) - 2, 65535, 65535)
+
+
+def name(cx: Context, node: Name) -> Value | None:
+    """The value of a name of CUDA's; None for any other."""
+    plain = node.name.removeprefix("::").removeprefix("std::")
+    if plain in _CONSTANTS:
+        value, type_ = _CONSTANTS[plain]
+        return number(value, type_)
+    if plain == "threadIdx":
+        return _triple(cx.coordinates)
+    if plain == "blockDim":
+        return _triple(cx.extents)
+    if plain == "blockIdx":
+        return _triple(tuple(_launched(f"tl.program_id({i})", 0, limit) for i, limit in enumerate(_GRID_LIMITS)))
+    if plain == "gridDim":
+        return _triple(tuple(_launched(f"tl.num_programs({i})", 1, limit + 1) for i, limit in enumerate(_GRID_LIMITS)))
+    return None
+
+
+def _launched(text: str, low: int, high: int) -> Scalar:
+    return Scalar(text, UINT, held=INT, interval=(low, min(high, INT.high)))
+
+
+def _triple(values: tuple[Scalar, ...]) -> Fields:
+    dim3 = BUILT_IN["dim3"]
+    assert isinstance(dim3, Record)
+    return Fields(dim3, tuple(zip("xyz", values, strict=True)))

@@ -1,0 +1,237 @@
+"""The state of lowering one kernel: names, scopes, masks, and what earlier passes have found out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from porter.syntax.nodes import Lambda, TypeName
+from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.lower.affine import Digit
+from porter_triton.lower.assigned import assigned_names
+from porter_triton.lower.emit import Line, Suite
+from porter_triton.lower.launch import LaunchInfo, LoweredParameter
+from porter_triton.lower.naming import Names, is_temporary
+from porter_triton.lower.places import Key, Place, Variable
+from porter_triton.lower.types import Type
+from porter_triton.lower.values import Address, Fields, Scalar, both
+
+
+@dataclass(slots=True)
+class Decisions:
+    """What one pass finds out for the next: grows until a pass finds nothing new."""
+
+    varying: set[Key] = field(default_factory=set)  # variables that differ between threads
+    unrolled: set[Key] = field(default_factory=set)  # loops that must be written out, for they index registers
+    tensors: set[Key] = field(default_factory=set)  # local arrays indexed by what is not known here
+    stored: set[str] = field(default_factory=set)  # buffers written
+    loaded: set[str] = field(default_factory=set)  # buffers read
+    rounds: dict[Key, frozenset[str]] = field(default_factory=dict)  # buffers written in a loop
+
+    @property
+    def size(self) -> int:
+        """How much is known."""
+        return sum(map(len, (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.rounds)))
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A lambda with the scopes it was written in."""
+
+    node: Lambda
+    scopes: tuple[Scope, ...]
+
+
+Binding = Place | Fields | Address | Scalar | Closure | TypeName | Type
+
+
+@dataclass(slots=True)
+class Scope:
+    """Names declared in one block. `wall`: a function's outermost scope; what is outside is the caller's."""
+
+    depth: int
+    names: dict[str, Binding] = field(default_factory=dict)
+    wall: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The lanes in which code runs (None: all), and the depth whose variables they leave alone for other lanes.
+
+    A variable declared at a depth below `resume` may be read by lanes outside the mask later.
+    """
+
+    mask: Scalar | None
+    resume: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where `return`, `break` or `continue` goes: the flag that later statements ask, and the depth where lanes resume."""
+
+    kinds: frozenset[str]
+    depth: int
+    flag: Variable
+    result: Place | None = None
+    kernel: bool = False
+
+
+@dataclass
+class Context:
+    """One pass over one kernel."""
+
+    unit: Unit
+    kernel: FunctionTree
+    launch: LaunchInfo
+    decisions: Decisions
+    names: Names
+    suite: Suite = field(default_factory=Suite)
+    scopes: list[Scope] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=lambda: [Frame(None)])
+    targets: list[Target] = field(default_factory=list)
+    path: Key = ()
+    parameters: list[LoweredParameter] = field(default_factory=list)
+    helpers: set[str] = field(default_factory=set)
+    python_depth: int = 0
+    threads: int | None = None
+    padded: int | None = None
+    threads_text: str = ""
+    thread: str = "tid"
+    coordinates: tuple[Scalar, ...] = ()
+    extents: tuple[Scalar, ...] = ()
+    unchanged: set[str] = field(default_factory=set)
+    fresh: list[Variable] = field(default_factory=list)
+    settled: list[Variable] = field(default_factory=list)
+    arrays: dict[object, Place] = field(default_factory=dict)
+    changes: list[frozenset[str]] = field(default_factory=list)
+    digits: dict[Digit, Scalar] = field(default_factory=dict)
+    commenting: bool = False
+    changing: dict[int, frozenset[str]] = field(default_factory=dict)
+    prologue: Suite = field(default_factory=Suite)
+    stored: set[str] = field(default_factory=set)
+    loops: list[tuple[str, Key]] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+
+    # Scopes
+
+    def find(self, name: str) -> Binding | None:
+        """What `name` is bound to in the scopes of the function being lowered."""
+        for scope in reversed(self.scopes):
+            if name in scope.names:
+                return scope.names[name]
+            if scope.wall:
+                break
+        return None
+
+    def bind(self, name: str, binding: Binding) -> None:
+        """Declare `name` in the innermost scope."""
+        self.scopes[-1].names[name] = binding
+
+    @property
+    def depth(self) -> int:
+        """How many scopes are open, those of callers included."""
+        return self.scopes[-1].depth if self.scopes else 0
+
+    @contextmanager
+    def scope(self, wall: bool = False) -> Iterator[Scope]:
+        """A block's scope."""
+        opened = Scope(self.depth + 1, wall=wall)
+        self.scopes.append(opened)
+        self.names.enter()
+        try:
+            yield opened
+        finally:
+            self.scopes.pop()
+            self.names.leave()
+
+    @contextmanager
+    def within(self, step: object) -> Iterator[None]:
+        """Tell what is declared inside from what other uses of the same text declare."""
+        before = self.path
+        self.path = (*before, step)
+        try:
+            yield
+        finally:
+            self.path = before
+
+    def key(self, node: object, part: str = "") -> Key:
+        """What names `node` in every pass."""
+        return (*self.path, id(node), part)
+
+    # Masks
+
+    @property
+    def mask(self) -> Scalar | None:
+        """The lanes that run now; None for all."""
+        return self.frames[-1].mask
+
+    def mask_for(self, depth: int) -> Scalar | None:
+        """The mask an assignment needs to a variable declared at `depth`."""
+        needed = any(f.mask is not None and f.resume > depth for f in self.frames)
+        return self.mask if needed else None
+
+    def narrow(self, condition: Scalar) -> Scalar | None:
+        """The lanes that run now and where `condition` holds, evaluated here."""
+        if condition.constant is not None:
+            return self.mask if condition.constant else condition
+        mask = condition if self.mask is None else both(self.mask, condition)
+        return mask if mask.is_name and mask.text in self.unchanged else self.temporary(mask, "mask")
+
+    @contextmanager
+    def only(self, mask: Scalar | None, resume: int | None = None) -> Iterator[None]:
+        """Run what is inside in the lanes of `mask`."""
+        self.frames.append(Frame(mask, self.depth + 1 if resume is None else resume))
+        try:
+            yield
+        finally:
+            self.frames.pop()
+
+    @contextmanager
+    def where(self, condition: Scalar, resume: int | None = None) -> Iterator[None]:
+        """Run what is inside in the lanes where `condition` holds."""
+        with self.only(self.narrow(condition), resume):
+            yield
+
+    def unchanging(self, name: str) -> bool:
+        """Whether a name of the output is never assigned again."""
+        return name in self.unchanged or is_temporary(name)
+
+    # Output
+
+    def emit(self, line: Line) -> None:
+        """Append a statement."""
+        self.suite.nodes.append(line)
+
+    @contextmanager
+    def into(self, suite: Suite, python: bool = True) -> Iterator[None]:
+        """Append what is inside to `suite`, the body of a statement of Python where `python`."""
+        before, self.suite = self.suite, suite
+        self.python_depth += python
+        try:
+            yield
+        finally:
+            self.suite = before
+            self.python_depth -= python
+
+    def temporary(self, value: Scalar, stem: str = "value", effect: bool = False, loads: bool = False) -> Scalar:
+        """`value` under a name of its own, evaluated here."""
+        name = self.names.temporary(stem)
+        self.emit(Line(value.text, name, effect, not effect, loads, value.level))
+        return replace(value, text=name, level=99, opposite=None)
+
+    def assigned(self, body: object) -> frozenset[str]:
+        """The names of the source that a body may change."""
+        if id(body) not in self.changing:
+            self.changing[id(body)] = assigned_names(self.unit, body)
+        return self.changing[id(body)]
+
+    def helper(self, name: str) -> str:
+        """Call for a function of the device room; its name."""
+        self.helpers.add(name)
+        return name
+
+    @property
+    def block(self) -> str:
+        """The number of elements of a varying value, as text."""
+        return self.threads_text

@@ -1,0 +1,204 @@
+"""Declarations of variables: in registers, shared, and aliases of types."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
+from porter.syntax.nodes import Variable as Declared
+from porter_triton.lower import access, expressions, locals_, resolve
+from porter_triton.lower.context import Closure, Context
+from porter_triton.lower.emit import Line
+from porter_triton.lower.launch import LoweredParameter, ParameterKind
+from porter_triton.lower.places import Cursor, Held, Memory, Place, SharedArray, SharedRecords, Slot
+from porter_triton.lower.types import INT, Arithmetic, Array, Pointer, Record, Type, size
+from porter_triton.lower.values import Address, Fields, Value, number
+from porter_triton.refusal import Refusal
+
+
+def declare(cx: Context, node: Declare) -> None:
+    """`int i = 0, *p;`."""
+    for variable in node.variables:
+        cx.bind(variable.name, _place(cx, variable))
+
+
+def alias(cx: Context, node: Alias) -> None:
+    """`using T = type;`."""
+    if node.template:
+        raise Refusal(node.line, "an alias template inside a function")
+    cx.bind(node.name, resolve.type_of(cx, node.type, node.line))
+
+
+def _place(cx: Context, node: Declared) -> Place | Closure:
+    if "shared" in node.storage:
+        return shared(cx, node)
+    if isinstance(node.value, Lambda):
+        return Closure(node.value, tuple(cx.scopes))
+    if node.storage == "static":
+        raise Refusal(node.line, f"`{node.name}` is static")
+    if node.type.reference and node.value is not None:
+        return _pinned(cx, expressions.place(cx, node.value))
+    if node.type.name == "auto":
+        if node.value is None:
+            raise Refusal(node.line, f"`{node.name}` is `auto` without a value")
+        return hold(cx, node.name, expressions.value(cx, node.value), node, node.line)
+    type_ = resolve.type_of(cx, node.type, node.line)
+    if node.extents:
+        return _array(cx, node, type_)
+    if node.value is None:
+        if isinstance(type_, Record):
+            return _default(cx, node, type_)
+        if isinstance(type_, Pointer):
+            raise Refusal(node.line, f"the pointer `{node.name}` is set later")
+        return locals_.variable(cx, node.name, type_, node, node.line)
+    return hold(cx, node.name, initial(cx, type_, node.value, node.line), node, node.line)
+
+
+def _default(cx: Context, node: Declared, type_: Record) -> Place:
+    return locals_.variable(cx, node.name, type_, node, node.line)
+
+
+def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
+    """The value of `node` as what initialises a `type_`."""
+    if isinstance(node, Braces) and node.type is None:
+        if isinstance(type_, Record):
+            return expressions.aggregate(cx, type_, node)
+        if not node.items:
+            return locals_.zero(type_)
+        node = node.items[0]
+    value = expressions.value(cx, node)
+    if isinstance(type_, Arithmetic):
+        return access.convert(access.scalar(value, line), type_, line)
+    if isinstance(type_, Record) and not (isinstance(value, Fields) and value.type == type_):
+        return expressions.cast(cx, value, type_, line)
+    return value
+
+
+def hold(cx: Context, name: str, value: Value, node: object, line: int) -> Place:
+    """A variable that begins with `value`."""
+    changes = name in cx.changes[-1]
+    if isinstance(value, Fields):
+        place = locals_.variable(cx, name, value.type, node, line)
+        access.store(cx, place, value, line)
+        return place
+    if isinstance(value, Address):
+        return cursor(cx, name, value, node, line) if changes else Held(value)
+    held = access.scalar(value, line)
+    return access.declare(cx, name, held.type, node, held, not changes, line)
+
+
+def cursor(cx: Context, name: str, value: Address, node: object, line: int) -> Place:
+    """A pointer variable into registers, which moves."""
+    offset = access.declare(cx, name, INT, node, value.offset, False, line)
+    assert not isinstance(offset, Held)
+    return Cursor(value.place, offset)
+
+
+def _pinned(cx: Context, place: Place) -> Place:
+    """A place whose index is evaluated now: what a reference is bound to."""
+    if isinstance(place, Memory):
+        return replace(place, pointer=expressions.frozen(cx, place.pointer))
+    if isinstance(place, Slot):
+        return replace(place, offset=expressions.frozen(cx, place.offset))
+    return place
+
+
+def _array(cx: Context, node: Declared, type_: Type) -> Place:
+    items: tuple[Expression, ...] | None = None
+    if isinstance(node.value, Braces):
+        items = node.value.items
+    if node.extents == (None,) and items is not None:
+        extents: tuple[int, ...] = (len(items),)
+    else:
+        extents = resolve.extents(cx, node.extents, node.line)
+    count = 1
+    for extent in extents:
+        count *= extent
+    array = locals_.declare(cx, node.name, type_, count, node, node.line)
+    if items is not None:
+        flat = _flattened(items)
+        locals_.fill(cx, array, [initial(cx, type_, item, node.line) for item in flat], node.line)
+    return Slot(array, number(0), extents) if len(extents) > 1 else array
+
+
+def _flattened(items: tuple[Expression, ...]) -> list[Expression]:
+    flat: list[Expression] = []
+    for item in items:
+        flat += _flattened(item.items) if isinstance(item, Braces) and item.type is None else [item]
+    return flat
+
+
+def shared(cx: Context, node: Declared) -> Place:
+    """A `__shared__` variable: one for the block, however often its declaration is reached."""
+    name = node.name
+    type_ = resolve.type_of(cx, node.type, node.line)
+    if node.storage == "extern shared":
+        return arena(cx, name, type_, node.line)
+    found = cx.arrays.get((id(node), type_))
+    if found is None:
+        extents = resolve.extents(cx, node.extents, node.line)
+        count = 1
+        for extent in extents:
+            count *= extent
+        array = _shared_array(cx, name, type_, count, node.line)
+        found = array
+        if not extents:
+            found = Slot(array, number(0))
+        elif len(extents) > 1:
+            found = Slot(array, number(0), extents)
+        cx.arrays[id(node), type_] = found
+    return found
+
+
+def _shared_array(cx: Context, name: str, type_: Type, count: int, line: int) -> SharedArray | SharedRecords:
+    if isinstance(type_, Record):
+        return SharedRecords(type_, {f: _shared_array(cx, f"{name}_{f}", t, count, line) for f, t in type_.fields})
+    if isinstance(type_, Array | Pointer):
+        raise Refusal(line, f"`{name}` is a shared array of arrays or pointers")
+    padded = 1 << max(count - 1, 0).bit_length()
+    return _tensor(cx, name, type_, count, padded, str(padded))
+
+
+def _tensor(cx: Context, name: str, type_: Arithmetic, count: int | None, padded: int | None, text: str) -> SharedArray:
+    python = cx.names.declare(name, (type_, "shared", text))
+    if padded is not None and padded == cx.padded:
+        text = cx.threads_text
+    cx.prologue.nodes.append(Line(f"tl.zeros([{text}], {type_.triton})", python))
+    return SharedArray(python, type_, count, padded, text, 0, cx.key(name))
+
+
+def arena(cx: Context, name: str, type_: Type, line: int) -> Place:
+    """The dynamic shared memory as an array of `type_`. Memory of one type is never read as another (strict aliasing),
+
+    so each type has a tensor of its own that stands for the whole of it.
+    """
+    if isinstance(type_, Record):
+        return SharedRecords(type_, {f: _column(cx, f"{name}_{f}", type_, t, line) for f, t in type_.fields})
+    if not isinstance(type_, Arithmetic):
+        raise Refusal(line, f"`{name}` is an array of pointers or arrays")
+    return _column(cx, name, type_, type_, line)
+
+
+def _column(cx: Context, name: str, whole: Type, type_: Type, line: int) -> SharedArray:
+    bytes_ = size(whole)
+    if not isinstance(type_, Arithmetic) or bytes_ is None:
+        raise Refusal(line, f"`{name}` is an array of structs of several types")
+    key = ("extern", name, type_, bytes_)
+    found = cx.arrays.get(key)
+    if found is None:
+        found = _dynamic(cx, name, type_, bytes_)
+        cx.arrays[key] = found
+    assert isinstance(found, SharedArray)
+    found.arena = name
+    return found
+
+
+def _dynamic(cx: Context, name: str, type_: Arithmetic, bytes_: int) -> SharedArray:
+    total = cx.launch.shared_bytes
+    if total is not None:
+        count = max(total // bytes_, 1)
+        padded = 1 << (count - 1).bit_length()
+        return _tensor(cx, name, type_, count, padded, str(padded))
+    text = cx.names.declare(f"{name.upper()}_SIZE", ("constexpr", name))
+    cx.parameters.append(LoweredParameter(text, ParameterKind.SHARED, type_.dtype, name, bytes_))
+    return _tensor(cx, name, type_, None, None, text)

@@ -1,0 +1,115 @@
+"""The Python that comes out, as a tree of statements whose expressions are text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_IDENTIFIER = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*")
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The identifiers a text reads; attributes and strings are none."""
+    return frozenset(_IDENTIFIER.findall(text))
+
+
+@dataclass(slots=True)
+class Line:
+    """`target = text`, or `text` alone. `effect`: it must run even if nobody reads the target.
+
+    `temporary` targets were made up here and may be folded into their only reader; `loads`: the text reads memory.
+    """
+
+    text: str
+    target: str = ""
+    effect: bool = False
+    temporary: bool = False
+    loads: bool = False
+    level: int = 0
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names the text reads."""
+        return names_in(self.text)
+
+
+@dataclass(slots=True)
+class Comment:
+    """`# text`."""
+
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class Suite:
+    """Statements in order."""
+
+    nodes: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Branch:
+    """`if condition:`; `opposite` is the negated condition."""
+
+    condition: str
+    opposite: str
+    yes: Suite
+    no: Suite
+
+
+@dataclass(slots=True)
+class Loop:
+    """`for variable in range(...)`, or `while condition` where there is no variable."""
+
+    variable: str
+    header: str
+    body: Suite
+
+
+@dataclass(slots=True)
+class Leave:
+    """`return`."""
+
+
+Node = Line | Comment | Branch | Loop | Leave
+
+
+def lines_of(suite: Suite) -> Iterator[Line]:
+    """Every line, however deep."""
+    for node in suite.nodes:
+        if isinstance(node, Line):
+            yield node
+        elif isinstance(node, Branch):
+            yield from lines_of(node.yes)
+            yield from lines_of(node.no)
+        elif isinstance(node, Loop):
+            yield from lines_of(node.body)
+
+
+def assigned(suite: Suite) -> frozenset[str]:
+    """The names a suite assigns."""
+    return frozenset(line.target for line in lines_of(suite) if line.target)
+
+
+def render(suite: Suite, source_name: str, indent: int = 1) -> list[str]:
+    """The lines of text."""
+    pad = "    " * indent
+    lines: list[str] = []
+    for node in suite.nodes:
+        if isinstance(node, Comment):
+            last = "" if node.last <= node.first else f"-{node.last}"
+            lines.append(f"{pad}# {source_name}:{node.first}{last}")
+        elif isinstance(node, Line):
+            lines.append(pad + (f"{node.target} = {node.text}" if node.target else node.text))
+        elif isinstance(node, Leave):
+            lines.append(pad + "return")
+        elif isinstance(node, Loop):
+            head = f"for {node.variable} in {node.header}:" if node.variable else f"while {node.header}:"
+            lines += [pad + head, *render(node.body, source_name, indent + 1)]
+        else:
+            lines += [f"{pad}if {node.condition}:", *render(node.yes, source_name, indent + 1)]
+            if node.no.nodes:
+                lines += [f"{pad}else:", *render(node.no, source_name, indent + 1)]
+    return lines

@@ -1,0 +1,496 @@
+"""Expressions to values: C's rules of evaluation, with guarded operands under their own mask."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from porter.syntax.nodes import (
+    Assign,
+    Binary,
+    Braces,
+    Call,
+    Cast,
+    Choice,
+    Expression,
+    Lambda,
+    Literal,
+    Member,
+    Name,
+    SizeOf,
+    Subscript,
+    TypeName,
+    Unary,
+    Unread,
+    Update,
+)
+from porter_triton.lower import access, builtins_, calls, locals_, memory, resolve
+from porter_triton.lower.arithmetic import binary, complement, condition, convert, disjunction, negative, settled
+from porter_triton.lower.context import Closure, Context
+from porter_triton.lower.emit import Suite
+from porter_triton.lower.places import (
+    Held,
+    LocalArray,
+    Members,
+    Memory,
+    Place,
+    SharedArray,
+    SharedRecords,
+    Slot,
+    Variable,
+)
+from porter_triton.lower.types import (
+    BOOL,
+    BUILT_IN,
+    DOUBLE,
+    INT,
+    LONG,
+    ULONG,
+    Arithmetic,
+    Pointer,
+    Record,
+    common,
+    size,
+)
+from porter_triton.lower.values import Address, Fields, Nothing, Scalar, Value, both, negation, number
+from porter_triton.refusal import Refusal
+
+
+def value(cx: Context, node: Expression) -> Value:
+    """The value of an expression; what it does is emitted before."""
+    handler = _VALUES.get(type(node))
+    if handler is None:
+        raise Refusal(getattr(node, "line", 0), f"an expression of this kind ({type(node).__name__})")
+    return handler(cx, node)
+
+
+def scalar(cx: Context, node: Expression) -> Scalar:
+    """The value of an expression that is a number or a pointer to global memory."""
+    return access.scalar(value(cx, node), node.line)
+
+
+def truth(cx: Context, node: Expression) -> Scalar:
+    """The value of an expression as a condition."""
+    return condition(scalar(cx, node), node.line)
+
+
+def constant(cx: Context, node: Expression | TypeName, line: int) -> Scalar:
+    """The value of an expression that must be known now."""
+    if isinstance(node, TypeName):
+        raise Refusal(line, f"the type `{node.name}` stands where a number is needed")
+    probe = Suite()
+    with cx.into(probe, python=False):
+        found = scalar(cx, node)
+    if found.constant is None and found.fixed is not None and isinstance(found.type, Arithmetic):
+        found = number(found.fixed, found.type)
+    if found.constant is None:
+        raise Refusal(line, "a number that must be known before the kernel runs is not")
+    return found
+
+
+def place(cx: Context, node: Expression) -> Place:
+    """The place an lvalue names; other expressions give their value a place that can only be read."""
+    if isinstance(node, Name):
+        return _named_place(cx, node)
+    if isinstance(node, Subscript):
+        return _element(cx, node)
+    if isinstance(node, Member):
+        return _member(cx, node)
+    if isinstance(node, Unary) and node.operator == "*":
+        return pointee(cx, value(cx, node.operand), node.line)
+    if isinstance(node, Assign | Update):
+        value(cx, node)
+        return place(cx, node.target if isinstance(node, Assign) else node.operand)
+    if isinstance(node, Cast) and node.type.reference:
+        return _viewed(cx, place(cx, node.operand), resolve.type_of(cx, node.type, node.line), node.line)
+    return Held(value(cx, node))
+
+
+def pointee(cx: Context, pointer: Value, line: int) -> Place:
+    """What a pointer points to."""
+    if isinstance(pointer, Address):
+        if isinstance(pointer.place, LocalArray | SharedArray | SharedRecords):
+            return Slot(pointer.place, pointer.offset)
+        if pointer.offset.constant != 0:
+            raise Refusal(line, "an address is advanced beyond the variable it is that of")
+        return pointer.place
+    if isinstance(pointer, Scalar) and isinstance(pointer.type, Pointer):
+        return Memory(pointer, pointer.type.element)
+    raise Refusal(line, "what is dereferenced is no pointer")
+
+
+def _named_place(cx: Context, node: Name) -> Place:
+    bound = cx.find(node.name)
+    if bound is None:
+        known = builtins_.name(cx, node)
+        if known is None:
+            raise Refusal(node.line, f"`{node.name}` is not known")
+        return Held(known)
+    if isinstance(bound, Scalar | Fields | Address):
+        return Held(bound)
+    if isinstance(bound, Variable | Members | LocalArray | SharedArray | SharedRecords | Slot | Memory | Held):
+        return bound
+    raise Refusal(node.line, f"`{node.name}` is used as a value")
+
+
+def _element(cx: Context, node: Subscript) -> Place:
+    owner = place(cx, node.owner)
+    index = scalar(cx, node.index)
+    if isinstance(owner, Slot) and owner.extents:
+        offset, rest = access.index(owner.extents, owner.offset, index, node.line)
+        return Slot(owner.array, offset, rest)
+    held = access.load(cx, owner, node.line)
+    if isinstance(held, Address):
+        return pointee(cx, replace(held, offset=binary("+", held.offset, index, node.line)), node.line)
+    if isinstance(held, Scalar) and isinstance(held.type, Pointer):
+        return pointee(cx, memory.step(held, index, "+", node.line), node.line)
+    raise Refusal(node.line, "what is subscripted is neither an array nor a pointer")
+
+
+def _member(cx: Context, node: Member) -> Place:
+    owner = pointee(cx, value(cx, node.owner), node.line) if node.arrow else place(cx, node.owner)
+    return field(cx, owner, node.name, node.line)
+
+
+def field(cx: Context, owner: Place, name: str, line: int) -> Place:
+    """The field `name` of what `owner` holds."""
+    if isinstance(owner, Members) and name in owner.fields:
+        return owner.fields[name]
+    if isinstance(owner, Slot) and isinstance(owner.array, SharedRecords) and name in owner.array.fields:
+        return Slot(owner.array.fields[name], owner.offset)
+    if isinstance(owner, Slot) and isinstance(owner.array, LocalArray):
+        inner = locals_.element(cx, owner.array, owner.offset, line)
+        return field(cx, inner if inner is not None else owner.array.elements[0], name, line)
+    if isinstance(owner, Memory) and isinstance(owner.type, Record):
+        return memory.field(owner, name, line)
+    held = access.load(cx, owner, line)
+    if isinstance(held, Fields) and name in dict(held.values):
+        return Held(held.field(name))
+    raise Refusal(line, f"`{name}` is no field of what stands before it")
+
+
+def _viewed(cx: Context, owner: Place, type_: object, line: int) -> Place:
+    if access.place_type(owner) == type_:
+        return owner
+    raise Refusal(line, "a reference to one type is cast to a reference to another")
+
+
+def _literal(cx: Context, node: Literal) -> Value:
+    if isinstance(node.value, str):
+        raise Refusal(node.line, "a string is used as a value")
+    if node.type == "nullptr":
+        return number(0, LONG)
+    type_ = BUILT_IN.get(node.type)
+    if not isinstance(type_, Arithmetic):
+        raise Refusal(node.line, f"a literal of type `{node.type}`")
+    return number(node.value, type_)
+
+
+def _loaded(cx: Context, node: Name | Subscript | Member) -> Value:
+    return access.load(cx, place(cx, node), node.line)
+
+
+def _unary(cx: Context, node: Unary) -> Value:
+    if node.operator == "*":
+        return access.load(cx, place(cx, node), node.line)
+    if node.operator == "&":
+        return address(cx, node.operand, node.line)
+    operand = value(cx, node.operand)
+    if isinstance(operand, Fields):
+        return calls.operator(cx, node.operator, (operand,), node.line)
+    held = access.scalar(operand, node.line)
+    if node.operator == "!":
+        return negation(condition(held, node.line))
+    if node.operator == "-":
+        return negative(held, node.line)
+    if node.operator == "~":
+        return complement(held, node.line)
+    return binary("+", held, number(0, INT), node.line)
+
+
+def address(cx: Context, node: Expression, line: int) -> Value:
+    """`&node`."""
+    target = place(cx, node)
+    if isinstance(target, Memory):
+        return target.pointer
+    if isinstance(target, Slot) and not target.extents:
+        return Address(target.array, target.offset)
+    if isinstance(target, Variable | Members):
+        return Address(target, number(0))
+    raise Refusal(line, "the address of what is no variable, element or memory")
+
+
+def _update(cx: Context, node: Update) -> Value:
+    target = place(cx, node.operand)
+    before = access.load(cx, target, node.line)
+    if isinstance(before, Scalar) and not node.prefix and before.constant is None:
+        before = cx.temporary(before, "old")
+    after = add(cx, node.operator[0], before, number(1), node.line)
+    access.store(cx, target, after, node.line)
+    return access.load(cx, target, node.line) if node.prefix else before
+
+
+def add(cx: Context, operator: str, left: Value, right: Scalar, line: int) -> Value:
+    """`left + right` or `left - right`, where left may be a pointer of any kind."""
+    if isinstance(left, Address):
+        return replace(left, offset=binary(operator, left.offset, right, line))
+    held = access.scalar(left, line)
+    if isinstance(held.type, Pointer):
+        return memory.step(held, right, operator, line)
+    return binary(operator, held, right, line)
+
+
+def _assign(cx: Context, node: Assign) -> Value:
+    if not node.operator:
+        given = converted_braces(cx, node)
+        target = place(cx, node.target)
+        access.store(cx, target, given, node.line)
+        return given if not isinstance(given, Scalar) else _as_stored(target, given, node.line)
+    right = value(cx, node.value)
+    target = place(cx, node.target)
+    left = access.load(cx, target, node.line)
+    result = operate(cx, node.operator, left, right, node.line)
+    access.store(cx, target, result, node.line)
+    return result if not isinstance(result, Scalar) else _as_stored(target, result, node.line)
+
+
+def converted_braces(cx: Context, node: Assign) -> Value:
+    """The value of `x = {a, b}`, whose type is that of x."""
+    if isinstance(node.value, Braces) and node.value.type is None:
+        target = access.place_type(place(cx, node.target))
+        if isinstance(target, Record):
+            return aggregate(cx, target, node.value)
+    return value(cx, node.value)
+
+
+def _as_stored(target: Place, given: Scalar, line: int) -> Value:
+    if isinstance(target, Variable):
+        return access.read(target)
+    type_ = access.place_type(target)
+    return convert(given, type_, line) if isinstance(type_, Arithmetic) else given
+
+
+def _binary(cx: Context, node: Binary) -> Value:
+    if node.operator == ",":
+        value(cx, node.left)
+        return value(cx, node.right)
+    if node.operator in {"&&", "||"}:
+        return _short_circuit(cx, node)
+    left = value(cx, node.left)
+    if isinstance(left, Scalar) and acts(node.right):
+        left = frozen(cx, left)
+    return operate(cx, node.operator, left, value(cx, node.right), node.line)
+
+
+def frozen(cx: Context, held: Scalar) -> Scalar:
+    """`held` evaluated here, before what follows changes what it names."""
+    return held if access.is_stable(cx, held) else cx.temporary(held)
+
+
+def acts(node: Expression) -> bool:
+    """Whether an expression may change a variable: it assigns or calls."""
+    if isinstance(node, Assign | Update | Call):
+        return True
+    children = [getattr(node, part, None) for part in _PARTS]
+    inner = [c for c in children if c is not None and not isinstance(c, TypeName | str)]
+    return any(acts(c) for c in inner)
+
+
+_PARTS = ("left", "right", "operand", "owner", "index", "condition", "yes", "no")
+
+
+def operate(cx: Context, operator: str, left: Value, right: Value, line: int) -> Value:
+    """`left operator right` for values of any kind."""
+    if isinstance(left, Fields) or isinstance(right, Fields):
+        return calls.operator(cx, operator, (left, right), line)
+    if operator in {"+", "-"} and (_points(left) or _points(right)):
+        if _points(left) and _points(right):
+            return _difference(left, right, line)
+        if _points(right):
+            left, right = right, left
+        return add(cx, operator, left, access.scalar(right, line), line)
+    return binary(operator, access.scalar(left, line), access.scalar(right, line), line)
+
+
+def _points(held: Value) -> bool:
+    return isinstance(held, Address) or (isinstance(held, Scalar) and isinstance(held.type, Pointer))
+
+
+def _difference(left: Value, right: Value, line: int) -> Scalar:
+    if isinstance(left, Address) and isinstance(right, Address) and left.place is right.place:
+        return convert(binary("-", left.offset, right.offset, line), LONG)
+    raise Refusal(line, "two pointers are subtracted")
+
+
+def _short_circuit(cx: Context, node: Binary) -> Scalar:
+    left = truth(cx, node.left)
+    decisive = node.operator == "||"
+    if left.constant is not None:
+        return left if bool(left.constant) == decisive else truth(cx, node.right)
+    if acts(node.right):
+        left = frozen(cx, left)
+    with cx.where(negation(left) if decisive else left):
+        right = truth(cx, node.right)
+    return disjunction(left, right) if decisive else both(left, right)
+
+
+def _choice(cx: Context, node: Choice) -> Value:
+    chosen = truth(cx, node.condition)
+    if chosen.constant is not None:
+        return value(cx, node.yes if chosen.constant else node.no)
+    if acts(node.yes) or acts(node.no):
+        chosen = frozen(cx, chosen)
+    with cx.where(chosen):
+        yes = value(cx, node.yes)
+        if isinstance(yes, Scalar) and acts(node.no):
+            yes = frozen(cx, yes)
+    with cx.where(negation(chosen)):
+        no = value(cx, node.no)
+    return choose(chosen, yes, no, node.line)
+
+
+def choose(chosen: Scalar, yes: Value, no: Value, line: int) -> Value:
+    """`chosen ? yes : no` of two values."""
+    if isinstance(yes, Nothing) and isinstance(no, Nothing):
+        return yes
+    if isinstance(yes, Fields) and isinstance(no, Fields) and yes.type == no.type:
+        return Fields(yes.type, tuple((n, choose(chosen, v, no.field(n), line)) for n, v in yes.values))
+    if isinstance(yes, Address) and isinstance(no, Address) and yes.place is no.place:
+        offset = choose(chosen, yes.offset, no.offset, line)
+        assert isinstance(offset, Scalar)
+        return Address(yes.place, offset)
+    left, right = access.scalar(yes, line), access.scalar(no, line)
+    if isinstance(left.type, Arithmetic) and isinstance(right.type, Arithmetic):
+        type_ = left.type if left.type == right.type else common(left.type, right.type)
+        single = _chosen_single(chosen, left, right, type_, line)
+        left, right = settled(convert(left, type_)), settled(convert(right, type_))
+        if left.constant is not None and right.constant is not None:
+            left = replace(left, text=f"tl.full([], {left.text}, {type_.triton})", level=99, constant=None, loose=False)
+        elif (left if left.constant is None else right).carried != type_:
+            left, right = settled(replace(left, interval=None)), settled(replace(right, interval=None))
+    elif left.type != right.type:
+        raise Refusal(line, "`?:` chooses between a pointer and something else")
+    else:
+        type_, single = left.type, None
+    varying = chosen.varying or left.varying or right.varying
+    interval = None
+    if left.interval is not None and right.interval is not None:
+        interval = (min(left.interval[0], right.interval[0]), max(left.interval[1], right.interval[1]))
+    text = f"tl.where({chosen.text}, {left.text}, {right.text})"
+    held = left.held if left.constant is None else right.held
+    return Scalar(text, type_, varying, interval=interval, bases=left.bases | right.bases, held=held, single=single)
+
+
+def _chosen_single(chosen: Scalar, left: Scalar, right: Scalar, type_: Arithmetic, line: int) -> Scalar | None:
+    if type_ is not DOUBLE:
+        return None
+    from porter_triton.lower.arithmetic import narrowed  # noqa: PLC0415
+
+    yes, no = narrowed(left), narrowed(right)
+    if yes is None or no is None:
+        return None
+    found = choose(chosen, yes, no, line)
+    return found if isinstance(found, Scalar) else None
+
+
+def _cast(cx: Context, node: Cast) -> Value:
+    type_ = resolve.type_of(cx, node.type, node.line) if node.type.name != "void" or node.type.pointers else None
+    operand = value(cx, node.operand)
+    if type_ is None:
+        return Nothing()
+    return cast(cx, operand, type_, node.line)
+
+
+def cast(cx: Context, operand: Value, type_: object, line: int) -> Value:
+    """`(T)operand`."""
+    if isinstance(type_, Arithmetic):
+        return convert(access.scalar(operand, line), type_, line)
+    if isinstance(type_, Record):
+        if isinstance(operand, Fields) and operand.type == type_:
+            return operand
+        return calls.construct(cx, type_, (operand,), line)
+    if isinstance(type_, Pointer):
+        if isinstance(operand, Address):
+            return _viewed_address(cx, operand, type_, line)
+        held = access.scalar(operand, line)
+        if isinstance(held.type, Pointer):
+            return memory.view(held, type_.element, line)
+    raise Refusal(line, "a cast between types that have nothing in common")
+
+
+def _viewed_address(cx: Context, operand: Address, type_: Pointer, line: int) -> Address:
+    place_ = operand.place
+    element = (
+        place_.element if isinstance(place_, LocalArray | SharedArray | SharedRecords) else access.place_type(place_)
+    )
+    if element == type_.element:
+        return operand
+    raise Refusal(line, "a shared or local array or a variable is read as another type")
+
+
+def _braces(cx: Context, node: Braces) -> Value:
+    if node.type is None:
+        if len(node.items) == 1:
+            return value(cx, node.items[0])
+        raise Refusal(node.line, "braces whose type is not known")
+    type_ = resolve.type_of(cx, node.type, node.line)
+    if isinstance(type_, Record):
+        return aggregate(cx, type_, node)
+    if not node.items:
+        return locals_.zero(type_)
+    return cast(cx, value(cx, node.items[0]), type_, node.line)
+
+
+def aggregate(cx: Context, type_: Record, node: Braces) -> Value:
+    """`T{a, b}` or `T(a, b)`."""
+    return calls.construct(cx, type_, tuple(value(cx, item) for item in node.items), node.line)
+
+
+def _size_of(cx: Context, node: SizeOf) -> Scalar:
+    if isinstance(node.of, TypeName):
+        bytes_ = size(resolve.type_of(cx, node.of, node.line))
+    else:
+        target = place(cx, node.of)
+        if isinstance(target, LocalArray) or (isinstance(target, SharedArray) and target.count is not None):
+            inner = size(target.element)
+            bytes_ = None if inner is None else inner * target.count
+        else:
+            type_ = access.place_type(target)
+            bytes_ = None if type_ is None else size(type_)
+    if bytes_ is None:
+        raise Refusal(node.line, "the size of a type is not known")
+    return number(bytes_, ULONG)
+
+
+def _call(cx: Context, node: Call) -> Value:
+    return calls.call(cx, node)
+
+
+def _lambda(cx: Context, node: Lambda) -> Value:
+    raise Refusal(node.line, "a lambda is used as a value")
+
+
+def _unread(cx: Context, node: Unread) -> Value:
+    raise Refusal(node.line, f"not understood ({node.reason}): {node.text}")
+
+
+_VALUES: dict[type, Callable[..., Value]] = {
+    Literal: _literal,
+    Name: _loaded,
+    Subscript: _loaded,
+    Member: _loaded,
+    Unary: _unary,
+    Update: _update,
+    Assign: _assign,
+    Binary: _binary,
+    Choice: _choice,
+    Cast: _cast,
+    Braces: _braces,
+    SizeOf: _size_of,
+    Call: _call,
+    Lambda: _lambda,
+    Unread: _unread,
+}
+
+__all__ = ["BOOL", "Closure", "math", "place", "scalar", "truth", "value"]

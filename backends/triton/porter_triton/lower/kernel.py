@@ -1,0 +1,140 @@
+"""A kernel's tree to the text of a Triton function."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Parameter
+from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.lower import access, coordinates, resolve, statements
+from porter_triton.lower.context import Context, Decisions
+from porter_triton.lower.emit import Suite, render
+from porter_triton.lower.launch import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
+from porter_triton.lower.naming import Names, settle
+from porter_triton.lower.places import Held, Members, Place, Variable
+from porter_triton.lower.prune import prune
+from porter_triton.lower.types import FLOAT, Arithmetic, Pointer, Record, Type, components
+from porter_triton.lower.values import Scalar
+from porter_triton.refusal import Refusal
+
+_MOST_PASSES = 64
+
+
+def lower_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> LoweredKernel:
+    """`kernel` as a Triton function for launches like `launch`; raises `Refusal` with line and reason.
+
+    A pass assumes of every variable that all threads agree on it, until an assignment shows otherwise; the next pass
+    knows better, until one finds nothing new.
+    """
+    decisions = Decisions()
+    for _ in range(_MOST_PASSES):
+        known = decisions.size
+        cx = Context(unit, kernel, launch, decisions, Names(frozenset()))
+        refusal = _attempt(cx)
+        if decisions.size == known:
+            if refusal is not None:
+                raise refusal
+            return _written(cx)
+    raise Refusal(kernel.head.header.line, "the analysis of the kernel does not come to an end")
+
+
+def _attempt(cx: Context) -> Refusal | None:
+    """One pass; a refusal counts only if the pass has found nothing new."""
+    try:
+        _lower(cx)
+    except Refusal as refusal:
+        return refusal
+    return None
+
+
+def _lower(cx: Context) -> None:
+    kernel = cx.kernel
+    body = kernel.body
+    cx.changes.append(cx.assigned(body))
+    with cx.scope(wall=True):
+        for i, parameter in enumerate(kernel.head.template):
+            if i < len(cx.launch.template):
+                resolve.bind_argument(cx, parameter.name, cx.launch.template[i], kernel.head.header.line)
+        _declare_thread(cx)
+        places = [(p.name, _parameter(cx, p)) for p in kernel.parameters]
+        coordinates.begin(cx)
+        for name, place in places:
+            cx.bind(name, _copied(cx, name, place))
+        with cx.scope():
+            statements.push_target(cx, "return", node=body, kernel=True)
+            cx.frames = [type(f)(f.mask, 0) for f in cx.frames]
+            statements.run(cx, body.statements)
+            cx.targets.pop()
+
+
+def _declare_thread(cx: Context) -> None:
+    cx.thread = cx.names.declare("tid", "thread")
+
+
+def _parameter(cx: Context, node: Parameter) -> Place:
+    line = cx.kernel.head.header.line
+    return _received(cx, node.name, resolve.type_of(cx, node.type, line), node.name, line)
+
+
+def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Place:
+    """A parameter of the Triton function; a struct's fields are parameters of their own."""
+    if isinstance(type_, Record):
+        fields = {f: _received(cx, f"{name}_{f}", t, f"{source}.{f}", line) for f, t in type_.fields}
+        return Members(type_, fields)
+    if isinstance(type_, Pointer):
+        parts = components(type_.element)
+        if parts is None:
+            raise Refusal(line, f"the parameter `{source}` points to what is no array of one scalar type")
+        python = cx.names.declare(name, "parameter")
+        cx.parameters.append(LoweredParameter(python, ParameterKind.POINTER, parts[0].dtype, source))
+        cx.unchanged.add(python)
+        return Held(Scalar(python, type_, held=Pointer(parts[0]), bases=frozenset({python})))
+    if not isinstance(type_, Arithmetic):
+        raise Refusal(line, f"the parameter `{source}` is an array")
+    python = cx.names.declare(name, "parameter")
+    cx.parameters.append(LoweredParameter(python, ParameterKind.SCALAR, type_.dtype, source))
+    cx.unchanged.add(python)
+    return Held(Scalar(python, type_, loose=type_ is FLOAT or type_.is_float))
+
+
+def _copied(cx: Context, name: str, place: Place) -> Place:
+    """A parameter that the kernel changes is a variable."""
+    if name not in cx.changes[-1]:
+        return place
+    if isinstance(place, Members):
+        return Members(place.type, {f: _copied_field(cx, p) for f, p in place.fields.items()})
+    return _copied_field(cx, place)
+
+
+def _copied_field(cx: Context, place: Place) -> Place:
+    if not isinstance(place, Held) or not isinstance(place.value, Scalar):
+        raise Refusal(cx.kernel.head.header.line, "a struct parameter that holds structs is changed")
+    value = place.value
+    key = ("parameter", value.text)
+    variable = Variable(value.text, value.type, key, cx.depth, key in cx.decisions.varying, bases=value.bases)
+    cx.unchanged.discard(value.text)
+    access.assign(cx, variable, value, cx.kernel.head.header.line)
+    return variable
+
+
+def _written(cx: Context) -> LoweredKernel:
+    suite = Suite(cx.prologue.nodes + cx.suite.nodes)
+    prune(suite)
+    source = "source"
+    lines = render(suite, source) or ["    pass"]
+    body = settle("\n".join(lines))
+    signature = ",\n    ".join(_declared(p) for p in _ordered(cx.parameters))
+    name = cx.kernel.head.name
+    text = f"@triton.jit\ndef {name}(\n    {signature},\n):\n{body}\n"
+    return LoweredKernel(name, text, tuple(_ordered(cx.parameters)), tuple(sorted(cx.helpers)))
+
+
+def _ordered(parameters: list[LoweredParameter]) -> list[LoweredParameter]:
+    last = (ParameterKind.BLOCK, ParameterKind.THREADS, ParameterKind.SHARED)
+    return sorted(parameters, key=lambda p: p.kind in last)
+
+
+def _declared(parameter: LoweredParameter) -> str:
+    if parameter.kind in {ParameterKind.BLOCK, ParameterKind.THREADS, ParameterKind.SHARED}:
+        return f"{parameter.name}: tl.constexpr"
+    if parameter.kind is ParameterKind.SCALAR:
+        return f"{parameter.name}: tl.{parameter.dtype}"
+    return parameter.name

@@ -1,0 +1,67 @@
+"""What the lowering of a kernel is told, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from porter.syntax.nodes import Expression, TypeName
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One extent of the block: its value where every launch agrees on one, and what the source calls it.
+
+    With a name it is a constexpr parameter of the kernel; without one it is written as a number.
+    """
+
+    value: int | None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchInfo:
+    """What is known of the launches of one instance of a kernel.
+
+    `template` holds its template arguments in order; `shared_bytes` is the dynamic shared memory where it is known.
+    """
+
+    block: tuple[Dimension, Dimension, Dimension] = (Dimension(None, "BLOCK_SIZE"), Dimension(1), Dimension(1))
+    template: tuple[TypeName | Expression, ...] = ()
+    shared_bytes: int | None = None
+
+
+class ParameterKind(StrEnum):
+    """What the launcher passes: the kernel's own argument, or a number known when it launches."""
+
+    POINTER = "pointer"
+    SCALAR = "scalar"
+    BLOCK = "block"  # an extent of the block, a constexpr
+    THREADS = "threads"  # the power of two the block is padded to, a constexpr
+    SHARED = "shared"  # elements of the dynamic shared array, padded to a power of two, a constexpr
+    CONSTANT = "constant"  # the tensor behind a `__constant__` or `__device__` variable
+    SCRATCH = "scratch"  # a buffer with `elements` for every program
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredParameter:
+    """A parameter of the Triton function; `dtype` is that of the value or of what is pointed to, in torch's names.
+
+    `source` is the CUDA parameter it stands for (`p.scale` for a struct's field), or for BLOCK `x`, `y` or `z`.
+    """
+
+    name: str
+    kind: ParameterKind
+    dtype: str = ""
+    source: str = ""
+    elements: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredKernel:
+    """A Triton function. `helpers` are the functions of `porter_triton.device` that its text calls."""
+
+    name: str
+    text: str
+    parameters: tuple[LoweredParameter, ...]
+    helpers: tuple[str, ...]

@@ -1,0 +1,126 @@
+"""Arrays of one thread's own: variables where every index is known, else a tensor `[threads, size]`."""
+
+from __future__ import annotations
+
+from porter_triton.lower import access
+from porter_triton.lower.arithmetic import convert, settled
+from porter_triton.lower.context import Context
+from porter_triton.lower.emit import Line
+from porter_triton.lower.places import LocalArray, Members, Place
+from porter_triton.lower.types import INT, Arithmetic, Record, Type
+from porter_triton.lower.values import Scalar, Value, number
+from porter_triton.refusal import Refusal
+
+_MOST_ELEMENTS = 1024
+
+
+def declare(cx: Context, name: str, element: Type, count: int, node: object, line: int) -> LocalArray:
+    """An array without values."""
+    if not 0 < count <= _MOST_ELEMENTS:
+        raise Refusal(line, f"an array of {count} elements for each thread")
+    key = cx.key(node)
+    array = LocalArray(name, element, count, key, cx.depth)
+    if key in cx.decisions.tensors:
+        if not isinstance(element, Arithmetic):
+            raise Refusal(
+                line, f"`{name}`, an array of structs, is indexed by what is not known before the kernel runs"
+            )
+        array.tensor = cx.names.declare(name, (element, "tensor", count))
+        cx.emit(Line(f"tl.zeros([{cx.block}, {_width(array)}], {element.triton})", array.tensor))
+    else:
+        array.elements = [variable(cx, f"{name}_{i}", element, node, line, str(i)) for i in range(count)]
+    return array
+
+
+def variable(cx: Context, name: str, type_: Type, node: object, line: int, part: str = "") -> Place:
+    """A place for a value of any type, without a value."""
+    if isinstance(type_, Record):
+        fields = {f: variable(cx, f"{name}_{f}", t, node, line, f"{part}.{f}") for f, t in type_.fields}
+        return Members(type_, fields)
+    if isinstance(type_, Arithmetic):
+        return access.declare(cx, name, type_, node, None, False, line, part)
+    raise Refusal(line, f"`{name}` holds pointers or arrays that are set later")
+
+
+def _width(array: LocalArray) -> int:
+    return 1 << (array.count - 1).bit_length()
+
+
+def element(cx: Context, array: LocalArray, offset: Scalar, line: int) -> Place | None:
+    """The place of one element; None where the index is not known in this pass."""
+    if array.tensor:
+        return None
+    if offset.fixed is not None:
+        if not 0 <= offset.fixed < array.count:
+            raise Refusal(line, f"`{array.name}` has {array.count} elements, and its element {offset.fixed} is used")
+        return array.elements[offset.fixed]
+    _ask(cx, array, offset)
+    return None
+
+
+def _ask(cx: Context, array: LocalArray, offset: Scalar) -> None:
+    """Ask the next pass to write the loops out that run through `array`, or else to hold it in a tensor."""
+    named = [key for name, key in cx.loops if name in offset.names]
+    if not offset.varying and (named or cx.loops):
+        cx.decisions.unrolled.update(named or [key for _, key in cx.loops])
+    else:
+        cx.decisions.tensors.add(array.key)
+
+
+def load(cx: Context, array: LocalArray, offset: Scalar, line: int) -> Value:
+    """The value of one element."""
+    place = element(cx, array, offset, line)
+    if place is not None:
+        return access.load(cx, place, line)
+    if not array.tensor:  # another pass follows
+        return access.load(cx, array.elements[0], line)
+    assert isinstance(array.element, Arithmetic)
+    index = convert(settled(offset), INT, line)
+    column = f"{index.within(99)}[:, None]" if index.varying else f"tl.full([{cx.block}, 1], {index.text}, tl.int32)"
+    if cx.mask is not None and index.varying and not index.known_within(0, _width(array) - 1):
+        column = f"tl.where({cx.mask.text}, {index.text}, 0)[:, None]"
+    return Scalar(f"tl.reshape(tl.gather({array.tensor}, {column}, 1), [{cx.block}])", array.element, True)
+
+
+def store(cx: Context, array: LocalArray, offset: Scalar, value: Value, line: int) -> None:
+    """Assign one element."""
+    place = element(cx, array, offset, line)
+    if place is not None:
+        access.store(cx, place, value, line)
+    elif not array.tensor:  # another pass follows
+        access.store(cx, array.elements[0], value, line)
+    else:
+        _store_in_tensor(cx, array, offset, access.scalar(value, line), line)
+
+
+def _store_in_tensor(cx: Context, array: LocalArray, offset: Scalar, value: Scalar, line: int) -> None:
+    assert isinstance(array.element, Arithmetic)
+    index = convert(settled(offset), INT, line)
+    held = settled(convert(value, array.element, line))
+    mask = cx.mask_for(array.depth)
+    chosen = f"tl.arange(0, {_width(array)})[None, :] == {_column(index, 9)}"
+    if mask is not None:
+        chosen = f"({chosen}) & {_column(mask, 9)}"
+    text = f"tl.where({chosen}, {_column(held, 0)}, {array.tensor})"
+    cx.emit(Line(text, array.tensor, level=99))
+
+
+def _column(value: Scalar, level: int) -> str:
+    return f"{value.within(99)}[:, None]" if value.varying else value.within(level)
+
+
+def fill(cx: Context, array: LocalArray, values: list[Value], line: int) -> None:
+    """`= {a, b}`: what is not given is zero."""
+    for i in range(array.count):
+        value = values[i] if i < len(values) else zero(array.element)
+        store(cx, array, number(i), value, line)
+
+
+def zero(type_: Type) -> Value:
+    """The value of `T{}`."""
+    from porter_triton.lower.values import Fields  # noqa: PLC0415
+
+    if isinstance(type_, Record):
+        return Fields(type_, tuple((name, zero(t)) for name, t in type_.fields))
+    assert isinstance(type_, Arithmetic)
+    return number(0, type_)

@@ -1,0 +1,152 @@
+"""Global memory: loads and stores under the mask of the lanes that run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter_triton.lower import access
+from porter_triton.lower.affine import Digit
+from porter_triton.lower.arithmetic import advance, cast_text, convert
+from porter_triton.lower.context import Context
+from porter_triton.lower.emit import Line
+from porter_triton.lower.places import Memory
+from porter_triton.lower.types import BOOL, Arithmetic, Pointer, Record, Type, components, size
+from porter_triton.lower.values import Fields, Nothing, Scalar, Value, number
+from porter_triton.refusal import Refusal
+
+
+def unit(pointer: Scalar, line: int) -> Arithmetic:
+    """The type whose elements Triton's pointer counts."""
+    type_ = pointer.carried
+    parts = components(type_.element) if isinstance(type_, Pointer) else None
+    if parts is None:
+        raise Refusal(line, "a pointer to what is no array of one scalar type")
+    return parts[0]
+
+
+def stride(pointer: Scalar, line: int) -> int:
+    """How many of the units one step of the C pointer is."""
+    assert isinstance(pointer.type, Pointer)
+    bytes_ = size(pointer.type.element)
+    counted = unit(pointer, line).bits // 8
+    if bytes_ is None or bytes_ % counted:
+        raise Refusal(line, "a pointer to a type that is no multiple of what the buffer holds")
+    return bytes_ // counted
+
+
+def step(pointer: Scalar, by: Scalar, operator: str, line: int) -> Scalar:
+    """`pointer + by` or `pointer - by`."""
+    return advance(pointer, by, stride(pointer, line), operator, line)
+
+
+def view(pointer: Scalar, element: Type, line: int) -> Scalar:
+    """`pointer` as a pointer to `element`: records keep counting what the buffer holds."""
+    target = components(element)
+    if target is None:
+        raise Refusal(line, "a pointer is cast to a pointer to a type of mixed parts")
+    held = unit(pointer, line)
+    if target[0] == held or isinstance(element, Record):
+        return replace(pointer, type=Pointer(element), held=Pointer(held))
+    text = f"{pointer.within(99)}.to(tl.pointer_type({target[0].triton}), bitcast=True)"
+    return replace(pointer, text=text, level=99, type=Pointer(element), held=None)
+
+
+def load(cx: Context, place: Memory, line: int) -> Value:
+    """What `place.pointer` points to; lanes that do not run load nothing, and their value is undefined."""
+    if isinstance(place.type, Arithmetic):
+        return _load(cx, place.pointer, line)
+    if isinstance(place.type, Record):
+        values, offset = [], 0
+        for name, type_ in place.type.fields:
+            field = replace(place.pointer, type=Pointer(type_))
+            values.append((name, load(cx, Memory(advance(field, number(offset), 1, "+", line), type_), line)))
+            offset += _units(place.pointer, type_, line)
+        return Fields(place.type, tuple(values))
+    raise Refusal(line, "a pointer or an array is loaded from memory")
+
+
+def _units(pointer: Scalar, type_: Type, line: int) -> int:
+    parts = components(type_)
+    if parts is None or parts[0] != unit(pointer, line):
+        raise Refusal(line, f"memory of one type is read or written as {type_}")
+    return parts[1]
+
+
+def _load(cx: Context, pointer: Scalar, line: int) -> Scalar:
+    if pointer.bases & cx.stored:
+        cx.emit(Line("tl.debug_barrier()", effect=True))
+        cx.stored.clear()
+    cx.decisions.loaded |= pointer.bases
+    target, mask = _aligned(cx, pointer)
+    varying = pointer.varying or (mask is not None and mask.varying)
+    text = f"tl.load({target}{_mask(mask)})"
+    assert isinstance(pointer.type, Pointer) and isinstance(pointer.type.element, Arithmetic)
+    return cx.temporary(Scalar(text, pointer.type.element, varying), loads=True)
+
+
+def _aligned(cx: Context, pointer: Scalar) -> tuple[str, Scalar | None]:
+    """The pointer's text, a tensor where the mask is one."""
+    mask = cx.mask
+    if mask is not None and mask.varying and not pointer.varying:
+        return f"tl.broadcast_to({pointer.text}, [{cx.block}])", mask
+    return pointer.text, mask
+
+
+def _mask(mask: Scalar | None) -> str:
+    return "" if mask is None else f", mask={mask.text}"
+
+
+def store(cx: Context, place: Memory, value: Value, line: int) -> None:
+    """Write `value` to memory in the lanes that run."""
+    if isinstance(place.type, Arithmetic):
+        _store(cx, place.pointer, place.type, access.scalar(value, line), line)
+    elif isinstance(place.type, Record) and isinstance(value, Fields):
+        offset = 0
+        for name, type_ in place.type.fields:
+            field = advance(replace(place.pointer, type=Pointer(type_)), number(offset), 1, "+", line)
+            store(cx, Memory(field, type_), value.field(name), line)
+            offset += _units(place.pointer, type_, line)
+    else:
+        raise Refusal(line, "what is stored to memory does not have its type")
+
+
+def _store(cx: Context, pointer: Scalar, type_: Arithmetic, value: Scalar, line: int) -> None:
+    if type_ is BOOL or value.constant is not None or (value.carried != value.type and value.held is not None):
+        value = convert(value, type_, line)
+    if isinstance(value.type, Pointer):
+        raise Refusal(line, "a pointer is stored to memory")
+    if value.type.is_float and value.single is not None and type_.bits <= 32:
+        value = value.single
+    cx.stored |= pointer.bases
+    cx.decisions.stored |= pointer.bases
+    mask = cx.mask
+    uniform = not pointer.varying and not value.varying
+    if uniform and mask is not None and mask.exact and one_lane(cx, mask.pins):
+        mask, target = None, pointer.text
+    elif not pointer.varying and (value.varying or (mask is not None and mask.varying)):
+        target = f"tl.broadcast_to({pointer.text}, [{cx.block}])"
+    else:
+        target = pointer.text
+    cx.emit(Line(f"tl.store({target}, {value.text}{_mask(mask)})", effect=True))
+
+
+def one_lane(cx: Context, pins: tuple[tuple[Digit, int], ...]) -> bool:
+    """Whether the pinned digits leave exactly one thread of the block."""
+    reached = 1
+    for digit, value in sorted(pins):
+        if digit.divisor != reached or not 0 <= value < digit.modulus:
+            return False
+        if digit.top:
+            return value == 0 or cx.threads is not None
+        reached *= digit.modulus
+    return cx.threads is not None and reached >= cx.threads
+
+
+def barrier(cx: Context) -> None:
+    """`__syncthreads()`: registers need none; global memory that is both read and written does."""
+    if cx.decisions.stored & cx.decisions.loaded:
+        cx.emit(Line("tl.debug_barrier()", effect=True))
+    cx.stored.clear()
+
+
+__all__ = ["Nothing", "barrier", "cast_text", "load", "one_lane", "step", "store", "stride", "unit", "view"]

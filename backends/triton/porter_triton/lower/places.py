@@ -1,0 +1,111 @@
+"""Where values live: variables, fields, arrays in registers, and memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter_triton.lower.types import Arithmetic, Pointer, Record, Type
+from porter_triton.lower.values import Scalar, Value
+
+Key = tuple[object, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """A scalar variable of the source: a Python name that keeps its type and whether it is a tensor.
+
+    `depth` counts the scopes around its declaration. `stable`: nothing assigns it after its declaration, so `known` may
+    say more about its value. `fresh`: nothing has been assigned yet, so the first assignment needs no `tl.where`.
+    """
+
+    name: str
+    type: Arithmetic | Pointer
+    key: Key
+    depth: int
+    varying: bool
+    stable: bool = False
+    known: Scalar | None = None
+    fresh: bool = True
+    bases: frozenset[str] = frozenset()
+
+
+@dataclass(eq=False, slots=True)
+class Members:
+    """A struct variable: a place for each field."""
+
+    type: Record
+    fields: dict[str, Place]
+
+
+@dataclass(eq=False, slots=True)
+class LocalArray:
+    """An array of one thread's own. Its elements are variables, or one tensor `[threads, size]` called `tensor`."""
+
+    name: str
+    element: Type
+    count: int
+    key: Key
+    depth: int
+    elements: list[Place] = field(default_factory=list)
+    tensor: str = ""
+    varying: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class SharedArray:
+    """An array of the block: a tensor `[size]` called `name`. `size` is a power of two, as text where not known.
+
+    `arena`: it is the dynamic shared memory of this name, seen as an array of one type.
+    """
+
+    name: str
+    element: Arithmetic
+    count: int | None
+    size: int | None
+    size_text: str
+    depth: int
+    key: Key
+    arena: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class SharedRecords:
+    """A shared array of structs: an array for each field."""
+
+    element: Record
+    fields: dict[str, SharedArray | SharedRecords]
+
+
+@dataclass(eq=False, slots=True)
+class Cursor:
+    """A pointer variable into an array of registers; `offset` counts elements."""
+
+    array: Place
+    offset: Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An element of an array, or while `extents` remain a part of one; `offset` counts elements."""
+
+    array: LocalArray | SharedArray | SharedRecords
+    offset: Scalar
+    extents: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a pointer to global memory points to."""
+
+    pointer: Scalar
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value that has no place; it can be read."""
+
+    value: Value
+
+
+Place = Variable | Members | LocalArray | SharedArray | SharedRecords | Cursor | Slot | Memory | Held

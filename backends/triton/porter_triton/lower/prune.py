@@ -1,0 +1,181 @@
+"""What nobody reads goes; what is read once, by the next statement, moves there."""
+
+from __future__ import annotations
+
+import re
+
+from porter_triton.lower.emit import Branch, Comment, Leave, Line, Loop, Node, Suite, assigned, lines_of, names_in
+
+_LINE_LENGTH = 88  # of statement text, which leaves room for its indentation within 100 columns
+
+
+def prune(suite: Suite) -> None:
+    """Drop dead statements from a function's body."""
+    _prune(suite, frozenset())
+    while _fold(suite):
+        pass
+    _drop_idle_comments(suite)
+
+
+def _prune(suite: Suite, live: frozenset[str]) -> frozenset[str]:
+    """Drop what is dead given the names read afterwards; the names that are read before."""
+    kept: list[Node] = []
+    for node in reversed(suite.nodes):
+        if isinstance(node, Line):
+            if not node.effect and node.target not in live:
+                continue
+            if node.target not in live:
+                node.target = ""
+            live = (live - {node.target}) | node.reads
+        elif isinstance(node, Branch):
+            before = _prune(node.yes, live) | _prune(node.no, live)
+            if not _acts(node.yes) and not _acts(node.no):
+                continue
+            if not _acts(node.yes):
+                node.condition, node.opposite, node.yes, node.no = node.opposite, node.condition, node.no, Suite()
+            live = live | before | names_in(node.condition)
+        elif isinstance(node, Loop):
+            live_in = _live_around(node, live)
+            _prune(node.body, live_in)
+            if not any(x.effect for x in lines_of(node.body)) and not assigned(node.body) & live:
+                continue
+            live = live_in - ({node.variable} - live if node.variable else frozenset()) | names_in(node.header)
+        elif isinstance(node, Leave):
+            live = frozenset()
+        kept.append(node)
+    suite.nodes = kept[::-1]
+    return live
+
+
+def _acts(suite: Suite) -> bool:
+    return any(not isinstance(node, Comment) for node in suite.nodes)
+
+
+def _live_around(loop: Loop, after: frozenset[str]) -> frozenset[str]:
+    """The names read at the head of a loop: by its body, by its condition, or after it."""
+    live = after | (frozenset() if loop.variable else names_in(loop.header))
+    while True:
+        wider = live | (_live_before(loop.body, live) - {loop.variable})
+        if wider == live:
+            return live
+        live = wider
+
+
+def _live_before(suite: Suite, live: frozenset[str]) -> frozenset[str]:
+    for node in reversed(suite.nodes):
+        if isinstance(node, Line):
+            if node.effect or node.target in live:
+                live = (live - {node.target}) | node.reads
+        elif isinstance(node, Branch):
+            live = _live_before(node.yes, live) | _live_before(node.no, live) | names_in(node.condition) | live
+        elif isinstance(node, Loop):
+            live = (_live_around(node, live) - {node.variable}) | live | names_in(node.header)
+        elif isinstance(node, Leave):
+            live = frozenset()
+    return live
+
+
+def _fold(suite: Suite) -> bool:
+    """Move temporaries into the statement that follows their making and is their only reader."""
+    counts = _reader_counts(suite)
+    return _fold_within(suite, counts)
+
+
+def _reader_counts(suite: Suite) -> dict[str, int]:
+    counts: dict[str, int] = {}
+
+    def count(text: str) -> None:
+        for name in re.findall(r"(?<![\w.\"])[A-Za-z_]\w*", text):
+            counts[name] = counts.get(name, 0) + 1
+
+    def visit(inner: Suite) -> None:
+        for node in inner.nodes:
+            if isinstance(node, Line):
+                count(node.text)
+            elif isinstance(node, Branch):
+                count(node.condition)
+                visit(node.yes)
+                visit(node.no)
+            elif isinstance(node, Loop):
+                count(node.header)
+                visit(node.body)
+
+    visit(suite)
+    return counts
+
+
+def _fold_within(suite: Suite, counts: dict[str, int]) -> bool:
+    changed = False
+    index = 0
+    while index < len(suite.nodes):
+        node = suite.nodes[index]
+        if isinstance(node, Branch):
+            changed |= _fold_within(node.yes, counts) | _fold_within(node.no, counts)
+        elif isinstance(node, Loop):
+            changed |= _fold_within(node.body, counts)
+        elif isinstance(node, Line) and node.temporary and counts.get(node.target) == 1:
+            reader = _reader_after(suite, index, node)
+            if reader is not None and _substitute(reader, node):
+                del suite.nodes[index]
+                changed = True
+                continue
+        index += 1
+    return changed
+
+
+def _reader_after(suite: Suite, index: int, line: Line) -> Line | Branch | None:
+    """The statement that reads `line`'s target, if only statements stand between that `line` may pass."""
+    for node in suite.nodes[index + 1 :]:
+        if isinstance(node, Comment):
+            continue
+        if isinstance(node, Branch):
+            return node if line.target in names_in(node.condition) else None
+        if not isinstance(node, Line):
+            return None
+        if line.target in node.reads:
+            return node
+        if node.effect or node.target in line.reads:
+            return None
+    return None
+
+
+def _substitute(reader: Line | Branch, line: Line) -> bool:
+    """Write `line`'s text where its target stood, unless that makes the statement long."""
+    name = re.compile(rf"(?<![\w.\"]){line.target}(?!\w)")
+    text = reader.text if isinstance(reader, Line) else reader.condition
+    found = name.search(text)
+    if found is None:
+        return False
+    alone = (
+        found.start() == 0 or text[found.start() - 1] in "([" or text[found.start() - 2 : found.start()] == ", "
+    ) and (found.end() == len(text) or text[found.end()] in ",)]")
+    inner = line.text if line.level >= 11 or alone else f"({line.text})"
+    longer = name.sub(lambda _: inner, text)
+    extra = len(reader.target) + 3 if isinstance(reader, Line) and reader.target else 3
+    if len(longer) + extra > _LINE_LENGTH:
+        return False
+    if isinstance(reader, Line):
+        reader.text = longer
+        reader.loads |= line.loads
+    else:
+        reader.condition = longer
+        opposite_inner = inner
+        reader.opposite = name.sub(lambda _: opposite_inner, reader.opposite)
+    return True
+
+
+def _drop_idle_comments(suite: Suite) -> None:
+    """Comments that head nothing go."""
+    kept: list[Node] = []
+    for node in suite.nodes:
+        if isinstance(node, Branch):
+            _drop_idle_comments(node.yes)
+            _drop_idle_comments(node.no)
+        elif isinstance(node, Loop):
+            _drop_idle_comments(node.body)
+        if isinstance(node, Comment) and kept and isinstance(kept[-1], Comment):
+            kept.pop()
+        kept.append(node)
+    while kept and isinstance(kept[-1], Comment):
+        kept.pop()
+    suite.nodes = kept

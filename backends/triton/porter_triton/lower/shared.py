@@ -1,0 +1,200 @@
+"""Shared arrays as tensors of the program, carried in registers (docs/design/triton.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter_triton.lower.affine import Affine, Digit
+from porter_triton.lower.arithmetic import affine_of, convert, settled
+from porter_triton.lower.context import Context
+from porter_triton.lower.emit import Line
+from porter_triton.lower.memory import one_lane
+from porter_triton.lower.places import SharedArray
+from porter_triton.lower.types import INT
+from porter_triton.lower.values import Scalar
+from porter_triton.refusal import Refusal
+
+_MOST_COMPARISONS = 1 << 16  # elements times threads: what comparing each with each may cost in registers
+
+
+def _own(cx: Context, array: SharedArray, offset: Scalar) -> bool:
+    """Whether each thread means the element that lies in its own register."""
+    digit = offset.affine.digit if offset.affine is not None else None
+    if digit is None or digit.divisor != 1 or not digit.top:
+        return False
+    return array.size_text == cx.threads_text or (array.size is not None and array.size == cx.padded)
+
+
+def load(cx: Context, array: SharedArray, offset: Scalar, line: int) -> Scalar:
+    """One element a thread; one for all where the index is uniform."""
+    if _own(cx, array, offset):
+        return Scalar(array.name, array.element, True)
+    index = convert(settled(offset), INT, line)
+    if not index.varying:
+        text = f"tl.sum(tl.gather({array.name}, tl.full([1], {index.text}, tl.int32), 0), axis=0)"
+        value = Scalar(text, array.element)
+        return value if array.element.bits >= 32 else _narrowed(value)
+    safe = array.size is not None and index.known_within(0, array.size - 1)
+    chosen = index.text if safe or cx.mask is None else f"tl.where({cx.mask.text}, {index.text}, 0)"
+    return Scalar(f"tl.gather({array.name}, {chosen}, 0)", array.element, True)
+
+
+def _narrowed(value: Scalar) -> Scalar:
+    """`tl.sum` widens small types."""
+    return Scalar(f"{value.text}.to({value.type.triton})", value.type)  # type: ignore[union-attr]
+
+
+def store(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: int) -> None:
+    """Write one element a thread, in the lanes that run."""
+    value = settled(convert(value, array.element, line))
+    if _own(cx, array, offset):
+        text = _tensor(array, value)
+        if cx.mask is not None:
+            text = f"tl.where({cx.mask.text}, {value.text}, {array.name})"
+        cx.emit(Line(text, array.name, level=99))
+        return
+    inverse = _inverse(cx, array, offset)
+    if inverse is not None:
+        _store_inverse(cx, array, inverse, value)
+    elif not offset.varying and not value.varying:
+        _store_one(cx, array, offset, value)
+    else:
+        _store_compared(cx, array, convert(settled(offset), INT, line), value, line)
+
+
+def _tensor(array: SharedArray, value: Scalar) -> str:
+    if value.varying:
+        return value.text
+    return f"tl.full([{array.size_text}], {value.text}, {array.element.triton})"
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """For each element the thread that writes it: `writer` where `valid` (empty: everywhere).
+
+    `masked`: the mask must still be asked at the writer.
+    """
+
+    writer: str
+    valid: str
+    masked: bool
+
+
+def _inverse(cx: Context, array: SharedArray, offset: Scalar) -> Inverse | None:
+    """Turn the index around, where it is a sum of digits of the thread's number that names each element once."""
+    affine = affine_of(offset)
+    if affine is None or cx.threads is None or array.size is None:
+        return None
+    pins = _useful_pins(cx, affine, cx.mask.pins if cx.mask is not None else ())
+    if pins is None or not _injective(affine):
+        return None
+    exact = cx.mask is not None and cx.mask.exact and set(pins) == set(cx.mask.pins)
+    return _solved(cx, array, affine, pins, masked=cx.mask is not None and not exact)
+
+
+def _useful_pins(
+    cx: Context, affine: Affine, pins: tuple[tuple[Digit, int], ...]
+) -> tuple[tuple[Digit, int], ...] | None:
+    """The pins that, with the digits of the index, fix all digits of the thread; None if some stay open."""
+    ranges = sorted([(d, None) for d, _ in affine.terms] + list(pins), key=lambda r: (r[0], r[1] is not None))
+    reached, used = 1, []
+    assert cx.threads is not None
+    for digit, value in ranges:
+        if digit.divisor < reached:
+            if value is None:
+                return None
+            continue  # a pin on a digit that the index fixes already: left to the mask
+        if digit.divisor > reached:
+            return None
+        reached *= digit.modulus
+        if value is not None:
+            used.append((digit, value))
+    return tuple(used) if reached >= cx.threads else None
+
+
+def _injective(affine: Affine) -> bool:
+    span = 0
+    for digit, coefficient in sorted(affine.terms, key=lambda t: t[1]):
+        if coefficient <= span:
+            return False
+        span += coefficient * (digit.modulus - 1)
+    return True
+
+
+def _solved(
+    cx: Context, array: SharedArray, affine: Affine, pins: tuple[tuple[Digit, int], ...], masked: bool
+) -> Inverse:
+    slots = f"tl.arange(0, {array.size_text})"
+    slot = cx.temporary(Scalar(slots, INT, True), "slot").text
+    start = " + ".join(
+        [_product(name, factor) for name, factor in affine.rest] + ([str(affine.offset)] if affine.offset else [])
+    )
+    rest, checks, writer = slot, [], []
+    reach = array.size or 0
+    if start:
+        rest = cx.temporary(
+            Scalar(f"{slot} - ({start})" if " " in start else f"{slot} - {start}", INT, True, 8), "slot"
+        ).text
+        checks.append(f"({rest} >= 0)")
+    for position, (digit, coefficient) in enumerate(sorted(affine.terms, key=lambda t: -t[1])):
+        quotient = rest if coefficient == 1 else f"{rest} // {coefficient}"
+        if (position == 0 and (start or -(-reach // coefficient) > digit.modulus)) or position:
+            checks.append(f"({quotient} < {digit.modulus})")
+        writer.append(_product(quotient if coefficient == 1 else f"({quotient})", digit.divisor))
+        rest = f"({rest} % {coefficient})" if coefficient > 1 else "0"
+    if rest != "0":
+        checks.append(f"({rest} == 0)" if affine.terms else f"({rest} == 0)")
+    fixed = sum(digit.divisor * value for digit, value in pins)
+    writer += [str(fixed)] if fixed or not writer else []
+    valid = " & ".join(checks)
+    return Inverse(" + ".join(writer), valid[1:-1] if len(checks) == 1 else valid, masked)
+
+
+def _product(name: str, factor: int) -> str:
+    return name if factor == 1 else f"{name} * {factor}"
+
+
+def _store_inverse(cx: Context, array: SharedArray, inverse: Inverse, value: Scalar) -> None:
+    valid = inverse.valid
+    if valid and not valid.isidentifier():
+        valid = cx.temporary(Scalar(valid, INT, True, 3), "written").text
+    index = f"tl.where({valid}, {inverse.writer}, 0)" if valid else inverse.writer
+    if not inverse.writer.isidentifier() and (inverse.masked and value.varying):
+        index = cx.temporary(Scalar(index, INT, True, 99 if valid else 8), "writer").text
+    if index.isdigit():
+        index = f"tl.full([{array.size_text}], {index}, tl.int32)"
+    written = value.text if not value.varying else f"tl.gather({value.text}, {index}, 0)"
+    conditions = [valid] if valid else []
+    if inverse.masked:
+        assert cx.mask is not None
+        conditions.append(f"tl.gather({cx.mask.text}, {index}, 0)" if cx.mask.varying else cx.mask.within(6))
+    if not conditions:
+        text = written if value.varying else _tensor(array, value)
+    else:
+        text = f"tl.where({' & '.join(conditions)}, {written}, {array.name})"
+    cx.emit(Line(text, array.name, level=99))
+
+
+def _store_one(cx: Context, array: SharedArray, offset: Scalar, value: Scalar) -> None:
+    """One element, the same value whoever writes it."""
+    chosen = f"tl.arange(0, {array.size_text}) == {offset.within(4)}"
+    mask = cx.mask
+    if mask is not None and not (mask.exact and one_lane(cx, mask.pins)):
+        some = mask.within(4) if not mask.varying else f"(tl.max({mask.within(99)}.to(tl.int32), axis=0) != 0)"
+        chosen = f"({chosen}) & {some}"
+    cx.emit(Line(f"tl.where({chosen}, {value.text}, {array.name})", array.name, level=99))
+
+
+def _store_compared(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: int) -> None:
+    """Any index: compare each element with each thread's; of several writers the last thread's value stays."""
+    if array.size is None or cx.padded is None or array.size * cx.padded > _MOST_COMPARISONS:
+        raise Refusal(line, f"`{array.name}` is written at an index that no rule turns around")
+    row = f"{offset.within(99)}[None, :]" if offset.varying else offset.within(4)
+    hits = f"tl.arange(0, {array.size_text})[:, None] == {row}"
+    if cx.mask is not None:
+        mask = f"{cx.mask.within(99)}[None, :]" if cx.mask.varying else cx.mask.within(6)
+        hits = f"({hits}) & {mask}"
+    last = f"tl.max(tl.where({hits}, {cx.thread}[None, :], -1), axis=1)"
+    writer = cx.temporary(Scalar(last, INT, True), "writer").text
+    written = f"tl.gather({value.text}, tl.maximum({writer}, 0), 0)" if value.varying else value.text
+    cx.emit(Line(f"tl.where({writer} >= 0, {written}, {array.name})", array.name, level=99))
