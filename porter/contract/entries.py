@@ -71,12 +71,14 @@ def _leads(usage: Usage, function: Function) -> bool:
 
 
 def _closure(usage: Usage, function: Function) -> list[Function]:
-    """`function` and the host functions it calls, directly or not."""
-    hosts = {f.name: f for f in (*usage.header_hosts, *usage.program.host_functions)}
+    """`function` and the host functions it calls, directly or not; of overloads all, since only types tell them apart."""
+    hosts: dict[str, list[Function]] = {}
+    for host in (*usage.header_hosts, *usage.program.host_functions):
+        hosts.setdefault(host.name, []).append(host)
     found, pending = [function], [function]
     while pending:
         names = usage.body(pending.pop()).names
-        fresh = [hosts[n] for n in names if n in hosts and hosts[n] not in found]
+        fresh = [host for name in names for host in hosts.get(name, ()) if host not in found]
         found.extend(fresh)
         pending.extend(fresh)
     return found

@@ -338,3 +338,18 @@ void f(float* x, cudaStream_t streams[2]) { k<<<1, 32, 0, streams[0]>>>(x); k<<<
     streams = contract.tensors[1]
     assert (streams.role, streams.dtype, streams.values) == (Role.IN, DType.UINT64, Values.ZEROS)
     assert [t.name for t in unknown_extents(contract)] == ["x"]
+
+
+def test_a_binding_that_calls_its_overload_in_an_included_source_leads_to_the_launch():
+    launcher = Source(
+        Path("kernels.cu"),
+        "__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }\n"
+        "void twice(float* x, int n) { k<<<1, 256>>>(x, n); }\n",
+    )
+    text = """
+#include <torch/extension.h>
+#include "kernels.cu"
+void twice(torch::Tensor x) { twice(x.data_ptr<float>(), x.numel()); }
+"""
+    (contract,) = drafted(text, headers=(launcher,))
+    assert (contract.name, contract.entry.kind) == ("twice", EntryKind.TORCH)
