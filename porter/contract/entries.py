@@ -71,7 +71,7 @@ def _leads(usage: Usage, function: Function) -> bool:
 
 
 def _closure(usage: Usage, function: Function) -> list[Function]:
-    """`function` and the host functions it calls, directly or not; of overloads all, since only types tell them apart."""
+    """`function` and the host functions it calls, directly or not; of overloads all: types tell them apart."""
     hosts: dict[str, list[Function]] = {}
     for host in (*usage.header_hosts, *usage.program.host_functions):
         hosts.setdefault(host.name, []).append(host)
