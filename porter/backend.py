@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from porter.findings import CatalogueEntry, Finding
 from porter.source.program import Program
 from porter.source.text import Source
+
+if TYPE_CHECKING:
+    from porter.evaluate.bench import Bench
+    from porter.evaluate.ported import Ported
+    from porter.evaluate.side import Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,10 @@ class Backend(Protocol):
 
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:
         """The program, and the local headers it includes, in the target's language."""
+        ...
+
+    def ready(self, port: Port, original: Side, target: Target, bench: Bench) -> AbstractContextManager[Ported]:
+        """The port as it is executed beside its `original`: for C++ this is `porter.evaluate.ported.emulated`."""
         ...
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:

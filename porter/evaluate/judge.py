@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.contract.compare import Comparison, compare
 from porter.contract.contract import Contract, EntryKind
-from porter.evaluate.outcome import Checked, Crashed, NotVerified, Verified, Wrong
+from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Verified, Wrong
 from porter.oracle.faults import code_of
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, outputs
@@ -29,13 +29,17 @@ _SERIOUS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The port at one warp width, ready to run."""
+    """The port at one warp width, ready to run; `warp_size` is None where what executes it knows no warps.
 
-    warp_size: int
+    `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
+    """
+
+    warp_size: int | None
     execute: Execute
+    compiled: Callable[[], tuple[str, ...] | NotBuilt] = tuple
 
 
-def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Verified | NotVerified | Crashed | Wrong:
+def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
     """Run every candidate on every workload; the first that fails decides.
 
     Equal answers of a port that launched nothing prove nothing; of a program with large buffers only the launches that
@@ -48,7 +52,7 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Verified |
         for expected in reference.expected:
             for schedule in SCHEDULES:
                 run = candidate.execute(job(reference.contract, expected.workload, schedule=schedule))
-                place = f"workload '{expected.workload.name}' at {candidate.warp_size} lanes"
+                place = f"workload '{expected.workload.name}'{_at(candidate)}"
                 broken = _broken(run, excused)
                 if broken is not None:
                     return Crashed(f"{_describe(broken)} ({place})", tuple(checked))
@@ -58,7 +62,24 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Verified |
                 if not check.passed:
                     return Wrong(f"{check.worst} ({place})", (*checked, check))
             checked.append(check)
-    return Verified(tuple(checked), caveat) if launched else NotVerified("no workload makes it launch a kernel")
+    if not launched:
+        return NotVerified("no workload makes it launch a kernel")
+    return _compiled(candidates, Verified(tuple(checked), caveat))
+
+
+def _at(candidate: Candidate) -> str:
+    return "" if candidate.warp_size is None else f" at {candidate.warp_size} lanes"
+
+
+def _compiled(candidates: tuple[Candidate, ...], verified: Verified) -> Verified | NotBuilt:
+    """The verdict with the devices that what ran compiles for."""
+    devices: list[str] = []
+    for candidate in candidates:
+        compiled = candidate.compiled()
+        if isinstance(compiled, NotBuilt):
+            return compiled
+        devices.extend(compiled)
+    return replace(verified, compiled_for=tuple(devices))
 
 
 def _unseen(contract: Contract, run: Run) -> str:
@@ -83,7 +104,7 @@ def _describe(fault: Fault) -> str:
     return f"{place}{fault.kind.value}{kernel}: {fault.message}"
 
 
-def _check(contract: Contract, expected: Expected, run: Run, warp_size: int) -> Checked:
+def _check(contract: Contract, expected: Expected, run: Run, warp_size: int | None) -> Checked:
     """All outputs of one run; the errors are the largest over them, the place is the first that is wrong."""
     got = outputs(contract, run)
     comparisons = _compare_all(contract, expected, got)

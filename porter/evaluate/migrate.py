@@ -14,16 +14,14 @@ from porter.contract.entries import reach
 from porter.contract.toml import loads
 from porter.contract.usage import Usage
 from porter.errors import InputError
-from porter.evaluate.bench import CUDA_WARP_SIZE, Bench, bench
+from porter.evaluate.bench import bench
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
-from porter.evaluate.ported import EmulatedPort
 from porter.evaluate.prove import Proof, Prover
 from porter.evaluate.refusal import refusal
-from porter.evaluate.side import Side, original_side, ported_side
+from porter.evaluate.side import Side, original_side
 from porter.findings import Finding
 from porter.registry import find_backend, find_target
-from porter.simt.job import HardwareLimits
 from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
@@ -74,8 +72,10 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     begin = time.monotonic()
     program = original.program
     contracts = _contracts(original, options)
-    with bench(options.cache, options.time_limit_s) as place:
-        proofs = _proofs(_prover(original, port, target, options, place), port, contracts, options, progress)
+    backend = find_backend(target.backend)
+    with bench(options.cache, options.time_limit_s) as place, backend.ready(port, original, target, place) as ported:
+        prover = Prover(original.replaced(port.explicit), ported, options.sizes, place)
+        proofs = _proofs(prover, port, contracts, options, progress)
     entries = _entries(proofs, original)
     return Migration(
         source=program.source,
@@ -85,7 +85,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
         entries=entries,
         files=port.files,
         findings=_findings(program, port, proofs),
-        warp_sizes=_warp_sizes(target),
+        warp_sizes=ported.warp_sizes,
         seconds=time.monotonic() - begin,
     )
 
@@ -105,17 +105,6 @@ def _drafted(original: Side, options: MigrateOptions, *, whole_program: bool) ->
     headers = tuple(header for _, header in original.headers)
     kernels = options.kernels if whole_program else ()
     return draft(original.program, kernels=kernels, sizes=options.sizes, whole_program=whole_program, headers=headers)
-
-
-def _prover(original: Side, port: Port, target: Target, options: MigrateOptions, place: Bench) -> Prover:
-    hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
-    ported = EmulatedPort(ported_side(port, original), place, hardware, _warp_sizes(target))
-    return Prover(original.replaced(port.explicit), ported, options.sizes, place)
-
-
-def _warp_sizes(target: Target) -> tuple[int, ...]:
-    """The target's width first; then CUDA's own, at which a port must still be right."""
-    return tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
 
 
 def _proofs(

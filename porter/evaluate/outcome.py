@@ -17,10 +17,13 @@ class Fidelity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One workload compared: the largest error over all outputs, and the first place that broke the tolerance."""
+    """One workload compared: the largest error over all outputs, and the first place that broke the tolerance.
+
+    `warp_size` is None where what executed the port knows no warps.
+    """
 
     name: str
-    warp_size: int
+    warp_size: int | None
     max_abs_error: float
     max_rel_error: float
     passed: bool
@@ -31,11 +34,13 @@ class Checked:
 class Verified:
     """Executed and equal to the original within tolerance on every workload, at every warp size.
 
-    `caveat` says what was not compared; empty when all was.
+    `caveat` says what was not compared; empty when all was. `compiled_for` are the devices for which what was executed
+    was compiled, too.
     """
 
     checked: tuple[Checked, ...]
     caveat: str = ""
+    compiled_for: tuple[str, ...] = ()
     label = "verified"
 
 

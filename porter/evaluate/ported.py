@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from porter.backend import Port, Target
 from porter.contract.contract import Contract
-from porter.evaluate.bench import Bench
+from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import NotBuilt
-from porter.evaluate.side import Side
+from porter.evaluate.side import Side, ported_side
 from porter.simt.job import BuildFailure, Built, HardwareLimits
 
 Candidates = tuple[Candidate, ...] | NotBuilt
@@ -19,9 +20,21 @@ Candidates = tuple[Candidate, ...] | NotBuilt
 class Ported(Protocol):
     """A port as its original is compared with it: for each entry, one or more ways to run jobs on it."""
 
+    @property
+    def warp_sizes(self) -> tuple[int, ...]:
+        """The widths at which it is executed; none where what executes it knows no warps."""
+        ...
+
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """What answers for the entry of each of `contracts`; all of them have to answer right."""
         ...
+
+
+def emulated(port: Port, original: Side, target: Target, bench: Bench) -> EmulatedPort:
+    """A port in C++, run by the executor: at the target's width first, then at CUDA's own, which must be right, too."""
+    hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
+    warp_sizes = tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
+    return EmulatedPort(ported_side(port, original), bench, hardware, warp_sizes)
 
 
 @dataclass(frozen=True)

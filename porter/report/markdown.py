@@ -10,7 +10,7 @@ from porter.evaluate.outcome import Checked, Fidelity
 from porter.findings import Effort, Finding, Severity
 from porter.report.catalogue import EFFORTS
 from porter.report.machine import Machine
-from porter.report.verdict import checks, counted_lanes, describe, reason, verdict
+from porter.report.verdict import checks, counted_lanes, describe, lanes_of, reason, verdict
 from porter.source.text import Source
 
 
@@ -94,15 +94,15 @@ def _comparisons(entry: EntryOutcome) -> Iterator[str]:
 def _comparison_row(check: Checked, sizes: Mapping[str, int]) -> tuple[str, ...]:
     errors = (f"{check.max_abs_error:.3g}", f"{check.max_rel_error:.3g}")
     named = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-    return (check.name, named, str(check.warp_size), *errors, "equal" if check.passed else check.worst or "differs")
+    return (check.name, named, lanes_of(check), *errors, "equal" if check.passed else check.worst or "differs")
 
 
 def _method(migration: Migration) -> Iterator[str]:
     if migration.fidelity is Fidelity.EMULATED:
         lanes = counted_lanes(migration.warp_sizes)
         yield (
-            "porter executed both sources on the CPU with its own SIMT executor: the CUDA original at 32 lanes,\n"
-            f"the port at {lanes}, on the same seeded inputs, in device memory poisoned before use. An output may\n"
+            "porter executed both on the CPU: the CUDA original at 32 lanes with its own SIMT executor, the port,\n"
+            f"{lanes}, on the same seeded inputs, in device memory poisoned before use. An output may\n"
             "differ from the original's by the tolerance of the contract, on top of what the original itself loses\n"
             "against double precision.\n"
         )

@@ -11,7 +11,7 @@ from porter.evaluate.migration import EntryOutcome, Migration
 from porter.evaluate.outcome import NotBuilt
 from porter.report.columns import Cell, columns
 from porter.report.diagnostic import diagnostic
-from porter.report.verdict import OUTCOME_STYLES, checks, describe, reason, verdict
+from porter.report.verdict import OUTCOME_STYLES, checks, describe, lanes_of, reason, verdict
 
 _LOG_LINES = 20  # enough for the first compiler error with its notes
 
@@ -44,5 +44,5 @@ def _entry_text(entry: EntryOutcome) -> Text:
     for check in checked:
         passed = Text("equal", "green") if check.passed else Text(check.worst or "differs", "red")
         errors = (f"{check.max_abs_error:.3g}", f"{check.max_rel_error:.3g}")
-        rows.append((check.name, str(check.warp_size), *errors, passed))
+        rows.append((check.name, lanes_of(check), *errors, passed))
     return text.append_text(columns(rows, indent="  "))

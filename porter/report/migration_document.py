@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from porter.evaluate.migration import EntryOutcome, Migration
-from porter.evaluate.outcome import Checked
+from porter.evaluate.outcome import Checked, Verified
 from porter.findings import Finding
 from porter.report.document import Json
 from porter.report.verdict import checks, reason
@@ -45,6 +45,7 @@ def _entry(entry: EntryOutcome) -> Json:
         "kernels": list(entry.kernels),
         "outcome": entry.outcome.label,
         "because": reason(entry.outcome),
+        "compiled_for": list(entry.outcome.compiled_for) if isinstance(entry.outcome, Verified) else [],
     }
 
 

@@ -43,7 +43,8 @@ def reason(outcome: Outcome) -> str:
     match outcome:
         case Verified():
             equal = "executed, and equal to the original within tolerance on every workload"
-            return f"{equal}; {outcome.caveat}" if outcome.caveat else equal
+            compiled = f"compiled for {', '.join(outcome.compiled_for)}" if outcome.compiled_for else ""
+            return "; ".join(filter(None, (equal, compiled, outcome.caveat)))
         case NotVerified() | Refused() | NotBuilt() | Crashed() | Wrong():
             return outcome.because
     assert_never(outcome)
@@ -72,8 +73,15 @@ def how_obtained(migration: Migration) -> str:
 
 
 def counted_lanes(warp_sizes: Sequence[int]) -> str:
-    """`64 and 32 lanes`."""
+    """`64 and 32 lanes`; without a number what executed the port is the interpreter of its language."""
+    if not warp_sizes:
+        return "by the interpreter of its language"
     return f"{' and '.join(str(size) for size in sorted(warp_sizes, reverse=True))} lanes"
+
+
+def lanes_of(check: Checked) -> str:
+    """The warp size of a comparison, where there is one."""
+    return "-" if check.warp_size is None else str(check.warp_size)
 
 
 def verdict(migration: Migration) -> str:

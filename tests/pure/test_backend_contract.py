@@ -1,11 +1,13 @@
 """The conformance tests vendors inherit: they hold for the backends here, and fail for ones that break the rules."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from porter.backend import Availability, Port, PortedFile, Target
+from porter.evaluate.ported import emulated
 from porter.findings import CatalogueEntry, Effort, Finding, Severity
 from porter.testing.backend_contract import BackendContract, program_of
 from porter_maca import MacaBackend
@@ -38,6 +40,9 @@ class FakeBackend:
         self.ported += 1
         finding = Finding(self._code, Severity.NOTE, f"for {target.arch}", program.kernels[0].span)
         return Port((PortedFile(self._file_name, program.source.text, program.source),), (finding,))
+
+    def ready(self, port, original, target, bench):
+        return nullcontext(emulated(port, original, target, bench))
 
     def compile(self, port, target, workdir):
         return None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, Target
 from porter.findings import CatalogueEntry, Finding
@@ -11,6 +13,11 @@ from porter.source.program import Program
 from porter.source.text import Source
 from porter_maca.targets import BACKEND, targets
 from porter_maca.toolchain import MacaSdk
+
+if TYPE_CHECKING:
+    from porter.evaluate.bench import Bench
+    from porter.evaluate.ported import Ported
+    from porter.evaluate.side import Side
 
 
 class MacaBackend:
@@ -44,6 +51,12 @@ class MacaBackend:
         from porter_maca.port import port  # noqa: PLC0415 - the parser takes a while to import
 
         return port(program, headers, target)
+
+    def ready(self, port: Port, original: Side, target: Target, bench: Bench) -> AbstractContextManager[Ported]:
+        """The port on the executor, at 64 lanes and at 32."""
+        from porter.evaluate.ported import emulated  # noqa: PLC0415 - only where a port is executed
+
+        return nullcontext(emulated(port, original, target, bench))
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:
         """The first error of `mxcc`, at the line of the ported file; None when it builds or there is no compiler."""

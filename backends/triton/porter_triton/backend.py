@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, Target
 from porter.findings import CatalogueEntry, Finding
 from porter.source.program import Program
 from porter.source.text import Source
 from porter_triton.targets import BACKEND, targets
+
+if TYPE_CHECKING:
+    from porter.evaluate.bench import Bench
+    from porter.evaluate.ported import Ported
+    from porter.evaluate.side import Side
 
 # The driver's interface to its devices; torch would say the same after seconds of importing.
 _DEVICES = (Path("/dev/nvidiactl"), Path("/dev/kfd"))
@@ -45,8 +52,20 @@ class TritonBackend:
 
         return port(program, headers)
 
+    def ready(
+        self,
+        port: Port,
+        original: Side,  # noqa: ARG002
+        target: Target,
+        bench: Bench,
+    ) -> AbstractContextManager[Ported]:
+        """The port's module in Triton's interpreter; what it launches compiles, or it is no port."""
+        from porter_triton.proof import interpreted  # noqa: PLC0415 - only where a port is executed
+
+        return interpreted(port, target, bench.cache, bench.limits)
+
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:  # noqa: ARG002
-        """The first line of the module that is no Python. Kernels compile only for a launch: `check_launches` does."""
+        """The first line of the module that is no Python. Kernels compile for a launch, which takes a run."""
         from porter_triton.compile import syntax_error  # noqa: PLC0415 - only where a port was made
 
         return syntax_error(port)

@@ -8,11 +8,6 @@ from porter_triton.layout import bracketed
 from porter_triton.lower.launch import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 
 
-def launcher_name(kernel: str) -> str:
-    """What the launcher of a bare kernel is called."""
-    return f"launch_{kernel}"
-
-
 def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension]:
     """The block a kernel is lowered for: that of its usual launch, by name where it is not 1."""
     extents = [int(extent) if extent.isdecimal() else None for extent in shape.block] if shape else [None, 1, 1]
@@ -21,11 +16,11 @@ def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension
     return x, y, z
 
 
-def bare_launcher(kernel: LoweredKernel, info: LaunchInfo, parameters: tuple[str, ...]) -> str:
-    """The text of the launcher; `parameters` are the CUDA kernel's own, in order."""
+def bare_launcher(name: str, kernel: LoweredKernel, info: LaunchInfo, parameters: tuple[str, ...]) -> str:
+    """The text of the launcher `name`; `parameters` are the CUDA kernel's own, in order."""
     names = {p.source: p.name for p in kernel.parameters if p.kind in (ParameterKind.POINTER, ParameterKind.SCALAR)}
     arguments = [names.get(parameter, parameter) for parameter in parameters]
-    head = bracketed(f"def {launcher_name(kernel.name)}", [*arguments, "*", "grid", "block", "shared_bytes=0"], ":", "")
+    head = bracketed(f"def {name}", [*arguments, "*", "grid", "block", "shared_bytes=0"], ":", "")
     tensors = [p.name for p in kernel.parameters if p.kind is ParameterKind.POINTER]
     launch = LaunchText(
         arguments=dict(zip(parameters, arguments, strict=True)),

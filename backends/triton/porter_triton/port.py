@@ -18,6 +18,7 @@ from porter_triton.catalogue import finding
 from porter_triton.kernels import Kernels, template_argument
 from porter_triton.lower import LaunchInfo
 from porter_triton.module import Parts, assembled, module_name
+from porter_triton.naming import function_of
 from porter_triton.refusal import Refusal
 
 _KERNEL_REFUSED, _HOST_REFUSED = "PORT1800", "PORT1801"
@@ -62,7 +63,7 @@ class _Porter:
         info = LaunchInfo(block=block_of(entry.launch), template=template)
         lowered = self._kernels.lowered(entry.name, info)
         tree = self._kernels.tree(entry.name, template)
-        return bare_launcher(lowered, info, tuple(parameter.name for parameter in tree.parameters))
+        return bare_launcher(function_of(entry), lowered, info, tuple(parameter.name for parameter in tree.parameters))
 
     def _refuse(self, contract: Contract, refusal: Refusal) -> None:
         """A finding at the line of the refusal; at the head of the entry where that lies in no function of the file."""

@@ -15,32 +15,28 @@ from porter_triton.frames import Task
 
 
 class Worker:
-    """Runs the module at `path` in Triton's interpreter. `work` is a folder of its own, which must exist.
-
-    `signatures` are those of all launches seen so far: what there is to compile.
-    """
+    """Runs the module at `path` in Triton's interpreter. `work` is a folder of its own, which must exist."""
 
     def __init__(self, path: Path, work: Path, limits: Limits) -> None:
-        self.signatures: dict[str, None] = {}
         self._path = path
         self._work = work
         self._limits = limits
         self._child: Child | None = None
 
-    def run(self, task: Task) -> Run:
-        """What came of `task`. Never raises for anything the module does."""
+    def run(self, task: Task) -> tuple[Run, tuple[str, ...]]:
+        """What came of `task`, and the signatures of its launches. Never raises for anything the module does."""
         child = self._child or self._new()
         if self._child is None and (death := child.begin()):
-            return _ended(death, 0.0)
+            return _ended(death, 0.0), ()
         self._child = child
         before = child.cpu_s()
         answer = child.ask(pickle.dumps(task), parts=2)
         if isinstance(answer, Death):
             self._child = None
-            return _ended(answer, self._limits.cpu_s)
+            return _ended(answer, self._limits.cpu_s), ()
         records, signatures = answer
-        self.signatures |= dict.fromkeys(signatures.decode("utf-8", "replace").splitlines())
-        return _run(decode_result(records), task.job, child.cpu_s() - before)
+        run = _run(decode_result(records), task.job, child.cpu_s() - before)
+        return run, tuple(signatures.decode("utf-8", "replace").splitlines())
 
     def _new(self) -> Child:
         interpreted = {"TRITON_INTERPRET": "1"}

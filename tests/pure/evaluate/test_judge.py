@@ -9,7 +9,7 @@ import pytest
 from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Tolerance, Workload
 from porter.contract.dtype import DType
 from porter.evaluate.judge import Candidate, judge
-from porter.evaluate.outcome import Crashed, NotVerified, Verified, Wrong
+from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Verified, Wrong
 from porter.oracle.reference import examine
 from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
 from porter.source.parse import parse
@@ -129,3 +129,23 @@ def test_small_integers_in_a_programs_buffer_are_not_floats_near_zero():
     reference = examine(contract, PROGRAM, program(5))
     assert isinstance(judge(reference, (Candidate(64, program(5)),)), Verified)
     assert isinstance(judge(reference, (Candidate(64, program(7)),)), Wrong)
+
+
+def test_what_ran_right_is_verified_for_the_devices_it_compiles_for():
+    outcome = judge(REFERENCE, (Candidate(None, honest, lambda: ("a", "b")), Candidate(32, honest)))
+    assert isinstance(outcome, Verified)
+    assert outcome.compiled_for == ("a", "b")
+
+
+def test_what_ran_right_but_does_not_compile_is_not_built():
+    refused = NotBuilt("no such instruction", "the whole log")
+    assert judge(REFERENCE, (Candidate(64, honest), Candidate(None, honest, lambda: refused))) == refused
+
+
+def test_what_is_wrong_is_not_compiled():
+    def never():
+        raise AssertionError("compiled a port that is wrong")
+
+    outcome = judge(REFERENCE, (Candidate(None, lambda job: changed(job, 1, np.zeros_like), never),))
+    assert isinstance(outcome, Wrong)
+    assert outcome.because.endswith("(workload 'tiny')")

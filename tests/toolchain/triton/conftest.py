@@ -23,11 +23,21 @@ def worker(tmp_path_factory):
 
 @pytest.fixture
 def call(worker):
-    """`call(function, *arguments, **job)`: arrays of float32 are tensors, numbers are numbers."""
+    """`call(function, *arguments, **job)`: arrays are tensors of float32, numbers are numbers."""
 
     def run(function, *arguments, launch=False, **fields):
         values = tuple(_value(argument) for argument in arguments)
-        return worker.run(Task(function, Job(arguments=values, **fields), launch))
+        return worker.run(Task(function, Job(arguments=values, **fields), launch))[0]
+
+    return run
+
+
+@pytest.fixture
+def signatures(worker):
+    """`signatures(function, *arguments)`: those of the launches of a call."""
+
+    def run(function, *arguments):
+        return worker.run(Task(function, Job(arguments=tuple(map(_value, arguments)))))[1]
 
     return run
 

@@ -16,18 +16,15 @@ def folders(tmp_path_factory):
     return tmp_path_factory.mktemp("compiler"), tmp_path_factory.mktemp("cache")
 
 
-def test_what_was_launched_compiles_for_every_target(worker, call, folders):
-    worker.signatures.clear()
-    call("add", np.ones(300), np.ones(300), np.ones(300), 300)
-    call("add", np.ones(1), np.ones(1), np.ones(1), 1)  # here n is a constant
-    assert len(worker.signatures) == 2
-    assert refused(MODULE, worker.signatures, targets(), *folders) is None
+def test_what_was_launched_compiles_for_every_target(signatures, folders):
+    many = signatures("add", np.ones(300), np.ones(300), np.ones(300), 300)
+    one = signatures("add", np.ones(1), np.ones(1), np.ones(1), 1)
+    assert many != one  # where n is 1 it is a constant
+    assert refused(MODULE, (*many, *one), targets(), *folders) is None
 
 
-def test_a_kernel_that_triton_refuses_is_named_with_its_line(worker, call, folders):
-    worker.signatures.clear()
-    assert call("uncompilable", np.ones(64)).finished
-    found = refused(MODULE, worker.signatures, targets(), *folders)
+def test_a_kernel_that_triton_refuses_is_named_with_its_line(signatures, folders):
+    found = refused(MODULE, signatures("uncompilable", np.ones(64)), targets(), *folders)
     assert (found.kernel, found.arch) == ("uncompilable_kernel", "sm_90")
     assert "bump(" in MODULE.read_text().splitlines()[found.line - 1]
     assert "ambiguous" in found.message

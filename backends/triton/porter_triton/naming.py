@@ -1,0 +1,22 @@
+"""What functions of the source are called in Python."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+
+from porter.contract.contract import Entry, EntryKind
+
+_RESERVED = frozenset((*keyword.kwlist, *dir(builtins), "math", "tl", "torch", "triton"))
+
+
+def python_name(name: str) -> str:
+    """The name without its namespaces; with an underscore behind it where it means something in Python."""
+    plain = name.rsplit("::", maxsplit=1)[-1]
+    return f"{plain}_" if plain in _RESERVED else plain
+
+
+def function_of(entry: Entry) -> str:
+    """The module's function that answers for `entry`: a kernel has a launcher of its own."""
+    name = python_name(entry.name)
+    return f"launch_{name}" if entry.kind is EntryKind.KERNEL else name
