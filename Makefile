@@ -38,7 +38,7 @@ clean:
 # torch goes first and alone: it is the large one, and pip must not choose another version for the sake of the rest.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("porter needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
-	@command -v g++ > /dev/null || command -v clang++ > /dev/null || { echo "porter needs g++ or clang++" >&2; exit 1; }
+	@command -v g++ > /dev/null || { echo "porter needs g++" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet -c constraints.txt torch
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[test]'

@@ -19,7 +19,7 @@ from porter.registry import Unavailable, load_backends
 from porter.report.columns import columns
 from porter.report.document import Json, as_record
 
-_COMPILERS = ("g++", "clang++", "nvcc")
+_COMPILERS = ("g++", "nvcc")
 _PACKAGES = ("numpy", "torch", "triton", "tree-sitter", "tree-sitter-cpp", "typer")
 _LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
 _LANDLOCK_QUERY_VERSION = 1
@@ -78,7 +78,7 @@ class Machine:
     @property
     def emulates(self) -> bool:
         """Whether kernels can be executed on the CPU, which every backend falls back on."""
-        return any(tool.version for tool in self.compilers if tool.name != "nvcc")
+        return any(tool.version for tool in self.compilers if tool.name == "g++")
 
 
 def examine(cache: Path) -> Machine:
@@ -108,7 +108,7 @@ def machine_text(machine: Machine) -> Text:
         ("python", machine.python, _mark(True), machine.platform),
         *((tool.name, tool.version, _mark(bool(tool.version)), tool.path) for tool in machine.compilers),
         *((tool.name, tool.version, _mark(bool(tool.version)), "") for tool in machine.packages),
-        ("emulation", "", _mark(machine.emulates), "executes kernels on the CPU; needs g++ or clang++"),
+        ("emulation", "", _mark(machine.emulates), "executes kernels on the CPU; needs g++, clang++ does not do"),
         ("landlock", f"ABI {sandbox.landlock_abi}", _mark(sandbox.landlock_abi > 0), "keeps kernels from your files"),
         ("seccomp", "", _mark(sandbox.seccomp), "keeps kernels from the network and new processes"),
         ("cache", f"{machine.cache.bytes / 2**20:.1f} MiB", _mark(True), str(machine.cache.path)),

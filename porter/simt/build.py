@@ -33,7 +33,7 @@ def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
 def prepare(request: BuildRequest, cache: Path) -> None:
     """Builds the shared parts that `request` needs, so that a later `build` only compiles the source."""
     found = _found()
-    precompiled_header(found, language_flags(request, found), cache)
+    precompiled_header(found, language_flags(request), cache)
     executor_objects(found, uses_torch(request), request.double_precision, cache)
 
 

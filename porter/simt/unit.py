@@ -107,7 +107,7 @@ def unit(request: BuildRequest, compiler: Compiler, cache: Path) -> Unit:
         request,
         compiler,
         cache,
-        tuple(language_flags(request, compiler)),
+        tuple(language_flags(request)),
         translate(request.source, double_precision=double),
         tuple((name, translate(header, double_precision=double)) for name, header in request.headers),
     )
