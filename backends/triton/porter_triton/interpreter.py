@@ -18,6 +18,7 @@ import triton.runtime.interpreter as triton_interpreter
 from numpy.typing import NDArray
 from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder, TensorHandle
 
+from porter.contract.dtype import DType, encode
 from porter.simt.job import Fault, FaultKind, LaunchRecord, Schedule
 from porter_triton.signatures import signature_of
 from porter_triton.watch import Region, Watch
@@ -93,7 +94,8 @@ class Interpreter:
             named = _bound(function, given, options)
             shape = _grid(grid, named)
             self._begin_launch(function, named, shape, options)
-            launch(function, *given, grid=shape, warmup=warmup, **options)
+            typed = {name: _typed(function, name, value) for name, value in named.items()}
+            launch(function, grid=shape, warmup=warmup, **typed)
             self.observation.kernel = ""
 
         def call(function: InterpretedFunction, *given: object, **named: object) -> object:
@@ -193,6 +195,16 @@ def _bound(
     bound = inspect.signature(function.fn).bind(*given, **named)
     bound.apply_defaults()
     return bound.arguments
+
+
+def _typed(function: InterpretedFunction, name: str, value: object) -> object:
+    """A number as the type its parameter is annotated with: the interpreter goes by its size."""
+    annotation = function.fn.__annotations__.get(name)
+    if not isinstance(annotation, tl.dtype) or not isinstance(value, (bool, int, float)):
+        return value
+    raw = encode(np.array([value]), DType.BFLOAT16) if annotation == tl.bfloat16 else np.array([value])
+    stored = raw.astype(triton_interpreter._get_np_dtype(annotation))
+    return tl.tensor(TensorHandle(stored, annotation), annotation)
 
 
 def _grid(grid: object, arguments: Mapping[str, object]) -> tuple[int, int, int]:

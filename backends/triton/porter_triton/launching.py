@@ -91,7 +91,9 @@ def _warps(block: tuple[str, str, str]) -> str:
 
 
 def _tuple(extents: tuple[str, str, str]) -> str:
-    """A grid without its trailing ones."""
+    """A grid without its trailing ones; one that is given whole stays so."""
+    if extents == ("grid[0]", "grid[1]", "grid[2]"):
+        return "grid"
     x, y, z = extents
     if z != "1":
         return f"({x}, {y}, {z})"

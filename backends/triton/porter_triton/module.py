@@ -15,9 +15,9 @@ _MODULE = re.compile(r"\W")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The texts of a module's functions, in order; none ends with a newline."""
+    """The texts of a module's functions, in order; `helpers` are those its kernels call."""
 
-    helpers: tuple[str, ...]
+    helpers: str
     kernels: tuple[str, ...]
     launchers: tuple[str, ...]
 
@@ -30,7 +30,7 @@ def module_name(source: Source) -> str:
 
 def assembled(source: Source, parts: Parts) -> str:
     """The text of the module: no clock and no path in it, so that porting twice gives the same bytes."""
-    functions = (*parts.helpers, *parts.kernels, *parts.launchers)
+    functions = [text for text in (parts.helpers, *parts.kernels, *parts.launchers) if text]
     imports = [f"import {name}" for name in ("torch", "triton") if _mentions(functions, f"{name}.")]
     if _mentions(functions, "tl."):
         imports.append("import triton.language as tl")

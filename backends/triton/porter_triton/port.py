@@ -6,15 +6,18 @@ What cannot be lowered takes only those entries with it that need it; each refus
 from __future__ import annotations
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Contract, EntryKind
+from porter.contract.contract import Entry, EntryKind
 from porter.contract.draft import draft
+from porter.contract.entries import reach
+from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.usage import Usage
 from porter.findings import Finding
 from porter.source.program import Program
 from porter.source.text import Source, Span
 from porter.syntax.read import read_unit
-from porter.syntax.unit import Unit
 from porter_triton.bare import bare_launcher, block_of
 from porter_triton.catalogue import finding
+from porter_triton.device.source import helper_source
 from porter_triton.kernels import Kernels, template_argument
 from porter_triton.lower import LaunchInfo
 from porter_triton.module import Parts, assembled, module_name
@@ -26,9 +29,9 @@ _KERNEL_REFUSED, _HOST_REFUSED = "PORT1800", "PORT1801"
 
 def port(program: Program, headers: tuple[Source, ...]) -> Port:
     """`program` as one Python module."""
-    porter = _Porter(program, read_unit(program, headers))
+    porter = _Porter(program, headers)
     for contract in draft(program, whole_program=False, headers=headers):
-        porter.add(contract)
+        porter.add(contract.entry)
     text = assembled(program.source, porter.parts())
     return Port((PortedFile(module_name(program.source), text, program.source),), tuple(porter.findings))
 
@@ -36,39 +39,52 @@ def port(program: Program, headers: tuple[Source, ...]) -> Port:
 class _Porter:
     """Collects what becomes of the entries."""
 
-    def __init__(self, program: Program, unit: Unit) -> None:
-        self.findings: list[Finding] = []
+    def __init__(self, program: Program, headers: tuple[Source, ...]) -> None:
+        self.findings: dict[Finding, None] = {}
         self._program = program
-        self._kernels = Kernels(unit)
+        self._usage = Usage(program, headers)
+        self._kernels = Kernels(read_unit(program, headers))
         self._launchers: dict[str, None] = {}
 
-    def add(self, contract: Contract) -> None:
-        """One entry: its launcher, and the kernels that calls."""
+    def add(self, entry: Entry) -> None:
+        """One entry: its launcher, and the kernels that calls. Kernels whose launcher is refused get one each."""
         try:
-            if contract.entry.kind is EntryKind.KERNEL:
-                self._launchers.setdefault(self._bare(contract))
+            if entry.kind is EntryKind.KERNEL:
+                self._launchers.setdefault(self._bare(entry))
             else:
                 raise Refusal(0, "host functions")
         except Refusal as refusal:
-            self._refuse(contract, refusal)
+            self._refuse(entry, refusal)
+            if entry.kind is not EntryKind.KERNEL:
+                for kernel in self._kernels_of(entry):
+                    self.add(kernel)
+
+    def _kernels_of(self, launcher: Entry) -> tuple[Entry, ...]:
+        """The kernels that a host function launches, as entries of their own."""
+        usage = self._usage
+        (function, *_) = [f for f in self._program.host_functions if launcher.name in (f.qualified, f.name)]
+        return tuple(
+            Entry(EntryKind.KERNEL, k.qualified, template_arguments(usage, k), launch_shape(usage, k, ())[0])
+            for k in reach(usage, function)
+        )
 
     def parts(self) -> Parts:
         """The texts of the module."""
         kernels = self._kernels.texts()
-        return Parts((), tuple(kernel.text for kernel in kernels), tuple(self._launchers))
+        helpers = helper_source(name for kernel in kernels for name in kernel.helpers)
+        return Parts(helpers, tuple(kernel.text for kernel in kernels), tuple(self._launchers))
 
-    def _bare(self, contract: Contract) -> str:
-        entry = contract.entry
+    def _bare(self, entry: Entry) -> str:
         template = tuple(template_argument(text) for text in entry.template)
         info = LaunchInfo(block=block_of(entry.launch), template=template)
         lowered = self._kernels.lowered(entry.name, info)
         tree = self._kernels.tree(entry.name, template)
         return bare_launcher(function_of(entry), lowered, info, tuple(parameter.name for parameter in tree.parameters))
 
-    def _refuse(self, contract: Contract, refusal: Refusal) -> None:
+    def _refuse(self, entry: Entry, refusal: Refusal) -> None:
         """A finding at the line of the refusal; at the head of the entry where that lies in no function of the file."""
         functions = (*self._program.kernels, *self._program.device_functions, *self._program.host_functions)
-        source, entry = self._program.source, contract.entry
+        source = self._program.source
         own = next(f for f in functions if entry.name in (f.qualified, f.name))
         place, message = own.header, refusal.reason
         if line := _line_span(source, refusal.line):
@@ -77,7 +93,7 @@ class _Porter:
             else:
                 message = f"{message} (line {refusal.line})"
         code = _KERNEL_REFUSED if own.space == "global" else _HOST_REFUSED
-        self.findings.append(finding(code, place, message))
+        self.findings.setdefault(finding(code, place, message))
 
 
 def _line_span(source: Source, line: int) -> Span | None:
