@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter_triton.lower import locals_, memory, shared
-from porter_triton.lower.arithmetic import affine_of, binary, convert, settled
+from porter_triton.lower.arithmetic import affine_of, binary, convert, exact_double, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import (
@@ -127,7 +127,7 @@ def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
         cx.settled.append(variable)
     text, level = typed(cx, value, variable)
     if mask is not None:
-        text, level = f"tl.where({mask.text}, {text}, {variable.name})", 99
+        text, level = f"tl.where({mask.text}, {exact_double(value).text}, {variable.name})", 99
     variable.fresh = False
     variable.bases |= value.bases
     if text != variable.name:

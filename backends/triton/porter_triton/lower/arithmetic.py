@@ -29,11 +29,21 @@ _INT32 = (INT.low, INT.high)
 
 def cast_text(value: Scalar, type_: Arithmetic) -> Scalar:
     """`value` with a cast to `type_` written."""
+    if value.constant is not None and type_.bits == 64:  # `tl.cast` would make a 32-bit float of a number first
+        text = f"tl.full([], {value.text}, {type_.triton})"
+        return replace(value, text=text, level=ATOM, held=None, loose=False, opposite=None, type=type_, constant=None)
     if value.loose:
         text = f"tl.cast({value.text}, {type_.triton})"
     else:
         text = f"{value.within(ATOM)}.to({type_.triton})"
     return replace(value, text=text, level=ATOM, held=None, loose=False, opposite=None, single=None, type=type_)
+
+
+def exact_double(value: Scalar) -> Scalar:
+    """A double constant as Triton must see it where it would take a Python number for a 32-bit float."""
+    if value.type is DOUBLE and value.constant is not None and not fits_single(float(value.constant)):
+        return cast_text(value, DOUBLE)
+    return value
 
 
 def settled(value: Scalar) -> Scalar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
-from porter.syntax.nodes import Asm, Assign, Call, Expression, Member, Name, Subscript, TypeName, Unary, Update
+from porter.syntax.nodes import Asm, Assign, Call, Expression, Member, Name, TypeName, Unary, Update
 from porter.syntax.unit import Unit
 
 
@@ -40,8 +40,8 @@ def assigned_names(unit: Unit, body: object) -> frozenset[str]:
 
 
 def _root(node: Expression) -> frozenset[str]:
-    """The variable an lvalue is part of."""
-    while isinstance(node, Member | Subscript):
+    """The variable an lvalue is a part of; what a pointer points to is no part of the pointer."""
+    while isinstance(node, Member) and not node.arrow:
         node = node.owner
     return frozenset({node.name}) if isinstance(node, Name) else frozenset()
 

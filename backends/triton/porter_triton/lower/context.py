@@ -107,6 +107,7 @@ class Context:
     changes: list[frozenset[str]] = field(default_factory=list)
     digits: dict[Digit, Scalar] = field(default_factory=dict)
     commenting: bool = False
+    discarded: object = None  # the call whose value nobody uses
     changing: dict[int, frozenset[str]] = field(default_factory=dict)
     prologue: Suite = field(default_factory=Suite)
     stored: set[str] = field(default_factory=set)
@@ -225,6 +226,11 @@ class Context:
         if id(body) not in self.changing:
             self.changing[id(body)] = assigned_names(self.unit, body)
         return self.changing[id(body)]
+
+    def touch(self, bases: frozenset[str]) -> None:
+        """Note that memory is written."""
+        self.stored |= bases
+        self.decisions.stored |= bases
 
     def helper(self, name: str) -> str:
         """Call for a function of the device room; its name."""

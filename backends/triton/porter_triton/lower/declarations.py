@@ -140,7 +140,7 @@ def shared(cx: Context, node: Declared) -> Place:
         count = 1
         for extent in extents:
             count *= extent
-        array = _shared_array(cx, name, type_, count, node.line)
+        array = _shared_array(cx, name, type_, count if extents else 0, node.line)
         found = array
         if not extents:
             found = Slot(array, number(0))
@@ -155,8 +155,17 @@ def _shared_array(cx: Context, name: str, type_: Type, count: int, line: int) ->
         return SharedRecords(type_, {f: _shared_array(cx, f"{name}_{f}", t, count, line) for f, t in type_.fields})
     if isinstance(type_, Array | Pointer):
         raise Refusal(line, f"`{name}` is a shared array of arrays or pointers")
+    if count == 0:
+        return _variable(cx, name, type_)
     padded = 1 << max(count - 1, 0).bit_length()
     return _tensor(cx, name, type_, count, padded, str(padded))
+
+
+def _variable(cx: Context, name: str, type_: Arithmetic) -> SharedArray:
+    """A shared variable that is no array: one value for the block."""
+    python = cx.names.declare(name, (type_, "shared"))
+    cx.prologue.nodes.append(Line(f"tl.cast({number(0, type_).text}, {type_.triton})", python))
+    return SharedArray(python, type_, 1, 1, "1", 0, cx.key(name), alone=True)
 
 
 def _tensor(cx: Context, name: str, type_: Arithmetic, count: int | None, padded: int | None, text: str) -> SharedArray:

@@ -26,10 +26,21 @@ from porter.syntax.nodes import (
     Update,
 )
 from porter_triton.lower import access, builtins_, calls, locals_, memory, resolve
-from porter_triton.lower.arithmetic import binary, complement, condition, convert, disjunction, negative, settled
+from porter_triton.lower.arithmetic import (
+    binary,
+    complement,
+    condition,
+    convert,
+    disjunction,
+    exact_double,
+    narrowed,
+    negative,
+    settled,
+)
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.emit import Suite
 from porter_triton.lower.places import (
+    Cursor,
     Held,
     LocalArray,
     Members,
@@ -129,7 +140,7 @@ def _named_place(cx: Context, node: Name) -> Place:
         return Held(known)
     if isinstance(bound, Scalar | Fields | Address):
         return Held(bound)
-    if isinstance(bound, Variable | Members | LocalArray | SharedArray | SharedRecords | Slot | Memory | Held):
+    if isinstance(bound, Variable | Members | LocalArray | SharedArray | SharedRecords | Cursor | Slot | Memory | Held):
         return bound
     raise Refusal(node.line, f"`{node.name}` is used as a value")
 
@@ -341,12 +352,18 @@ def _choice(cx: Context, node: Choice) -> Value:
         return value(cx, node.yes if chosen.constant else node.no)
     if acts(node.yes) or acts(node.no):
         chosen = frozen(cx, chosen)
-    with cx.where(chosen):
+    yes_mask, no_mask = cx.narrow(chosen), cx.narrow(negation(chosen))
+    with cx.only(yes_mask):
         yes = value(cx, node.yes)
         if isinstance(yes, Scalar) and acts(node.no):
             yes = frozen(cx, yes)
-    with cx.where(negation(chosen)):
+    with cx.only(no_mask):
         no = value(cx, node.no)
+    for one, other, mask in ((yes, no, yes_mask), (no, yes, no_mask)):
+        if isinstance(one, Scalar) and isinstance(other, Scalar) and mask is not None:
+            loaded = memory.with_other(cx, one, other, mask)
+            if loaded is not None:
+                return loaded
     return choose(chosen, yes, no, node.line)
 
 
@@ -365,6 +382,7 @@ def choose(chosen: Scalar, yes: Value, no: Value, line: int) -> Value:
         type_ = left.type if left.type == right.type else common(left.type, right.type)
         single = _chosen_single(chosen, left, right, type_, line)
         left, right = settled(convert(left, type_)), settled(convert(right, type_))
+        left, right = exact_double(left), exact_double(right)
         if left.constant is not None and right.constant is not None:
             left = replace(left, text=f"tl.full([], {left.text}, {type_.triton})", level=99, constant=None, loose=False)
         elif (left if left.constant is None else right).carried != type_:
@@ -385,8 +403,6 @@ def choose(chosen: Scalar, yes: Value, no: Value, line: int) -> Value:
 def _chosen_single(chosen: Scalar, left: Scalar, right: Scalar, type_: Arithmetic, line: int) -> Scalar | None:
     if type_ is not DOUBLE:
         return None
-    from porter_triton.lower.arithmetic import narrowed  # noqa: PLC0415
-
     yes, no = narrowed(left), narrowed(right)
     if yes is None or no is None:
         return None

@@ -9,6 +9,7 @@ from porter.syntax.unit import FunctionTree
 from porter_triton.lower import access, declarations, expressions, locals_, resolve, statements
 from porter_triton.lower.context import Closure, Context, Scope
 from porter_triton.lower.flow import leaves
+from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.places import (
     Held,
     LocalArray,
@@ -207,9 +208,14 @@ def _bound(
     held = access.scalar(value, line)
     if isinstance(type_, Arithmetic | Pointer):
         held = access.convert(held, type_, line)
-    if not changes and aliasing and (held.is_name or held.constant is not None):
+    if not changes and aliasing and (_named(held) or held.constant is not None):
         return Held(held)
     return access.declare(cx, parameter.name, held.type, parameter, held, not changes, line)
+
+
+def _named(value: Scalar) -> bool:
+    """Whether the value has a name that the source gave it."""
+    return value.is_name and not is_temporary(value.text)
 
 
 def _bound_fields(cx: Context, parameter: Parameter, value: Fields, changes: bool, aliasing: bool, line: int) -> Place:

@@ -1,20 +1,31 @@
-"""CUDA's own functions: barriers, vectors, warps, atomics, and the table of the device room."""
+"""CUDA's own functions: barriers, vectors, limits of types, warps, atomics, and the table of the device room."""
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Call, Member, Name
-from porter_triton.device.functions import Overload, overload
-from porter_triton.lower import access, calls, expressions, memory
-from porter_triton.lower.arithmetic import cast_text, convert, settled
+import math
+
+from porter.syntax.nodes import Call, Member, Name, TypeName
+from porter_triton.lower import atomics, calls, expressions, memory, resolve, table, warp
 from porter_triton.lower.context import Context
-from porter_triton.lower.places import Place
-from porter_triton.lower.types import BUILT_IN, Arithmetic, Record
-from porter_triton.lower.values import ATOM, LEVELS, Fields, Nothing, Scalar, Value
+from porter_triton.lower.places import Memory, Place
+from porter_triton.lower.types import BUILT_IN, Arithmetic, Pointer, Record
+from porter_triton.lower.values import Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
-_BARRIERS = frozenset({"__syncthreads", "__barrier_sync", "__syncthreads_lm"})
-_NOTHING = frozenset({"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "static_assert", "assert"})
-_BY_DTYPE = {type_.dtype: type_ for type_ in BUILT_IN.values() if isinstance(type_, Arithmetic)}
+_BARRIERS = frozenset({"__syncthreads", "__barrier_sync", "__threadfence", "__threadfence_system"})
+_NOTHING = frozenset(
+    {"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume", "assert", "printf"}
+)
+_CACHED_LOADS = frozenset({"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"})
+_CACHED_STORES = frozenset({"__stcs", "__stcg", "__stwb", "__stwt"})
+_SAME = frozenset({"move", "forward", "__builtin_expect", "ref", "cref"})
+_LIMITS = {"max", "min", "lowest", "infinity", "epsilon", "quiet_NaN"}
+_FLOATS = {
+    "float16": (65504.0, 2.0**-14, 2.0**-10),
+    "bfloat16": (3.3895313892515355e38, 2.0**-126, 2.0**-7),
+    "float32": (3.4028234663852886e38, 2.0**-126, 2.0**-23),
+    "float64": (1.7976931348623157e308, 2.0**-1022, 2.0**-52),
+}
 
 
 def call(cx: Context, callee: Name, node: Call) -> Value | None:
@@ -25,41 +36,46 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
         return Nothing()
     if plain in _NOTHING:
         return Nothing()
+    if "numeric_limits" in callee.name and plain in _LIMITS:
+        return _limit(cx, callee, plain)
     if plain.startswith("make_") and plain[5:] in BUILT_IN:
         record = BUILT_IN[plain[5:]]
         assert isinstance(record, Record)
         return calls.construct(cx, record, tuple(expressions.value(cx, a) for a in node.arguments), node.line)
-    return _from_table(cx, plain, node)
+    if plain in _CACHED_LOADS and len(node.arguments) == 1:
+        return expressions.access.load(cx, _pointee(cx, node), node.line)
+    if plain in _CACHED_STORES and len(node.arguments) == 2:
+        target = _pointee(cx, node)
+        expressions.access.store(cx, target, expressions.value(cx, node.arguments[1]), node.line)
+        return Nothing()
+    if plain in _SAME and node.arguments:
+        return expressions.value(cx, node.arguments[0])
+    for room in (warp.call, atomics.call):
+        made = room(cx, plain, node)
+        if made is not None:
+            return made
+    return table.call(cx, plain, node)
 
 
-def _from_table(cx: Context, name: str, node: Call) -> Value | None:
-    values = [expressions.value(cx, a) for a in node.arguments]
-    if not all(isinstance(v, Scalar) for v in values):
-        return None
-    scalars = [access.scalar(v, node.line) for v in values]
-    kinds = [v.type.dtype if isinstance(v.type, Arithmetic) else "pointer" for v in scalars]
-    found = overload(name, kinds)
-    return None if found is None else apply(cx, found, scalars, node.line)
+def _pointee(cx: Context, node: Call) -> Place:
+    return expressions.pointee(cx, expressions.value(cx, node.arguments[0]), node.line)
 
 
-def apply(cx: Context, found: Overload, scalars: list[Scalar], line: int) -> Value:
-    """A row of the table on arguments that are numbers."""
-    texts = []
-    for value, parameter in zip(scalars, found.parameters, strict=True):
-        held = settled(convert(value, _BY_DTYPE[parameter], line))
-        if held.loose or held.constant is not None:
-            held = cast_text(held, _BY_DTYPE[parameter]) if not found.function.number else held
-        texts.append(held.within(ATOM))
-    text = found.expressions[0].format(*texts)
-    level = LEVELS.get(found.function.level, ATOM) if found.function.level else ATOM
-    varying = any(v.varying for v in scalars)
-    if not found.result:
-        raise Refusal(line, "a function without a value")
-    return Scalar(text, _BY_DTYPE[found.result], varying, level)
+def _limit(cx: Context, callee: Name, plain: str) -> Scalar:
+    argument = callee.template[0] if callee.template else None
+    type_ = resolve.type_of(cx, argument, callee.line) if isinstance(argument, TypeName) else None
+    if not isinstance(type_, Arithmetic):
+        raise Refusal(callee.line, "the limits of what is no number")
+    if not type_.is_float:
+        return number({"max": type_.high}.get(plain, type_.low), type_)
+    most, least, step = _FLOATS[type_.dtype]
+    values = {"max": most, "lowest": -most, "min": least, "epsilon": step, "infinity": math.inf, "quiet_NaN": math.nan}
+    return number(values[plain], type_)
 
 
 def method(cx: Context, owner: Place, callee: Member, node: Call) -> Value | None:
     """A method of a type of CUDA's."""
+    del cx, owner, callee, node
     return None
 
 
@@ -73,3 +89,6 @@ def vector_operator(cx: Context, symbol: str, operands: tuple[Value, ...], line:
         return None
     parts = ((n, expressions.operate(cx, symbol, v, right.field(n), line)) for n, v in left.values)
     return Fields(types[0], tuple(parts))
+
+
+__all__ = ["Memory", "Pointer", "call", "method", "vector_operator"]

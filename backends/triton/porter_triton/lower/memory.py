@@ -84,6 +84,17 @@ def _load(cx: Context, pointer: Scalar, line: int) -> Scalar:
     return cx.temporary(Scalar(text, pointer.type.element, varying), loads=True)
 
 
+def with_other(cx: Context, loaded: Scalar, other: Scalar, mask: Scalar) -> Scalar | None:
+    """`loaded`, the last thing done and done under `mask`, with `other` in the lanes left out; None if it is not so."""
+    last = cx.suite.nodes[-1] if cx.suite.nodes else None
+    if not isinstance(last, Line) or not last.loads or last.target != loaded.text or other.constant is None:
+        return None
+    if loaded.type != other.type or not last.text.endswith(f", mask={mask.text})"):
+        return None
+    last.text = f"{last.text[:-1]}, other={other.text})"
+    return loaded
+
+
 def _aligned(cx: Context, pointer: Scalar) -> tuple[str, Scalar | None]:
     """The pointer's text, a tensor where the mask is one."""
     mask = cx.mask

@@ -55,7 +55,8 @@ class LocalArray:
 class SharedArray:
     """An array of the block: a tensor `[size]` called `name`. `size` is a power of two, as text where not known.
 
-    `arena`: it is the dynamic shared memory of this name, seen as an array of one type.
+    `arena`: it is the dynamic shared memory of this name, seen as an array of one type. `alone`: it is no array but one
+    variable, and `name` no tensor but a scalar.
     """
 
     name: str
@@ -66,6 +67,7 @@ class SharedArray:
     depth: int
     key: Key
     arena: str = ""
+    alone: bool = False
 
 
 @dataclass(eq=False, slots=True)

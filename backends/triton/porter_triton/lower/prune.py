@@ -146,9 +146,8 @@ def _substitute(reader: Line | Branch, line: Line) -> bool:
     found = name.search(text)
     if found is None:
         return False
-    alone = (
-        found.start() == 0 or text[found.start() - 1] in "([" or text[found.start() - 2 : found.start()] == ", "
-    ) and (found.end() == len(text) or text[found.end()] in ",)]")
+    before, after = text[: found.start()], text[found.end() :]
+    alone = (not before or before.endswith(("(", "[", ", ", "="))) and (not after or after[0] in ",)]")
     inner = line.text if line.level >= 11 or alone else f"({line.text})"
     longer = name.sub(lambda _: inner, text)
     extra = len(reader.target) + 3 if isinstance(reader, Line) and reader.target else 3

@@ -10,7 +10,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.memory import one_lane
 from porter_triton.lower.places import SharedArray
-from porter_triton.lower.types import INT
+from porter_triton.lower.types import INT, Arithmetic
 from porter_triton.lower.values import Scalar
 from porter_triton.refusal import Refusal
 
@@ -27,26 +27,32 @@ def _own(cx: Context, array: SharedArray, offset: Scalar) -> bool:
 
 def load(cx: Context, array: SharedArray, offset: Scalar, line: int) -> Scalar:
     """One element a thread; one for all where the index is uniform."""
+    if array.alone:
+        return Scalar(array.name, array.element)
     if _own(cx, array, offset):
         return Scalar(array.name, array.element, True)
     index = convert(settled(offset), INT, line)
     if not index.varying:
-        text = f"tl.sum(tl.gather({array.name}, tl.full([1], {index.text}, tl.int32), 0), axis=0)"
-        value = Scalar(text, array.element)
-        return value if array.element.bits >= 32 else _narrowed(value)
+        return element(array.name, index.text, array.element)
     safe = array.size is not None and index.known_within(0, array.size - 1)
     chosen = index.text if safe or cx.mask is None else f"tl.where({cx.mask.text}, {index.text}, 0)"
     return Scalar(f"tl.gather({array.name}, {chosen}, 0)", array.element, True)
 
 
-def _narrowed(value: Scalar) -> Scalar:
-    """`tl.sum` widens small types."""
-    return Scalar(f"{value.text}.to({value.type.triton})", value.type)  # type: ignore[union-attr]
+def element(tensor: str, index: str, type_: Arithmetic) -> Scalar:
+    """One element of a tensor."""
+    text = f"tl.sum(tl.gather({tensor}, tl.full([1], {index}, tl.int32), 0), axis=0)"
+    if type_.bits < 32:  # `tl.sum` widens small types
+        text = f"{text}.to({type_.triton})"
+    return Scalar(text, type_)
 
 
 def store(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: int) -> None:
     """Write one element a thread, in the lanes that run."""
     value = settled(convert(value, array.element, line))
+    if array.alone:
+        _store_alone(cx, array, value)
+        return
     if _own(cx, array, offset):
         text = _tensor(array, value)
         if cx.mask is not None:
@@ -60,6 +66,25 @@ def store(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: 
         _store_one(cx, array, offset, value)
     else:
         _store_compared(cx, array, convert(settled(offset), INT, line), value, line)
+
+
+def _store_alone(cx: Context, array: SharedArray, value: Scalar) -> None:
+    """Write a shared variable; of several writers the last thread's value stays."""
+    mask = cx.mask
+    if mask is None or (mask.exact and one_lane(cx, mask.pins)):
+        last = str((cx.threads or 1) - 1) if mask is None else str(sum(d.divisor * v for d, v in mask.pins))
+        text = element(value.text, last, array.element).text if value.varying else value.text
+    elif not mask.varying:
+        text = f"tl.where({mask.text}, {value.text}, {array.name})"
+    elif value.varying:
+        writer = cx.temporary(Scalar(f"tl.max(tl.where({mask.text}, {cx.thread}, -1), axis=0)", INT), "writer").text
+        picked = element(value.text, f"tl.maximum({writer}, 0)", array.element).text
+        text = f"tl.where({writer} >= 0, {picked}, {array.name})"
+    else:
+        text = f"tl.where(tl.max({mask.within(99)}.to(tl.int32), axis=0) != 0, {value.text}, {array.name})"
+    if value.loose and not value.varying:
+        text = text if text != value.text else f"tl.cast({text}, {array.element.triton})"
+    cx.emit(Line(text, array.name, level=99 if text.endswith(")") and "(" in text else 0))
 
 
 def _tensor(array: SharedArray, value: Scalar) -> str:

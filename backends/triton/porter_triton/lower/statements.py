@@ -209,6 +209,7 @@ def _evaluate(cx: Context, node: Evaluate) -> None:
     expression = node.expression
     if isinstance(expression, Update) and not expression.prefix:
         expression = replace(expression, prefix=True)  # nobody asks for the old value
+    cx.discarded = expression
     expressions.value(cx, expression)
 
 

@@ -1,0 +1,167 @@
+"""Atomic operations on global memory, on shared arrays and on variables."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Call
+from porter_triton.lower import access, expressions, memory
+from porter_triton.lower.arithmetic import binary, compare, convert, negative, settled
+from porter_triton.lower.context import Context
+from porter_triton.lower.emit import Line
+from porter_triton.lower.places import SharedArray
+from porter_triton.lower.types import BOOL, INT, Arithmetic, Pointer
+from porter_triton.lower.values import Address, Nothing, Scalar, Value, number
+from porter_triton.refusal import Refusal
+
+_OPERATIONS = {
+    "Add": "add",
+    "Sub": "add",
+    "Max": "max",
+    "Min": "min",
+    "And": "and",
+    "Or": "or",
+    "Xor": "xor",
+    "Exch": "xchg",
+}
+_COMBINED = {"add": "+", "and": "&", "or": "|", "xor": "^"}
+
+
+def call(cx: Context, name: str, node: Call) -> Value | None:
+    """The value of an atomic operation, which is what memory held before; None for any other name."""
+    stem = name.removesuffix("_system").removesuffix("_block")
+    if name in {"unsafeAtomicAdd", "gpuAtomicAdd", "gpuAtomicAddNoReturn", "fastAtomicAdd", "atomicAddNoRet"}:
+        stem = "atomicAdd"
+    if not stem.startswith("atomic"):
+        return None
+    kind = stem.removeprefix("atomic")
+    if kind == "CAS":
+        return _compare_and_swap(cx, node)
+    if kind not in _OPERATIONS:
+        return None
+    target = expressions.value(cx, node.arguments[0])
+    value = expressions.scalar(cx, node.arguments[1])
+    if kind == "Sub":
+        value = negative(value, node.line)
+    operation = _OPERATIONS[kind]
+    if isinstance(target, Scalar) and isinstance(target.type, Pointer):
+        return _on_memory(cx, operation, target, value, node)
+    if isinstance(target, Address) and isinstance(target.place, SharedArray):
+        return _on_shared(cx, operation, target.place, target.offset, value, node)
+    if isinstance(target, Address):
+        return _on_variable(cx, operation, target, value, node)
+    raise Refusal(node.line, f"`{name}` on what is no address")
+
+
+def _on_memory(cx: Context, operation: str, pointer: Scalar, value: Scalar, node: Call) -> Value:
+    assert isinstance(pointer.type, Pointer)
+    element = pointer.type.element
+    if not isinstance(element, Arithmetic):
+        raise Refusal(node.line, "an atomic operation on a struct")
+    held = settled(convert(value, element, node.line))
+    cx.touch(pointer.bases)
+    target, written, mask = _for_each_thread(cx, pointer, held)
+    text = f"tl.atomic_{operation}({target}, {written}{mask})"
+    varying = target != pointer.text or pointer.varying
+    if cx.discarded is node:
+        cx.emit(Line(text, effect=True))
+        return Nothing()
+    return cx.temporary(Scalar(text, element, varying), "before", effect=True)
+
+
+def _for_each_thread(cx: Context, pointer: Scalar, value: Scalar) -> tuple[str, str, str]:
+    """Pointer, value and mask so that each thread that runs acts once."""
+    mask = cx.mask
+    if not pointer.varying and not value.varying and mask is not None and mask.exact and memory.one_lane(cx, mask.pins):
+        return pointer.text, value.text, ""
+    target = pointer.text if pointer.varying else f"tl.broadcast_to({pointer.text}, [{cx.block}])"
+    assert isinstance(value.type, Arithmetic)
+    written = value.text if value.varying else f"tl.full([{cx.block}], {value.text}, {value.type.triton})"
+    return target, written, "" if mask is None else f", mask={mask.text}"
+
+
+def _compare_and_swap(cx: Context, node: Call) -> Value:
+    pointer = expressions.scalar(cx, node.arguments[0])
+    if not isinstance(pointer.type, Pointer) or not isinstance(pointer.type.element, Arithmetic):
+        raise Refusal(node.line, "`atomicCAS` on what is no global memory")
+    element = pointer.type.element
+    expected = settled(convert(expressions.scalar(cx, node.arguments[1]), element, node.line))
+    wanted = settled(convert(expressions.scalar(cx, node.arguments[2]), element, node.line))
+    cx.touch(pointer.bases)
+    alone = cx.mask is not None and cx.mask.exact and memory.one_lane(cx, cx.mask.pins)
+    if alone and not any(v.varying for v in (pointer, expected, wanted)):
+        texts = [pointer.text, *(f"tl.cast({v.text}, {element.triton})" for v in (expected, wanted))]
+        return cx.temporary(Scalar(f"tl.atomic_cas({', '.join(texts)})", element), "before", effect=True)
+    raise Refusal(node.line, "`atomicCAS` by many threads")
+
+
+def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, value: Scalar, node: Call) -> Value:
+    if cx.discarded is not node:
+        raise Refusal(node.line, f"what an atomic operation on the shared array `{array.name}` returns is used")
+    if operation == "xchg":
+        raise Refusal(node.line, f"an atomic exchange on the shared array `{array.name}`")
+    if array.size is None or cx.padded is None or array.size * cx.padded > 1 << 18:
+        raise Refusal(node.line, f"an atomic operation on the shared array `{array.name}`, which is large")
+    held = settled(convert(value, array.element, node.line))
+    index = convert(settled(offset), INT, node.line)
+    neutral = _neutral(operation, array.element, node.line)
+    slots = f"tl.arange(0, {array.size_text})"
+    if index.varying and not array.alone:
+        hits = f"({slots}[:, None] == {index.within(99)}[None, :])"
+        if cx.mask is not None:
+            hits += f" & {cx.mask.within(99)}[None, :]" if cx.mask.varying else f" & {cx.mask.within(6)}"
+        each = f"{held.within(99)}[None, :]" if held.varying else held.text
+        total = _reduced(operation, f"tl.where({hits}, {each}, {neutral})", 1, cx)
+        total = f"{total}.to({array.element.triton})" if array.element.bits < 32 else total
+        combined = _combined(operation, array.name, total)
+    else:
+        spread = held.text if held.varying else f"tl.full([{cx.block}], {held.text}, {array.element.triton})"
+        if cx.mask is not None:
+            spread = f"tl.where({cx.mask.text}, {spread}, {neutral})"
+        total = _reduced(operation, spread, 0, cx)
+        combined = _combined(operation, array.name, total)
+        if not array.alone:
+            combined = f"tl.where({slots} == {index.within(4)}, {combined}, {array.name})"
+    cx.emit(Line(combined, array.name, level=99))
+    return Nothing()
+
+
+def _neutral(operation: str, type_: Arithmetic, line: int) -> str:
+    if operation in {"add", "or", "xor"}:
+        return "0.0" if type_.is_float else "0"
+    if operation == "and":
+        return "-1" if type_.kind == "int" else str(type_.high)
+    if type_.is_float:
+        return 'float("-inf")' if operation == "max" else 'float("inf")'
+    return str(type_.low if operation == "max" else type_.high)
+
+
+def _reduced(operation: str, tensor: str, axis: int, cx: Context) -> str:
+    if operation in {"add", "max", "min"}:
+        return f"tl.{ {'add': 'sum'}.get(operation, operation) }({tensor}, axis={axis})"
+    if operation == "xor":
+        return f"tl.xor_sum({tensor}, axis={axis})"
+    return f"tl.reduce({tensor}, {axis}, {cx.helper(f'bits_{operation}')})"
+
+
+def _combined(operation: str, left: str, right: str) -> str:
+    if operation in _COMBINED:
+        return f"{left} {_COMBINED[operation]} {right}"
+    return f"tl.{operation}imum({left}, {right})"
+
+
+def _on_variable(cx: Context, operation: str, target: Address, value: Scalar, node: Call) -> Value:
+    """On a thread's own variable nothing is shared."""
+    place = expressions.pointee(cx, target, node.line)
+    before = cx.temporary(access.scalar(access.load(cx, place, node.line), node.line), "before")
+    if operation in _COMBINED:
+        after = binary(_COMBINED[operation], before, value, node.line)
+    elif operation == "xchg":
+        after = value
+    else:
+        chosen = compare("<" if operation == "min" else ">", value, before, node.line)
+        picked = expressions.choose(chosen, value, before, node.line)
+        after = access.scalar(picked, node.line)
+    access.store(cx, place, after, node.line)
+    return before
+
+
+__all__ = ["BOOL", "call", "number"]
