@@ -13,8 +13,9 @@ Every run is of a watched executable, on allocations far larger than needed and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from porter.contract.bounds import found_bounds, with_bounds, with_bounds_as_symbols
 from porter.contract.contract import Contract, EntryKind
@@ -22,6 +23,7 @@ from porter.contract.placing import divisibilities, fitted_axes, lengthened, own
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
+from porter.contract.regular import Change, regularities
 from porter.contract.trials import Execute, Trials, starts
 from porter.contract.workloads import with_workloads
 
@@ -116,7 +118,7 @@ class _Confirmer:
         probed = self._probed(with_bounds_as_symbols(self.contract))
         if not probed.suffices:
             return False
-        probed = self._on_a_fitting_grid(probed)
+        probed = self._regular(probed)
         bounds = found_bounds(probed, self.trials)
         if bounds:
             probed = self._probed(with_bounds(probed.contract, bounds))
@@ -144,16 +146,21 @@ class _Confirmer:
                 return Probe(sizes, run)
         return None
 
-    def _on_a_fitting_grid(self, probed: Probed) -> Probed:
-        """A grid of a size of its own that leaves extents unexplained may well span a size the kernel is given."""
-        if probed.explained:
-            return probed
-        for own, size in own_grids(probed.contract):
-            found = self._probed(regridded(probed.contract, own, size))
-            if found.suffices and found.explained:
-                self.contract = regridded(self.contract, own, size)
+    def _regular(self, probed: Probed) -> Probed:
+        """Extents that stay unexplained may well be simple where sizes go together that nobody said do."""
+        for change in self._changes(probed):
+            found = self._probed(change(probed.contract))
+            if found.suffices and found.explained and found.varied:
+                self.contract = change(self.contract)
                 return replace(found, before=self.contract)
         return probed
+
+    def _changes(self, probed: Probed) -> Iterator[Change]:
+        """A grid of a size of its own may span one the kernel is given; the rest is for extents without any form."""
+        if not probed.explained:
+            yield from (partial(regridded, own=own, size=size) for own, size in own_grids(probed.contract))
+        if not (probed.covered or unknown_bounds(self.contract)):
+            yield from regularities(probed.contract)
 
     def _settle(self) -> None:
         """Run the tiny and the odd workload on exact allocations; find the conditions that mend what breaks."""

@@ -74,13 +74,16 @@ def bound_by(symbol: str, bound: str, extents: Sequence[int], probes: Sequence[M
 
 
 def _products(probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
-    """Products of up to five different symbols, then squares; the fewest factors first."""
+    """Products of up to five different symbols, then such with a square, as scores of attention are; fewest first."""
     symbols = list(probes[0])
     for count in range(1, min(_MAX_FACTORS, len(symbols)) + 1):
         for chosen in combinations(symbols, count):
             yield _Term(" * ".join(chosen), tuple(prod(p[s] for s in chosen) for p in probes))
-    for symbol in symbols:
-        yield _Term(f"{symbol} * {symbol}", tuple(p[symbol] ** 2 for p in probes))
+    for count in range(min(_MAX_FACTORS - 1, len(symbols))):
+        for square in symbols:
+            for chosen in combinations([s for s in symbols if s != square], count):
+                factors = (*chosen, square, square)
+                yield _Term(" * ".join(factors), tuple(prod(p[s] for s in factors) for p in probes))
 
 
 def _ratio(seen: Sequence[int], values: Sequence[int]) -> int:

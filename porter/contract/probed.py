@@ -34,6 +34,11 @@ class Probed:
         """Whether there are runs enough to learn from: what has no size is always the same."""
         return len(self.probes) >= (2 if self.contract.symbols else 1)
 
+    @property
+    def varied(self) -> bool:
+        """Whether no size is the same in all runs, where it would pass for a constant."""
+        return all(len({p.sizes[symbol] for p in self.probes}) > 1 for symbol in self.contract.symbols)
+
     @cached_property
     def fits(self) -> Mapping[str, Fit | None]:
         """The extent of each tensor the source says none of; None where no expression explains what was seen."""
@@ -47,6 +52,11 @@ class Probed:
     def explained(self) -> bool:
         """Whether every extent is explained exactly, and by no rows that merely might have a distance of their own."""
         return all(f is not None and f.exact and not f.apart for f in self.fits.values())
+
+    @property
+    def covered(self) -> bool:
+        """Whether every extent is at least known not to be exceeded."""
+        return all(f is not None for f in self.fits.values())
 
     @property
     def apart(self) -> tuple[str, ...]:

@@ -138,6 +138,25 @@ def test_a_grid_of_its_own_size_spans_a_size_the_kernel_is_given(open_contract, 
     assert confirmed.symbols == ("M", "N", "rows_y")
 
 
+def test_rows_within_a_block_are_tried_where_extents_have_no_form(open_contract, tensor):
+    drafted = open_contract(tensor("x", "B * n"), *sizes("B", "n"), symbols=("B", "n"))
+    model = Model(lambda s, _: [(3 * s[0] * s[1] - 2 * max(0, s[1] - 256) * s[0] - 5 * max(0, s[1] - 300), 0)])
+    confirmed = confirm(drafted, model).contract
+    assert (confirmed.tensors[0].shape, confirmed.conditions) == (("3 * B * n",), ("n <= 256",))
+
+
+def test_a_count_of_elements_may_be_one_of_planes(open_contract, tensor):
+    def upsampled(count, height, width):
+        plane = height * width
+        rows = ((i // plane * plane * 2 + (i % plane // width * 2 + 1) * width + i % width) for i in range(count))
+        return 2 * (max(rows) + 1)
+
+    drafted = open_contract(tensor("x", "n"), tensor("y", "n"), *sizes("n", "H", "W"), symbols=("n", "H", "W"))
+    confirmed = confirm(drafted, Model(lambda s, _: [(s[0], 0), (0, upsampled(*s))])).contract
+    assert confirmed.arguments[2].value == "n * H * W"
+    assert [t.shape for t in confirmed.tensors] == [("n * H * W",), ("4 * n * H * W",)]
+
+
 def test_whole_vectors_become_a_condition(open_contract, tensor):
     drafted = open_contract(tensor("x", "n"), tensor("y", "n"), *sizes("n"), symbols=("n",))
     confirmation = confirm(drafted, Model(lambda s, _: [(-(-s[0] // 4) * 4, 0), (0, -(-s[0] // 4) * 4)]))

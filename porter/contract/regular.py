@@ -1,0 +1,62 @@
+"""Sizes that go together: where extents have no simple form at any sizes, they may at those the author meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+
+from porter.contract.contract import Contract, ScalarArg, TensorArg
+from porter.contract.placing import divisibilities
+
+Change = Callable[[Contract], Contract]
+
+_MOST_SYMBOLS = 4
+
+
+def regularities(contract: Contract) -> Iterator[Change]:
+    """What may have been meant and not said, each as a change of `contract`, which has to have been drafted.
+
+    A size that fits into a block; whole vectors, warps or blocks; a count of all elements that is one of planes.
+    """
+    sizes = [a.value for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols]
+    threads = contract.entry.launch.block[0] if contract.entry.launch is not None else ""
+    for size in sizes if threads not in ("", "1") else ():
+        yield partial(limited, conditions=(f"{size} <= {threads}",))
+    for conditions in divisibilities(contract):
+        yield partial(limited, conditions=conditions)
+    for size in sizes if len(sizes) <= _MOST_SYMBOLS else ():
+        others = [other for other in sizes if other != size]
+        for factors in (*combinations(others, 2), *combinations(others, 1)):
+            yield partial(multiplied, size=size, factors=factors)
+
+
+def limited(contract: Contract, conditions: tuple[str, ...]) -> Contract:
+    """`contract` at sizes that satisfy `conditions`, too."""
+    return replace(contract, conditions=(*contract.conditions, *conditions))
+
+
+def multiplied(contract: Contract, size: str, factors: tuple[str, ...]) -> Contract:
+    """`contract` with `size` times `factors` wherever it had `size`."""
+    name, product = re.compile(rf"\b{re.escape(size)}\b"), f"({' * '.join((size, *factors))})"
+
+    def rewritten(*texts: str) -> tuple[str, ...]:
+        return tuple(product[1:-1] if text == size else name.sub(product, text) for text in texts)
+
+    def argument(given: ScalarArg | TensorArg) -> ScalarArg | TensorArg:
+        if isinstance(given, ScalarArg):
+            return replace(given, value=rewritten(given.value)[0])
+        return replace(given, shape=rewritten(*given.shape), bound=rewritten(given.bound)[0])
+
+    launch = contract.entry.launch
+    if launch is not None:
+        x, y, z = rewritten(*launch.grid)
+        launch = replace(launch, grid=(x, y, z), shared_bytes=rewritten(launch.shared_bytes)[0])
+    return replace(
+        contract,
+        arguments=tuple(argument(a) for a in contract.arguments),
+        conditions=rewritten(*contract.conditions),
+        entry=replace(contract.entry, launch=launch),
+    )
