@@ -8,13 +8,13 @@ all symbols with a question, which running the kernel answers (`confirm.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from porter.contract.access import Use
-from porter.contract.body import comparisons, walk
 from porter.contract.category import category
 from porter.contract.compare import DEFAULT_TOLERANCE
+from porter.contract.conditions import conditions
 from porter.contract.contract import (
     Argument,
     Contract,
@@ -30,21 +30,25 @@ from porter.contract.contract import (
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type
 from porter.contract.entries import entries, reach
-from porter.contract.expressions import evaluate, free_names, render
 from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.pointers import is_buffer
-from porter.contract.questions import bound_question, element_question, extent_question, launch_question
-from porter.contract.scalars import Size, Unsupported, dimensions, is_stream, launches_in, scalar
+from porter.contract.questions import (
+    bound_question,
+    callable_question,
+    element_question,
+    extent_question,
+    launch_question,
+)
+from porter.contract.scalars import FunctionObject, Size, Unsupported, is_stream, scalar
 from porter.contract.scope import Scope, demands
 from porter.contract.size_lists import size_lists
-from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
+from porter.contract.syntax import Node
 from porter.contract.tensors import Extents, tensor_facts
 from porter.contract.usage import Usage
 from porter.contract.workloads import with_workloads
 from porter.source.program import Function, Param, Program
 from porter.source.text import Source
 
-_MAX_THREADS = 1024
 _STREAMS = "16"  # null handles, each the default stream, where host code is handed an array of streams
 
 
@@ -119,6 +123,12 @@ class _Drafter:
         question = Question("sizes", f"no sizes found with {'; '.join(contract.conditions)}", sizes_hint)
         return replace(contract, questions=(*contract.questions, question))
 
+    def _conditions(self) -> tuple[str, ...]:
+        def expressed(node: Node) -> Node:
+            return self.extents.expressed(self.scope.resolve(node), self.aliases)
+
+        return conditions(self.usage, self.function, self.template, expressed, frozenset(self.symbols))
+
     def _kind(self) -> EntryKind:
         if self.function.space == "global":
             return EntryKind.KERNEL
@@ -159,6 +169,9 @@ class _Drafter:
         if isinstance(found, Size):
             self.symbols.append(found.name)
             return ScalarArg(found.name, param.type.text, found.name)
+        if isinstance(found, FunctionObject):
+            self.questions.append(callable_question(named.name, found.type))
+            return ScalarArg(named.name, param.type.text, "0")
         if isinstance(found, Unsupported):
             text = f"'{named.name}' has the type {found.type}, for which a contract has no values"
             self.questions.append(Question(named.name, text, "--contract"))
@@ -224,75 +237,8 @@ class _Drafter:
         self.questions.append(extent_question(tensor.name))
         return replace(tensor, shape=(widest,), bound=bound)
 
-    def _conditions(self) -> tuple[str, ...]:
-        """Requirements on the symbols alone, and launches that can start."""
-        symbols = set(self.symbols)
-        stated = [self._expressed(r) for r in self.usage.requirements(self.function)]
-        found = [n for n in stated if free_names(n) and free_names(n) <= symbols and any(True for _ in comparisons(n))]
-        found += [*self._even_shares(symbols), *_exact_quotients(found)]
-        for launch in launches_in(self.usage, self.function):
-            block = [self._expressed(n) for n in dimensions(self.scope, launch.block.text)]
-            names = frozenset[str]().union(*map(free_names, block))
-            if block and names and names <= symbols:
-                total = block[0]
-                for edge in block[1:]:
-                    total = Binary("*", total, edge)
-                found.append(Binary("<=", total, Number(_MAX_THREADS)))
-        return tuple(dict.fromkeys(render(n) for n in found if _has_value(n, symbols) and not _is_identity(n)))
-
-    def _even_shares(self, symbols: set[str]) -> list[Node]:
-        """A size that host code divides by another is a multiple of it: a head is `hidden / heads` wide."""
-        if self.function.space != "host":
-            return []
-        body = self.usage.body(self.function)
-        written = [n for nodes in body.definitions.values() for n in nodes]
-        written += [a for _, arguments in body.calls for a in arguments if a is not None]
-        shares = (part for node in written for part in walk(self._expressed(node)))
-        return [
-            Binary("==", Binary("%", share.left, share.right), Number(0))
-            for share in dict.fromkeys(shares)
-            if isinstance(share, Binary) and share.operator == "/"
-            and isinstance(share.left, Name) and isinstance(share.right, Name)
-            and {share.left.name, share.right.name} <= symbols
-        ]  # fmt: skip
-
-    def _expressed(self, node: Node) -> Node:
-        return self._valued(self.extents.expressed(self.scope.resolve(node), self.aliases))
-
-    def _valued(self, node: Node) -> Node:
-        """Template parameters as their arguments."""
-        values = dict(zip((t.name for t in self.function.template), self.template, strict=False))
-        match node:
-            case Name(name) if values.get(name, "").isdigit():
-                return Number(int(values[name]))
-            case Binary(operator, left, right):
-                return Binary(operator, self._valued(left), self._valued(right))
-            case Call(callee, arguments):
-                return Call(callee, tuple(self._valued(a) for a in arguments))
-            case _:
-                return node
-
 
 def _role(param: Param, use: Use) -> Role:
     if (param.type.const and param.type.pointers) or not use.writes:
         return Role.IN if param.type.const or use.reads else Role.INOUT
     return Role.INOUT if use.reads else Role.OUT
-
-
-def _exact_quotients(conditions: list[Node]) -> Iterator[Node]:
-    """`n % 4 == 0` for `n / 4 == 32`: of all sizes with that quotient the exact one is meant."""
-    for equality in (c for node in conditions for c in comparisons(node) if c.operator == "=="):
-        if isinstance(equality.left, Binary) and equality.left.operator == "/":
-            yield Binary("==", Binary("%", equality.left.left, equality.left.right), Number(0))
-
-
-def _is_identity(node: Node) -> bool:
-    return isinstance(node, Binary) and node.operator == "==" and node.left == node.right
-
-
-def _has_value(node: Node, symbols: set[str]) -> bool:
-    try:
-        evaluate(render(node), dict.fromkeys(symbols, 8))
-    except ExpressionError:
-        return False
-    return True

@@ -46,10 +46,10 @@ def _parts(usage: Usage) -> tuple[Function, ...]:
 
 
 def launchers(usage: Usage) -> tuple[Function, ...]:
-    """Host functions that lead to a launch and are called by no other that does."""
+    """Host functions that lead to a launch and are called by no other that does; no members, which need an object."""
     leading = [f for f in usage.program.host_functions if f.name != "main" and _gives(f) and _leads(usage, f)]
     called = {n for f in leading for n in usage.body(f).names if n != f.name}
-    return tuple(f for f in leading if f.name not in called)
+    return tuple(f for f in leading if f.name not in called and not usage.is_member(f))
 
 
 def _gives(function: Function) -> bool:
@@ -71,10 +71,14 @@ def _leads(usage: Usage, function: Function) -> bool:
 
 
 def _closure(usage: Usage, function: Function) -> list[Function]:
-    """`function` and the host functions it calls, directly or not; of overloads all: types tell them apart."""
+    """`function` and the host functions it calls, directly or not; of overloads all: types tell them apart.
+
+    Who names a class is taken to call its `operator()`.
+    """
     hosts: dict[str, list[Function]] = {}
     for host in (*usage.header_hosts, *usage.program.host_functions):
-        hosts.setdefault(host.name, []).append(host)
+        name = host.scope[-1] if host.scope and host.name.startswith("operator") else host.name
+        hosts.setdefault(name, []).append(host)
     found, pending = [function], [function]
     while pending:
         names = usage.body(pending.pop()).names

@@ -9,6 +9,8 @@ _BOUND = "the source does not say below which bound the values of '{name}' lie"
 _LAUNCH = "the source does not say how '{name}' is launched"
 _ELEMENT = "'{name}' points to {type}"
 _TAKEN = "; its bytes are taken to be float32"
+_CALLABLE = "'{name}' is an object of the type {type} that is called"
+_NO_VALUE = "; a contract has no values for one"
 _FLAG = "--contract"
 
 
@@ -35,6 +37,16 @@ def element_question(name: str, type_: str) -> Question:
 def unknown_elements(contract: Contract) -> frozenset[str]:
     """The names of tensors whose element type the draft guessed."""
     return frozenset(q.about for q in contract.questions if q.text.endswith(_TAKEN))
+
+
+def callable_question(name: str, type_: str) -> Question:
+    """What is the function object of a type that only callers know?"""
+    return Question(name, _CALLABLE.format(name=name, type=type_) + _NO_VALUE, _FLAG)
+
+
+def unknown_callables(contract: Contract) -> tuple[Question, ...]:
+    """The questions about function objects: whose type is a guess that the source may not even compile with."""
+    return tuple(q for q in contract.questions if q.text.endswith(_NO_VALUE))
 
 
 def guessed_launch(contract: Contract) -> Question | None:

@@ -41,8 +41,15 @@ class Unsupported:
     type: str
 
 
-def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size | Unsupported:
-    """How a parameter that is no buffer is passed; a template's `T` by value counts as a float."""
+@dataclass(frozen=True, slots=True)
+class FunctionObject:
+    """A parameter whose type a template leaves to its callers, and that is called."""
+
+    type: str
+
+
+def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size | FunctionObject | Unsupported:
+    """How a parameter that is no buffer is passed; a template's `T` by value counts as a float unless it is called."""
     base = param.type.base
     types = {t.name for t in function.template if t.kind.startswith("typename")}
     if is_stream(base):
@@ -52,9 +59,22 @@ def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size |
         return ScalarArg(param.name, base, default or "1")
     if is_integer(base):
         return _integer(usage, function, param, default)
+    if base in types and _is_called(usage, function, param):
+        return FunctionObject(base)
     if base in types or any(f in base for f in _FLOATING):
         return ScalarArg(param.name, param.type.text, default or ("1e-5" if "eps" in param.name.lower() else "0.5"))
     return Unsupported(param.type.text)
+
+
+def _is_called(usage: Usage, function: Function, param: Param) -> bool:
+    """Whether `param` is called, asked for a member, or wrapped (`Factory<F>(f)`) in what will be."""
+    type_ = re.escape(param.type.base)
+    for alias, text in _texts(usage, function, param.name):
+        name = re.escape(alias)
+        wrapped = rf"(?<!_cast)<[^;(){{}}]*\b{type_}\b[^;(){{}}]*>\({name}\)"
+        if re.search(rf"(?<![\w.>]){name}(?:\(|\.|->)|{wrapped}", text):
+            return True
+    return False
 
 
 def is_stream(base: str) -> bool:

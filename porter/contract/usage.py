@@ -25,6 +25,7 @@ from porter.source.text import Source
 _MACRO_DEPTH = 3
 _TYPEDEF = re.compile(r"\btypedef\s+([\w:\s]+?)\s+(\w+)\s*;")
 _USING = re.compile(r"\busing\s+(\w+)\s*=\s*([\w:\s]+?)\s*;")
+_CLASS = re.compile(r"\b(?:struct|class)\s+(?:alignas\([^;{]*?\)\s*|__\w+__\([^)]*\)\s*)?(\w+)")
 _STORES = ("__stcs", "__stcg", "__stwt", "__stwb", "cudaMemset")
 
 
@@ -122,6 +123,15 @@ class Usage:
             for function in (*program.kernels, *program.device_functions, *program.host_functions):
                 named.setdefault(function.name, []).append(function)
         return named
+
+    def is_member(self, function: Function) -> bool:
+        """Whether `function` belongs to a class, and not to a namespace alone."""
+        return bool(function.scope) and function.scope[-1].split("<")[0] in self._classes
+
+    @cached_property
+    def _classes(self) -> frozenset[str]:
+        texts = [r.reading.text for r in (*self._read_headers, read(self.program.source))]
+        return frozenset(m.group(1) for text in texts for m in _CLASS.finditer(text))
 
     def dispatched(self, function: Function) -> tuple[str, ...]:
         """What dispatch macros in `function`, expanded or not, make of names: `case Half: { using T = half;`."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from porter.contract.contract import Contract, EntryKind, Question, Role, TensorArg
 from porter.contract.garbage import POISONS
-from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_extents
+from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_callables, unknown_extents
 from porter.oracle.faults import LEFT_BOUNDS
 from porter.oracle.reference import Reference
 from porter.simt.job import BuildFailure, TensorValue
@@ -22,10 +22,11 @@ _FAR_OUT = "far outside every allocation"
 def not_built(failure: BuildFailure, contract: Contract, program: Program) -> str:
     """Why the original cannot be executed: what the compiler said, or what porter itself could not read before.
 
-    Where only the call of the entry does not compile, it is the contract that has no values for it.
+    Where only the call of the entry does not compile, or what was guessed for the type of a function object may be why,
+    it is the contract that has no values for it.
     """
-    if not failure.line and (asked := others(contract)):
-        return f"{_asked(*asked)}; {failure.message}"
+    if asked := unknown_callables(contract) if failure.line else others(contract):
+        return f"{_asked(*asked)}; {failure.placed}"
     if failure.line or not program.not_understood:
         return f"the CUDA source does not build on the executor: {failure.placed}"
     first = program.not_understood[0]

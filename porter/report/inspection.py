@@ -49,7 +49,8 @@ class Inspection:
     @cached_property
     def contracts(self) -> tuple[Contract, ...]:
         """The contracts drafted from it."""
-        return draft(self.program, kernels=self.kernels, sizes=self.sizes)
+        headers = tuple(header for _, header in self.program.headers)
+        return draft(self.program, kernels=self.kernels, sizes=self.sizes, headers=headers)
 
     @cached_property
     def port(self) -> Port:

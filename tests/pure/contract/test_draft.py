@@ -7,7 +7,7 @@ import pytest
 from porter.contract.contract import EntryKind, Role, Values
 from porter.contract.draft import draft
 from porter.contract.dtype import DType
-from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents
+from porter.contract.questions import guessed_launch, unknown_bounds, unknown_callables, unknown_extents
 from porter.contract.toml import dumps, loads
 from porter.errors import UsageError
 from porter.source.parse import parse
@@ -353,3 +353,33 @@ void twice(torch::Tensor x) { twice(x.data_ptr<float>(), x.numel()); }
 """
     (contract,) = drafted(text, headers=(launcher,))
     assert (contract.name, contract.entry.kind) == ("twice", EntryKind.TORCH)
+
+
+MEMBERS = """
+template <typename F> __global__ void apply(F f, float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = f(1.0f); }
+template <typename F, int N> struct Launch {
+    void operator()(F f, float* x, int n) { apply<<<1, N>>>(f, x, n); }
+};
+template <typename F> void run(F f, float* x, int n) { Launch<F, 256>()(f, x, n); }
+"""
+
+
+def test_a_member_needs_an_object_and_is_no_entry_but_leads_to_the_launch():
+    assert [c.name for c in drafted(MEMBERS)] == ["run"]
+    without = MEMBERS[: MEMBERS.index("template <typename F> void run")]
+    assert [(c.name, c.entry.kind) for c in drafted(without)] == [("apply", EntryKind.KERNEL)]
+
+
+@pytest.mark.parametrize(
+    ("use", "asks"),
+    [("x[threadIdx.x] = f(1.0f)", True), ("x[threadIdx.x] = f.load(n)", True), ("x[threadIdx.x] *= f", False)],
+)
+def test_a_template_parameter_that_is_called_is_no_number(use, asks):
+    (contract,) = drafted(f"template <typename F> __global__ void k(F f, float* x, int n) {{ {use}; }}")
+    assert bool(unknown_callables(contract)) == asks
+
+
+def test_a_template_parameter_that_is_wrapped_to_be_called_is_no_number():
+    text = "template <typename F> void run(F f, float* x, int n) { launch(Factory<F>(f), x, n); k<<<1, 32>>>(x); }"
+    (contract,) = drafted(f"__global__ void k(float* x) {{ x[threadIdx.x] = 1; }}\n{text}")
+    assert [q.about for q in unknown_callables(contract)] == ["f"]

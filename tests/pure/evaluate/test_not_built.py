@@ -34,3 +34,13 @@ def test_an_error_in_the_source_is_the_sources():
     failure = BuildFailure("'y' was not declared in this scope", "k.cu", 2, "")
     expected = "the CUDA source does not build on the executor: k.cu:2: 'y' was not declared in this scope"
     assert not_built(failure, asked, program) == expected
+
+
+def test_a_template_that_does_not_compile_with_a_guessed_function_object_leaves_the_contract_open():
+    program = parse(
+        Source(Path("k.cu"), "template <typename F> __global__ void k(F f, float* x) { x[threadIdx.x] = f(1.0f); }")
+    )
+    (contract,) = draft(program)
+    because = not_built(BuildFailure("'f' cannot be used as a function", "k.cu", 1, ""), contract, program)
+    assert because.startswith("the contract is open: 'f' is an object of the type F that is called")
+    assert because.endswith("k.cu:1: 'f' cannot be used as a function")
