@@ -35,6 +35,12 @@ def trunc(x):
 
 
 @triton.jit
+def fraction(x):
+    """What trunc leaves, with the sign of x; 0 of infinity."""
+    return copysign(tl.where(tl.abs(x) == float("inf"), 0.0, x - trunc(x)), x)
+
+
+@triton.jit
 def round_away(x):
     """To the nearest whole number, halves away from zero."""
     a = tl.abs(x)

@@ -6,9 +6,9 @@ The form of a row
   parameters that say `T`. `float16x2` is a vector: a record with the fields x, y, z, w as far as they go. `T*` is a
   pointer or an address, which only `outputs` may use.
 - `result`: a type, or absent for `void`.
-- `expression`: text with `{0}`, `{1}` for the arguments, which the caller has converted to the parameters' types (those of
-  `computed` where given) and put in brackets where they bind less tightly than an attribute access (`{0}.to(tl.int32)`
-  is written that way). `{T}` is `tl.float32`. The text binds as an atom or a call unless `level` names an operator of
+- `expression`: text with `{0}`, `{1}` for the arguments, which the caller has converted to the parameters' types (those
+  of `computed` where given) and put in brackets where they bind less tightly than an attribute access
+  (`{0}.to(tl.int32)` is written that way). `{T}` is `tl.float32`. The text binds as an atom or a call unless `level` names an operator of
   it (`level = "+"`); identifiers that are helpers need `helper_source`.
   A vector result has one expression for all its components when the arguments are vectors (each of them, or a scalar
   for all), or a list of them; `{0.x}` is a component of a vector argument.
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -81,9 +81,17 @@ def overload(name: str, arguments: Sequence[str]) -> Overload | None:
     Of several that fit, the one whose parameters need the fewest and the smallest conversions.
     """
     plain = name.rsplit("::", maxsplit=1)[-1]
-    fitting = ((_cost(arguments, found.parameters), n, found) for n, found in enumerate(_candidates(plain, arguments)))
-    best = min(((cost, n, found) for cost, n, found in fitting if cost is not None), default=None, key=lambda c: c[:2])
-    return best[2] if best else None
+    best: tuple[tuple[int, int], Overload] | None = None
+    for candidate in overloads(plain):
+        cost = _cost(arguments, candidate.parameters)
+        if cost is not None and (best is None or cost < best[0]):
+            best = cost, candidate
+    return best[1] if best else None
+
+
+def overloads(name: str) -> tuple[Overload, ...]:
+    """Every row called `name`, once for each type that T may be."""
+    return tuple(_filled(row, type_) for row in functions().get(name, ()) for type_ in (row.types or ("",)))
 
 
 def vector(type_: str) -> tuple[str, int] | None:
@@ -96,12 +104,6 @@ def _function(row: Mapping[str, object]) -> DeviceFunction:
     fields: dict[str, object] = {k: tuple(v) if isinstance(v, list) else v for k, v in row.items() if k != "expression"}
     text = row["expression"]
     return DeviceFunction(expressions=tuple(text) if isinstance(text, list) else (text,), **fields)  # type: ignore[arg-type]
-
-
-def _candidates(name: str, arguments: Sequence[str]) -> Iterable[Overload]:
-    for row in functions().get(name, ()):
-        if len(row.parameters) == len(arguments):
-            yield from (_filled(row, type_) for type_ in (row.types or ("",)))
 
 
 def _filled(row: DeviceFunction, type_: str) -> Overload:
@@ -120,6 +122,8 @@ def _filled(row: DeviceFunction, type_: str) -> Overload:
 
 def _cost(arguments: Sequence[str], parameters: Sequence[str]) -> tuple[int, int] | None:
     """The number of lossy conversions and the sum of all their lengths; None where an argument has none."""
+    if len(arguments) != len(parameters):
+        return None
     costs = [_conversion(a, p) for a, p in zip(arguments, parameters, strict=True)]
     if any(cost is None for cost in costs):
         return None
@@ -127,7 +131,7 @@ def _cost(arguments: Sequence[str], parameters: Sequence[str]) -> tuple[int, int
 
 
 def _conversion(argument: str, parameter: str) -> tuple[int, int] | None:
-    if argument == parameter or parameter == "any":
+    if argument == parameter:
         return (0, 0)
     if argument not in _SIZES or parameter not in _SIZES:
         return None

@@ -141,10 +141,10 @@ def acos(x):
 
 @triton.jit
 def sinpi(x):
-    """sin(pi x), exactly 0 at integers."""
+    """sin(pi x), exactly 0 with the sign of x at integers."""
     r = x - 2.0 * tl.floor(0.5 * x + 0.5)
     r = tl.where(r > 0.5, 1.0 - r, tl.where(r < -0.5, -1.0 - r, r))
-    return tl.sin(3.141592653589793 * r)
+    return tl.where(r == 0.0, copysign(r, x), tl.sin(3.141592653589793 * r))
 
 
 @triton.jit

@@ -10,27 +10,27 @@ import triton.language as tl
 
 
 @triton.jit
-def warp_lane(T: tl.constexpr):
-    """The lane of each of T threads, as rows of warps: [warps, lanes]."""
-    L: tl.constexpr = 32 if T > 32 else T
-    return tl.broadcast_to(tl.arange(0, L)[None, :], [T // L, L])
+def warp_lane(threads: tl.constexpr):
+    """The lane of each thread, as rows of warps: [warps, lanes]."""
+    lanes: tl.constexpr = 32 if threads > 32 else threads
+    return tl.broadcast_to(tl.arange(0, lanes)[None, :], [threads // lanes, lanes])
 
 
 @triton.jit
 def warp_rows(value):
     """A value as [warps, lanes]."""
-    T: tl.constexpr = value.shape[0]
-    L: tl.constexpr = 32 if T > 32 else T
-    return tl.reshape(value, [T // L, L])
+    threads: tl.constexpr = value.shape[0]
+    lanes: tl.constexpr = 32 if threads > 32 else threads
+    return tl.reshape(value, [threads // lanes, lanes])
 
 
 @triton.jit
 def warp_gather(value, source, valid):
     """The value of the lane `source` ([warps, lanes]); where that is not `valid`, the lane's own."""
-    T: tl.constexpr = value.shape[0]
-    lane = warp_lane(T)
+    threads: tl.constexpr = value.shape[0]
+    lane = warp_lane(threads)
     source = tl.where(valid & (source >= 0) & (source < lane.shape[1]), source, lane)
-    return tl.reshape(tl.gather(warp_rows(value), source, 1), [T])
+    return tl.reshape(tl.gather(warp_rows(value), source, 1), [threads])
 
 
 @triton.jit
@@ -103,18 +103,18 @@ def match_any(value, active):
 
 
 @triton.jit
-def named_lanes(mask, T: tl.constexpr):
-    """Which of T threads a mask of lanes names, as int1."""
-    lane = tl.reshape(warp_lane(T), [T])
+def named_lanes(mask, threads: tl.constexpr):
+    """Which threads a mask of lanes names, as int1."""
+    lane = tl.reshape(warp_lane(threads), [threads])
     return ((mask >> lane.to(mask.dtype)) & 1) != 0
 
 
 @triton.jit
 def warp_spread(row, value):
     """One value a warp as one a thread, in the shape of `value`."""
-    T: tl.constexpr = value.shape[0]
-    L: tl.constexpr = 32 if T > 32 else T
-    return tl.reshape(tl.broadcast_to(row[:, None], [T // L, L]), [T])
+    threads: tl.constexpr = value.shape[0]
+    lanes: tl.constexpr = 32 if threads > 32 else threads
+    return tl.reshape(tl.broadcast_to(row[:, None], [threads // lanes, lanes]), [threads])
 
 
 @triton.jit

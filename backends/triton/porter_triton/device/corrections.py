@@ -1,0 +1,99 @@
+"""Where Triton's interpreter computes otherwise than what its compiler makes of the same text, put right.
+
+- bfloat16: arithmetic goes through float32; conversions round to nearest even, not towards zero.
+- minnum, maxnum: a number wins against NaN. fma: one rounding, where float64 can hold the product.
+- An ordered `!=` is false on NaN.
+- `~` of unsigned integers, which the interpreter refuses.
+- float to integer: values too large become the nearest one of the type, NaN becomes 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import triton.language as tl
+from numpy.typing import NDArray
+from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
+
+_Operation = Callable[..., NDArray[np.generic]]
+_CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc")
+
+
+def correct() -> None:
+    """Put the corrections in place, for the life of a process that interprets."""
+    for name in ("unary_op", "binary_op", "ternary_op"):
+        setattr(InterpreterBuilder, name, _through_float(getattr(InterpreterBuilder, name)))
+    _correct_casts()
+    InterpreterBuilder.create_minnumf = lambda self, x, y: self.binary_op(x, y, np.fmin)
+    InterpreterBuilder.create_maxnumf = lambda self, x, y: self.binary_op(x, y, np.fmax)
+    InterpreterBuilder.create_fcmpONE = lambda self, x, y: self.binary_op(x, y, lambda a, b: (a < b) | (a > b))
+    InterpreterBuilder.get_all_ones_value = lambda _self, type_: TensorHandle(_ones(type_.scalar), type_.scalar)
+    InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
+
+
+def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
+    """`original`, with bfloat16 operands as float32 and the result rounded; np.where moves bits and needs neither."""
+
+    def wrapped(self: InterpreterBuilder, *given: TensorHandle | _Operation) -> TensorHandle:
+        *operands, operation = given
+        if operation is np.where or all(x.dtype.scalar != tl.bfloat16 for x in operands):
+            return original(self, *given)
+        result = original(self, *(_single(x) if x.dtype.scalar == tl.bfloat16 else x for x in operands), operation)
+        if result.data.dtype == np.bool_:
+            return TensorHandle(result.data, tl.int1)
+        return TensorHandle(_rounded(result.data), tl.bfloat16)
+
+    return wrapped
+
+
+def _correct_casts() -> None:
+    original = InterpreterBuilder.cast_impl
+
+    def cast_impl(self: InterpreterBuilder, value: TensorHandle, type_: tl.dtype) -> TensorHandle:
+        source, target = value.dtype.scalar, type_.scalar
+        if source == tl.bfloat16:
+            value, source = _single(value), tl.float32
+        if source == target:
+            return value
+        if target == tl.bfloat16:
+            return TensorHandle(_rounded(value.data.astype(np.float32)), target)
+        if source.is_floating() and target.is_int() and target != tl.int1:
+            return TensorHandle(_whole(value.data, np.dtype(_get_np_dtype(target))), target)
+        return original(self, value, type_)
+
+    InterpreterBuilder.cast_impl = cast_impl
+    for name in _CASTS:
+        setattr(InterpreterBuilder, f"create_{name}", cast_impl)
+
+
+def _single(value: TensorHandle) -> TensorHandle:
+    """A bfloat16 as a float32."""
+    return TensorHandle((value.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
+
+
+def _rounded(value: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The bits of the bfloat16 nearest to each float32, halfway to the even one."""
+    bits = np.ascontiguousarray(value, np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return np.where(np.isnan(value), np.uint32(0x7FC0), rounded).astype(np.uint16).reshape(np.shape(value))
+
+
+def _whole(value: NDArray[np.generic], type_: np.dtype[np.generic]) -> NDArray[np.generic]:
+    """Towards zero, within what the type holds; what is narrower than 32 bits takes the lowest of an int32's."""
+    if type_.itemsize < 4:
+        return _whole(value, np.dtype(np.int32)).astype(type_)
+    limits = np.iinfo(type_)
+    inside = (value > float(limits.min) - 1.0) & (value < float(limits.max) + 1.0)
+    inside = (value >= float(limits.min)) & inside if type_.itemsize == 8 else inside
+    outside = np.where(value > 0, limits.max, np.where(np.isnan(value), 0, limits.min)).astype(type_)
+    return np.where(inside, np.where(inside, value, 0).astype(type_), outside)
+
+
+def _fma(x: NDArray[np.generic], y: NDArray[np.generic], z: NDArray[np.generic]) -> NDArray[np.generic]:
+    wide = x.astype(np.float64) * y.astype(np.float64) + z.astype(np.float64)
+    return wide.astype(z.dtype)
+
+
+def _ones(type_: tl.dtype) -> NDArray[np.generic]:
+    return np.array([True] if type_ == tl.int1 else [-1]).astype(_get_np_dtype(type_))

@@ -1,0 +1,115 @@
+"""Every row of the table computes what the executor's headers do, and compiles."""
+
+import json
+import subprocess
+import sys
+
+from tests.toolchain.triton import function_table
+import numpy as np
+import pytest
+
+from porter.simt.compiler import INCLUDE, compiler
+
+# Relative errors: the table promises a few units in the last place; functions of float64 that go through exp and log
+# lose up to three digits more, and say so.
+_RELATIVE = {"float32": 1e-6, "float64": 1e-12, "float16": 1e-3, "bfloat16": 8e-3}
+_ABSOLUTE = {"float32": 3e-38, "float64": 1e-13, "float16": 6.2e-8, "bfloat16": 3e-38}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("table")
+
+
+@pytest.fixture(scope="module")
+def tested():
+    return function_table.cases()
+
+
+@pytest.fixture(scope="module")
+def counts(folder, tested):
+    return function_table.write(folder, tested)
+
+
+@pytest.fixture(scope="module")
+def expected(folder, counts, tested):
+    """What the C++ program writes, by case: a list of arrays."""
+    program = folder / "table"
+    command = [compiler().command, "-std=c++17", "-O0", "-w", "-fpermissive", "-DPORTER_WARP_SIZE=32", f"-I{INCLUDE}"]
+    command += [f"-I{INCLUDE}/cuda", str(folder / "table.cpp"), "-o", str(program)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr[:4000]
+    raw = subprocess.run([program, folder / "inputs.bin"], capture_output=True, check=True).stdout
+    assert counts
+    return list(_split(raw, tested))
+
+
+def _split(raw, tested):
+    start = 0
+    for case in tested:
+        fields = [(f"v{n}", _stored(t)) for n, t in enumerate(case.values)]
+        record = np.dtype(fields)
+        end = start + record.itemsize * function_table.COUNT
+        rows = np.frombuffer(raw[start:end], record)
+        start = end
+        yield [rows[name] for name, _ in fields]
+    assert start == len(raw)
+
+
+def _stored(type_):
+    return {"bfloat16": "uint16"}.get(type_, type_)
+
+
+def _kernels(action, folder, counts):
+    command = [sys.executable, str(function_table.KERNELS), action, str(folder), json.dumps(counts)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_every_row_computes_what_cuda_does(folder, counts, tested, expected):
+    done = _kernels("run", folder, counts)
+    assert done.returncode == 0, done.stderr[-4000:]
+    held = np.load(folder / "values.npz")
+    places = function_table.places(tested)
+    wrong = []
+    for case, values in zip(tested, expected, strict=True):
+        for (type_, place), value in zip(places[case.meaning], values, strict=True):
+            found = held[type_].reshape(-1, function_table.COUNT)[place]
+            if case.overload.result == "int1":
+                value = (value != 0).astype(np.int32)  # noqa: PLW2901 - C says only that true is not zero
+            bad = ~_close(_number(found, type_), _number(value, type_), type_) & _specified(case)
+            if bad.any():
+                at = int(np.argmax(bad))
+                wrong.append((case.label, int(bad.sum()), at, _number(found, type_)[at], _number(value, type_)[at]))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def _number(bits, type_):
+    if type_ == "bfloat16":
+        return (bits.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return bits
+
+
+def _specified(case):
+    """Where the result is anybody's: bounds in the wrong order, and what no integer holds."""
+    given = function_table.inputs()
+    if case.name == "clamp":
+        first = given[case.overload.parameters[0]]
+        return first[1] <= first[2]
+    if case.name.startswith(("lrint", "llrint", "lround", "llround")):
+        return np.isfinite(given[case.overload.parameters[0]][0])
+    return np.ones(function_table.COUNT, np.bool_)
+
+
+def _close(found, expected, type_):
+    if "int" in type_:
+        return found.view(expected.dtype) == expected
+    found, expected = found.astype(np.float64), expected.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(found - expected) <= _RELATIVE[type_] * np.abs(expected) + _ABSOLUTE[type_]
+    same = (found == expected) & (np.signbit(found) == np.signbit(expected)) | np.isnan(found) & np.isnan(expected)
+    return same | near & (expected != 0)
+
+
+def test_every_row_compiles_for_both_families_of_devices(folder, counts):
+    done = _kernels("compile", folder, counts)
+    assert done.returncode == 0, done.stderr[-4000:]
