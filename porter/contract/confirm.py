@@ -19,7 +19,7 @@ from functools import partial
 
 from porter.contract.bounds import found_bounds, with_bounds, with_bounds_as_symbols
 from porter.contract.contract import Contract, EntryKind
-from porter.contract.placing import divisibilities, fitted_axes, lengthened, own_grids, placements, regridded
+from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, regridded
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
@@ -90,6 +90,8 @@ class _Confirmer:
                 second_best = second_best or found
             if self.trials.runs > _MOST_RUNS:
                 break
+        if second_best is None:
+            second_best = next(filter(None, (self._starting(c, smaller=0) for c in flipped(self.contract))), None)
         self.contract = second_best or self.contract
         return second_best is not None
 

@@ -13,6 +13,7 @@ from porter.simt.job import Run
 
 _PLACEMENTS = 5
 _EXTRA_AXIS = 64
+_FLAGS: Mapping[str, str] = {"0": "1", "1": "0"}
 _MOST_SYMBOLS = 3
 _DEMANDS = ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
 
@@ -27,6 +28,14 @@ def placements(contract: Contract) -> Iterator[Contract]:
     shapes = dict.fromkeys((*known, *((s,) for shape in known for s in reversed(shape))))
     for shape in list(shapes)[: _PLACEMENTS - 1]:
         yield _placed(contract, shape)
+
+
+def flipped(contract: Contract) -> Iterator[Contract]:
+    """`contract` with one of its flags the other way round: host code may refuse what a flag asks for."""
+    for flag in contract.arguments:
+        if isinstance(flag, ScalarArg) and flag.type == "bool" and flag.value in _FLAGS:
+            other = replace(flag, value=_FLAGS[flag.value])
+            yield replace(contract, arguments=tuple(other if a is flag else a for a in contract.arguments))
 
 
 def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:

@@ -115,15 +115,24 @@ def _proofs(
     for proof in _proven(prover, port, contracts, progress):
         program = proof.entry.contract.entry.kind is EntryKind.PROGRAM
         apart = program and not proof.ran and options.contract is None
-        proofs.extend((apart and _parts(proof, prover, port, options, progress)) or [proof])
+        parts = _parts(prover, port, contracts, options, progress) if apart else []
+        proofs.extend(_seen_of(proof, parts) or [proof])
     return [_with_caveat(proof, _LOCKSTEP) for proof in proofs] if port.explicit else proofs
 
 
-def _parts(proof: Proof, prover: Prover, port: Port, options: MigrateOptions, progress: Progress) -> list[Proof]:
-    """What stands behind the main of `proof`; the first part tells what was seen of the whole."""
+def _parts(
+    prover: Prover, port: Port, contracts: tuple[Contract, ...], options: MigrateOptions, progress: Progress
+) -> list[Proof]:
+    """What stands behind the main of a program, without what has one of `contracts` for itself."""
+    names = {contract.name for contract in contracts}
     drafted = _drafted(prover.original, options, whole_program=False)
-    parts = [_with_caveat(part, _PARTS_ONLY) for part in _proven(prover, port, drafted, progress)]
-    return [replace(part, findings=(*proof.findings, *part.findings)) for part in parts[:1]] + parts[1:]
+    parts = tuple(part for part in drafted if part.name not in names)
+    return [_with_caveat(part, _PARTS_ONLY) for part in _proven(prover, port, parts, progress)]
+
+
+def _seen_of(whole: Proof, parts: list[Proof]) -> list[Proof]:
+    """`parts`, the first of which tells what was seen of the whole."""
+    return [replace(part, findings=(*whole.findings, *part.findings)) for part in parts[:1]] + parts[1:]
 
 
 def _proven(prover: Prover, port: Port, contracts: tuple[Contract, ...], progress: Progress) -> list[Proof]:

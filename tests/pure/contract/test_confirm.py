@@ -217,6 +217,13 @@ def test_a_first_run_that_dies_far_beyond_its_allocations_is_given_more(open_con
     assert (confirmed.tensors[0].shape, confirmed.conditions) == (("20000 * n",), ())
 
 
+def test_a_flag_that_host_code_refuses_is_given_the_other_way_round(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), *sizes("n"), ScalarArg("half", "bool", "1"), symbols=("n",))
+    fault = Fault(FaultKind.HOST_CHECK, "k.cu", 9, "", "conversion is supported for half only", fatal=True)
+    model = Model(lambda s, _: [(s[0], 0)], lambda s, _: fault if s[1] else None)
+    assert confirm(drafted, model).contract.arguments[2] == ScalarArg("half", "bool", "0")
+
+
 def test_what_never_runs_keeps_its_questions_and_says_why(open_contract, tensor):
     drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
     fault = Fault(FaultKind.HOST_CHECK, "k.cu", 9, "k", "x must be 4-D", fatal=True)
