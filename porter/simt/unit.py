@@ -14,7 +14,8 @@ from porter.simt.translate import translate
 
 # The source stands this deep, so that `#include "../../x.h"` stays inside the build's folder.
 _DEPTH = PurePosixPath("a/b/c/d/e/f")
-_LIBRARIES = ["-no-pie", "-lpthread", "-ldl", "-lm"]
+# Functions nobody reaches are left out, with what they call: the source may be one file of several.
+_LIBRARIES = ["-no-pie", "-Wl,--gc-sections", "-lpthread", "-ldl", "-lm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Unit:
         program = sources / "program.cpp"
         program.write_text(self._text)
         flags = [*self.flags, "-include", str(header), *self._options, f"-iquote{sources}", f"-I{sources}"]
-        return call(self.compiler, [*flags, "-c", str(program), "-o", "program.o"], folder)
+        return call(self.compiler, [*flags, "-ffunction-sections", "-c", str(program), "-o", "program.o"], folder)
 
     def _write_headers(self, sources: Path) -> None:
         """Writes the headers where `#include` looks for them; one that would leave the folder is not written."""
