@@ -1,0 +1,201 @@
+"""Calls of functions: PyTorch's, the C library's, the source's own host functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName
+from porter.syntax.unit import FunctionTree
+from porter_triton.host import expressions, methods
+from porter_triton.host.codes import NONE, SUCCESS, Code, Kind, integer, sequence, truth
+from porter_triton.host.instances import instance, kind_of
+from porter_triton.host.scope import Context, plain
+from porter_triton.host.table import table
+from porter_triton.lower.types import Arithmetic
+from porter_triton.refusal import Refusal
+
+_SEQUENCES = ("std::vector", "std::initializer_list", "at::IntArrayRef", "c10::IntArrayRef", "std::array")
+_TUPLES = ("std::make_tuple", "std::tuple", "std::make_pair", "std::pair", "std::tie", "std::forward_as_tuple")
+
+
+def call(cx: Context, node: Call) -> Code:
+    """`callee(arguments)` as a value."""
+    callee = node.callee
+    if isinstance(callee, Member):
+        return methods.method(cx, node, callee)
+    if isinstance(callee, Lambda) and not node.arguments:
+        return _immediate(cx, callee, node.line)
+    if not isinstance(callee, Name):
+        raise Refusal(node.line, "only functions with a name can be called")
+    name = callee.name
+    if name in table().streams or name.endswith("getCurrentCUDAStream"):
+        return Code("", Kind.STREAM)
+    arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
+    if name in table().dropped_calls or any(a.kind is Kind.ERROR for a in arguments):
+        return SUCCESS
+    made_here = made(cx, TypeName(name, callee.template), arguments, node.line)
+    if made_here is not None:
+        return made_here
+    own = cx.unit.named(name)
+    if own:
+        return _own(cx, callee, own, arguments, node.line)
+    found = _library(cx, callee, arguments, node.line)
+    if found is None:
+        raise Refusal(node.line, f"the function '{name}' is not known")
+    return found
+
+
+def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
+    """The object `T(arguments)` of a type that means something here; None for any other name."""
+    name = cx.type(kind).name
+    if name == "dim3":
+        ones = (integer(1),) * (3 - len(arguments))
+        if len(arguments) == 1 and arguments[0].kind is Kind.DIM3:
+            return arguments[0]
+        return Code("", Kind.DIM3, parts=(*arguments, *ones))
+    if name in _SEQUENCES:
+        return _vector(kind, arguments, line)
+    if name in _TUPLES:
+        return sequence(arguments)
+    if plain(name) == "TensorOptions":
+        return methods.options_of() if not arguments else _options(arguments)
+    if plain(name) in ("Tensor", "optional"):
+        return arguments[0] if arguments else NONE
+    if plain(name) == "Device":
+        return arguments[0]
+    if isinstance(cx.built_in(kind), Arithmetic):
+        return expressions.cast(cx, kind, arguments[0], line) if arguments else integer(0)
+    return record(cx, cx.type(kind), arguments)
+
+
+def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | None:
+    """A struct of the source made of its fields in order; None for any other type, and where a constructor decides."""
+    structs = cx.unit.struct(kind.name)
+    if not structs or any(m.head.name == kind.name.split("::")[-1] for m in structs[-1].methods):
+        return None
+    names = tuple(f.name for f in structs[-1].fields if f.storage != "static")
+    return Code("", Kind.RECORD, ctype=kind, parts=arguments, names=names[: len(arguments)])
+
+
+def _vector(kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code:
+    if len(arguments) == 1 and arguments[0].kind is Kind.SEQUENCE:
+        return replace(arguments[0], ctype=kind)
+    if any(a.kind is Kind.INT for a in arguments) and kind.name == "std::vector" and len(arguments) < 3:
+        raise Refusal(line, "a std::vector of a size that only a run knows has no counterpart")
+    return replace(sequence(arguments, as_list=True), ctype=kind)
+
+
+def _options(arguments: tuple[Code, ...]) -> Code:
+    return arguments[0] if arguments[0].kind is Kind.OPTIONS else methods.options_of(arguments[0])
+
+
+def _immediate(cx: Context, callee: Lambda, line: int) -> Code:
+    """`[&] { return x; }()`."""
+    statements = callee.body.statements
+    if len(statements) == 1 and isinstance(statements[0], Return) and statements[0].value is not None:
+        return expressions.expression(cx, statements[0].value)
+    raise Refusal(line, "a lambda of several statements is no value in Python")
+
+
+def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> Code | None:
+    """A function of PyTorch or the C library."""
+    short, known = plain(callee.name), table()
+    if callee.name.startswith(("torch::", "at::", "c10::")) and short in ("dtype", "device"):
+        return methods.options_of(**{short: arguments[0]})
+    if callee.name.startswith(("torch::", "at::")):
+        return _torch(short, arguments, line)
+    if callee.name == "std::get" and callee.template:
+        index = expressions.expression(cx, callee.template[0])  # type: ignore[arg-type]
+        return Code(f"{arguments[0].text}[{index.text}]", Kind.TENSOR)
+    if callee.name in ("std::move", "std::ref", "std::cref", "std::forward"):
+        return arguments[0]
+    if callee.name in ("std::is_same_v",):
+        return truth(False)
+    if short in known.numbers:
+        return _folded(short, known.numbers[short].apply(None, arguments), arguments)
+    if short in ("nullopt", "nullptr_t"):
+        return NONE
+    return None
+
+
+def _folded(name: str, code: Code, arguments: tuple[Code, ...]) -> Code:
+    """`min` and `max` of constants."""
+    values = [a.constant for a in arguments]
+    if name in ("min", "max") and all(v is not None for v in values):
+        known = [v for v in values if v is not None]
+        return integer(int(min(known) if name == "min" else max(known)))
+    return code
+
+
+def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
+    """`torch::name(arguments)`."""
+    known = table()
+    if name in known.from_sizes:
+        return Code(f"torch.{name}({', '.join(_factory(arguments))})", Kind.TENSOR)
+    if name in known.like or name in known.functions:
+        inside = ", ".join(methods.spread(_as_options(a, like=name in known.like)) for a in arguments)
+        return Code(f"torch.{name}({inside})", Kind.TENSOR)
+    if name in ("tensor", "scalar_tensor"):
+        return Code(f"torch.tensor({', '.join(_factory(arguments))})", Kind.TENSOR)
+    if name == "size":
+        return known.methods["size"].apply(arguments[0], arguments[1:])
+    raise Refusal(line, f"the function 'torch::{name}' is not known")
+
+
+def _as_options(argument: Code, *, like: bool) -> Code:
+    if argument.kind is Kind.DTYPE and like:
+        return methods.options_of(argument)
+    return argument
+
+
+def _factory(arguments: tuple[Code, ...]) -> list[str]:
+    """Sizes and values as they are; the options as keywords, on the device of the function's tensors."""
+    texts: list[str] = []
+    options = methods.options_of()
+    for argument in arguments:
+        if argument.kind in (Kind.OPTIONS, Kind.DTYPE, Kind.DEVICE):
+            options = _merged(options, argument)
+        else:
+            texts.append(argument.text)
+    return texts + methods.keywords(options)
+
+
+def _merged(options: Code, argument: Code) -> Code:
+    dtype, device = options.parts
+    if argument.kind is Kind.OPTIONS:
+        return argument
+    return methods.options_of(argument, device) if argument.kind is Kind.DTYPE else methods.options_of(dtype, argument)
+
+
+def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tuple[Code, ...], line: int) -> Code:
+    """A call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
+    hosts = [f for f in own if f.head.space != "global"]
+    fitting = [f for f in hosts if _fits(f, arguments)]
+    if not fitting:
+        raise Refusal(line, f"no function '{callee.name}' takes these arguments")
+    target = fitting[-1]
+    inlined = _one_liner(cx, target, arguments)
+    if inlined is not None:
+        return inlined
+    template = instance(cx, target, callee.template, arguments, line)
+    python = cx.callees.python_name(target, template)
+    passed = [methods.spread(a) for a in arguments if a.kind not in (Kind.STREAM, Kind.ERROR)]
+    return Code(f"{python}({', '.join(passed)})", kind_of(cx, target.returns), ctype=cx.type(target.returns))
+
+
+def _fits(function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
+    required = sum(p.default is None for p in function.parameters)
+    return required <= len(arguments) <= len(function.parameters)
+
+
+def _one_liner(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> Code | None:
+    """The value of a function that is `return` of an expression of numbers; None for any other."""
+    statements = function.body.statements
+    if len(statements) != 1 or not isinstance(statements[0], Return) or statements[0].value is None:
+        return None
+    if not all(a.is_number for a in arguments) or len(arguments) != len(function.parameters):
+        return None
+    with cx.scope():
+        for parameter, argument in zip(function.parameters, arguments, strict=True):
+            cx.bind(parameter.name, argument)
+        return expressions.expression(cx, statements[0].value)

@@ -1,0 +1,77 @@
+"""Checks as exceptions, and what host code prints."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+
+from porter.syntax.nodes import Call, Expression, Literal, Name
+from porter_triton.host import expressions
+from porter_triton.host.arithmetic import binary, negation
+from porter_triton.host.codes import Code, Kind
+from porter_triton.host.scope import Context
+from porter_triton.refusal import Refusal
+
+
+def check(cx: Context, node: Call, name: str) -> None:
+    """`TORCH_CHECK(condition, message...)`; `assert` stays one."""
+    first, *rest = node.arguments
+    condition = expressions.expression(cx, first)
+    if name == "TORCH_CHECK_EQ":
+        condition = binary("==", condition, expressions.expression(cx, rest.pop(0)))
+    if condition.constant:
+        return
+    if name == "assert":
+        cx.emit(f"assert {condition.text}")
+        return
+    text = joined(cx, rest) if rest else expressions.repr_string(f"expected {condition.text}")
+    failing = negation(condition)
+    if condition.constant is not None:
+        cx.emit(f"raise RuntimeError({text})")
+        return
+    with cx.suite(f"if {failing.text}:"):
+        cx.emit(f"raise RuntimeError({text})")
+
+
+def message(cx: Context, value: Expression | None) -> str:
+    """What an exception thrown says: the string it is made with."""
+    if value is None:
+        return '"failed"'
+    if isinstance(value, Call):
+        return joined(cx, list(value.arguments)) if value.arguments else '"failed"'
+    if isinstance(value, Literal | Name):
+        code = expressions.expression(cx, value)
+        return code.text if code.kind is Kind.STRING else '"failed"'
+    return joined(cx, [value])
+
+
+def joined(cx: Context, parts: list[Expression]) -> str:
+    """Parts of a message as one string."""
+    try:
+        codes = [expressions.expression(cx, part) for part in parts]
+    except Refusal:
+        codes = [expressions.expression(cx, part) for part in parts if isinstance(part, Literal)]
+    if all(is_literal(code) for code in codes):
+        return expressions.repr_string("".join(str(literal_eval(code.text)) for code in codes))
+    return 'f"' + "".join(_embedded(code) for code in codes) + '"'
+
+
+def is_literal(code: Code) -> bool:
+    """Whether it is a string known as it stands."""
+    return code.kind is Kind.STRING and code.text[:1] in ("'", '"')
+
+
+def _embedded(code: Code) -> str:
+    """A part of an f-string."""
+    if is_literal(code):
+        text = str(literal_eval(code.text)).replace("{", "{{").replace("}", "}}")
+        return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    return "{" + code.text.replace('"', "'") + "}"
+
+
+def printed(cx: Context, node: Call, name: str) -> None:
+    """`printf(format, values...)`; what goes to stderr or is flushed is for people."""
+    if name.rsplit("::", maxsplit=1)[-1] in ("fprintf", "fflush"):
+        return
+    head, *values = (expressions.expression(cx, a).text for a in node.arguments)
+    given = f" % ({', '.join(values)}{',' if len(values) == 1 else ''})" if values else ""
+    cx.emit(f'print({head}{given}, end="")')

@@ -1,0 +1,79 @@
+"""A piece of Python for an expression of host code: its text, what it is, and what is known of its value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from porter.syntax.nodes import TypeName
+
+# How tight Python's operators bind.
+CONDITIONAL, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, SIGN, ATOM = range(13)
+
+
+class Kind(StrEnum):
+    """What a value is; a pointer is the tensor it points into."""
+
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    TENSOR = "tensor"
+    POINTER = "pointer"
+    STRING = "string"
+    DTYPE = "dtype"
+    DEVICE = "device"
+    OPTIONS = "options"  # `parts` are dtype and device
+    DIM3 = "dim3"  # `parts` are x, y, z
+    SEQUENCE = "sequence"
+    STREAM = "stream"  # what Python does by itself: streams, events, contexts
+    ERROR = "error"  # a runtime call's answer, always success
+    RECORD = "record"  # `parts` are a struct's fields, called `names`
+    NOTHING = "nothing"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """`binds` is the operator at the top of `text`; `constant` the value where it is known; `ctype` the C++ type."""
+
+    text: str
+    kind: Kind
+    binds: int = ATOM
+    constant: int | float | bool | None = None
+    ctype: TypeName | None = None
+    parts: tuple[Code, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def within(self, binds: int) -> str:
+        """The text as an operand of an operator that binds so tight."""
+        return self.text if self.binds >= binds else f"({self.text})"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is an integer, a truth value or a floating-point number."""
+        return self.kind in (Kind.INT, Kind.FLOAT, Kind.BOOL)
+
+    def typed(self, ctype: TypeName | None) -> Code:
+        """The same with another C++ type."""
+        return replace(self, ctype=ctype)
+
+
+NONE = Code("None", Kind.NOTHING)
+SUCCESS = Code("", Kind.ERROR, constant=0)
+
+
+def integer(value: int) -> Code:
+    """An integer constant."""
+    return Code(str(value), Kind.INT, ATOM if value >= 0 else SIGN, value, TypeName("int"))
+
+
+def truth(value: bool) -> Code:
+    """A truth constant."""
+    return Code(str(value), Kind.BOOL, ATOM, value, TypeName("bool"))
+
+
+def sequence(items: tuple[Code, ...], *, as_list: bool = False) -> Code:
+    """A tuple or list display."""
+    inside = ", ".join(i.text for i in items)
+    text = f"[{inside}]" if as_list else f"({inside},)" if len(items) == 1 else f"({inside})"
+    return Code(text, Kind.SEQUENCE, parts=items)

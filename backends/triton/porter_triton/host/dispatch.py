@@ -1,0 +1,126 @@
+"""PyTorch's dispatch macros: the body once for each dtype, where the bodies differ."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from porter.resources import resource
+from porter.syntax.nodes import Call, Expression, Lambda, Name, TypeName
+from porter_triton.host import expressions, statements
+from porter_triton.host.scope import Context, plain
+from porter_triton.host.suites import Line, Suite, laid_out
+from porter_triton.refusal import Refusal
+
+_DISPATCH = re.compile(r"AT_DISPATCH_(?:CASE_)?(?P<group>[A-Z_]+?)(?:_AND(?P<more>\d?))?$")
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, object]]:
+    return tomllib.loads((resource("grammars") / "torch_dispatch.toml").read_text("utf-8"))
+
+
+def is_dispatch(name: str) -> bool:
+    """Whether `name` is one of PyTorch's dispatch macros."""
+    return name.startswith("AT_DISPATCH_")
+
+
+def dispatch(cx: Context, node: Call) -> None:
+    """Emit the branches of `AT_DISPATCH_*(dtype, "name", [&] { ... })`."""
+    assert isinstance(node.callee, Name)
+    if node.callee.name == "AT_DISPATCH_SWITCH":
+        subject, _, *rest = node.arguments
+        cases = [c for case in rest for c in _case(case, node.line)]
+    else:
+        types, subject, name, body = _parts(node)
+        cases = [(t, name, body) for t in types]
+    _branches(cx, expressions.expression(cx, subject).text, cases, node.line)
+
+
+def _parts(node: Call) -> tuple[list[TypeName], Expression, str, Lambda]:
+    """The types, the expression that chooses, the name given to the type, and the body."""
+    assert isinstance(node.callee, Name)
+    *before, body = node.arguments
+    if not isinstance(body, Lambda) or len(before) < 2:
+        raise Refusal(node.line, f"'{node.callee.name}' is not understood")
+    types = _types(node.callee.name, before[:-2], node.line)
+    name = "index_t" if node.callee.name == "AT_DISPATCH_INDEX_TYPES" else "scalar_t"
+    return types, before[-2], name, body
+
+
+def _case(node: Expression, line: int) -> Iterator[tuple[TypeName, str, Lambda]]:
+    """The types of one `AT_DISPATCH_CASE*(..., [&] { ... })`."""
+    if not isinstance(node, Call) or not isinstance(node.callee, Name) or not isinstance(node.arguments[-1], Lambda):
+        raise Refusal(line, "this case of a dispatch is not understood")
+    types = _types(node.callee.name, node.arguments[:-1], line)
+    yield from ((t, "scalar_t", node.arguments[-1]) for t in types)
+
+
+def _types(name: str, more: tuple[Expression, ...] | list[Expression], line: int) -> list[TypeName]:
+    """The types that a macro gives to `scalar_t`, complex ones left out: Triton has none."""
+    groups, scalars = _table()["groups"], _table()["scalar_types"]
+    group = name.removeprefix("AT_DISPATCH_").removeprefix("CASE_")
+    found = _DISPATCH.match(name)
+    names: list[str] = []
+    if name != "AT_DISPATCH_CASE":
+        listed = groups.get(group) or (groups.get(found["group"]) if found else None)
+        if not isinstance(listed, list):
+            raise Refusal(line, f"'{name}' is not known")
+        names.extend(map(str, listed))
+    for extra in more:
+        scalar = plain(extra.name).removeprefix("ScalarType::").removeprefix("k") if isinstance(extra, Name) else ""
+        if scalar not in scalars:
+            raise Refusal(line, "this type of a dispatch is not known")
+        names.append(str(scalars[scalar]))
+    return [TypeName(n) for n in dict.fromkeys(names) if "complex" not in n and "Float8" not in n]
+
+
+def _branches(cx: Context, subject: str, cases: list[tuple[TypeName, str, Lambda]], line: int) -> None:
+    """One branch for each different text; dtypes for which a kernel cannot be lowered are refused when it runs."""
+    texts: dict[str, tuple[list[str], list[Line | Suite]]] = {}
+    refusals: list[Refusal] = []
+    for type_, name, body in cases:
+        try:
+            lines = _instance(cx, type_, name, body)
+        except Refusal as refusal:
+            refusals.append(refusal)
+            continue
+        key = "\n".join(laid_out(lines, ""))
+        texts.setdefault(key, ([], lines))[0].append(f"torch.{cx.dtype(type_, line)}")
+    if not texts:
+        raise refusals[0]
+    groups = list(texts.values())
+    if len(groups) == 1:
+        dtypes, lines = groups[0]
+        guard = Suite(f"if {_is_not(subject, dtypes)}:")
+        guard.body.append(Line(_unsupported(subject)))
+        cx.body.extend([guard, *lines])
+        return
+    for i, (dtypes, lines) in enumerate(groups):
+        cx.body.append(Suite(f"{'el' if i else ''}if {_is(subject, dtypes)}:", lines))
+    cx.body.append(Suite("else:", [Line(_unsupported(subject))]))
+
+
+def _instance(cx: Context, type_: TypeName, name: str, body: Lambda) -> list[Line | Suite]:
+    """The statements of the body for one type."""
+    changes = dict(cx.changes)
+    with cx.suite("case:") as suite:
+        cx.bind(name, type_)
+        statements.block(cx, body.body)
+    cx.body.pop()
+    cx.changes = changes
+    return suite.body
+
+
+def _is(subject: str, dtypes: list[str]) -> str:
+    return f"{subject} == {dtypes[0]}" if len(dtypes) == 1 else f"{subject} in ({', '.join(dtypes)})"
+
+
+def _is_not(subject: str, dtypes: list[str]) -> str:
+    return f"{subject} != {dtypes[0]}" if len(dtypes) == 1 else f"{subject} not in ({', '.join(dtypes)})"
+
+
+def _unsupported(subject: str) -> str:
+    return f'raise NotImplementedError(f"not implemented for {{{subject}}}")'

@@ -1,0 +1,123 @@
+"""The launchers of one module: each host function once, and those it calls before it."""
+
+from __future__ import annotations
+
+from porter.source.program import Program
+from porter.syntax.nodes import Expression, Parameter, TypeName
+from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.host import expressions, statements
+from porter_triton.host.codes import Code, Kind
+from porter_triton.host.instances import kind_of
+from porter_triton.host.scope import Context, Template
+from porter_triton.host.suites import Line, Suite, laid_out, pruned
+from porter_triton.kernels import Kernels
+from porter_triton.layout import bracketed
+from porter_triton.naming import python_name
+from porter_triton.refusal import Refusal
+
+
+class Hosts:
+    """Translates host functions on demand. Instances of a template with the same text are one."""
+
+    def __init__(self, program: Program, unit: Unit, kernels: Kernels) -> None:
+        self._program = program
+        self._unit = unit
+        self._kernels = kernels
+        self._taken = frozenset(f.head.name for f in unit.functions)
+        self._names: dict[tuple[str, int, Template], str | Refusal] = {}
+        self._texts: dict[str, str] = {}  # by text, the name
+
+    def texts(self) -> tuple[str, ...]:
+        """All that were translated; a function stands before those that call it."""
+        return tuple(self._texts)
+
+    def named(self, name: str, template: tuple[TypeName | Expression, ...] = ()) -> str:
+        """The Python name of the host function `name`, plain or qualified; raises `Refusal`."""
+        found = [f for f in self._unit.named(name) if f.head.space in ("host", "host device")]
+        if not found:
+            raise Refusal(0, f"the source defines no host function '{name}'")
+        return self.python_name(found[-1], template)
+
+    def python_name(self, function: FunctionTree, template: Template) -> str:
+        """The Python name of an instance of `function`, translated on demand; raises `Refusal`."""
+        key = (function.head.qualified, function.head.span.start, template)
+        if key not in self._names:
+            self._names[key] = Refusal(function.head.span.line, "a function that calls itself has no counterpart")
+            self._names[key] = self._translate(function, template)
+        found = self._names[key]
+        if isinstance(found, Refusal):
+            raise found
+        return found
+
+    def _translate(self, function: FunctionTree, template: Template) -> str | Refusal:
+        try:
+            head, body = self._parts(function, template)
+        except Refusal as refusal:
+            return refusal
+        name = self._free(python_name(function.head.name))
+        existing = next((n for t, n in self._texts.items() if t == _text(n, head, body)), None)
+        if existing is not None:
+            return existing
+        self._texts[_text(name, head, body)] = name
+        return name
+
+    def _free(self, name: str) -> str:
+        used = set(self._texts.values())
+        number, chosen = 1, name
+        while chosen in used:
+            number += 1
+            chosen = f"{name}__{number}"
+        return chosen
+
+    def _parts(self, function: FunctionTree, template: Template) -> tuple[list[str], list[str]]:
+        """The parameters and the lines of the body."""
+        cx = Context(self._unit, self._kernels, function, self._taken, self)
+        for parameter, argument in zip(function.head.template, template, strict=False):
+            cx.bind(parameter.name, _bound(cx, argument))
+        parameters = [_parameter(cx, p, i) for i, p in enumerate(function.parameters)]
+        statements.block(cx, function.body)
+        body = pruned(_without_last_return(cx.body))
+        lines = laid_out(body or [Line("pass")], "    ")
+        return parameters, [*self._origin(function), *lines]
+
+    def _origin(self, function: FunctionTree) -> list[str]:
+        """A comment with the lines of the source, for a function that is not a header's."""
+        span, source = function.head.span, self._program.source
+        if not any(f.name == function.head.name and f.span == span for f in self._program.host_functions):
+            return []
+        last = source.span(span.end - 1, span.end).line
+        lines = f"{span.line}-{last}" if last > span.line else f"{span.line}"
+        return [f"    # {source.path.name}:{lines}"]
+
+
+def _bound(cx: Context, argument: TypeName | Expression) -> Code | TypeName:
+    return argument if isinstance(argument, TypeName) else expressions.expression(cx, argument)
+
+
+def _parameter(cx: Context, parameter: Parameter, index: int) -> str:
+    """Bind a parameter; its text in the head, with its default."""
+    kind = kind_of(cx, parameter.type)
+    name = cx.python_name(parameter.name or f"unused_{index}")
+    cx.changes[name] = cx.changes_of(parameter.name)
+    if kind is Kind.DIM3:
+        parts = tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3))
+        cx.bind(parameter.name, Code(name, kind, parts=parts))
+    else:
+        text = "" if kind is Kind.STREAM else name
+        cx.bind(parameter.name, Code(text, kind, ctype=cx.type(parameter.type)))
+    if kind in (Kind.TENSOR, Kind.POINTER) and not cx.tensor:
+        cx.tensor = name
+    if parameter.default is None:
+        return name
+    default = "None" if kind is Kind.STREAM else expressions.expression(cx, parameter.default).text
+    return f"{name}={default or 'None'}"
+
+
+def _without_last_return(body: list[Line | Suite]) -> list[Line | Suite]:
+    while body and isinstance(body[-1], Line) and body[-1].text == "return":
+        body = body[:-1]
+    return body
+
+
+def _text(name: str, parameters: list[str], body: list[str]) -> str:
+    return "\n".join([bracketed(f"def {name}", parameters, ":", ""), *body])

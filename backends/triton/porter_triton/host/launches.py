@@ -1,0 +1,90 @@
+"""Launches: which instance of the kernel, on what grid and block, with which arguments."""
+
+from __future__ import annotations
+
+import re
+
+from porter.syntax.nodes import Launch
+from porter_triton.host import expressions
+from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.instances import instance
+from porter_triton.host.scope import Context
+from porter_triton.launching import LaunchText, call
+from porter_triton.lower.launch import Dimension, LaunchInfo
+from porter_triton.refusal import Refusal
+
+_ONE_AXIS = ("BLOCK_SIZE", "BLOCK_Y", "BLOCK_Z")
+_AXES = ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")
+
+
+def launch(cx: Context, node: Launch) -> None:
+    """Emit the launch."""
+    arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
+    first = cx.kernels.tree(node.kernel.name, ())
+    template = instance(cx, first, node.kernel.template, arguments, node.line)
+    grid, block = (
+        extents(expressions.expression(cx, node.grid)),
+        extents(expressions.expression(cx, node.block)),
+    )
+    shared = expressions.expression(cx, node.shared_bytes) if node.shared_bytes is not None else integer(0)
+    info = LaunchInfo(_dimensions(block), template, _whole(shared))
+    lowered = cx.kernels.lowered(node.kernel.name, info)
+    tree = cx.kernels.tree(node.kernel.name, template)
+    if len(arguments) > len(tree.parameters):
+        raise Refusal(node.line, f"'{node.kernel.name}' does not take {len(arguments)} arguments")
+    passed = {p.name: a for p, a in zip(tree.parameters, arguments, strict=False)}
+    text = LaunchText(
+        arguments=_texts(passed),
+        grid=_three(grid),
+        block=_three(block),
+        shared_bytes=str(shared.constant) if shared.constant is not None else shared.text,
+        device=_device(cx, arguments),
+    )
+    cx.emit(_on_one_line(call(lowered, text, "")))
+
+
+def _on_one_line(text: str) -> str:
+    """A call without its line breaks: only the layout knows how deep it will stand."""
+    return re.sub(r"\n\s*", " ", re.sub(r",?\n\s*\)", ")", re.sub(r"\(\n\s*", "(", text))).strip()
+
+
+def extents(value: Code) -> tuple[Code, Code, Code]:
+    """The three extents of a grid or block: a `dim3`, or a number for the first."""
+    if value.kind is Kind.DIM3:
+        x, y, z = value.parts
+        return x, y, z
+    return value, integer(1), integer(1)
+
+
+def _dimensions(block: tuple[Code, Code, Code]) -> tuple[Dimension, Dimension, Dimension]:
+    values = [_whole(extent) for extent in block]
+    names = _ONE_AXIS if values[1:] == [1, 1] else _AXES
+    x, y, z = (Dimension(v, "" if v == 1 else name) for v, name in zip(values, names, strict=True))
+    return x, y, z
+
+
+def _whole(code: Code) -> int | None:
+    return int(code.constant) if code.constant is not None else None
+
+
+def _three(codes: tuple[Code, Code, Code]) -> tuple[str, str, str]:
+    """The extents as texts, those known as numbers."""
+    x, y, z = (str(int(c.constant)) if c.constant is not None else c.text for c in codes)
+    return x, y, z
+
+
+def _texts(passed: dict[str, Code]) -> dict[str, str]:
+    """The arguments by the kernel's own names; a struct's by those of its fields."""
+    found: dict[str, str] = {}
+    for name, code in passed.items():
+        if code.kind is Kind.RECORD:
+            found |= {f"{name}.{field}": part.text for field, part in zip(code.names, code.parts, strict=True)}
+        else:
+            found[name] = code.text
+    return found
+
+
+def _device(cx: Context, arguments: tuple[Code, ...]) -> str:
+    """A tensor where scratch buffers are made: one that the kernel is given."""
+    given = [a.text for a in arguments if a.kind is Kind.POINTER and a.text.isidentifier()]
+    return given[0] if given else cx.tensor or "None"

@@ -1,0 +1,148 @@
+"""Loops of host code in Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.syntax.nodes import (
+    Assign,
+    Binary,
+    Declare,
+    Expression,
+    For,
+    ForEach,
+    Literal,
+    Name,
+    Unary,
+    Update,
+    Variable,
+    While,
+)
+from porter_triton.host import expressions, statements
+from porter_triton.host.assigned import assigned, contains_continue
+from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.scope import Context
+from porter_triton.refusal import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """`for (T name = first; name < end; name += step)`."""
+
+    variable: Variable
+    first: Expression
+    end: Expression
+    comparison: str
+    step: Expression
+    downwards: bool
+
+
+def counted(cx: Context, node: For) -> None:
+    """A `for` loop: over a `range` where it counts, else `while`."""
+    count = _count(node)
+    if count is None:
+        _general(cx, node)
+        return
+    with cx.scope():
+        name = cx.python_name(count.variable.name)
+        head = f"for {name} in range({_range(cx, count)}):"
+        with cx.suite(head):
+            cx.bind(count.variable.name, Code(name, Kind.INT, ctype=count.variable.type))
+            statements.block(cx, node.body)
+
+
+def _count(node: For) -> Count | None:
+    """The loop as a count; None where its variable or bound changes in the body."""
+    if len(node.start) != 1 or not isinstance(node.start[0], Declare) or len(node.start[0].variables) != 1:
+        return None
+    variable = node.start[0].variables[0]
+    condition, step = node.condition, _step(node.step, variable.name)
+    if variable.value is None or step is None or not isinstance(condition, Binary):
+        return None
+    if not isinstance(condition.left, Name) or condition.left.name != variable.name:
+        return None
+    amount, downwards = step
+    if condition.operator not in (("<", "<=", "!=") if not downwards else (">", ">=")):
+        return None
+    changed = assigned(node.body)
+    if any(name in changed for name in (variable.name, *_names(condition.right), *_names(amount))):
+        return None
+    return Count(variable, variable.value, condition.right, condition.operator, amount, downwards)
+
+
+def _step(node: Expression | None, name: str) -> tuple[Expression, bool] | None:
+    """By how much the loop's variable changes, and whether downwards."""
+    if isinstance(node, Update) and isinstance(node.operand, Name) and node.operand.name == name:
+        return Literal(1, "int", node.line), node.operator == "--"
+    if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.name == name:
+        return (node.value, node.operator == "-") if node.operator in ("+", "-") else None
+    return None
+
+
+def _names(node: Expression) -> set[str]:
+    """The variables an expression reads, as far as it is made of operators."""
+    match node:
+        case Name():
+            return {node.name}
+        case Binary():
+            return _names(node.left) | _names(node.right)
+        case Unary():
+            return _names(node.operand)
+    return set()
+
+
+def _range(cx: Context, count: Count) -> str:
+    first, end, step = (expressions.expression(cx, e) for e in (count.first, count.end, count.step))
+    beyond = count.comparison in ("<=", ">=")
+    if beyond and end.constant is not None:
+        end = integer(int(end.constant) + (-1 if count.downwards else 1))
+    elif beyond:
+        end = Code(f"{end.within(9)} {'-' if count.downwards else '+'} 1", Kind.INT)
+    if count.downwards:
+        return f"{first.text}, {end.text}, -{step.within(11)}"
+    if step.constant != 1:
+        return f"{first.text}, {end.text}, {step.text}"
+    return end.text if first.constant == 0 else f"{first.text}, {end.text}"
+
+
+def _general(cx: Context, node: For) -> None:
+    """Any other `for`: `while` with the step at the end of the body."""
+    if contains_continue(node.body):
+        raise Refusal(node.line, "a loop that continues before its step has no counterpart in Python")
+    with cx.scope():
+        for item in node.start:
+            statements.statement(cx, item)
+        condition = "True" if node.condition is None else expressions.expression(cx, node.condition).text
+        with cx.suite(f"while {condition}:"):
+            statements.block(cx, node.body)
+            if node.step is not None:
+                statements.evaluate(cx, node.step)
+
+
+def each(cx: Context, node: ForEach) -> None:
+    """`for (auto& x : xs)`."""
+    over = expressions.expression(cx, node.range)
+    with cx.scope():
+        name = cx.python_name(node.variable.name)
+        with cx.suite(f"for {name} in {over.text}:"):
+            cx.bind(node.variable.name, Code(name, expressions.element_kind(over)))
+            statements.block(cx, node.body)
+
+
+def conditional(cx: Context, node: While) -> None:
+    """`while`; a `do` that runs once is its body."""
+    condition = expressions.expression(cx, node.condition) if not _declares(node, cx) else None
+    if condition is not None and condition.constant is not None and not condition.constant:
+        if node.first:
+            statements.block(cx, node.body)
+        return
+    if node.first or condition is None:
+        raise Refusal(node.line, "do ... while has no counterpart in Python")
+    with cx.suite(f"while {condition.text}:"):
+        statements.block(cx, node.body)
+
+
+def _declares(node: While, cx: Context) -> bool:
+    """Whether the condition of a `do` reads a variable of its body."""
+    inside = {v.name for s in node.body.statements if isinstance(s, Declare) for v in s.variables}
+    return bool(inside & _names(node.condition)) and all(cx.find(n) is None for n in inside)

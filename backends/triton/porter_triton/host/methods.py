@@ -1,0 +1,142 @@
+"""Members and methods: of tensors, their options, devices, `dim3`, vectors."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Call, Expression, Member, TypeName
+from porter_triton.host import expressions
+from porter_triton.host.codes import ATOM, NONE, Code, Kind, sequence, truth
+from porter_triton.host.scope import Context
+from porter_triton.host.table import table
+from porter_triton.refusal import Refusal
+
+_OF_DEVICE = {"is_cuda": True, "is_cpu": False}
+
+
+def member(cx: Context, node: Member) -> Code:
+    """`owner.name` where it is no call."""
+    owner = expressions.expression(cx, node.owner)
+    if owner.kind is Kind.DIM3 and node.name in ("x", "y", "z"):
+        return owner.parts["xyz".index(node.name)]
+    if owner.kind is Kind.RECORD:
+        return record_field(owner, node.name, node.line)
+    if node.name == "multiProcessorCount":
+        return Code(_processors(cx), Kind.INT)
+    raise Refusal(node.line, f"the member '{node.name}' is not known")
+
+
+def record_field(owner: Code, name: str, line: int) -> Code:
+    """The variable behind a field of a struct."""
+    if name in owner.names:
+        return owner.parts[owner.names.index(name)]
+    raise Refusal(line, f"the member '{name}' is not known")
+
+
+def _processors(cx: Context) -> str:
+    device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
+    return f"torch.cuda.get_device_properties({device}).multi_processor_count"
+
+
+def method(cx: Context, node: Call, callee: Member) -> Code:
+    """`owner.name(arguments)`."""
+    owner = expressions.expression(cx, callee.owner)
+    if callee.name in _OF_DEVICE:
+        return truth(_OF_DEVICE[callee.name])
+    if owner.kind is Kind.STREAM or (owner.kind is Kind.NOTHING and callee.name == "stream"):
+        return Code("", Kind.STREAM)
+    arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
+    if callee.name in ("data_ptr", "data", "const_data_ptr", "mutable_data_ptr") and owner.kind is not Kind.OPTIONS:
+        return _data(cx, owner, callee, node.line)
+    if owner.kind is Kind.OPTIONS:
+        return _option(owner, callee.name, arguments, node.line)
+    if owner.kind is Kind.DEVICE:
+        return _device(owner, callee.name, node.line)
+    if callee.name == "options":
+        parts = (Code(f"{owner.text}.dtype", Kind.DTYPE), Code(f"{owner.text}.device", Kind.DEVICE))
+        return Code("", Kind.OPTIONS, parts=parts)
+    if callee.name == "item":
+        return _item(cx, owner, callee)
+    if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "begin", "end", "back", "front"):
+        return _of_sequence(owner, callee.name, node.line)
+    return _of_tensor(owner, callee.name, arguments, node.line)
+
+
+def _data(cx: Context, owner: Code, callee: Member, line: int) -> Code:
+    """The pointer to a tensor's elements is the tensor."""
+    if owner.kind not in (Kind.TENSOR, Kind.OTHER, Kind.SEQUENCE):
+        raise Refusal(line, "only a tensor has data here")
+    inner = callee.template[0] if callee.template else None
+    if not isinstance(inner, TypeName):
+        return Code(owner.text, Kind.POINTER, owner.binds, ctype=TypeName("void", pointers=1))
+    kind = cx.type(inner)
+    return Code(owner.text, Kind.POINTER, owner.binds, ctype=TypeName(kind.name, kind.arguments, 1))
+
+
+def _option(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
+    """`options.dtype(...)`, `.device(...)`; without an argument they ask."""
+    dtype, device = owner.parts
+    if name == "dtype":
+        return Code("", Kind.OPTIONS, parts=(arguments[0], device)) if arguments else dtype
+    if name == "device":
+        return Code("", Kind.OPTIONS, parts=(dtype, arguments[0])) if arguments else device
+    if name in ("requires_grad", "layout", "memory_format", "pinned_memory"):
+        return owner
+    raise Refusal(line, f"the option '{name}' is not known")
+
+
+def _device(owner: Code, name: str, line: int) -> Code:
+    if name == "type":
+        return owner
+    if name == "index":
+        return Code(f"{owner.text}.index", Kind.INT)
+    raise Refusal(line, f"the member '{name}' of a device is not known")
+
+
+def _item(cx: Context, owner: Code, callee: Member) -> Code:
+    inner = callee.template[0] if callee.template else None
+    kind = Kind.OTHER
+    if isinstance(inner, TypeName):
+        name = cx.type(inner).name
+        kind = Kind.FLOAT if name in ("float", "double") else Kind.BOOL if name == "bool" else Kind.INT
+    return Code(f"{owner.within(ATOM)}.item()", kind)
+
+
+def _of_sequence(owner: Code, name: str, line: int) -> Code:
+    if name == "size":
+        return Code(f"len({owner.text})", Kind.INT)
+    if name == "vec":
+        return owner
+    raise Refusal(line, f"'{name}' of a sequence has no counterpart")
+
+
+def _of_tensor(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
+    found = table()
+    if name in found.methods:
+        return found.methods[name].apply(owner, arguments)
+    if name in found.same_methods and owner.kind in (Kind.TENSOR, Kind.OTHER):
+        inside = ", ".join(spread(a) for a in arguments)
+        return Code(f"{owner.within(ATOM)}.{name}({inside})", Kind.TENSOR)
+    raise Refusal(line, f"the method '{name}' is not known")
+
+
+def spread(argument: Code) -> str:
+    """An argument of a PyTorch function; options are the keywords they stand for."""
+    if argument.kind is Kind.OPTIONS:
+        return ", ".join(keywords(argument))
+    return argument.text
+
+
+def keywords(options: Code) -> list[str]:
+    """`dtype=..., device=...` as far as the options say."""
+    dtype, device = options.parts
+    named = (("dtype", dtype), ("device", device))
+    return [f"{name}={code.text}" for name, code in named if code.kind is not Kind.NOTHING]
+
+
+def options_of(dtype: Code = NONE, device: Code = NONE) -> Code:
+    """Options with what is known."""
+    return Code("", Kind.OPTIONS, parts=(dtype, device))
+
+
+def list_of(items: tuple[Expression, ...], cx: Context) -> Code:
+    """The items as a list."""
+    return sequence(tuple(expressions.expression(cx, i) for i in items), as_list=True)

@@ -1,0 +1,130 @@
+"""CUDA's memory functions in PyTorch: an allocation is a tensor, a copy is `copy_`."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Binary, Call, Cast, Expression, Name, SizeOf, TypeName, Unary
+from porter_triton.host import expressions
+from porter_triton.host.arithmetic import binary
+from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.scope import Context
+from porter_triton.refusal import Refusal
+
+_ALLOCATIONS = ("cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "cudaMallocHost")
+_COPIES = ("cudaMemcpy", "cudaMemcpyAsync")
+_FILLS = ("cudaMemset", "cudaMemsetAsync")
+
+
+def memory_call(cx: Context, node: Call) -> bool:
+    """Emit a call that allocates, fills or copies memory; False for any other call."""
+    name = node.callee.name if isinstance(node.callee, Name) else ""
+    if name in _ALLOCATIONS:
+        _allocate(cx, node)
+    elif name in _COPIES:
+        _copy(cx, node)
+    elif name in _FILLS:
+        _fill(cx, node)
+    else:
+        return False
+    return True
+
+
+def _allocate(cx: Context, node: Call) -> None:
+    target = node.arguments[0]
+    while isinstance(target, Cast):
+        target = target.operand
+    if not isinstance(target, Unary) or target.operator != "&" or not isinstance(target.operand, Name):
+        raise Refusal(node.line, "memory is only allocated for a variable")
+    meaning = cx.find(target.operand.name)
+    if not isinstance(meaning, Code) or meaning.ctype is None:
+        raise Refusal(node.line, f"'{target.operand.name}' is no variable of this function")
+    dtype = cx.dtype(meaning.ctype, node.line)
+    count = elements(cx, node.arguments[1], meaning.ctype)
+    device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
+    cx.emit(f"{meaning.text} = torch.empty({count.text}, dtype=torch.{dtype}, device={device})", meaning.text)
+
+
+def elements(cx: Context, size: Expression, pointer: TypeName) -> Code:
+    """How many elements of what `pointer` points to are `size` bytes."""
+    item = TypeName(pointer.name, pointer.arguments)
+    rest = _without_size(cx, size, item)
+    if rest is not None:
+        return rest
+    given = expressions.expression(cx, size)
+    width = integer(_width(cx, item))
+    if given.constant is not None and width.constant is not None:
+        return integer(int(given.constant) // int(width.constant))
+    return binary("/", given, width)
+
+
+def _width(cx: Context, item: TypeName) -> int:
+    """The bytes of an element of the tensor for an array of `item`: of a vector type one component's."""
+    names = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4, "float16": 2, "bfloat16": 2}
+    return names.get(cx.dtype(item, 0), 1 if "8" in cx.dtype(item, 0) or cx.dtype(item, 0) == "bool" else 2)
+
+
+def _without_size(cx: Context, size: Expression, item: TypeName) -> Code | None:
+    """`n` of `n * sizeof(item)`; None for a product without that factor, or where an element is several of a tensor."""
+    if not isinstance(size, Binary) or size.operator != "*":
+        return None
+    for factor, other in ((size.left, size.right), (size.right, size.left)):
+        if isinstance(factor, SizeOf) and expressions.expression(cx, factor).constant == _width(cx, item):
+            return expressions.expression(cx, other)
+    for factor, other in ((size.left, size.right), (size.right, size.left)):
+        inner = _without_size(cx, factor, item)
+        if inner is not None:
+            return binary("*", inner, expressions.expression(cx, other))
+    return None
+
+
+def _fill(cx: Context, node: Call) -> None:
+    target = expressions.expression(cx, node.arguments[0])
+    value = expressions.expression(cx, node.arguments[1])
+    if target.kind is not Kind.POINTER or target.ctype is None or value.constant is None:
+        raise Refusal(node.line, "only a known byte can fill what a variable points to")
+    count = elements(cx, node.arguments[2], target.ctype)
+    part = f"{expressions.flat(target)}[: {count.text}]"
+    if value.constant == 0:
+        cx.emit(f"{part}.zero_()")
+    else:
+        cx.emit(f"{part}.view(torch.uint8).fill_({int(value.constant) & 0xFF})")
+
+
+def _copy(cx: Context, node: Call) -> None:
+    ends = [_address(cx, argument) for argument in node.arguments[:2]]
+    if any(ends):
+        _copy_number(cx, node, ends[0], ends[1])
+        return
+    target, source = (expressions.expression(cx, a) for a in node.arguments[:2])
+    if Kind.POINTER not in (target.kind, source.kind) or target.ctype is None or source.ctype is None:
+        raise Refusal(node.line, "only what variables point to can be copied")
+    typed = target if target.ctype.name != "void" else source
+    assert typed.ctype is not None
+    count = elements(cx, node.arguments[2], typed.ctype)
+    cx.emit(f"{_part(target, count)}.copy_({_part(source, count)})")
+
+
+def _address(cx: Context, node: Expression) -> Code | None:
+    """The number whose address `node` is; None for a pointer."""
+    while isinstance(node, Cast):
+        node = node.operand
+    if not isinstance(node, Unary) or node.operator != "&" or not isinstance(node.operand, Name):
+        return None
+    code = expressions.expression(cx, node.operand)
+    return code if code.is_number else None
+
+
+def _copy_number(cx: Context, node: Call, target: Code | None, source: Code | None) -> None:
+    """A copy to or from a variable of the host."""
+    if target is not None and source is None:
+        pointer = expressions.expression(cx, node.arguments[1])
+        cx.changed(target.text)
+        cx.emit(f"{target.text} = {expressions.flat(pointer)}[0].item()", target.text)
+    elif source is not None and target is None:
+        pointer = expressions.expression(cx, node.arguments[0])
+        cx.emit(f"{expressions.flat(pointer)}[:1].fill_({source.text})")
+    else:
+        raise Refusal(node.line, "one of the ends of a copy must be memory")
+
+
+def _part(pointer: Code, count: Code) -> str:
+    return f"{expressions.flat(pointer)}[: {count.text}]"

@@ -1,0 +1,186 @@
+"""What is known while one host function is translated: names, types, and the statements so far."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from porter.syntax.nodes import Block, Expression, Lambda, TypeName
+from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.host.assigned import assigned
+from porter_triton.host.codes import Code
+from porter_triton.host.suites import Line, Suite
+from porter_triton.kernels import Kernels
+from porter_triton.lower.types import BUILT_IN, Arithmetic, Record, Type, components, size
+from porter_triton.refusal import Refusal
+
+_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", "math"}
+_MOST_ALIASES = 20
+_UNQUALIFIED = ("at::", "c10::", "torch::", "std::")
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A host lambda held by a variable."""
+
+    node: Lambda
+
+
+Binding = Code | TypeName | Closure
+Template = tuple[TypeName | Expression, ...]
+
+
+class Callees(Protocol):
+    """The other host functions of the module."""
+
+    def python_name(self, function: FunctionTree, template: Template) -> str:
+        """The Python name of an instance of `function`, translated on demand; raises `Refusal`."""
+        ...
+
+
+@dataclass
+class Context:
+    """One function being translated. `taken` are the names of the module's functions, which no variable may hide.
+
+    `changes` counts the assignments to each Python variable that are still to come; `tensor` is a tensor parameter,
+    whose device is that of everything.
+    """
+
+    unit: Unit
+    kernels: Kernels
+    function: FunctionTree
+    taken: frozenset[str]
+    callees: Callees
+    scopes: list[dict[str, Binding]] = field(default_factory=lambda: [{}])
+    body: list[Line | Suite] = field(default_factory=list)
+    changes: dict[str, int] = field(default_factory=dict)
+    blocks: list[Block] = field(default_factory=list)
+    tensor: str = ""
+    depth: int = 0  # of Python's suites
+
+    def find(self, name: str) -> Binding | None:
+        """What `name` means here; None for a name that no statement of the function declared."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        return None
+
+    def bind(self, name: str, meaning: Binding) -> None:
+        """Give `name` a meaning in the innermost scope."""
+        self.scopes[-1][name] = meaning
+
+    def python_name(self, name: str) -> str:
+        """A Python name for a new variable called `name`: another where an outer one of that name is still seen."""
+        stem = f"{name}_" if name in _RESERVED or name in self.taken else name
+        seen = {b.text for scope in self.scopes for b in scope.values() if isinstance(b, Code)}
+        chosen, number = stem, 1
+        while chosen in seen:
+            number += 1
+            chosen = f"{stem}_{number}"
+        return chosen
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """A block of the source."""
+        self.scopes.append({})
+        try:
+            yield
+        finally:
+            self.scopes.pop()
+
+    @contextmanager
+    def suite(self, head: str) -> Iterator[Suite]:
+        """Statements go under `head` until the end of the `with`."""
+        outer, under = self.body, Suite(head)
+        self.body = under.body
+        self.depth += 1
+        try:
+            with self.scope():
+                yield under
+        finally:
+            self.depth -= 1
+            self.body = outer
+            self.body.append(under)
+
+    def settle(self, name: str, constant: float) -> None:
+        """Note the value of a variable from its last assignment on, where that is sure to be reached."""
+        meaning = self.find(name)
+        if self.depth or not isinstance(meaning, Code) or not self.is_steady(meaning.text):
+            return
+        for scope in self.scopes:
+            if name in scope:
+                scope[name] = replace(meaning, constant=constant)
+
+    def emit(self, text: str, defines: str = "") -> None:
+        """Add a statement."""
+        self.body.append(Line(text, defines))
+
+    def changes_of(self, name: str) -> int:
+        """How often the block being translated sets the source's variable `name`, declared here, again."""
+        return assigned(self.blocks[-1] if self.blocks else self.function.body)[name]
+
+    def is_steady(self, python: str) -> bool:
+        """Whether nothing sets the Python variable any more."""
+        return self.changes.get(python, 0) == 0
+
+    def changed(self, python: str) -> None:
+        """Note an assignment."""
+        self.changes[python] = max(0, self.changes.get(python, 0) - 1)
+
+    def type(self, name: TypeName) -> TypeName:
+        """`name` with aliases and template parameters followed."""
+        pointers, const = name.pointers, name.const
+        for _ in range(_MOST_ALIASES):
+            meaning = self.find(name.name)
+            if isinstance(meaning, TypeName):
+                name = meaning
+            elif name.name in BUILT_IN:
+                break
+            else:
+                aliases = [a for a in self.unit.aliases if a.name == name.name.split("::")[-1] and not a.template]
+                if not aliases:
+                    break
+                name = aliases[-1].type
+            pointers += name.pointers
+        arguments = tuple(self.type(a) if isinstance(a, TypeName) else a for a in name.arguments)
+        return TypeName(name.name, arguments, pointers, const or name.const)
+
+    def built_in(self, name: TypeName) -> Type | None:
+        """The arithmetic or vector type `name` is; None for any other."""
+        found = self.type(name)
+        if found.name in BUILT_IN:
+            return BUILT_IN[found.name]
+        if found.name in ("at::acc_type", "at::opmath_type", "at::opmath_type_t") and found.arguments:
+            inner = found.arguments[0]
+            kind = self.built_in(inner) if isinstance(inner, TypeName) else None
+            return BUILT_IN["float"] if isinstance(kind, Arithmetic) and kind.is_narrow else kind
+        return None
+
+    def dtype(self, name: TypeName, line: int) -> str:
+        """The torch dtype of the elements of a pointer to `name`, the pointer's own stars aside."""
+        kind = self.built_in(TypeName(name.name, name.arguments))
+        parts = components(kind) if kind is not None else None
+        if parts is None:
+            raise Refusal(line, f"torch has no dtype for '{name.name}'")
+        return "bool" if parts[0].kind == "bool" else parts[0].dtype
+
+    def size_of(self, name: TypeName, line: int) -> int:
+        """`sizeof`."""
+        if name.pointers or self.type(name).pointers:
+            return 8
+        kind = self.built_in(name)
+        found = size(kind) if isinstance(kind, Arithmetic | Record) else None
+        if found is None:
+            raise Refusal(line, f"the size of '{name.name}' is not known")
+        return found
+
+
+def plain(name: str) -> str:
+    """A name without the namespaces of C++ and PyTorch."""
+    for prefix in _UNQUALIFIED:
+        name = name.removeprefix(prefix)
+    return name

@@ -1,0 +1,349 @@
+"""Statements of host code in Python."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import (
+    Alias,
+    Asm,
+    Assign,
+    Binary,
+    Block,
+    Braces,
+    Break,
+    Call,
+    Case,
+    Cast,
+    Continue,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    ForEach,
+    If,
+    Lambda,
+    Launch,
+    Literal,
+    Member,
+    Name,
+    Return,
+    Skipped,
+    Statement,
+    Subscript,
+    Switch,
+    Throw,
+    Unread,
+    Update,
+    While,
+)
+from porter_triton.host import expressions, loops
+from porter_triton.host.checks import check, message, printed
+from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.dispatch import dispatch, is_dispatch
+from porter_triton.host.launches import launch
+from porter_triton.host.runtime import memory_call
+from porter_triton.host.scope import Closure, Context
+from porter_triton.host.table import table
+from porter_triton.host.variables import declare
+from porter_triton.refusal import Refusal
+
+_PRINTS = ("printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush")
+
+
+def block(cx: Context, node: Block) -> None:
+    """The statements of a block in a scope of its own; what stands behind a `return` never runs."""
+    cx.blocks.append(node)
+    with cx.scope():
+        for item in node.statements:
+            statement(cx, item)
+            if isinstance(item, Return | Throw | Break | Continue):
+                break
+    cx.blocks.pop()
+
+
+def statement(cx: Context, node: Statement) -> None:
+    """Emit the Python for `node`; raises `Refusal`."""
+    match node:
+        case Block():
+            block(cx, node)
+        case If():
+            branch(cx, node)
+        case For():
+            loops.counted(cx, node)
+        case ForEach():
+            loops.each(cx, node)
+        case While():
+            loops.conditional(cx, node)
+        case Switch():
+            switch(cx, node)
+        case _:
+            _simple(cx, node)
+
+
+def _simple(cx: Context, node: Statement) -> None:
+    """A statement without statements in it."""
+    match node:
+        case Declare():
+            for variable in node.variables:
+                declare(cx, variable)
+        case Evaluate():
+            evaluate(cx, node.expression)
+        case Return():
+            give_back(cx, node)
+        case Break() | Continue():
+            cx.emit("break" if isinstance(node, Break) else "continue")
+        case Throw():
+            cx.emit(f"raise RuntimeError({message(cx, node.value)})")
+        case Alias():
+            cx.bind(node.name, cx.type(node.type))
+        case Unread():
+            raise Refusal(node.line, node.reason)
+        case Asm():
+            raise Refusal(node.line, "inline assembly has no counterpart in a launcher")
+
+
+def evaluate(cx: Context, node: Expression) -> None:
+    """An expression for its effect."""
+    match node:
+        case Launch():
+            launch(cx, node)
+        case Assign():
+            assign(cx, node)
+        case Update():
+            step = Assign(node.operator[0], node.operand, Literal(1, "int", node.line), node.line)
+            assign(cx, step)
+        case Binary(operator=","):
+            evaluate(cx, node.left)
+            evaluate(cx, node.right)
+        case Binary(operator="<<"):
+            if not _is_stream(node):
+                raise Refusal(node.line, "this has no effect")
+        case Call():
+            call(cx, node)
+        case Cast() if node.type.name == "void":
+            pass
+        case Name() | Literal():
+            pass
+        case _:
+            expressions.expression(cx, node)
+
+
+def _is_stream(node: Expression) -> bool:
+    """Whether it is `std::cout << ...`, which is for people."""
+    while isinstance(node, Binary):
+        node = node.left
+    return isinstance(node, Name) and node.name.split("::")[-1] in ("cout", "cerr", "clog")
+
+
+def call(cx: Context, node: Call) -> None:
+    """A call as a statement."""
+    callee = node.callee
+    if isinstance(callee, Lambda):
+        block(cx, callee.body)
+        return
+    name = callee.name if isinstance(callee, Name) else ""
+    meaning = cx.find(name) if name else None
+    if isinstance(meaning, Closure):
+        _closure(cx, meaning, node)
+    elif is_dispatch(name):
+        dispatch(cx, node)
+    elif name in table().checks:
+        check(cx, node, name)
+    elif name in ("exit", "abort", "std::exit", "std::abort", "AT_ERROR", "std::terminate"):
+        cx.emit(f"raise RuntimeError({message(cx, node.arguments[0] if name == 'AT_ERROR' else None)})")
+    elif name in ("std::swap", "swap"):
+        a, b = (expressions.expression(cx, x).text for x in node.arguments)
+        cx.emit(f"{a}, {b} = {b}, {a}")
+    elif name in _PRINTS:
+        printed(cx, node, name)
+    elif name in table().dropped_calls:
+        for argument in node.arguments:
+            if isinstance(argument, Call):
+                call(cx, argument)
+    elif not memory_call(cx, node):
+        _effect(cx, node)
+
+
+def _effect(cx: Context, node: Call) -> None:
+    """A call of a function of the source, or of a tensor's method that changes it."""
+    for argument in node.arguments:
+        if isinstance(argument, Call) and memory_call(cx, argument):
+            return
+    code = expressions.expression(cx, node)
+    if code.kind not in (Kind.ERROR, Kind.STREAM) and code.text and code.constant is None:
+        cx.emit(code.text)
+
+
+def _closure(cx: Context, meaning: Closure, node: Call) -> None:
+    """A call of a host lambda: its body in place, its parameters the arguments."""
+    with cx.scope():
+        for parameter, argument in zip(meaning.node.parameters, node.arguments, strict=True):
+            cx.bind(parameter.name, expressions.expression(cx, argument))
+        block(cx, meaning.node.body)
+
+
+def assign(cx: Context, node: Assign) -> None:
+    """`target = value`, `target += value`."""
+    if isinstance(node.value, Call) and isinstance(node.target, Name):
+        meaning = cx.find(node.target.name)
+        if isinstance(meaning, Code) and meaning.kind is Kind.ERROR:
+            call(cx, node.value)
+            return
+    target = _target(cx, node.target)
+    cx.changed(target.text)
+    if target.kind is Kind.STREAM:
+        return
+    value = expressions.expression(cx, node.value)
+    if target.kind is Kind.INT and value.kind is Kind.FLOAT and target.ctype is not None:
+        value = expressions.cast(cx, target.ctype, value, node.line)
+    if target.kind is Kind.DIM3:
+        extents = value.parts if value.kind is Kind.DIM3 else (value, integer(1), integer(1))
+        for part, extent in zip(target.parts, extents, strict=True):
+            cx.emit(f"{part.text} = {extent.text}", part.text)
+        return
+    if node.operator == "/" and target.kind is Kind.INT:
+        cx.emit(f"{target.text} //= {value.text}")
+        return
+    if target.kind is Kind.POINTER and node.operator:
+        moved = expressions.expression(cx, Binary(node.operator, node.target, node.value, node.line))
+        cx.emit(f"{target.text} = {moved.text}")
+        return
+    simple = not node.operator and target.text.isidentifier()
+    if simple and isinstance(node.target, Name) and value.constant is not None:
+        cx.settle(node.target.name, value.constant)
+    cx.emit(f"{target.text} {node.operator}= {value.text}", target.text if simple else "")
+
+
+def _target(cx: Context, node: Expression) -> Code:
+    """What stands left of `=`."""
+    if isinstance(node, Name) and node.name == "std::ignore":
+        return Code("_", Kind.OTHER)
+    if isinstance(node, Subscript):
+        owner, index = expressions.expression(cx, node.owner), expressions.expression(cx, node.index)
+        text = expressions.flat(owner) if owner.kind is Kind.POINTER else owner.text
+        return Code(f"{text}[{index.text}]", Kind.OTHER)
+    code = expressions.expression(cx, node)
+    if isinstance(node, Name | Member):
+        return code
+    raise Refusal(getattr(node, "line", 0), "this cannot be assigned to in Python")
+
+
+def branch(cx: Context, node: If, word: str = "if") -> None:
+    """`if` and `else`; a condition whose value is known leaves one of them."""
+    condition = expressions.expression(cx, node.condition)
+    if condition.constant is not None:
+        chosen = node.yes if condition.constant else node.no
+        if word == "elif":
+            with cx.suite("else:"):
+                _maybe(cx, chosen)
+        else:
+            _maybe(cx, chosen)
+        return
+    with cx.suite(f"{word} {condition.text}:"):
+        block(cx, node.yes)
+    if node.no is None:
+        return
+    inner = node.no.statements
+    if len(inner) == 1 and isinstance(inner[0], If):
+        branch(cx, inner[0], "elif")
+        return
+    with cx.suite("else:"):
+        block(cx, node.no)
+
+
+def _maybe(cx: Context, chosen: Block | None) -> None:
+    if chosen is not None:
+        block(cx, chosen)
+
+
+def switch(cx: Context, node: Switch) -> None:
+    """`switch` as a chain of branches; each case must end by itself."""
+    subject = expressions.expression(cx, node.value)
+    cases = _with_default_last(node)
+    if subject.constant is not None:
+        _known_case(cx, node, subject.constant)
+        return
+    for i, case in enumerate(cases):
+        body = _closed(case, last=case is node.cases[-1])
+        if case.default:
+            head = "else:"
+        else:
+            values = [expressions.expression(cx, v) for v in case.values]
+            one = f"{subject.text} == {values[0].text}"
+            several = f"{subject.text} in ({', '.join(v.text for v in values)})"
+            head = f"{'el' if i else ''}if {one if len(values) == 1 else several}:"
+        with cx.suite(head if i or not case.default else "if True:"):
+            for item in body:
+                statement(cx, item)
+
+
+def _with_default_last(node: Switch) -> list[Case]:
+    return sorted(node.cases, key=lambda c: c.default)
+
+
+def _known_case(cx: Context, node: Switch, value: float) -> None:
+    """Only the case that a known value takes."""
+    for case in node.cases:
+        if any(expressions.expression(cx, v).constant == value for v in case.values):
+            break
+    else:
+        case = next((c for c in node.cases if c.default), Case((), True, Block(())))
+    for item in _closed(case, last=bool(node.cases) and case is node.cases[-1]):
+        statement(cx, item)
+
+
+def _closed(case: Case, *, last: bool) -> tuple[Statement, ...]:
+    """The statements of a case without its `break`; raises `Refusal` where it falls through."""
+    body = case.body.statements
+    while body and isinstance(body[-1], Skipped):
+        body = body[:-1]
+    if body and isinstance(body[-1], Block) and not _ends(body[-1].statements[-1:]):
+        pass
+    elif len(body) == 1 and isinstance(body[0], Block):
+        return _closed(Case(case.values, case.default, body[0], case.line), last=last)
+    if body and isinstance(body[-1], Break):
+        return body[:-1]
+    if last or _ends(body[-1:]):
+        return tuple(
+            Block(tuple(s for s in item.statements if not isinstance(s, Break)), item.line)
+            if isinstance(item, Block)
+            else item
+            for item in body
+        )
+    raise Refusal(case.line, "a case that falls through to the next has no counterpart in Python")
+
+
+def _ends(body: tuple[Statement, ...]) -> bool:
+    """Whether the last statement leaves the switch: a return, a throw, a block that ends so, a failing check."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, Block):
+        return _ends(last.statements[-1:])
+    if isinstance(last, Evaluate) and isinstance(last.expression, Call) and isinstance(last.expression.callee, Name):
+        return last.expression.callee.name in ("AT_ERROR", "exit", "abort", "TORCH_CHECK")
+    return isinstance(last, Return | Throw | Break)
+
+
+def give_back(cx: Context, node: Return) -> None:
+    """`return value`."""
+    value = node.value
+    if value is None:
+        cx.emit("return")
+        return
+    if isinstance(value, Call) and isinstance(value.callee, Name) and is_dispatch(value.callee.name):
+        dispatch(cx, value)
+        return
+    if isinstance(value, Call) and isinstance(value.callee, Lambda):
+        block(cx, value.callee.body)
+        return
+    if isinstance(value, Braces) and value.type is None:
+        code = expressions.returned(cx, value, cx.function.returns)
+    else:
+        code = expressions.expression(cx, value)
+    if code.kind in (Kind.ERROR, Kind.STREAM):
+        cx.emit("return")
+        return
+    text = code.text
+    if code.kind is Kind.SEQUENCE and text.startswith("(") and len(code.parts) > 1:
+        text = text[1:-1]
+    cx.emit(f"return {text}")

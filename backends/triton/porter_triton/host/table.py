@@ -1,0 +1,81 @@
+"""The table of PyTorch's and CUDA's host interface, `torch.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from porter_triton.host.codes import ATOM, COMPARE, PRODUCT, Code, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`text` with `{0}` for the object, `{1}` and so on for arguments, `{*}` for all; `gives` a kind, or `same`."""
+
+    text: str
+    gives: str
+
+    def apply(self, owner: Code | None, arguments: tuple[Code, ...]) -> Code:
+        """The call in Python."""
+        text = self.text.replace("{*}", ", ".join(a.text for a in arguments))
+        if owner is not None:
+            text = text.replace("{0}", owner.within(ATOM))
+        for i, argument in enumerate(arguments, 1):
+            text = text.replace(f"{{{i}}}", argument.text)
+        kind = Kind(self.gives) if self.gives != "same" else _widest(arguments)
+        binds = COMPARE if " is not " in self.text else PRODUCT if " / " in self.text else ATOM
+        return Code(text, kind, binds, ctype=arguments[0].ctype if self.gives == "same" and arguments else None)
+
+
+@dataclass(frozen=True)
+class Table:
+    """`torch.toml`."""
+
+    methods: Mapping[str, Rule]
+    numbers: Mapping[str, Rule]
+    same_methods: frozenset[str]
+    functions: frozenset[str]
+    from_sizes: frozenset[str]
+    like: frozenset[str]
+    dtypes: Mapping[str, str]
+    dropped_calls: frozenset[str]
+    dropped_types: frozenset[str]
+    streams: frozenset[str]
+    checks: frozenset[str]
+
+
+@cache
+def table() -> Table:
+    """The table, read once."""
+    raw = tomllib.loads((files("porter_triton.host") / "torch.toml").read_text("utf-8"))
+    return Table(
+        methods=_rules(raw["methods"]),
+        numbers=_rules(raw["numbers"]),
+        same_methods=_words(raw["same"]["tensor"]),
+        functions=_words(raw["functions"]["tensor"]),
+        from_sizes=_words(raw["factories"]["sizes"]),
+        like=_words(raw["factories"]["like"]),
+        dtypes=raw["dtypes"],
+        dropped_calls=_words(raw["dropped"]["calls"]),
+        dropped_types=_words(raw["dropped"]["types"]),
+        streams=_words(raw["dropped"]["streams"]),
+        checks=_words(raw["dropped"]["checks"]),
+    )
+
+
+def _rules(raw: Mapping[str, Mapping[str, str]]) -> Mapping[str, Rule]:
+    return {name: Rule(rule["text"], rule["gives"]) for name, rule in raw.items()}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _widest(arguments: tuple[Code, ...]) -> Kind:
+    for kind in (Kind.TENSOR, Kind.FLOAT):
+        if any(a.kind is kind for a in arguments):
+            return kind
+    return Kind.INT

@@ -1,0 +1,132 @@
+"""Declarations of host variables: some become Python variables, some are known to the launcher alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.syntax.nodes import Call, Lambda, TypeName, Variable
+from porter_triton.host import expressions, runtime
+from porter_triton.host.codes import SUCCESS, Code, Kind, integer, sequence
+from porter_triton.host.instances import kind_of
+from porter_triton.host.methods import options_of
+from porter_triton.host.scope import Closure, Context
+from porter_triton.refusal import Refusal
+
+_INLINE = (Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING)
+
+
+def declare(cx: Context, variable: Variable) -> None:
+    """One variable."""
+    kind = kind_of(cx, variable.type)
+    if isinstance(variable.value, Lambda):
+        cx.bind(variable.name, Closure(variable.value))
+    elif kind is Kind.STREAM:
+        cx.bind(variable.name, Code("", Kind.STREAM))
+    elif kind is Kind.ERROR:
+        _answer(cx, variable)
+    elif variable.extents:
+        _array(cx, variable)
+    elif variable.value is None:
+        _empty(cx, variable, kind)
+    else:
+        _initialised(cx, variable, kind)
+
+
+def _answer(cx: Context, variable: Variable) -> None:
+    """`cudaError_t err = cudaMalloc(...)`."""
+    if isinstance(variable.value, Call) and not runtime.memory_call(cx, variable.value):
+        expressions.expression(cx, variable.value)
+    cx.bind(variable.name, SUCCESS)
+
+
+def _array(cx: Context, variable: Variable) -> None:
+    if variable.value is None:
+        raise Refusal(variable.line, f"the array '{variable.name}' is not initialised")
+    value = expressions.expression(cx, variable.value)
+    name = cx.python_name(variable.name)
+    cx.emit(f"{name} = {sequence(value.parts, as_list=True).text}", name)
+    kind = TypeName("std::array", (variable.type,))
+    cx.bind(variable.name, Code(name, Kind.SEQUENCE, ctype=kind))
+
+
+def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
+    """A variable without a value: Python's begins with its first assignment."""
+    name = cx.python_name(variable.name)
+    if kind is Kind.DIM3:
+        _extents(cx, variable, (integer(1), integer(1), integer(1)))
+        return
+    if kind is Kind.OPTIONS:
+        cx.bind(variable.name, options_of())
+        return
+    structs = cx.unit.struct(cx.type(variable.type).name)
+    if kind is Kind.OTHER and structs:
+        fields = tuple(f for f in structs[-1].fields if f.storage != "static")
+        parts = tuple(Code(f"{name}_{f.name}", kind_of(cx, f.type), ctype=f.type) for f in fields)
+        code = Code(name, Kind.RECORD, ctype=cx.type(variable.type), parts=parts, names=tuple(f.name for f in fields))
+        cx.bind(variable.name, code)
+        return
+    if kind is Kind.OTHER:
+        raise Refusal(variable.line, f"the type '{variable.type.name}' has no counterpart in a launcher")
+    if kind is Kind.SEQUENCE:
+        cx.emit(f"{name} = []", name)
+    cx.changes[name] = cx.changes_of(variable.name)
+    cx.bind(variable.name, Code(name, kind, ctype=cx.type(variable.type)))
+
+
+def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
+    assert variable.value is not None
+    value = expressions.initial(cx, variable)
+    declared = cx.type(variable.type)
+    if kind is Kind.DIM3:
+        extents = value.parts if value.kind is Kind.DIM3 else (value, integer(1), integer(1))
+        _extents(cx, variable, extents)
+        return
+    if kind in (Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.POINTER) and value.kind is not Kind.OTHER:
+        value = expressions.cast(cx, declared, value, variable.line)
+    if value.kind is Kind.DIM3:
+        _extents(cx, variable, value.parts)
+        return
+    if value.kind in _INLINE or _is_alias(cx, variable, value):
+        cx.bind(variable.name, value)
+        return
+    _named(cx, variable, value, kind if kind is not Kind.OTHER else value.kind)
+
+
+def _is_alias(cx: Context, variable: Variable, value: Code) -> bool:
+    """Whether the variable is another name of a tensor, which needs no variable of its own."""
+    plain = value.kind is Kind.POINTER and value.text.isidentifier()
+    return plain and not cx.changes_of(variable.name) and cx.is_steady(value.text)
+
+
+def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
+    """A Python variable, whose value is known where the source never changes it."""
+    name = cx.python_name(variable.name)
+    cx.emit(f"{name} = {value.text}", name)
+    cx.changes[name] = cx.changes_of(variable.name)
+    ctype = value.ctype if variable.type.name == "auto" else cx.type(variable.type)
+    constant = value.constant if cx.is_steady(name) else None
+    parts = value.parts if value.kind is Kind.SEQUENCE and cx.is_steady(name) else ()
+    named = tuple(replace(p, text=f"{name}[{i}]", binds=12) for i, p in enumerate(parts))
+    cx.bind(variable.name, Code(name, kind, constant=constant, ctype=ctype, parts=named))
+
+
+def _extents(cx: Context, variable: Variable, extents: tuple[Code, ...]) -> None:
+    """A `dim3`: an extent is written where it is used if nothing in it changes until then, else it is a variable."""
+    fixed = not cx.changes_of(variable.name)
+    parts = []
+    for axis, extent in zip("xyz", extents, strict=True):
+        if fixed and _is_steady(cx, extent):
+            parts.append(extent)
+            continue
+        name = cx.python_name(f"{variable.name}_{axis}")
+        if extent.text != name:
+            cx.emit(f"{name} = {extent.text}", name)
+        cx.changes[name] = cx.changes_of(variable.name)
+        parts.append(Code(name, Kind.INT))
+    cx.bind(variable.name, Code("", Kind.DIM3, parts=tuple(parts)))
+
+
+def _is_steady(cx: Context, extent: Code) -> bool:
+    """Whether no variable in the text is ever assigned again."""
+    words = "".join(c if c.isidentifier() or c.isdigit() else " " for c in extent.text).split()
+    return all(cx.is_steady(word) for word in words)
