@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter_triton.lower import locals_, memory, shared
+from porter_triton.lower import locals_, memory, shared, views
 from porter_triton.lower.arithmetic import affine_of, binary, convert, exact_double, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
@@ -19,9 +19,10 @@ from porter_triton.lower.places import (
     SharedRecords,
     Slot,
     Variable,
+    View,
 )
 from porter_triton.lower.types import BOOL, FLOAT, INT, Arithmetic, Pointer, Record, Type
-from porter_triton.lower.values import Address, Fields, Nothing, Scalar, Value, number
+from porter_triton.lower.values import Address, Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _PLAIN = (INT, FLOAT, BOOL)  # what Triton makes of Python's own numbers
@@ -39,6 +40,8 @@ def load(cx: Context, place: Place, line: int) -> Value:
         return Address(place, number(0))
     if isinstance(place, Memory):
         return memory.load(cx, place, line)
+    if isinstance(place, View):
+        return views.load(cx, place, line)
     if isinstance(place, Cursor):
         return Address(place.array, read(place.offset))
     if place.extents:
@@ -77,6 +80,8 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
     if isinstance(place, Variable):
         assign(cx, place, scalar(value, line), line)
     elif isinstance(place, Members):
+        if isinstance(value, Bits):
+            value = views.interpreted(value, line)
         if not isinstance(value, Fields) or set(dict(value.values)) != set(place.fields):
             raise Refusal(line, f"what is assigned to a `{place.type.name}` is none")
         for name, field in place.fields.items():
@@ -85,6 +90,8 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
         if not isinstance(value, Address) or value.place is not place.array:
             raise Refusal(line, "a pointer is set to point into another array than before")
         assign(cx, place.offset, value.offset, line)
+    elif isinstance(place, View):
+        views.store(cx, place, value, line)
     elif isinstance(place, Memory):
         memory.store(cx, place, value, line)
     elif isinstance(place, Slot) and not place.extents:
@@ -94,6 +101,8 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
 
 
 def _store_slot(cx: Context, place: Slot, value: Value, line: int) -> None:
+    if isinstance(value, Bits):
+        value = views.interpreted(value, line)
     if isinstance(place.array, LocalArray):
         locals_.store(cx, place.array, place.offset, value, line)
     elif isinstance(place.array, SharedArray):
@@ -109,6 +118,8 @@ def scalar(value: Value, line: int) -> Scalar:
     """`value` where a number or a pointer is needed."""
     if isinstance(value, Scalar):
         return value
+    if isinstance(value, Bits):
+        return scalar(views.interpreted(value, line), line)
     if isinstance(value, Nothing):
         raise Refusal(line, "the value of a void expression is used")
     if isinstance(value, Address):
@@ -207,10 +218,10 @@ def is_stable(cx: Context, value: Scalar) -> bool:
 
 def place_type(place: Place) -> Type | None:
     """The type of what `place` holds; None for a part of an array."""
-    if isinstance(place, Variable | Members | Memory):
+    if isinstance(place, Variable | Members | Memory | View):
         return place.type
     if isinstance(place, Held):
-        return place.value.type if isinstance(place.value, Scalar | Fields) else None
+        return place.value.type if isinstance(place.value, Scalar | Fields | Bits) else None
     if isinstance(place, Slot):
         return None if place.extents else place.array.element
     return None

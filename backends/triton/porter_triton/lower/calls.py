@@ -8,7 +8,7 @@ from porter_triton.lower import access, expressions, inline, intrinsics, locals_
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.places import Held, LocalArray, Members, Place, SharedArray, SharedRecords, Slot, Variable
 from porter_triton.lower.types import BUILT_IN, Arithmetic, Array, Pointer, Record, Type
-from porter_triton.lower.values import Address, Fields, Scalar, Value
+from porter_triton.lower.values import Address, Bits, Fields, Scalar, Value
 from porter_triton.refusal import Refusal
 
 _PLACES = Variable | Members | LocalArray | SharedArray | SharedRecords | Slot | Held
@@ -79,7 +79,7 @@ def _constructed(cx: Context, type_: Type, node: Call) -> Value:
 
 def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) -> Value:
     """`T{a, b}`: field by field, what is missing is zero; `T(a)` of a T is a copy."""
-    if len(values) == 1 and isinstance(values[0], Fields) and values[0].type == type_:
+    if len(values) == 1 and isinstance(values[0], Fields | Bits) and values[0].type == type_:
         return values[0]
     if len(values) > len(type_.fields):
         raise Refusal(line, f"`{type_.name}` is made of more values than it has fields")

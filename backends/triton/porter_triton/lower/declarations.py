@@ -6,13 +6,11 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
-from porter_triton.lower import access, expressions, locals_, resolve
+from porter_triton.lower import access, expressions, locals_, resolve, shared_arrays
 from porter_triton.lower.context import Closure, Context
-from porter_triton.lower.emit import Line
-from porter_triton.lower.launch import LoweredParameter, ParameterKind
-from porter_triton.lower.places import Cursor, Held, Memory, Place, SharedArray, SharedRecords, Slot
-from porter_triton.lower.types import INT, Arithmetic, Array, Pointer, Record, Type, size
-from porter_triton.lower.values import Address, Fields, Value, number
+from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
+from porter_triton.lower.types import INT, Arithmetic, Pointer, Record, Type
+from porter_triton.lower.values import Address, Bits, Fields, Value, number
 from porter_triton.refusal import Refusal
 
 
@@ -69,7 +67,7 @@ def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
     value = expressions.value(cx, node)
     if isinstance(type_, Arithmetic):
         return access.convert(access.scalar(value, line), type_, line)
-    if isinstance(type_, Record) and not (isinstance(value, Fields) and value.type == type_):
+    if isinstance(type_, Record) and not (isinstance(value, Fields | Bits) and value.type == type_):
         return expressions.cast(cx, value, type_, line)
     return value
 
@@ -81,6 +79,10 @@ def hold(cx: Context, name: str, value: Value, node: object, line: int) -> Place
         place = locals_.variable(cx, name, value.type, node, line)
         access.store(cx, place, value, line)
         return place
+    if isinstance(value, Bits):
+        parts = (access.declare(cx, f"{name}_{i}", value.unit, node, part, False, line, str(i))
+                 for i, part in enumerate(value.parts))  # fmt: skip
+        return View(value.type, value.unit, tuple(parts))
     if isinstance(value, Address):
         return cursor(cx, name, value, node, line) if changes else Held(value)
     held = access.scalar(value, line)
@@ -133,14 +135,14 @@ def shared(cx: Context, node: Declared) -> Place:
     name = node.name
     type_ = resolve.type_of(cx, node.type, node.line)
     if node.storage == "extern shared":
-        return arena(cx, name, type_, node.line)
+        return shared_arrays.arena(cx, name, type_, node.line)
     found = cx.arrays.get((id(node), type_))
     if found is None:
         extents = resolve.extents(cx, node.extents, node.line)
         count = 1
         for extent in extents:
             count *= extent
-        array = _shared_array(cx, name, type_, count if extents else 0, node.line)
+        array = shared_arrays.make(cx, name, type_, count if extents else 0, node.line)
         found = array
         if not extents:
             found = Slot(array, number(0))
@@ -148,66 +150,3 @@ def shared(cx: Context, node: Declared) -> Place:
             found = Slot(array, number(0), extents)
         cx.arrays[id(node), type_] = found
     return found
-
-
-def _shared_array(cx: Context, name: str, type_: Type, count: int, line: int) -> SharedArray | SharedRecords:
-    if isinstance(type_, Record):
-        return SharedRecords(type_, {f: _shared_array(cx, f"{name}_{f}", t, count, line) for f, t in type_.fields})
-    if isinstance(type_, Array | Pointer):
-        raise Refusal(line, f"`{name}` is a shared array of arrays or pointers")
-    if count == 0:
-        return _variable(cx, name, type_)
-    padded = 1 << max(count - 1, 0).bit_length()
-    return _tensor(cx, name, type_, count, padded, str(padded))
-
-
-def _variable(cx: Context, name: str, type_: Arithmetic) -> SharedArray:
-    """A shared variable that is no array: one value for the block."""
-    python = cx.names.declare(name, (type_, "shared"))
-    cx.prologue.nodes.append(Line(f"tl.cast({number(0, type_).text}, {type_.triton})", python))
-    return SharedArray(python, type_, 1, 1, "1", 0, cx.key(name), alone=True)
-
-
-def _tensor(cx: Context, name: str, type_: Arithmetic, count: int | None, padded: int | None, text: str) -> SharedArray:
-    python = cx.names.declare(name, (type_, "shared", text))
-    if padded is not None and padded == cx.padded:
-        text = cx.threads_text
-    cx.prologue.nodes.append(Line(f"tl.zeros([{text}], {type_.triton})", python))
-    return SharedArray(python, type_, count, padded, text, 0, cx.key(name))
-
-
-def arena(cx: Context, name: str, type_: Type, line: int) -> Place:
-    """The dynamic shared memory as an array of `type_`. Memory of one type is never read as another (strict aliasing),
-
-    so each type has a tensor of its own that stands for the whole of it.
-    """
-    if isinstance(type_, Record):
-        return SharedRecords(type_, {f: _column(cx, f"{name}_{f}", type_, t, line) for f, t in type_.fields})
-    if not isinstance(type_, Arithmetic):
-        raise Refusal(line, f"`{name}` is an array of pointers or arrays")
-    return _column(cx, name, type_, type_, line)
-
-
-def _column(cx: Context, name: str, whole: Type, type_: Type, line: int) -> SharedArray:
-    bytes_ = size(whole)
-    if not isinstance(type_, Arithmetic) or bytes_ is None:
-        raise Refusal(line, f"`{name}` is an array of structs of several types")
-    key = ("extern", name, type_, bytes_)
-    found = cx.arrays.get(key)
-    if found is None:
-        found = _dynamic(cx, name, type_, bytes_)
-        cx.arrays[key] = found
-    assert isinstance(found, SharedArray)
-    found.arena = name
-    return found
-
-
-def _dynamic(cx: Context, name: str, type_: Arithmetic, bytes_: int) -> SharedArray:
-    total = cx.launch.shared_bytes
-    if total is not None:
-        count = max(total // bytes_, 1)
-        padded = 1 << (count - 1).bit_length()
-        return _tensor(cx, name, type_, count, padded, str(padded))
-    text = cx.names.declare(f"{name.upper()}_SIZE", ("constexpr", name))
-    cx.parameters.append(LoweredParameter(text, ParameterKind.SHARED, type_.dtype, name, bytes_))
-    return _tensor(cx, name, type_, None, None, text)

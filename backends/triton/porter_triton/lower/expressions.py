@@ -25,7 +25,7 @@ from porter.syntax.nodes import (
     Unread,
     Update,
 )
-from porter_triton.lower import access, builtins_, calls, locals_, memory, resolve
+from porter_triton.lower import access, builtins_, calls, locals_, memory, resolve, views
 from porter_triton.lower.arithmetic import (
     binary,
     complement,
@@ -50,6 +50,7 @@ from porter_triton.lower.places import (
     SharedRecords,
     Slot,
     Variable,
+    View,
 )
 from porter_triton.lower.types import (
     BOOL,
@@ -61,10 +62,11 @@ from porter_triton.lower.types import (
     Arithmetic,
     Pointer,
     Record,
+    Type,
     common,
     size,
 )
-from porter_triton.lower.values import Address, Fields, Nothing, Scalar, Value, both, negation, number
+from porter_triton.lower.values import Address, Bits, Fields, Nothing, Scalar, Value, both, negation, number
 from porter_triton.refusal import Refusal
 
 
@@ -121,6 +123,8 @@ def place(cx: Context, node: Expression) -> Place:
 def pointee(cx: Context, pointer: Value, line: int) -> Place:
     """What a pointer points to."""
     if isinstance(pointer, Address):
+        if pointer.view is not None:
+            return views.pointee(pointer, line)
         if isinstance(pointer.place, LocalArray | SharedArray | SharedRecords):
             return Slot(pointer.place, pointer.offset)
         if pointer.offset.constant != 0:
@@ -138,9 +142,9 @@ def _named_place(cx: Context, node: Name) -> Place:
         if known is None:
             raise Refusal(node.line, f"`{node.name}` is not known")
         return Held(known)
-    if isinstance(bound, Scalar | Fields | Address):
+    if isinstance(bound, Scalar | Fields | Address | Bits):
         return Held(bound)
-    if isinstance(bound, Variable | Members | LocalArray | SharedArray | SharedRecords | Cursor | Slot | Memory | Held):
+    if isinstance(bound, Variable | Members | LocalArray | SharedArray | SharedRecords | Cursor | Slot | View | Memory | Held):
         return bound
     raise Refusal(node.line, f"`{node.name}` is used as a value")
 
@@ -153,7 +157,7 @@ def _element(cx: Context, node: Subscript) -> Place:
         return Slot(owner.array, offset, rest)
     held = access.load(cx, owner, node.line)
     if isinstance(held, Address):
-        return pointee(cx, replace(held, offset=binary("+", held.offset, index, node.line)), node.line)
+        return pointee(cx, add(cx, "+", held, index, node.line), node.line)
     if isinstance(held, Scalar) and isinstance(held.type, Pointer):
         return pointee(cx, memory.step(held, index, "+", node.line), node.line)
     raise Refusal(node.line, "what is subscripted is neither an array nor a pointer")
@@ -175,16 +179,38 @@ def field(cx: Context, owner: Place, name: str, line: int) -> Place:
         return field(cx, inner if inner is not None else owner.array.elements[0], name, line)
     if isinstance(owner, Memory) and isinstance(owner.type, Record):
         return memory.field(owner, name, line)
+    if isinstance(owner, View):
+        return _viewed_field(cx, owner, name, line)
     held = access.load(cx, owner, line)
+    if isinstance(held, Bits):
+        return Held(views.field(held, name, line))
     if isinstance(held, Fields) and name in dict(held.values):
         return Held(held.field(name))
     raise Refusal(line, f"`{name}` is no field of what stands before it")
 
 
-def _viewed(cx: Context, owner: Place, type_: object, line: int) -> Place:
+def _viewed_field(cx: Context, owner: View, name: str, line: int) -> Place:
+    """A field of registers seen as a struct."""
+    position = 0
+    unit = owner.unit.bits // 8
+    for other, type_ in owner.type.fields if isinstance(owner.type, Record) else ():
+        bytes_ = size(type_) or 0
+        if other == name and position % unit == 0 and bytes_ % unit == 0:
+            return View(type_, owner.unit, owner.parts[position // unit : (position + bytes_) // unit])
+        position += bytes_
+    whole = computed(views.load(cx, owner, line), line)
+    if isinstance(whole, Fields) and name in dict(whole.values):
+        return Held(whole.field(name))
+    raise Refusal(line, f"`{name}` is no field of what stands before it")
+
+
+def _viewed(cx: Context, owner: Place, type_: Type, line: int) -> Place:
     if access.place_type(owner) == type_:
         return owner
-    raise Refusal(line, "a reference to one type is cast to a reference to another")
+    target = address_of(owner, line)
+    if isinstance(target, Address):
+        return pointee(cx, views.cast(cx, target, Pointer(type_), line), line)
+    return pointee(cx, memory.view(target, type_, line), line)
 
 
 def _literal(cx: Context, node: Literal) -> Value:
@@ -207,7 +233,7 @@ def _unary(cx: Context, node: Unary) -> Value:
         return access.load(cx, place(cx, node), node.line)
     if node.operator == "&":
         return address(cx, node.operand, node.line)
-    operand = value(cx, node.operand)
+    operand = computed(value(cx, node.operand), node.line)
     if isinstance(operand, Fields):
         return calls.operator(cx, node.operator, (operand,), node.line)
     held = access.scalar(operand, node.line)
@@ -222,9 +248,22 @@ def _unary(cx: Context, node: Unary) -> Value:
 
 def address(cx: Context, node: Expression, line: int) -> Value:
     """`&node`."""
-    target = place(cx, node)
+    return address_of(place(cx, node), line)
+
+
+def address_of(target: Place, line: int) -> Scalar | Address:
+    """The address of a place."""
     if isinstance(target, Memory):
         return target.pointer
+    if isinstance(target, View):
+        array = LocalArray("registers", target.unit, len(target.parts), (), 0, list(target.parts), settled=True)
+        return Address(array, number(0), target.type)
+    if isinstance(target, Slot) and target.extents:
+        return Address(target.array, target.offset)
+    if isinstance(target, LocalArray | SharedArray | SharedRecords):
+        return Address(target, number(0))
+    if isinstance(target, Held) and isinstance(target.value, Scalar | Fields):
+        return Address(target, number(0))
     if isinstance(target, Slot) and not target.extents:
         return Address(target.array, target.offset)
     if isinstance(target, Variable | Members):
@@ -245,7 +284,8 @@ def _update(cx: Context, node: Update) -> Value:
 def add(cx: Context, operator: str, left: Value, right: Scalar, line: int) -> Value:
     """`left + right` or `left - right`, where left may be a pointer of any kind."""
     if isinstance(left, Address):
-        return replace(left, offset=binary(operator, left.offset, right, line))
+        distance = binary("*", right, number(views.step(left)), line)
+        return replace(left, offset=binary(operator, left.offset, distance, line))
     held = access.scalar(left, line)
     if isinstance(held.type, Pointer):
         return memory.step(held, right, operator, line)
@@ -313,6 +353,7 @@ _PARTS = ("left", "right", "operand", "owner", "index", "condition", "yes", "no"
 
 def operate(cx: Context, operator: str, left: Value, right: Value, line: int) -> Value:
     """`left operator right` for values of any kind."""
+    left, right = computed(left, line), computed(right, line)
     if isinstance(left, Fields) or isinstance(right, Fields):
         return calls.operator(cx, operator, (left, right), line)
     if operator in {"+", "-"} and (_points(left) or _points(right)):
@@ -322,6 +363,11 @@ def operate(cx: Context, operator: str, left: Value, right: Value, line: int) ->
             left, right = right, left
         return add(cx, operator, left, access.scalar(right, line), line)
     return binary(operator, access.scalar(left, line), access.scalar(right, line), line)
+
+
+def computed(held: Value, line: int) -> Value:
+    """A value one can compute with."""
+    return views.interpreted(held, line) if isinstance(held, Bits) else held
 
 
 def _points(held: Value) -> bool:
@@ -423,26 +469,16 @@ def cast(cx: Context, operand: Value, type_: object, line: int) -> Value:
     if isinstance(type_, Arithmetic):
         return convert(access.scalar(operand, line), type_, line)
     if isinstance(type_, Record):
-        if isinstance(operand, Fields) and operand.type == type_:
+        if isinstance(operand, Fields | Bits) and operand.type == type_:
             return operand
         return calls.construct(cx, type_, (operand,), line)
     if isinstance(type_, Pointer):
         if isinstance(operand, Address):
-            return _viewed_address(cx, operand, type_, line)
+            return views.cast(cx, operand, type_, line)
         held = access.scalar(operand, line)
         if isinstance(held.type, Pointer):
             return memory.view(held, type_.element, line)
     raise Refusal(line, "a cast between types that have nothing in common")
-
-
-def _viewed_address(cx: Context, operand: Address, type_: Pointer, line: int) -> Address:
-    place_ = operand.place
-    element = (
-        place_.element if isinstance(place_, LocalArray | SharedArray | SharedRecords) else access.place_type(place_)
-    )
-    if element == type_.element:
-        return operand
-    raise Refusal(line, "a shared or local array or a variable is read as another type")
 
 
 def _braces(cx: Context, node: Braces) -> Value:

@@ -21,7 +21,7 @@ from porter_triton.lower.places import (
     Slot,
 )
 from porter_triton.lower.types import VOID, Arithmetic, Pointer, Type
-from porter_triton.lower.values import Address, Fields, Nothing, Scalar, Value, number
+from porter_triton.lower.values import Address, Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _MOST_DEPTH = 40
@@ -199,6 +199,8 @@ def _bound(
         return argument
     value = access.load(cx, argument, line)
     type_ = None if parameter.type.name == "auto" else resolve.type_of(cx, parameter.type, line)
+    if isinstance(value, Bits):
+        return declarations.hold(cx, parameter.name, value, parameter, line)
     if isinstance(value, Fields):
         return _bound_fields(cx, parameter, value, changes, aliasing, line)
     if isinstance(value, Address):
@@ -269,6 +271,8 @@ def _materialised(cx: Context, value: Value) -> Value:
     """A value under names that outlive the function's scope."""
     if isinstance(value, Fields):
         return Fields(value.type, tuple((n, _materialised(cx, v)) for n, v in value.values))
+    if isinstance(value, Bits):
+        return replace(value, parts=tuple(cx.temporary(part, "result") for part in value.parts))
     if isinstance(value, Scalar) and value.constant is None:
         single = value.single
         held = cx.temporary(value, "result")

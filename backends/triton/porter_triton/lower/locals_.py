@@ -54,15 +54,19 @@ def element(cx: Context, array: LocalArray, offset: Scalar, line: int) -> Place 
         if not 0 <= offset.fixed < array.count:
             raise Refusal(line, f"`{array.name}` has {array.count} elements, and its element {offset.fixed} is used")
         return array.elements[offset.fixed]
-    _ask(cx, array, offset)
+    _ask(cx, array, offset, line)
     return None
 
 
-def _ask(cx: Context, array: LocalArray, offset: Scalar) -> None:
+def _ask(cx: Context, array: LocalArray, offset: Scalar, line: int) -> None:
     """Ask the next pass to write the loops out that run through `array`, or else to hold it in a tensor."""
+    if array.settled and not cx.loops:
+        raise Refusal(line, "registers are indexed by what is not known before the kernel runs")
     named = [key for name, key in cx.loops if name in offset.names]
     if not offset.varying and (named or cx.loops):
         cx.decisions.unrolled.update(named or [key for _, key in cx.loops])
+    elif array.settled:
+        raise Refusal(line, "registers are indexed by what is not known before the kernel runs")
     else:
         cx.decisions.tensors.add(array.key)
 

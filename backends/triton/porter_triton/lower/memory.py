@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter_triton.lower import access
+from porter_triton.lower import access, views
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.arithmetic import advance, cast_text, convert
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
-from porter_triton.lower.places import Memory
+from porter_triton.lower.places import Memory, Place
 from porter_triton.lower.types import BOOL, Arithmetic, Pointer, Record, Type, components, size
-from porter_triton.lower.values import Fields, Nothing, Scalar, Value, number
+from porter_triton.lower.values import Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 
@@ -45,10 +45,10 @@ def view(pointer: Scalar, element: Type, line: int) -> Scalar:
     if target is None:
         raise Refusal(line, "a pointer is cast to a pointer to a type of mixed parts")
     held = unit(pointer, line)
-    if target[0] == held or isinstance(element, Record):
+    if target[0] == held or (isinstance(element, Record) and target[0].bits >= held.bits):
         return replace(pointer, type=Pointer(element), held=Pointer(held))
     text = f"{pointer.within(99)}.to(tl.pointer_type({target[0].triton}), bitcast=True)"
-    return replace(pointer, text=text, level=99, type=Pointer(element), held=None)
+    return replace(pointer, text=text, level=99, type=Pointer(element), held=Pointer(target[0]))
 
 
 def load(cx: Context, place: Memory, line: int) -> Value:
@@ -56,6 +56,12 @@ def load(cx: Context, place: Memory, line: int) -> Value:
     if isinstance(place.type, Arithmetic):
         return _load(cx, place.pointer, line)
     if isinstance(place.type, Record):
+        held = unit(place.pointer, line)
+        found = components(place.type)
+        if found is not None and found[0] != held:
+            count = (size(place.type) or 0) // (held.bits // 8)
+            parts = (_load(cx, _part(place.pointer, held, k, line), line) for k in range(count))
+            return Bits(place.type, held, tuple(parts))
         values, offset = [], 0
         for name, type_ in place.type.fields:
             field = replace(place.pointer, type=Pointer(type_))
@@ -63,6 +69,28 @@ def load(cx: Context, place: Memory, line: int) -> Value:
             offset += _units(place.pointer, type_, line)
         return Fields(place.type, tuple(values))
     raise Refusal(line, "a pointer or an array is loaded from memory")
+
+
+def _is_view(place: Memory, line: int) -> bool:
+    found = components(place.type)
+    return found is not None and found[0] != unit(place.pointer, line)
+
+
+def _part(pointer: Scalar, held: Arithmetic, index: int, line: int) -> Scalar:
+    """A pointer to the unit `index` of what `pointer` points to."""
+    return advance(replace(pointer, type=Pointer(held), held=None), number(index), 1, "+", line)
+
+
+def field(place: Memory, name: str, line: int) -> Place:
+    """A field of a struct in memory."""
+    assert isinstance(place.type, Record)
+    offset = 0
+    for other, type_ in place.type.fields:
+        if other == name:
+            pointer = advance(place.pointer, number(offset), 1, "+", line)
+            return Memory(replace(pointer, type=Pointer(type_)), type_)
+        offset += _units(place.pointer, type_, line)
+    raise Refusal(line, f"`{name}` is no field of a `{place.type.name}`")
 
 
 def _units(pointer: Scalar, type_: Type, line: int) -> int:
@@ -111,6 +139,10 @@ def store(cx: Context, place: Memory, value: Value, line: int) -> None:
     """Write `value` to memory in the lanes that run."""
     if isinstance(place.type, Arithmetic):
         _store(cx, place.pointer, place.type, access.scalar(value, line), line)
+    elif isinstance(place.type, Record) and (isinstance(value, Bits) or _is_view(place, line)):
+        held = unit(place.pointer, line)
+        for k, part in enumerate(views.as_units(value, held, place.type, line)):
+            _store(cx, _part(place.pointer, held, k, line), held, part, line)
     elif isinstance(place.type, Record) and isinstance(value, Fields):
         offset = 0
         for name, type_ in place.type.fields:

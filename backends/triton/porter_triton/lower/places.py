@@ -39,7 +39,10 @@ class Members:
 
 @dataclass(eq=False, slots=True)
 class LocalArray:
-    """An array of one thread's own. Its elements are variables, or one tensor `[threads, size]` called `tensor`."""
+    """An array of one thread's own. Its elements are variables, or one tensor `[threads, size]` called `tensor`.
+
+    `settled`: its elements are what they are, and no tensor can take their place.
+    """
 
     name: str
     element: Type
@@ -48,7 +51,7 @@ class LocalArray:
     depth: int
     elements: list[Place] = field(default_factory=list)
     tensor: str = ""
-    varying: bool = True
+    settled: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -96,6 +99,15 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """Scalar places of type `unit` that lie side by side, seen as one `type`."""
+
+    type: Type
+    unit: Arithmetic
+    parts: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """What a pointer to global memory points to."""
 
@@ -110,4 +122,4 @@ class Held:
     value: Value
 
 
-Place = Variable | Members | LocalArray | SharedArray | SharedRecords | Cursor | Slot | Memory | Held
+Place = Variable | Members | LocalArray | SharedArray | SharedRecords | Cursor | Slot | View | Memory | Held

@@ -286,13 +286,13 @@ def _nothing(cx: Context, node: Statement) -> None:
 
 
 _STATEMENTS: dict[type, Callable[..., None]] = {
-    Declare: declarations.declare,
-    Alias: declarations.alias,
+    Declare: lambda cx, node: declarations.declare(cx, node),
+    Alias: lambda cx, node: declarations.alias(cx, node),
     Evaluate: _evaluate,
     Block: block,
     If: _if,
-    For: loops.for_,
-    While: loops.while_,
+    For: lambda cx, node: loops.for_(cx, node),
+    While: lambda cx, node: loops.while_(cx, node),
     Switch: _switch,
     Return: _return,
     Break: lambda cx, node: leave(cx, "break", node.line),

@@ -47,7 +47,11 @@ def apply(cx: Context, name: str, values: tuple[Value, ...], node: Call) -> Valu
     if None in kinds:
         return None
     found = overload(name, [k for k in kinds if k is not None])
-    return None if found is None else _applied(cx, name, found, values, node)
+    if found is None:
+        return None
+    if len(values) == 1 and _IS_CAST.fullmatch(found.expressions[0]) and isinstance(values[0], Scalar):
+        return convert(convert(values[0], _BY_DTYPE[found.parameters[0]]), _BY_DTYPE[found.result])
+    return _applied(cx, name, found, values, node)
 
 
 def _as_floats(cx: Context, name: str, values: tuple[Value, ...], node: Call) -> Value | None:
@@ -129,7 +133,7 @@ def _scalar_text(value: Scalar, parameter: str, found: Overload, node: Call) -> 
 def _expression(
     cx: Context, found: Overload, text: str, texts: list[str | _Parts], kind: str, inputs: list[tuple[Value, str]]
 ) -> Scalar:
-    for helper in sorted(helpers_in(text.format(*(_probe(t) for t in texts)))):
+    for helper in sorted(helpers_in(_HOLE.sub("x", text))):
         cx.helper(helper)
     type_ = _BY_DTYPE[kind]
     computed = found.function.computed
@@ -143,10 +147,7 @@ def _expression(
     return value if made == type_ else convert(value, type_)
 
 
-def _probe(text: str | _Parts) -> str | _Parts:
-    return "0" if isinstance(text, str) else _Parts("0", "0", "0", "0")
-
-
+_IS_CAST = re.compile(r"\{0\}\.to\(tl\.\w+\)")
 _HOLE = re.compile(r"\{(\d+)(?:\.([xyzw]))?\}")
 
 

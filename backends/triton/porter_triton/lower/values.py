@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from porter_triton.lower.affine import Affine, Digit
-from porter_triton.lower.types import BOOL, INT, Arithmetic, Pointer, Record
+from porter_triton.lower.types import BOOL, INT, Arithmetic, Pointer, Record, Type
 
 if TYPE_CHECKING:
     from porter_triton.lower.places import Place
@@ -95,11 +95,22 @@ class Fields:
 class Address:
     """A pointer to what has no address in Triton: a variable, or an element of a shared or local array.
 
-    `offset` counts elements from the place's beginning where the place is an array.
+    `offset` counts elements from the place's beginning where the place is an array. With a `view` what it points to is
+    read as another type than the array's.
     """
 
     place: Place
     offset: Scalar
+    view: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """A value of `type` as it lies in memory that holds `unit`s: what is only copied is never put together."""
+
+    type: Type
+    unit: Arithmetic
+    parts: tuple[Scalar, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +118,7 @@ class Nothing:
     """The value of a void expression."""
 
 
-Value = Scalar | Fields | Address | Nothing
+Value = Scalar | Fields | Bits | Address | Nothing
 
 
 def number(value: float, type_: Arithmetic = INT) -> Scalar:

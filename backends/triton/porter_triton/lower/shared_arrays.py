@@ -1,0 +1,75 @@
+"""Shared arrays come into being: each is a tensor that the function begins with."""
+
+from __future__ import annotations
+
+from porter_triton.lower.context import Context
+from porter_triton.lower.emit import Line
+from porter_triton.lower.launch import LoweredParameter, ParameterKind
+from porter_triton.lower.places import Place, SharedArray, SharedRecords
+from porter_triton.lower.types import Arithmetic, Array, Pointer, Record, Type, size
+from porter_triton.lower.values import number
+from porter_triton.refusal import Refusal
+
+
+def make(cx: Context, name: str, type_: Type, count: int, line: int) -> SharedArray | SharedRecords:
+    """An array of `count` elements, an array for each field of a struct; 0 for a variable that is no array."""
+    if isinstance(type_, Record):
+        return SharedRecords(type_, {f: make(cx, f"{name}_{f}", t, count, line) for f, t in type_.fields})
+    if isinstance(type_, Array | Pointer):
+        raise Refusal(line, f"`{name}` is a shared array of arrays or pointers")
+    if count == 0:
+        return _variable(cx, name, type_)
+    padded = 1 << max(count - 1, 0).bit_length()
+    return _tensor(cx, name, type_, count, padded, str(padded))
+
+
+def _variable(cx: Context, name: str, type_: Arithmetic) -> SharedArray:
+    """A shared variable that is no array: one value for the block."""
+    python = cx.names.declare(name, (type_, "shared"))
+    cx.prologue.nodes.append(Line(f"tl.cast({number(0, type_).text}, {type_.triton})", python))
+    return SharedArray(python, type_, 1, 1, "1", 0, cx.key(name), alone=True)
+
+
+def _tensor(cx: Context, name: str, type_: Arithmetic, count: int | None, padded: int | None, text: str) -> SharedArray:
+    python = cx.names.declare(name, (type_, "shared", text))
+    if padded is not None and padded == cx.padded:
+        text = cx.threads_text
+    cx.prologue.nodes.append(Line(f"tl.zeros([{text}], {type_.triton})", python))
+    return SharedArray(python, type_, count, padded, text, 0, cx.key(name))
+
+
+def arena(cx: Context, name: str, type_: Type, line: int) -> Place:
+    """The dynamic shared memory as an array of `type_`.
+
+    Memory of one type is never read as another (strict aliasing), so each type has a tensor for the whole of it.
+    """
+    if isinstance(type_, Record):
+        return SharedRecords(type_, {f: _column(cx, f"{name}_{f}", type_, t, line) for f, t in type_.fields})
+    if not isinstance(type_, Arithmetic):
+        raise Refusal(line, f"`{name}` is an array of pointers or arrays")
+    return _column(cx, name, type_, type_, line)
+
+
+def _column(cx: Context, name: str, whole: Type, type_: Type, line: int) -> SharedArray:
+    bytes_ = size(whole)
+    if not isinstance(type_, Arithmetic) or bytes_ is None:
+        raise Refusal(line, f"`{name}` is an array of structs of several types")
+    key = ("extern", name, type_, bytes_)
+    found = cx.arrays.get(key)
+    if found is None:
+        found = _dynamic(cx, name, type_, bytes_)
+        cx.arrays[key] = found
+    assert isinstance(found, SharedArray)
+    found.arena = name
+    return found
+
+
+def _dynamic(cx: Context, name: str, type_: Arithmetic, bytes_: int) -> SharedArray:
+    total = cx.launch.shared_bytes
+    if total is not None:
+        count = max(total // bytes_, 1)
+        padded = 1 << (count - 1).bit_length()
+        return _tensor(cx, name, type_, count, padded, str(padded))
+    text = cx.names.declare(f"{name.upper()}_SIZE", ("constexpr", name))
+    cx.parameters.append(LoweredParameter(text, ParameterKind.SHARED, type_.dtype, name, bytes_))
+    return _tensor(cx, name, type_, None, None, text)
