@@ -67,12 +67,13 @@ def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size |
 
 
 def _is_called(usage: Usage, function: Function, param: Param) -> bool:
-    """Whether `param` is called, asked for a member, or wrapped (`Factory<F>(f)`) in what will be."""
+    """Whether `param` is called, asked for a member, wrapped (`Factory<F>(f)`) or handed on to be (`Apply<F>()(f)`)."""
     type_ = re.escape(param.type.base)
     for alias, text in _texts(usage, function, param.name):
         name = re.escape(alias)
         wrapped = rf"(?<!_cast)<[^;(){{}}]*\b{type_}\b[^;(){{}}]*>\({name}\)"
-        if re.search(rf"(?<![\w.>]){name}(?:\(|\.|->)|{wrapped}", text):
+        handed = rf"\(\)\([^;]*?(?<![\w.]){name}\b"
+        if re.search(rf"(?<![\w.>]){name}(?:\(|\.|->)|{wrapped}|{handed}", text):
             return True
     return False
 
