@@ -1,4 +1,4 @@
-"""Runs or compiles the kernels that `function_table` wrote: `python function_table_kernels.py run|compile FOLDER COUNTS`."""
+"""Runs or compiles the kernels `function_table` wrote: `function_table_kernels.py run|compile FOLDER COUNTS`."""
 
 import json
 import os

@@ -4,11 +4,11 @@ import json
 import subprocess
 import sys
 
-from tests.toolchain.triton import function_table
 import numpy as np
 import pytest
 
 from porter.simt.compiler import INCLUDE, compiler
+from tests.toolchain.triton import function_table
 
 # Relative errors: the table promises a few units in the last place; functions of float64 that go through exp and log
 # lose up to three digits more, and say so.

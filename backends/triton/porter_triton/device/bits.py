@@ -1,4 +1,4 @@
-# ruff: noqa: ANN001, ANN201 - Triton reads annotations as its own
+# ruff: noqa: ANN001, ANN201, PLR0124, SIM108 - Triton reads annotations as its own, and x != x is NaN
 # mypy: ignore-errors
 """Floats by their bits and rounding to whole numbers."""
 

@@ -8,8 +8,8 @@ The form of a row
 - `result`: a type, or absent for `void`.
 - `expression`: text with `{0}`, `{1}` for the arguments, which the caller has converted to the parameters' types (those
   of `computed` where given) and put in brackets where they bind less tightly than an attribute access
-  (`{0}.to(tl.int32)` is written that way). `{T}` is `tl.float32`. The text binds as an atom or a call unless `level` names an operator of
-  it (`level = "+"`); identifiers that are helpers need `helper_source`.
+  (`{0}.to(tl.int32)` is written that way). `{T}` is `tl.float32`. The text binds as an atom or a call unless `level`
+  names an operator of it (`level = "+"`); identifiers that are helpers need `helper_source`.
   A vector result has one expression for all its components when the arguments are vectors (each of them, or a scalar
   for all), or a list of them; `{0.x}` is a component of a vector argument.
 - `computed = "float32"`: the arguments are converted to it and the result, of this type, is converted to `result`: how

@@ -1,4 +1,4 @@
-# ruff: noqa: ANN001, ANN201 - Triton reads annotations as its own
+# ruff: noqa: ANN001, ANN201, PLR0124 - Triton reads annotations as its own, and x != x is NaN
 # mypy: ignore-errors
 """Mathematical functions that Triton's language lacks, for float32 and float64, scalars and tensors.
 

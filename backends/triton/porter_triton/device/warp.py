@@ -36,7 +36,7 @@ def warp_gather(value, source, valid):
 @triton.jit
 def warp_operand(operand, value):
     """A shuffle's lane, distance or mask, a scalar or one a thread, as [warps, lanes]."""
-    return warp_rows(tl.broadcast_to(operand, value.shape).to(tl.int32))
+    return warp_rows((operand + tl.zeros(value.shape, tl.int32)).to(tl.int32))
 
 
 @triton.jit
