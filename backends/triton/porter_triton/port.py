@@ -18,6 +18,7 @@ from porter.syntax.read import read_unit
 from porter_triton.bare import bare_launcher, block_of
 from porter_triton.catalogue import finding
 from porter_triton.device.source import helper_source
+from porter_triton.host import Hosts
 from porter_triton.kernels import Kernels, template_argument
 from porter_triton.lower import LaunchInfo
 from porter_triton.module import Parts, assembled, module_name
@@ -43,16 +44,18 @@ class _Porter:
         self.findings: dict[Finding, None] = {}
         self._program = program
         self._usage = Usage(program, headers)
-        self._kernels = Kernels(read_unit(program, headers))
-        self._launchers: dict[str, None] = {}
+        unit = read_unit(program, headers)
+        self._kernels = Kernels(unit)
+        self._hosts = Hosts(program, unit, self._kernels)
+        self._bare: dict[str, None] = {}
 
     def add(self, entry: Entry) -> None:
         """One entry: its launcher, and the kernels that calls. Kernels whose launcher is refused get one each."""
         try:
             if entry.kind is EntryKind.KERNEL:
-                self._launchers.setdefault(self._bare(entry))
+                self._bare.setdefault(self._bare_launcher(entry))
             else:
-                raise Refusal(0, "host functions")
+                self._hosts.named(entry.name, tuple(map(template_argument, entry.template)))
         except Refusal as refusal:
             self._refuse(entry, refusal)
             if entry.kind is not EntryKind.KERNEL:
@@ -72,10 +75,10 @@ class _Porter:
         """The texts of the module."""
         kernels = self._kernels.texts()
         helpers = helper_source(name for kernel in kernels for name in kernel.helpers)
-        return Parts(helpers, tuple(kernel.text for kernel in kernels), tuple(self._launchers))
+        return Parts(helpers, tuple(kernel.text for kernel in kernels), (*self._hosts.texts(), *self._bare))
 
-    def _bare(self, entry: Entry) -> str:
-        template = tuple(template_argument(text) for text in entry.template)
+    def _bare_launcher(self, entry: Entry) -> str:
+        template = tuple(map(template_argument, entry.template))
         info = LaunchInfo(block=block_of(entry.launch), template=template)
         lowered = self._kernels.lowered(entry.name, info)
         tree = self._kernels.tree(entry.name, template)
@@ -85,14 +88,15 @@ class _Porter:
         """A finding at the line of the refusal; at the head of the entry where that lies in no function of the file."""
         functions = (*self._program.kernels, *self._program.device_functions, *self._program.host_functions)
         source = self._program.source
-        own = next(f for f in functions if entry.name in (f.qualified, f.name))
-        place, message = own.header, refusal.reason
+        blamed = next(f for f in functions if entry.name in (f.qualified, f.name))
+        place, message = blamed.header, refusal.reason
         if line := _line_span(source, refusal.line):
-            if any(f.span.start <= line.start < f.span.end for f in functions):
-                place = line
+            holder = next((f for f in functions if f.span.start <= line.start < f.span.end), None)
+            if holder is not None:
+                place, blamed = line, holder
             else:
                 message = f"{message} (line {refusal.line})"
-        code = _KERNEL_REFUSED if own.space == "global" else _HOST_REFUSED
+        code = _HOST_REFUSED if blamed.space == "host" else _KERNEL_REFUSED
         self.findings.setdefault(finding(code, place, message))
 
 
