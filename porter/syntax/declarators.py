@@ -67,20 +67,25 @@ class DeclaratorReader(ExpressionReader):
             self.expect("]")
         return tuple(found)
 
-    def declares_function(self) -> bool:
-        """Whether the parenthesis behind a declared name holds parameters, not values: `T f(int a);`."""
+    def declares_function(self, *, outside: bool = False) -> bool:
+        """Whether the parenthesis behind a declared name holds parameters, not values: `T f(int a);`.
+
+        `T f(a * b);` declares a variable within a body, and `outside` of one a function.
+        """
         closer = self.closer(self.at)
         if closer is None or self.texts[closer + 1] not in (";", ",", "const", ""):
             return False
         mark = self.mark()
         try:
             self.step()
+            if self.scopes.meaning(self.text) == "value":
+                return False
             specifiers = self.specifiers()
-            sure = bool(specifiers.words) or self.known(specifiers.type.name)
+            sure = bool(specifiers.words) or self.known(specifiers.type.name) or self.is_name
             kind = self.pointers(specifiers.type)
             if self.is_name:
-                sure = self.step() not in NOT_A_NAME
-            return (sure or kind.pointers > 0) and self.text in (",", ")", "[") and self.at > mark[0] + 1
+                self.step()
+            return (sure or (outside and kind.pointers > 0)) and self.text in (",", ")", "[") and self.at > mark[0] + 1
         except NotReadError:
             return False
         finally:

@@ -171,7 +171,7 @@ class DefinitionReader(FunctionReader):
         behind = self.texts[closer + 1] if closer is not None else ""
         mark = self.mark()
         self.at = index
-        prototype = behind in ("const", "noexcept", "override", "=", "->") or self.declares_function()
+        prototype = behind in ("const", "noexcept", "override", "=", "->") or self.declares_function(outside=True)
         prototype = prototype or closer == index + 1 or self.ahead() == "..."
         self.back(mark)
         return self.texts[index - 1] if prototype else ""

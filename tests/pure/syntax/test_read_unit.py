@@ -172,6 +172,16 @@ def test_an_object_made_with_parentheses_is_no_function():
     assert (grid.value.type, len(grid.value.items)) == (TypeName("dim3"), 2)
 
 
+def test_a_product_is_no_parameter():
+    declared = body_of("void f(int a) { dim3 grid(a * M); T h(int x); }")[0]
+    assert isinstance(declared, Declare)
+    assert isinstance(declared.variables[0].value, Braces)
+
+
+def test_prototypes_of_unknown_types_are_no_variables():
+    assert unit_of("void f(Foo* x, int n);\nFoo g(Bar b);").variables == ()
+
+
 def test_one_declaration_may_have_several_forms():
     a, b, c = _variables("int a = 0, *b, c[2][3];")
     assert (a.value, b.type.pointers) == (Literal(0, "int", 1), 1)

@@ -30,8 +30,10 @@ def call(cx: Context, node: Call) -> Code:
     name = callee.name
     if name in table().streams or name.endswith("getCurrentCUDAStream"):
         return Code("", Kind.STREAM)
+    if name in table().dropped_calls:
+        return SUCCESS
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
-    if name in table().dropped_calls or any(a.kind is Kind.ERROR for a in arguments):
+    if any(a.kind is Kind.ERROR for a in arguments):
         return SUCCESS
     made_here = made(cx, TypeName(name, callee.template), arguments, node.line)
     if made_here is not None:

@@ -1,4 +1,4 @@
-"""Checks as exceptions, and what host code prints."""
+"""Checks as exceptions."""
 
 from __future__ import annotations
 
@@ -66,12 +66,3 @@ def _embedded(code: Code) -> str:
         text = str(literal_eval(code.text)).replace("{", "{{").replace("}", "}}")
         return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     return "{" + code.text.replace('"', "'") + "}"
-
-
-def printed(cx: Context, node: Call, name: str) -> None:
-    """`printf(format, values...)`; what goes to stderr or is flushed is for people."""
-    if name.rsplit("::", maxsplit=1)[-1] in ("fprintf", "fflush"):
-        return
-    head, *values = (expressions.expression(cx, a).text for a in node.arguments)
-    given = f" % ({', '.join(values)}{',' if len(values) == 1 else ''})" if values else ""
-    cx.emit(f'print({head}{given}, end="")')

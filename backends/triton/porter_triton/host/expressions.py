@@ -23,7 +23,7 @@ from porter.syntax.nodes import (
     Unread,
     Variable,
 )
-from porter_triton.host import calls, methods
+from porter_triton.host import calls, methods, runtime
 from porter_triton.host.arithmetic import added, binary, negation, negative
 from porter_triton.host.codes import (
     CONDITIONAL,
@@ -58,14 +58,14 @@ def expression(cx: Context, node: Expression) -> Code:
         case Choice():
             return _choice(cx, node)
         case Cast():
-            return cast(cx, node.type, expression(cx, node.operand), node.line)
+            return runtime.host_memory(cx, node) or cast(cx, node.type, expression(cx, node.operand), node.line)
         case SizeOf():
             of = node.of if isinstance(node.of, TypeName) else expression(cx, node.of).ctype
             if of is None:
                 raise Refusal(node.line, "the size of this is not known")
             return integer(cx.size_of(of, node.line))
         case Call():
-            return calls.call(cx, node)
+            return runtime.host_memory(cx, node) or calls.call(cx, node)
         case Member():
             return methods.member(cx, node)
         case Subscript():
@@ -191,13 +191,21 @@ def _unary(cx: Context, node: Unary) -> Code:
         case "*" if value.kind in (Kind.TENSOR, Kind.SEQUENCE):  # an optional or an iterator's tensor
             return value
         case "*" if value.kind is Kind.POINTER:
-            return Code(f"{flat(value)}[0].item()", Kind.OTHER)
+            return Code(f"{flat(value)}[0].item()", pointed_kind(cx, value))
     raise Refusal(node.line, f"'{node.operator}' has no counterpart in a launcher")
 
 
 def flat(pointer: Code) -> str:
     """The tensor that `pointer` is, as a row of elements."""
     return pointer.text if pointer.text.endswith("]") else f"{pointer.text}.view(-1)"
+
+
+def pointed_kind(cx: Context, pointer: Code) -> Kind:
+    """What a number is that `pointer` points to."""
+    kind = None if pointer.ctype is None else cx.built_in(TypeName(pointer.ctype.name, pointer.ctype.arguments))
+    if not isinstance(kind, Arithmetic):
+        return Kind.OTHER
+    return Kind.FLOAT if kind.is_float else Kind.INT
 
 
 def _binary(cx: Context, node: Binary) -> Code:
@@ -276,7 +284,7 @@ def _subscript(cx: Context, node: Subscript) -> Code:
     if owner.kind is Kind.TENSOR:
         return Code(f"{owner.text}[{index.text}]", Kind.TENSOR)
     if owner.kind is Kind.POINTER:
-        return Code(f"{flat(owner)}[{index.text}].item()", Kind.OTHER)
+        return Code(f"{flat(owner)}[{index.text}].item()", pointed_kind(cx, owner))
     raise Refusal(node.line, "this has no elements in a launcher")
 
 

@@ -42,19 +42,18 @@ class Hosts:
         """The Python name of an instance of `function`, translated on demand; raises `Refusal`."""
         key = (function.head.qualified, function.head.span.start, template)
         if key not in self._names:
-            self._names[key] = Refusal(function.head.span.line, "a function that calls itself has no counterpart")
-            self._names[key] = self._translate(function, template)
+            self._names[key] = name = self._free(python_name(function.head.name))
+            self._names[key] = self._translate(function, template, name)
         found = self._names[key]
         if isinstance(found, Refusal):
             raise found
         return found
 
-    def _translate(self, function: FunctionTree, template: Template) -> str | Refusal:
+    def _translate(self, function: FunctionTree, template: Template, name: str) -> str | Refusal:
         try:
             head, body = self._parts(function, template)
         except Refusal as refusal:
             return refusal
-        name = self._free(python_name(function.head.name))
         existing = next((n for t, n in self._texts.items() if t == _text(n, head, body)), None)
         if existing is not None:
             return existing
@@ -62,7 +61,7 @@ class Hosts:
         return name
 
     def _free(self, name: str) -> str:
-        used = set(self._texts.values())
+        used = set(self._names.values())
         number, chosen = 1, name
         while chosen in used:
             number += 1

@@ -43,6 +43,24 @@ def _allocate(cx: Context, node: Call) -> None:
     cx.emit(f"{meaning.text} = torch.empty({count.text}, dtype=torch.{dtype}, device={device})", meaning.text)
 
 
+def host_memory(cx: Context, node: Cast | Call) -> Code | None:
+    """`(T*)malloc(bytes)` and `new T[n]`: a tensor of the host; None for anything else."""
+    call = node.operand if isinstance(node, Cast) else node
+    if not isinstance(call, Call) or not isinstance(call.callee, Name):
+        return None
+    name, line = call.callee.name.removeprefix("std::"), call.line
+    if name == "malloc" and isinstance(node, Cast):
+        pointer = cx.type(node.type)
+        count = elements(cx, call.arguments[0], pointer)
+    elif name == "new" and call.arguments and isinstance(call.callee.template[0], TypeName):
+        inner = cx.type(call.callee.template[0])
+        pointer = TypeName(inner.name, inner.arguments, 1)
+        count = expressions.expression(cx, call.arguments[0])
+    else:
+        return None
+    return Code(f"torch.empty({count.text}, dtype=torch.{cx.dtype(pointer, line)})", Kind.POINTER, ctype=pointer)
+
+
 def elements(cx: Context, size: Expression, pointer: TypeName) -> Code:
     """How many elements of what `pointer` points to are `size` bytes."""
     item = TypeName(pointer.name, pointer.arguments)

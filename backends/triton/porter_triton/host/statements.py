@@ -36,7 +36,7 @@ from porter.syntax.nodes import (
     While,
 )
 from porter_triton.host import expressions, loops
-from porter_triton.host.checks import check, message, printed
+from porter_triton.host.checks import check, message
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.dispatch import dispatch, is_dispatch
 from porter_triton.host.launches import launch
@@ -46,6 +46,7 @@ from porter_triton.host.table import table
 from porter_triton.host.variables import declare
 from porter_triton.refusal import Refusal
 
+# What host code prints is for people, as `std::cout` is.
 _PRINTS = ("printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush")
 
 
@@ -154,7 +155,7 @@ def call(cx: Context, node: Call) -> None:
         a, b = (expressions.expression(cx, x).text for x in node.arguments)
         cx.emit(f"{a}, {b} = {b}, {a}")
     elif name in _PRINTS:
-        printed(cx, node, name)
+        pass
     elif name in table().dropped_calls:
         for argument in node.arguments:
             if isinstance(argument, Call):

@@ -59,13 +59,25 @@ def _size(body: list[Line | Suite]) -> int:
 
 def _without(body: list[Line | Suite], read: frozenset[str]) -> list[Line | Suite]:
     kept: list[Line | Suite] = []
-    for item in body:
+    for i, item in enumerate(body):
         if isinstance(item, Line):
-            if not item.defines or item.defines in read:
+            if not item.defines or (item.defines in read and not _overwritten(body[i + 1 :], item.defines)):
                 kept.append(item)
             continue
         kept.append(Suite(item.head, _without(item.body, read)))
     return [s for i, s in enumerate(kept) if isinstance(s, Line) or s.body or _continues(kept, i)]
+
+
+def _overwritten(following: list[Line | Suite], name: str) -> bool:
+    """Whether a plain statement sets `name` anew before anything reads it."""
+    for item in following:
+        if isinstance(item, Suite):
+            return False
+        if item.defines == name:
+            return name not in _WORD.findall(item.text.partition(" = ")[2])
+        if name in _WORD.findall(item.text):
+            return False
+    return False
 
 
 def _continues(body: list[Line | Suite], index: int) -> bool:

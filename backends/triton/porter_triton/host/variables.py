@@ -81,6 +81,9 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
         extents = value.parts if value.kind is Kind.DIM3 else (value, integer(1), integer(1))
         _extents(cx, variable, extents)
         return
+    if kind is Kind.POINTER and value.kind is Kind.NOTHING:
+        _named(cx, variable, value, kind)
+        return
     if kind in (Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.POINTER) and value.kind is not Kind.OTHER:
         value = expressions.cast(cx, declared, value, variable.line)
     if value.kind is Kind.DIM3:
@@ -104,6 +107,7 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
     cx.emit(f"{name} = {value.text}", name)
     cx.changes[name] = cx.changes_of(variable.name)
     ctype = value.ctype if variable.type.name == "auto" else cx.type(variable.type)
+
     constant = value.constant if cx.is_steady(name) else None
     parts = value.parts if value.kind is Kind.SEQUENCE and cx.is_steady(name) else ()
     named = tuple(replace(p, text=f"{name}[{i}]", binds=12) for i, p in enumerate(parts))
