@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
-from porter.contract.contract import Contract, EntryKind, Question, Role, TensorArg
+from porter.contract.contract import Contract, EntryKind, Question, Role, ScalarArg, TensorArg
+from porter.contract.expressions import names_in
 from porter.contract.garbage import POISONS
 from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_callables, unknown_extents
 from porter.oracle.faults import LEFT_BOUNDS
@@ -15,6 +17,7 @@ from porter.simt.job import BuildFailure, TensorValue
 from porter.source.program import Program
 
 _MISFIT = "the contract is open: runs at other sizes showed '{}' to span {} elements; it spans more (--contract), or"
+_UNRELATED = "the contract is open: the source does not say how '{}' is sized for the others (--contract), or"
 _LEFT = re.compile(r"`argument (\d+)` \(\d+ bytes\) at byte \d")
 _FAR_OUT = "far outside every allocation"
 
@@ -48,24 +51,40 @@ def misled(reference: Reference, drafted: Contract) -> str:
     if left := _outgrown(reference, drafted):
         misfit = _MISFIT.format(left.name, " * ".join(left.shape))
         return f"{misfit} the original leaves it: {reference.because}"
+    if lone := next((t for t in _left(reference) if _sized_alone(t, settled)), None):
+        return f"{_UNRELATED.format(lone.name)} the original leaves it: {reference.because}"
     if question := guessed_launch(settled):
         return f"{_asked(question)}; {_launch(settled)} gave: {reference.because or unsound(reference)}"
     return ""
 
 
 def _outgrown(reference: Reference, drafted: Contract) -> TensorArg | None:
-    """The first tensor used beyond an extent that no source states: that it was found by running may be the reason.
+    """The first tensor used beyond an extent that no source states: that it was found by running may be the reason."""
+    inferred = {t.name for t in unknown_extents(drafted)}
+    return next((tensor for tensor in _left(reference) if tensor.name in inferred), None)
+
+
+def _left(reference: Reference) -> Iterator[TensorArg]:
+    """The tensors the original was seen to use beyond their ends.
 
     No extent excuses an access before the first element, or one of an array whose size the source itself states.
     """
-    inferred = {t.name for t in unknown_extents(drafted)}
     arguments = reference.contract.arguments
     for message in (f.message for f in reference.findings if f.code == LEFT_BOUNDS):
         places = range(len(arguments)) if _FAR_OUT in message else [int(m.group(1)) for m in _LEFT.finditer(message)]
-        for argument in (arguments[place] for place in places):
-            if isinstance(argument, TensorArg) and argument.name in inferred:
-                return argument
-    return None
+        yield from (a for a in (arguments[place] for place in places) if isinstance(a, TensorArg))
+
+
+def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
+    """Whether an extent of a torch tensor is a size of its own, though others have sizes: they may have to agree."""
+    shapes = [t.shape for t in contract.tensors if t is not tensor]
+    texts = (
+        *(text for shape in shapes for text in shape),
+        *(a.value for a in contract.arguments if isinstance(a, ScalarArg)),
+    )
+    elsewhere = frozenset[str]().union(*map(names_in, texts))
+    own = frozenset[str]().union(*map(names_in, tensor.shape)) - elsewhere
+    return contract.entry.kind is EntryKind.TORCH and bool(own) and bool(elsewhere)
 
 
 def unsound(reference: Reference) -> str:

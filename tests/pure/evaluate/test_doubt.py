@@ -53,3 +53,19 @@ def test_no_extent_excuses_what_leaves_a_stated_size_or_goes_before_the_start(dr
 def test_an_extent_the_contract_states_is_no_excuse(drafted):
     stated = replace(drafted, questions=tuple(q for q in drafted.questions if q != extent_question("x")))
     assert misled(left_bounds(stated, "reads 4 bytes of `argument 1` (28 bytes) at byte 28"), stated) == ""
+
+
+@pytest.mark.parametrize(("check", "open_"), [("", True), ("TORCH_CHECK(x.size(0) == y.size(0));", False)])
+def test_a_tensor_whose_size_is_related_to_no_other_may_be_too_small(check, open_):
+    text = f"""
+    __global__ void k(int n, float* x, float* y) {{ if (threadIdx.x < n) x[threadIdx.x] = y[threadIdx.x]; }}
+    void f(torch::Tensor x, torch::Tensor y) {{
+        {check}
+        const int n = y.numel(), rows = x.size(0);
+        k<<<1, 256>>>(n, x.data_ptr<float>(), y.data_ptr<float>());
+    }}
+    PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("f", &f); }}
+    """
+    (contract,) = draft(parse(Source(Path("k.cu"), text)))
+    because = misled(left_bounds(contract, "writes 4 bytes of `argument 0` (28 bytes) at byte 28"), contract)
+    assert because.startswith("the contract is open: the source does not say how 'x' is sized") is open_
