@@ -10,13 +10,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import triton.language as tl
 from numpy.typing import NDArray
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 
-_Operation = Callable[..., NDArray[np.generic]]
+Array = NDArray[Any]
+_Operation = Callable[..., Array]
 _CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc")
 
 
@@ -35,7 +37,7 @@ def correct() -> None:
 def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
     """`original`, with bfloat16 operands as float32 and the result rounded; np.where moves bits and needs neither."""
 
-    def wrapped(self: InterpreterBuilder, *given: TensorHandle | _Operation) -> TensorHandle:
+    def wrapped(self: InterpreterBuilder, *given: Any) -> TensorHandle:
         *operands, operation = given
         if operation is np.where or all(x.dtype.scalar != tl.bfloat16 for x in operands):
             return original(self, *given)
@@ -72,14 +74,14 @@ def _single(value: TensorHandle) -> TensorHandle:
     return TensorHandle((value.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
 
 
-def _rounded(value: NDArray[np.generic]) -> NDArray[np.generic]:
+def _rounded(value: Array) -> Array:
     """The bits of the bfloat16 nearest to each float32, halfway to the even one."""
     bits = np.ascontiguousarray(value, np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(value), np.uint32(0x7FC0), rounded).astype(np.uint16).reshape(np.shape(value))
 
 
-def _whole(value: NDArray[np.generic], type_: np.dtype[np.generic]) -> NDArray[np.generic]:
+def _whole(value: Array, type_: np.dtype[Any]) -> Array:
     """Towards zero, within what the type holds; what is narrower than 32 bits takes the lowest of an int32's."""
     if type_.itemsize < 4:
         return _whole(value, np.dtype(np.int32)).astype(type_)
@@ -90,10 +92,10 @@ def _whole(value: NDArray[np.generic], type_: np.dtype[np.generic]) -> NDArray[n
     return np.where(inside, np.where(inside, value, 0).astype(type_), outside)
 
 
-def _fma(x: NDArray[np.generic], y: NDArray[np.generic], z: NDArray[np.generic]) -> NDArray[np.generic]:
+def _fma(x: Array, y: Array, z: Array) -> Array:
     wide = x.astype(np.float64) * y.astype(np.float64) + z.astype(np.float64)
     return wide.astype(z.dtype)
 
 
-def _ones(type_: tl.dtype) -> NDArray[np.generic]:
+def _ones(type_: tl.dtype) -> Array:
     return np.array([True] if type_ == tl.int1 else [-1]).astype(_get_np_dtype(type_))
