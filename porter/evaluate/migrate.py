@@ -30,6 +30,7 @@ from porter.source.text import Source
 
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
+_NO_PROGRAMS = "main itself was not ported and not compared"
 _PARTS_ONLY = "main itself did not come to an end here and was not compared"
 _LOCKSTEP = (
     "the original, whose lanes trust each other to run in lockstep, was executed with the __syncwarp() that takes"
@@ -71,11 +72,13 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     """`port` held to `original`: every entry proven, and what was found on the way."""
     begin = time.monotonic()
     program = original.program
-    contracts = _contracts(original, options)
     backend = find_backend(target.backend)
     with bench(options.cache, options.time_limit_s) as place, backend.ready(port, original, target, place) as ported:
+        contracts = _contracts(original, options, whole_program=ported.runs_programs)
         prover = Prover(original.replaced(port.explicit), ported, options.sizes, place)
         proofs = _proofs(prover, port, contracts, options, progress)
+    if not ported.runs_programs and _is_program(program):
+        proofs = [_with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
     entries = _entries(proofs, original)
     return Migration(
         source=program.source,
@@ -90,10 +93,14 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     )
 
 
-def _contracts(original: Side, options: MigrateOptions) -> tuple[Contract, ...]:
+def _is_program(program: Program) -> bool:
+    return any(function.qualified == "main" for function in program.host_functions)
+
+
+def _contracts(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
     """The user's contract, or the drafted ones."""
     if options.contract is None:
-        return _drafted(original, options, whole_program=True)
+        return _drafted(original, options, options.kernels, whole_program=whole_program)
     try:
         text = options.contract.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -101,9 +108,10 @@ def _contracts(original: Side, options: MigrateOptions) -> tuple[Contract, ...]:
     return loads(text, options.contract)
 
 
-def _drafted(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
+def _drafted(
+    original: Side, options: MigrateOptions, kernels: tuple[str, ...], *, whole_program: bool
+) -> tuple[Contract, ...]:
     headers = tuple(header for _, header in original.headers)
-    kernels = options.kernels if whole_program else ()
     return draft(original.program, kernels=kernels, sizes=options.sizes, whole_program=whole_program, headers=headers)
 
 
@@ -125,7 +133,7 @@ def _parts(
 ) -> list[Proof]:
     """What stands behind the main of a program, without what has one of `contracts` for itself."""
     names = {contract.name for contract in contracts}
-    drafted = _drafted(prover.original, options, whole_program=False)
+    drafted = _drafted(prover.original, options, (), whole_program=False)
     parts = tuple(part for part in drafted if part.name not in names)
     return [_with_caveat(part, _PARTS_ONLY) for part in _proven(prover, port, parts, progress)]
 

@@ -25,6 +25,11 @@ class Ported(Protocol):
         """The widths at which it is executed; none where what executes it knows no warps."""
         ...
 
+    @property
+    def runs_programs(self) -> bool:
+        """Whether a `main` is an entry; else its launchers and kernels are."""
+        ...
+
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """What answers for the entry of each of `contracts`; all of them have to answer right."""
         ...
@@ -45,6 +50,7 @@ class EmulatedPort:
     bench: Bench
     hardware: HardwareLimits
     warp_sizes: tuple[int, ...]
+    runs_programs = True
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """The executables at every width, or why one of them does not build."""

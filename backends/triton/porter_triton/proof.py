@@ -53,6 +53,11 @@ class InterpretedPort:
         """None: the interpreter executes a program as a whole."""
         return ()
 
+    @property
+    def runs_programs(self) -> bool:
+        """A `main` reads and prints: there is nothing of it in the module."""
+        return False
+
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """One way to run each entry."""
         defined = _functions(self.module)
