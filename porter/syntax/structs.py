@@ -195,14 +195,14 @@ class StructReader(StatementReader):
         closer = self.closer(self.at)
         name = name or (self.texts[closer + 1] if closer is not None and self.texts[closer + 1].isidentifier() else "")
         self.scopes.declare(name, "type")
-        self.found.variables.extend(self.enumerators(f"{name}::" if scoped else "", kind))
+        self.found.variables.extend(self.enumerators(name, f"{name}::" if scoped else "", kind))
         self.found.aliases.append(Alias(name, kind, (), line))
         while self.text not in (";", ""):
             self.step()
         self.expect(";")
         return name
 
-    def enumerators(self, prefix: str, kind: TypeName) -> list[Variable]:
+    def enumerators(self, enum: str, prefix: str, kind: TypeName) -> list[Variable]:
         """`{ a, b = 4, c }` with the value of each."""
         found: list[Variable] = []
         following: Expression = Literal(0, "int", self.line)
@@ -211,6 +211,7 @@ class StructReader(StatementReader):
             line, name = self.line, self.name()
             value = self.assignment() if self.take("=") else following
             self.scopes.declare(name, "value")
+            self.scopes.declare(f"{enum}::{name}", "value")
             found.append(Variable(prefix + name, replace(kind, const=True), (), value, "static", True, line))
             following = _successor(value, Name(prefix + name, (), line), line)
             if not self.take(",") and self.text != "}":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
@@ -31,6 +32,7 @@ BUILT_IN = _INTEGER_WORDS | _SINGLE_WORDS | _VECTORS
 SCALARS = _INTEGER_WORDS | (_SINGLE_WORDS - {"void", "auto", "__half2", "half2", "__nv_bfloat162", "nv_bfloat162"})
 _KNOWN = BUILT_IN | _CLASSES
 _TYPES = ("type", "type parameter")
+_CONSTANT = re.compile(r"value|size|k[A-Z]\w*|[A-Z][A-Z\d_]+")  # a member of a class named so is no type
 _CV = frozenset(("const", "volatile"))
 STORAGE = frozenset((
     "static", "inline", "extern", "constexpr", "register", "thread_local", "mutable", "virtual", "explicit",
@@ -75,6 +77,10 @@ class TypeReader(Cursor, ABC):
         meaning = self.scopes.meaning(name)
         if meaning or name in _KNOWN:
             return meaning in ("", *_TYPES) or (meaning == "template" and name[:1].isupper())
+        owner, _, last = name.rpartition("::")
+        if owner:
+            enumerator = "::".join(name.split("::")[-2:])
+            return self.scopes.meaning(enumerator) != "value" and not _CONSTANT.fullmatch(last)
         return name not in NOT_A_NAME and (len(name) == 1 or not name.isupper())
 
     def specifiers(self) -> Specifiers:

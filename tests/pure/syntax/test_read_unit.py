@@ -105,6 +105,7 @@ def spelled(tree: Expression | TypeName) -> str:
         ("max<int>(a, b)", "max<int>(a, b)"),
         ("std::numeric_limits<float>::max()", "std::numeric_limits::max<float>()"),
         ("x.template get<4>(a)", "x.get(a)"),
+        ("g<E::a, Traits<T>::kSize>(c)", "g<E::a, Traits::kSize<T>>(c)"),
         ("g<(a > b)>(c)", "g<(a > b)>(c)"),
     ],
 )
