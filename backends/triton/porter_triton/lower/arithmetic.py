@@ -172,8 +172,18 @@ def binary(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
     if operator in {"&", "|", "^"} and left.carried is BOOL and right.carried is BOOL:
         return _on_bools(operator, left, right)
     if operator in {"/", "%"}:
-        left, right = settled(left), settled(right)
+        left, right = _of_one_sign(settled(left), settled(right), type_)
     return _operation(operator, left, right, type_)
+
+
+def _of_one_sign(left: Scalar, right: Scalar, type_: Arithmetic) -> tuple[Scalar, Scalar]:
+    """Operands of a division, which Triton wants both signed or both unsigned."""
+    values = (left, right)
+    kinds = {v.carried.kind for v in values if v.constant is None and isinstance(v.carried, Arithmetic)}
+    if type_.is_float or len(kinds) < 2:
+        return values
+    left, right = (v if v.constant is not None or v.carried == type_ else cast_text(v, type_) for v in values)
+    return left, right
 
 
 def _on_bools(operator: str, left: Scalar, right: Scalar) -> Scalar:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import (
     Assign,
@@ -18,13 +18,13 @@ from porter.syntax.nodes import (
     While,
 )
 from porter_triton.lower import access, coordinates, expressions, statements
-from porter_triton.lower.arithmetic import binary, cast_text, compare, convert, disjunction, settled
+from porter_triton.lower.arithmetic import binary, compare, convert, disjunction, settled
 from porter_triton.lower.assigned import walk
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line, Loop, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Held, Variable
-from porter_triton.lower.types import BOOL, INT, LONG, UINT, Arithmetic
+from porter_triton.lower.types import BOOL, INT, LONG, UINT, ULONG, Arithmetic
 from porter_triton.lower.values import ATOM, Scalar, both, negation, number
 from porter_triton.refusal import Refusal
 
@@ -191,48 +191,64 @@ def _split(cx: Context, start: Scalar) -> tuple[Scalar, Scalar] | None:
 
 
 def _range(
-    cx: Context,
-    node: For,
-    counted: Counted,
-    start: Scalar,
-    offset: Scalar | None,
-    bound: Scalar,
-    step: Scalar,
-    few: bool,
+    cx: Context, node: For, counted: Counted, start: Scalar, offset: Scalar | None, bound: Scalar, step: Scalar, few: bool
 ) -> None:
     """`for name in range(start, bound, step)`; with `offset` each thread starts so much later, under a mask."""
-    type_ = counted.type
-    limit = _limit(counted, bound)
-    plain = offset is None
-    counter_type = type_ if type_ is not UINT else INT
-    name = cx.names.declare(counted.name if plain else f"{counted.name}_base", (counter_type, False))
-    body = Suite()
-    arguments = [_ranged(start, type_), _ranged(limit, type_), _ranged(step, type_)]
     interval = _counter_interval(counted, start, bound, step)
+    arguments = _range_arguments(counted, start, _limit(counted, bound), step)
+    wide = any(a.constant is None and a.type.bits == 64 for a in arguments if isinstance(a.type, Arithmetic))
+    carried = INT if not wide else LONG if counted.type is not ULONG else ULONG
+    plain = offset is None and wide == (counted.type.bits == 64)
+    stem = counted.name if plain else f"{counted.name}_base"
+    name = cx.names.declare(stem, (carried, False))
     cx.unchanged.add(name)
-    counter = Scalar(name, type_, held=INT if type_ is UINT else None, interval=interval)
+    counter = Scalar(name, carried, interval=interval, loose=True)
+    body = Suite()
     _enter_loop(cx)
     with cx.into(body):
-        if plain:
+        if offset is None:
             if few:
                 cx.loops.append((name, cx.key(node)))
-            cx.bind(counted.name, Held(counter))
+            cx.bind(counted.name, Held(_counter(cx, counter, counted.type)))
             _body(cx, node, node.body)
             if few:
                 cx.loops.pop()
         else:
-            assert offset is not None
             _masked_body(cx, node, counted, counter, offset, bound)
-    texts = [a.text for a in arguments]
-    header = texts[:2] if step.fixed == 1 else texts
+    header = [a.text for a in (arguments[:2] if step.fixed == 1 else arguments)]
     if header[0] == "0" and len(header) == 2:
         header = header[1:]
     cx.suite.nodes.append(Loop(name, f"range({', '.join(header)})", body))
 
 
+def _range_arguments(counted: Counted, start: Scalar, limit: Scalar, step: Scalar) -> list[Scalar]:
+    """What `range` is given: numbers of the counter's type, of 64 bits where unsigned ones could pass 2^31."""
+    type_ = counted.type
+    wide = isinstance(limit.type, Arithmetic) and limit.type.bits > type_.bits
+    arguments = [convert(start, type_), limit if wide else convert(limit, type_), convert(step, type_)]
+    return [_ranged(a) for a in arguments]
+
+
+def _ranged(value: Scalar) -> Scalar:
+    value = settled(value)
+    if value.type is UINT and value.constant is None and not value.known_within(0, INT.high):
+        return convert(value, LONG)
+    return value
+
+
+def _counter(cx: Context, counter: Scalar, type_: Arithmetic) -> Scalar:
+    """The counter as a number of its own type."""
+    if counter.type == type_:
+        return counter
+    if type_ is UINT and counter.type is INT:
+        return Scalar(counter.text, UINT, held=INT, interval=counter.interval, loose=True)
+    value = convert(counter, type_)
+    return value if value.level == ATOM else cx.temporary(value)
+
+
 def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offset: Scalar, bound: Scalar) -> None:
-    own = binary("+", Scalar(counter.text, INT), offset, node.line)
-    own = Scalar(own.text, counted.type, True, own.level, held=INT if counted.type is UINT else None)
+    own = convert(binary("+", replace(counter, interval=None), offset, node.line), counted.type)
+    own = replace(own, interval=None, affine=None, loose=False)
     variable = access.declare(cx, counted.name, counted.type, counted.declared, own, True, node.line, "own")
     cx.bind(counted.name, variable)
     value = access.scalar(access.load(cx, variable, node.line), node.line)
@@ -246,14 +262,6 @@ def _limit(counted: Counted, bound: Scalar) -> Scalar:
     if counted.operator == ">=":
         return binary("-", bound, number(1), 0)
     return bound
-
-
-def _ranged(value: Scalar, type_: Arithmetic) -> Scalar:
-    """A number as `range` counts: unsigned ones could pass 2^31."""
-    value = settled(value)
-    if type_ is UINT and value.constant is None and not value.known_within(0, INT.high) and value.carried is not INT:
-        return cast_text(value, LONG)
-    return value
 
 
 def _counter_interval(counted: Counted, start: Scalar, bound: Scalar, step: Scalar) -> tuple[int, int] | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from porter_triton.lower.affine import Affine, Digit
+from porter_triton.lower.affine import UNBOUNDED, Affine, Digit
 from porter_triton.lower.arithmetic import affine_of, convert, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.memory import one_lane
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import INT, Arithmetic
-from porter_triton.lower.values import Scalar
+from porter_triton.lower.values import SUM, Scalar
 from porter_triton.refusal import Refusal
 
 _MOST_COMPARISONS = 1 << 16  # elements times threads: what comparing each with each may cost in registers
@@ -108,7 +108,7 @@ class Inverse:
 def _inverse(cx: Context, array: SharedArray, offset: Scalar) -> Inverse | None:
     """Turn the index around, where it is a sum of digits of the thread's number that names each element once."""
     affine = affine_of(offset)
-    if affine is None or cx.threads is None or array.size is None:
+    if affine is None:
         return None
     pins = _useful_pins(cx, affine, cx.mask.pins if cx.mask is not None else ())
     if pins is None or not _injective(affine):
@@ -122,8 +122,7 @@ def _useful_pins(
 ) -> tuple[tuple[Digit, int], ...] | None:
     """The pins that, with the digits of the index, fix all digits of the thread; None if some stay open."""
     ranges = sorted([(d, None) for d, _ in affine.terms] + list(pins), key=lambda r: (r[0], r[1] is not None))
-    reached, used = 1, []
-    assert cx.threads is not None
+    reached, used, topped = 1, [], False
     for digit, value in ranges:
         if digit.divisor < reached:
             if value is None:
@@ -132,9 +131,11 @@ def _useful_pins(
         if digit.divisor > reached:
             return None
         reached *= digit.modulus
+        topped |= digit.top
         if value is not None:
             used.append((digit, value))
-    return tuple(used) if reached >= cx.threads else None
+    complete = topped or (cx.threads is not None and reached >= cx.threads)
+    return tuple(used) if complete else None
 
 
 def _injective(affine: Affine) -> bool:
@@ -149,30 +150,37 @@ def _injective(affine: Affine) -> bool:
 def _solved(
     cx: Context, array: SharedArray, affine: Affine, pins: tuple[tuple[Digit, int], ...], masked: bool
 ) -> Inverse:
-    slots = f"tl.arange(0, {array.size_text})"
-    slot = cx.temporary(Scalar(slots, INT, True), "slot").text
-    start = " + ".join(
-        [_product(name, factor) for name, factor in affine.rest] + ([str(affine.offset)] if affine.offset else [])
-    )
+    slot = cx.temporary(Scalar(f"tl.arange(0, {array.size_text})", INT, True), "slot").text
     rest, checks, writer = slot, [], []
-    reach = array.size or 0
+    start = " + ".join([*(_product(name, factor) for name, factor in affine.rest), *_nonzero(affine.offset)])
     if start:
-        rest = cx.temporary(
-            Scalar(f"{slot} - ({start})" if " " in start else f"{slot} - {start}", INT, True, 8), "slot"
-        ).text
+        begun = f"{slot} - ({start})" if " " in start else f"{slot} - {start}"
+        rest = cx.temporary(Scalar(begun, INT, True, SUM), "slot").text
         checks.append(f"({rest} >= 0)")
     for position, (digit, coefficient) in enumerate(sorted(affine.terms, key=lambda t: -t[1])):
         quotient = rest if coefficient == 1 else f"{rest} // {coefficient}"
-        if (position == 0 and (start or -(-reach // coefficient) > digit.modulus)) or position:
-            checks.append(f"({quotient} < {digit.modulus})")
+        if position or start or array.size is None or -(-array.size // coefficient) > digit.modulus:
+            checks.append(f"({quotient} < {_extent(cx, digit)})")
         writer.append(_product(quotient if coefficient == 1 else f"({quotient})", digit.divisor))
         rest = f"({rest} % {coefficient})" if coefficient > 1 else "0"
     if rest != "0":
-        checks.append(f"({rest} == 0)" if affine.terms else f"({rest} == 0)")
+        checks.append(f"({rest} == 0)")
     fixed = sum(digit.divisor * value for digit, value in pins)
-    writer += [str(fixed)] if fixed or not writer else []
+    writer += _nonzero(fixed) or ([] if writer else ["0"])
     valid = " & ".join(checks)
     return Inverse(" + ".join(writer), valid[1:-1] if len(checks) == 1 else valid, masked)
+
+
+def _extent(cx: Context, digit: Digit) -> str:
+    """How many values a digit has."""
+    if digit.modulus < UNBOUNDED:
+        return str(digit.modulus)
+    total = " * ".join(e.text for e in cx.extents if e.text != "1")
+    return total if digit.divisor == 1 else f"({total}) // {digit.divisor}" if " " in total else f"{total} // {digit.divisor}"
+
+
+def _nonzero(value: int) -> list[str]:
+    return [str(value)] if value else []
 
 
 def _product(name: str, factor: int) -> str:
