@@ -200,6 +200,13 @@ def flat(pointer: Code) -> str:
     return pointer.text if pointer.text.endswith("]") else f"{pointer.text}.view(-1)"
 
 
+def part(begin: Code | None = None, end: Code | None = None) -> str:
+    """`[begin:]` or `[:end]`, blanks beside the colon where the bound is no plain name or number."""
+    first, last = begin.text if begin else "", end.text if end else ""
+    plain = all(not text or text.isidentifier() or text.isdecimal() for text in (first, last))
+    return f"[{first}:{last}]" if plain else f"[{first} : {last}]".replace("[ :", "[:").replace(": ]", ":]")
+
+
 def pointed_kind(cx: Context, pointer: Code) -> Kind:
     """What a number is that `pointer` points to."""
     kind = None if pointer.ctype is None else cx.built_in(TypeName(pointer.ctype.name, pointer.ctype.arguments))
@@ -213,9 +220,9 @@ def _binary(cx: Context, node: Binary) -> Code:
     if left.kind is Kind.POINTER and node.operator == "+" and right.kind is Kind.INT:
         if right.constant == 0:
             return left
-        return Code(f"{flat(left)}[{right.text} :]", Kind.POINTER, ctype=left.ctype)
+        return Code(f"{flat(left)}{part(begin=right)}", Kind.POINTER, ctype=left.ctype)
     if right.kind is Kind.POINTER and node.operator == "+" and left.kind is Kind.INT:
-        return Code(f"{flat(right)}[{left.text} :]", Kind.POINTER, ctype=right.ctype)
+        return Code(f"{flat(right)}{part(begin=left)}", Kind.POINTER, ctype=right.ctype)
     if Kind.POINTER in (left.kind, right.kind) and node.operator in "+-*/%":
         raise Refusal(node.line, "a pointer can only be moved forward")
     if Kind.DEVICE in (left.kind, right.kind) and node.operator in ("==", "!="):

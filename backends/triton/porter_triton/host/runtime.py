@@ -100,7 +100,7 @@ def _fill(cx: Context, node: Call) -> None:
     if target.kind is not Kind.POINTER or target.ctype is None or value.constant is None:
         raise Refusal(node.line, "only a known byte can fill what a variable points to")
     count = elements(cx, node.arguments[2], target.ctype)
-    part = f"{expressions.flat(target)}[: {count.text}]"
+    part = f"{expressions.flat(target)}{expressions.part(end=count)}"
     if value.constant == 0:
         cx.emit(f"{part}.zero_()")
     else:
@@ -145,4 +145,4 @@ def _copy_number(cx: Context, node: Call, target: Code | None, source: Code | No
 
 
 def _part(pointer: Code, count: Code) -> str:
-    return f"{expressions.flat(pointer)}[: {count.text}]"
+    return f"{expressions.flat(pointer)}{expressions.part(end=count)}"

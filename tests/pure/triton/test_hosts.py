@@ -1,0 +1,194 @@
+"""Host functions before and after: C++ with its kernel, and the launcher in Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import black
+import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.syntax.read import read_unit
+from porter_triton.host import Hosts
+from porter_triton.kernels import Kernels
+from porter_triton.refusal import Refusal
+
+KERNEL = """
+template <typename T> __global__ void scale(T* y, const T* x, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * a;
+}
+__global__ void add(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += x[i];
+}
+"""
+
+
+def translated(text: str, name: str = "f") -> str:
+    """All launchers that `f` needs, in order."""
+    program = parse(Source(Path("op.cu"), KERNEL + dedent(text)))
+    unit = read_unit(program)
+    hosts = Hosts(program, unit, Kernels(unit))
+    hosts.named(name)
+    return "\n\n".join(hosts.texts())
+
+
+def body(text: str) -> str:
+    """The body of `f(float* y, const float* x, int n)` around `text`, without head and comment."""
+    head = "void f(float* y, float* x, int n, int m) {\n"
+    lines = translated(f"{head}{text}\n}}").split("\n")
+    return dedent("\n".join(lines[2:]))
+
+
+def test_a_pointer_launcher():
+    found = translated("""
+        void f(float* y, const float* x, float a, int n, cudaStream_t stream = 0) {
+          const int threads = 256;
+          dim3 grid((n + threads - 1) / threads);
+          scale<<<grid, threads, 0, stream>>>(y, x, a, n);
+          cudaError_t error = cudaGetLastError();
+          if (error != cudaSuccess) { printf("%s", cudaGetErrorString(error)); exit(1); }
+        }""")
+    assert found == dedent("""\
+        def f(y, x, a, n, stream=None):
+            # op.cu:11-17
+            threads = 256
+            scale[(triton.cdiv(n, threads),)](y, x, a, n, BLOCK_SIZE=256, num_warps=4)""")
+
+
+def test_a_torch_launcher_with_dispatch():
+    found = translated("""
+        torch::Tensor f(torch::Tensor x, double a = 0.5) {
+          TORCH_CHECK(x.is_cuda(), "x must be on the device");
+          TORCH_CHECK(x.dim() == 2, "expected a matrix, got ", x.dim(), "-D");
+          auto y = torch::empty_like(x);
+          int n = x.numel();
+          AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "scale", ([&] {
+            scale<scalar_t><<<(n + 127) / 128, 128>>>(y.data_ptr<scalar_t>(), x.data_ptr<scalar_t>(), (float)a, n);
+          }));
+          return y;
+        }""")
+    lines = found.split("\n")
+    assert lines[0] == "def f(x, a=0.5):"
+    assert '        raise RuntimeError(f"expected a matrix, got {x.dim()}-D")' in lines
+    assert "    y = torch.empty_like(x)" in lines
+    assert lines[-1] == "    return y"
+    assert any("scale[(triton.cdiv(n, 128),)](y, x, a, n, BLOCK_SIZE=128, num_warps=2)" in line for line in lines)
+    assert 'raise NotImplementedError(f"not implemented for {x.dtype}")' in found
+    assert "is_cuda" not in found
+
+
+@pytest.mark.parametrize(
+    ("cpp", "python"),
+    [
+        ("add<<<(n + 256 - 1) / 256, 256>>>(y, x, n);", "triton.cdiv(n, 256)"),
+        ("add<<<(n - 1) / 256 + 1, 256>>>(y, x, n);", "int((n - 1) / 256) + 1"),
+        ("add<<<n / 4, 256>>>(y, x, n);", "n // 4"),
+        ("add<<<(int)ceil((float)n / 256), 256>>>(y, x, n);", "math.ceil(n / 256)"),
+        ("add<<<std::min((n + 255) / 256, 1024), 256>>>(y, x, n);", "min(triton.cdiv(n, 256), 1024)"),
+        ("add<<<m > 1 ? n : 1, 256>>>(y, x, n);", "n if m > 1 else 1"),
+        ("add<<<dim3(n, m), 256>>>(y, x, n);", "n, m"),
+        ("add<<<1 << 4, 256>>>(y, x, n);", "16"),
+    ],
+)
+def test_grids(cpp: str, python: str):
+    grid = python if ", m" in python else f"{python},"
+    assert f"add[({grid})](" in body(cpp)
+
+
+@pytest.mark.parametrize(
+    ("cpp", "python"),
+    [
+        ("add<<<1, 32>>>(y + m, x, n);", "y.view(-1)[m:], x"),
+        ("add<<<1, 32>>>(&y[2 * m], x, n);", "y.view(-1)[2 * m :], x"),
+        ("cudaMemset(y, 0, n * sizeof(float));", "y.view(-1)[:n].zero_()"),
+        ("cudaMemcpy(y, x, sizeof(float) * n * m, cudaMemcpyDeviceToDevice);", "y.view(-1)[: n * m].copy_("),
+        ("std::swap(x, y); add<<<1, 32>>>(y, x, n);", "x, y = y, x"),
+        ("if (n < 0) throw std::runtime_error(\"negative\");", 'if n < 0:\n    raise RuntimeError("negative")'),
+        ("for (int i = 0; i < n; i += 2) add<<<1, 32>>>(y, x, i);", "for i in range(0, n, 2):"),
+        ("for (int i = n - 1; i >= 0; --i) add<<<1, 32>>>(y, x, i);", "for i in range(n - 1, -1, -1):"),
+        ("for (int s = n; s > 1; s /= 2) add<<<1, 32>>>(y, x, s);", "while s > 1:"),
+        ("switch (m) { case 1: add<<<1, 32>>>(y, x, n); break; default: break; }", "if m == 1:"),
+    ],
+)  # fmt: skip
+def test_statements(cpp: str, python: str):
+    assert python in body(cpp)
+
+
+def test_allocations_are_tensors_on_the_device_of_the_others():
+    found = body("float* t; cudaMalloc(&t, n * sizeof(float)); add<<<1, 32>>>(t, x, n); cudaFree(t);")
+    assert found.split("\n")[0] == "t = torch.empty(n, dtype=torch.float32, device=y.device)"
+    assert found.split("\n")[1].startswith("add[(1,)](t, x, n,")
+
+
+def test_variables_nobody_reads_are_left_out():
+    assert body("int unused = n * 2; cudaStream_t s; cudaEvent_t e; cudaEventCreate(&e);") == "pass"
+
+
+def test_a_known_condition_leaves_one_branch():
+    found = body("if (sizeof(float) == 4) add<<<1, 32>>>(y, x, n); else add<<<2, 32>>>(y, x, n);")
+    assert found.startswith("add[(1,)]")
+
+
+def test_inner_variables_do_not_hide_outer_ones():
+    found = body("int k = n; if (m) { int k = m; add<<<1, 32>>>(y, x, k); } add<<<1, 32>>>(y, x, k);")
+    assert "(y, x, k_2, " in found
+    assert "(y, x, k, " in found
+
+
+def test_host_functions_that_are_called_come_first():
+    found = translated("""
+        static int ceil_div(int a, int b) { return (a + b - 1) / b; }
+        void g(float* y, const float* x, int n) { add<<<ceil_div(n, 64), 64>>>(y, x, n); }
+        void f(float* y, const float* x, int n) { for (int i = 0; i < 3; i++) g(y, x, n); }""")
+    assert found.index("def g") < found.index("def f")
+    assert "ceil_div" not in found
+    assert "add[(triton.cdiv(n, 64),)](y, x, n, BLOCK_SIZE=64, num_warps=1)" in found
+
+
+def test_instances_of_a_template_are_told_by_their_arguments():
+    found = translated("""
+        template <typename T, int THREADS> void launch(T* y, const T* x, int n) {
+          scale<T><<<(n + THREADS - 1) / THREADS, THREADS>>>(y, x, 2.0f, n);
+        }
+        void f(float* y, const float* x, int n) { launch<float, 64>(y, x, n); launch<float, 128>(y, x, n); }""")
+    assert "BLOCK_SIZE=64" in found
+    assert "BLOCK_SIZE=128" in found
+    assert "launch__2(y, x, n)" in found
+
+
+@pytest.mark.parametrize(
+    ("cpp", "line", "reason"),
+    [
+        ("goto end;\nend: ;", 11, "goto"),
+        ("\nunknown_function(n);", 12, "unknown_function"),
+        ("add<<<1, 32>>>(y - 1, x, n);", 11, "forward"),
+        ("switch (m) { case 1: n = 2; case 2: n = 3; }", 11, "falls through"),
+    ],
+)
+def test_what_has_no_counterpart_is_refused_at_its_line(cpp: str, line: int, reason: str):
+    with pytest.raises(Refusal) as refusal:
+        body(cpp)
+    assert refusal.value.line == line
+    assert reason in refusal.value.reason
+
+
+def test_the_text_is_as_black_writes_it():
+    found = translated("""
+        std::vector<torch::Tensor> f(torch::Tensor input, torch::Tensor other, int repetitions) {
+          auto options = torch::TensorOptions().dtype(torch::kFloat32).device(input.device());
+          auto result = torch::zeros({input.size(0), input.size(1), repetitions, other.size(0)}, options);
+          TORCH_CHECK(input.size(0) == other.size(0) && input.size(1) == other.size(1), "the sizes of both must agree");
+          int threads_of_a_block = std::min<int>(1024, input.size(1));
+          cudaMemset(result.data_ptr<float>(), 0, repetitions * sizeof(float));
+          cudaMemset(result.data_ptr<float>(), 0, repetitions * other.size(0) * sizeof(float));
+          for (int repetition = 0; repetition < repetitions; ++repetition) {
+            add<<<dim3(input.size(0), (input.size(1) + 3) / 4), threads_of_a_block>>>(
+                result.data_ptr<float>() + repetition * input.size(0), input.data_ptr<float>(), input.size(1));
+          }
+          return {result, other};
+        }""")
+    assert black.format_str(found, mode=black.Mode(line_length=100)) == found + "\n"
