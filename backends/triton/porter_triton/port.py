@@ -63,12 +63,14 @@ class _Porter:
                     self.add(kernel)
 
     def _kernels_of(self, launcher: Entry) -> tuple[Entry, ...]:
-        """The kernels that a host function launches, as entries of their own."""
+        """The kernels of the file that a host function launches, as entries of their own."""
         usage = self._usage
-        (function, *_) = [f for f in self._program.host_functions if launcher.name in (f.qualified, f.name)]
+        named = [f for f in self._program.host_functions if launcher.name in (f.qualified, f.name)]
+        reached = {k for function in named for k in reach(usage, function)}
         return tuple(
             Entry(EntryKind.KERNEL, k.qualified, template_arguments(usage, k), launch_shape(usage, k, ())[0])
-            for k in reach(usage, function)
+            for k in self._program.kernels
+            if k in reached
         )
 
     def parts(self) -> Parts:
