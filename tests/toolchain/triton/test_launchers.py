@@ -1,0 +1,109 @@
+"""Launchers translated from C++, executed: what they compute is what the C++ says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.contract.dtype import DType
+from porter.simt.job import Job, Limits, ScalarValue, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.backend import TritonBackend
+from porter_triton.frames import Task
+from porter_triton.run import Worker
+
+SOURCE = """
+template <typename T> __global__ void scale(T* y, const T* x, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * a;
+}
+__global__ void pairs(float* y, const float* x, int half) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < half) y[i] = x[i] + x[i + half];
+}
+void scaled(float* y, const float* x, float a, int n, int threads) {
+  scale<<<(n + threads - 1) / threads, threads>>>(y, x, a, n);
+}
+void each_row(float* y, const float* x, int rows, int columns) {
+  for (int row = 0; row < rows; ++row)
+    scale<float><<<1, 64>>>(y + row * columns, x + row * columns, (float)row, columns);
+}
+void total(float* y, const float* x, int n) {
+  float* t;
+  cudaMalloc(&t, n * sizeof(float));
+  cudaMemcpy(t, x, n * sizeof(float), cudaMemcpyDeviceToDevice);
+  for (int half = n / 2; half > 0; half /= 2) {
+    float* to = half == 1 ? y : t;
+    pairs<<<(half + 31) / 32, 32>>>(to, t, half);
+  }
+  cudaFree(t);
+}
+torch::Tensor mean_of_doubled(torch::Tensor x) {
+  auto y = torch::zeros({x.size(0), x.size(1)}, x.options());
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "scale", [&] {
+    scale<scalar_t><<<(x.numel() + 63) / 64, 64>>>(y.data_ptr<scalar_t>(), x.data_ptr<scalar_t>(), 2.f, x.numel());
+  });
+  return y.sum(1) / x.size(1);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory):
+    """A worker for the port of `SOURCE`."""
+    folder = tmp_path_factory.mktemp("launchers")
+    backend = TritonBackend()
+    port = backend.port(parse(Source(Path("op.cu"), SOURCE)), (), backend.targets()[0])
+    assert port.findings == ()
+    module = folder / port.files[0].name
+    module.write_text(port.files[0].text)
+    worker = Worker(module, folder, Limits(cpu_s=5.0))
+    yield worker
+    worker.close()
+
+
+def run(worker, function, *arguments):
+    values = tuple(_value(a) for a in arguments)
+    result = worker.run(Task(function, Job(arguments=values)))[0]
+    assert result.finished, result.faults
+    return result
+
+
+def _value(argument):
+    if not isinstance(argument, np.ndarray):
+        return ScalarValue(argument)
+    return TensorValue(DType(str(argument.dtype)), argument.shape, argument)
+
+
+def numbers(*shape, dtype=np.float32):
+    return np.arange(np.prod(shape), dtype=dtype).reshape(shape)
+
+
+@pytest.mark.parametrize("threads", [32, 100])
+def test_a_block_size_that_only_the_caller_knows(worker, threads):
+    x = numbers(250)
+    found = run(worker, "scaled", np.zeros_like(x), x, 3.0, 250, threads).outputs[0].storage
+    assert np.array_equal(found, x * 3)
+
+
+def test_pointers_moved_within_a_loop(worker):
+    x = numbers(4, 50) + 1
+    found = run(worker, "each_row", np.zeros_like(x), x, 4, 50).outputs[0].storage
+    assert np.array_equal(found, x * np.arange(4)[:, None])
+
+
+def test_launches_that_hand_on_a_buffer_of_their_own(worker):
+    x = numbers(64)
+    found = run(worker, "total", np.zeros(1, np.float32), x, 64).outputs[0].storage
+    assert found.tolist() == [x.sum()]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_pytorch_does_behind_the_launch(worker, dtype):
+    x = numbers(3, 5, dtype=dtype)
+    (found,) = run(worker, "mean_of_doubled", x).results
+    assert found.dtype is DType(np.dtype(dtype).name)
+    assert np.allclose(found.storage, x.mean(1) * 2)
