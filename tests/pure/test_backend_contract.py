@@ -11,6 +11,7 @@ from porter.evaluate.ported import emulated
 from porter.findings import CatalogueEntry, Effort, Finding, Severity
 from porter.testing.backend_contract import BackendContract, program_of
 from porter_maca import MacaBackend
+from porter_triton import TritonBackend
 
 TARGET = Target("fake", "F1", "A device that is not there", 32, 49152, 1024, 65536, True, True, True, True)
 
@@ -58,6 +59,12 @@ class TestMacaBackend(BackendContract):
     @pytest.fixture
     def backend(self):
         return MacaBackend(Path("no-sdk-here"))
+
+
+class TestTritonBackend(BackendContract):
+    @pytest.fixture
+    def backend(self):
+        return TritonBackend()
 
 
 RULES = BackendContract()

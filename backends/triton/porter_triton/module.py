@@ -7,8 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import black
+from black.parsing import InvalidInput
+
 from porter import __version__
 from porter.source.text import Source
+from porter_triton.layout import WIDTH
 
 _MODULE = re.compile(r"\W")
 
@@ -37,7 +41,15 @@ def assembled(source: Source, parts: Parts) -> str:
     if _mentions(functions, "math."):
         imports.insert(0, "import math\n")
     head = [_provenance(source), "", *imports] if imports else [_provenance(source)]
-    return "\n".join(head) + "".join(f"\n\n\n{function.strip()}" for function in functions) + "\n"
+    return _formatted("\n".join(head) + "".join(f"\n\n\n{function.strip()}" for function in functions) + "\n")
+
+
+def _formatted(text: str) -> str:
+    """As `black` lays it out; what it cannot read stays as it is, and `compile` says where it breaks off."""
+    try:
+        return black.format_str(text, mode=black.Mode(line_length=WIDTH))
+    except InvalidInput:
+        return text
 
 
 def _provenance(source: Source) -> str:
