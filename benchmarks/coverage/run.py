@@ -1,9 +1,9 @@
 """Run `porter migrate` over the public CUDA named in corpus.toml and write the outcome of every entry.
 
-    python benchmarks/coverage/run.py CHECKOUTS [--only WORD] [--missing] [--jobs N] [--output FILE]
+    python benchmarks/coverage/run.py CHECKOUTS [--target NAME] [--only WORD] [--missing] [--jobs N] [--output FILE]
 
 CHECKOUTS holds one folder a repository, named `owner+name`, at the commit of corpus.toml. Each file is migrated by a
-process of its own with a time limit; FILE (`results.json` beside this script) gets a record an entry, in corpus order,
+process of its own with a time limit; FILE (`<target>.json` beside this script) gets a record an entry, in corpus order,
 after every file. With `--missing` the files that have a record are left as they are.
 """
 
@@ -84,7 +84,7 @@ def checkout(item: Item, root: Path, scratch: Path) -> Path:
     return path
 
 
-def migrate(item: Item, root: Path) -> list[Record]:
+def migrate(item: Item, target: str, root: Path) -> list[Record]:
     with tempfile.TemporaryDirectory() as scratch:
         path = checkout(item, root, Path(scratch))
         command = [
@@ -94,7 +94,7 @@ def migrate(item: Item, root: Path) -> list[Record]:
             "migrate",
             str(path),
             "--target",
-            "maca",
+            target,
             "--json",
             "-o",
             f"{scratch}/out",
@@ -139,19 +139,21 @@ def failed(item: Item, outcome: str, because: str, seconds: float) -> Record:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkouts", type=Path)
+    parser.add_argument("--target", default="maca")
     parser.add_argument("--only", default="")
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--output", type=Path, default=HERE / "results.json")
+    parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
+    output = arguments.output or HERE / f"{arguments.target}.json"
     items = read_corpus(arguments.only)
     if arguments.missing:
-        done = {(r["repository"], r["path"]) for r in recorded(arguments.output)}
+        done = {(r["repository"], r["path"]) for r in recorded(output)}
         items = [item for item in items if (item.repository, item.path) not in done]
     outcomes: Counter[str] = Counter()
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for found in pool.map(lambda item: migrate(item, arguments.checkouts), items):
-            write(arguments.output, [asdict(r) for r in found])
+        for found in pool.map(lambda item: migrate(item, arguments.target, arguments.checkouts), items):
+            write(output, [asdict(r) for r in found])
             outcomes.update(r.outcome for r in found)
             for r in found:
                 print(f"{r.outcome:13} {r.repository}/{r.path} {r.entry} [{r.seconds} s] {r.because[:150]}", flush=True)
