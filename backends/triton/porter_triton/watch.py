@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from porter.simt.job import FaultKind
 
-_LANE_BITS = 28
+_LANE_BITS = 29
 # A tile's size is part of a lane's name: Triton may lay out tiles of different shapes differently over its threads.
 _SIZE_SHIFT = 22
-_EVERY_LANE = (1 << _LANE_BITS) - 1
+_ATOMIC = 1 << 28
+_EVERY_LANE = _ATOMIC - 1
 
 Pointers = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
@@ -94,7 +95,10 @@ class Watch:
     def atomic(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
         """An atomic operation; the lanes that may do it. From here on the program may know of others."""
         self._synchronised = True
-        return self._bounded("atomic operation", pointers, mask, size)
+        allowed = self._bounded("atomic operation", pointers, mask, size)
+        for region, cells, who in self._cells(pointers, allowed, size):
+            region.writes[cells] = who | _ATOMIC
+        return allowed
 
     def _bounded(self, what: str, pointers: Pointers, mask: Mask, size: int) -> Mask:
         """`mask` less the lanes whose access does not lie in one region."""
@@ -137,11 +141,11 @@ class Watch:
     def _check(self, region: Region, last: NDArray[np.int64], who: NDArray[np.int64], does: str, did: str) -> None:
         """Notes a race with the last access to each element, where nothing put it before this one."""
         epoch = last >> _LANE_BITS
-        within = (epoch == self._epoch) & (last != who)
+        within = (epoch == self._epoch) & (last & ~_ATOMIC != who)
         if within.any():
             text = f"a lane {does} another {did} in '{region.name}' without a barrier between"
             self._note(FaultKind.RACE, text)
-        between = (epoch >= self._launch_begin) & (epoch < self._program_begin)
+        between = (epoch >= self._launch_begin) & (epoch < self._program_begin) & (last & _ATOMIC == 0)
         if between.any() and not self._synchronised:
             self._note(FaultKind.RACE, f"a program {does} another {did} in '{region.name}'")
 

@@ -134,6 +134,20 @@ def test_an_atomic_operation_may_tell_a_program_of_others(watch):
     assert watch.noted == []
 
 
+def test_reading_what_another_lane_updated_takes_a_barrier(watch):
+    watch.atomic(at(LANES[::-1]), np.ones(COUNT, bool), 4)
+    load(watch, LANES)
+    assert watch.kinds == [FaultKind.RACE]
+
+
+def test_atomic_operations_are_in_nobodys_way(watch):
+    for _ in range(2):
+        watch.atomic(at(np.zeros(COUNT, int)), np.ones(COUNT, bool), 4)
+        watch.begin_program()
+    load(watch, LANES)
+    assert watch.noted == []
+
+
 def test_launches_are_in_order(watch):
     store(watch, LANES)
     watch.begin_launch([Region.of("x", START, START + 4 * COUNT, 4)])
