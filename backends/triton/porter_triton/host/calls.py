@@ -32,6 +32,8 @@ def call(cx: Context, node: Call) -> Code:
         return Code("", Kind.STREAM)
     if name in table().dropped_calls:
         return SUCCESS
+    if name.endswith(("getCurrentDeviceProperties", "getDeviceProperties")):
+        return Code("", Kind.PROPERTIES)
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     if any(a.kind is Kind.ERROR for a in arguments):
         return SUCCESS

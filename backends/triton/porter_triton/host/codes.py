@@ -28,6 +28,7 @@ class Kind(StrEnum):
     STREAM = "stream"  # what Python does by itself: streams, events, contexts
     ERROR = "error"  # a runtime call's answer, always success
     RECORD = "record"  # `parts` are a struct's fields, called `names`
+    PROPERTIES = "properties"  # of the device
     NOTHING = "nothing"
     OTHER = "other"
 

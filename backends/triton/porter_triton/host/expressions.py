@@ -41,7 +41,7 @@ from porter_triton.host.table import table
 from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
 
-_LIMITS = {"INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "WARP_SIZE": 32, "warpSize": 32}
+_LIMITS = {"C10_WARP_SIZE": 32, "INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "WARP_SIZE": 32, "warpSize": 32}
 
 
 def expression(cx: Context, node: Expression) -> Code:
@@ -253,9 +253,11 @@ def _choice(cx: Context, node: Choice) -> Code:
 def cast(cx: Context, target: TypeName, value: Code, line: int) -> Code:
     """`(T)value`."""
     kind = cx.type(target)
-    if kind.pointers or value.kind in (Kind.POINTER, Kind.NOTHING):
+    if kind.pointers or value.kind is Kind.NOTHING:
         return _pointer_cast(cx, kind, value, line)
     wanted = cx.built_in(kind)
+    if value.kind is Kind.POINTER and isinstance(wanted, Arithmetic):
+        return Code(f"{value.text}.data_ptr()", Kind.INT, ctype=kind)
     if not isinstance(wanted, Arithmetic) or not value.is_number:
         return value
     if wanted.is_float:

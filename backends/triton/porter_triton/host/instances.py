@@ -41,6 +41,8 @@ def _of_class(name: TypeName) -> Kind:
         "array": Kind.SEQUENCE,
         "IntArrayRef": Kind.SEQUENCE, "TensorList": Kind.SEQUENCE, "void": Kind.NOTHING,
     }  # fmt: skip
+    if short == "cudaDeviceProp":
+        return Kind.PROPERTIES
     if short in _TENSORS:
         return Kind.TENSOR
     if short in _STRINGS:

@@ -34,7 +34,7 @@ def launch(cx: Context, node: Launch) -> None:
         raise Refusal(node.line, f"'{node.kernel.name}' does not take {len(arguments)} arguments")
     passed = {p.name: a for p, a in zip(tree.parameters, arguments, strict=False)}
     text = LaunchText(
-        arguments=_texts(passed),
+        arguments={**cx.constants, **_texts(passed)},
         grid=_three(grid),
         block=_three(block),
         shared_bytes=str(shared.constant) if shared.constant is not None else shared.text,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, TypeName
 from porter_triton.host import expressions
-from porter_triton.host.codes import ATOM, NONE, Code, Kind, sequence, truth
+from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
 from porter_triton.host.scope import Context
 from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
 
+_EMULATED = 4  # multiprocessors of the device that porter emulates
 _OF_DEVICE = {"is_cuda": True, "is_cpu": False}
 
 
@@ -19,8 +20,8 @@ def member(cx: Context, node: Member) -> Code:
         return owner.parts["xyz".index(node.name)]
     if owner.kind is Kind.RECORD:
         return record_field(owner, node.name, node.line)
-    if node.name == "multiProcessorCount":
-        return Code(_processors(cx), Kind.INT)
+    if owner.kind is Kind.PROPERTIES:
+        return device_property(cx, node.name, node.line)
     raise Refusal(node.line, f"the member '{node.name}' is not known")
 
 
@@ -31,9 +32,16 @@ def record_field(owner: Code, name: str, line: int) -> Code:
     raise Refusal(line, f"the member '{name}' is not known")
 
 
-def _processors(cx: Context) -> str:
-    device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
-    return f"torch.cuda.get_device_properties({device}).multi_processor_count"
+def device_property(cx: Context, name: str, line: int) -> Code:
+    """What host code asks of its device; without one there are as many multiprocessors as porter emulates."""
+    if name in table().device:
+        return integer(table().device[name])
+    if name != "multiProcessorCount":
+        raise Refusal(line, f"the property '{name}' of a device is not known")
+    if not cx.tensor:
+        return Code("torch.cuda.get_device_properties(None).multi_processor_count", Kind.INT)
+    asked = f"torch.cuda.get_device_properties({cx.tensor}.device).multi_processor_count"
+    return Code(f"{asked} if {cx.tensor}.is_cuda else {_EMULATED}", Kind.INT, CONDITIONAL)
 
 
 def method(cx: Context, node: Call, callee: Member) -> Code:
@@ -48,6 +56,8 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return _data(cx, owner, callee, node.line)
     if owner.kind is Kind.OPTIONS:
         return _option(owner, callee.name, arguments, node.line)
+    if owner.kind is Kind.DTYPE and callee.name == "scalarType":
+        return owner
     if owner.kind is Kind.DEVICE:
         return _device(owner, callee.name, node.line)
     if callee.name == "options":

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter.syntax.nodes import Binary, Call, Cast, Expression, Name, SizeOf, TypeName, Unary
-from porter_triton.host import expressions
+from porter_triton.host import expressions, methods
 from porter_triton.host.arithmetic import binary
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
+from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
 
 _ALLOCATIONS = ("cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "cudaMallocHost")
 _COPIES = ("cudaMemcpy", "cudaMemcpyAsync")
+_ASKS = (
+    "cudaGetDevice", "cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDeviceGetAttribute",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+)  # fmt: skip
 _FILLS = ("cudaMemset", "cudaMemsetAsync")
 
 
@@ -23,6 +30,10 @@ def memory_call(cx: Context, node: Call) -> bool:
         _copy(cx, node)
     elif name in _FILLS:
         _fill(cx, node)
+    elif name in ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync"):
+        _to_symbol(cx, node)
+    elif name in _ASKS:
+        _ask(cx, node, name)
     else:
         return False
     return True
@@ -40,6 +51,7 @@ def _allocate(cx: Context, node: Call) -> None:
     dtype = cx.dtype(meaning.ctype, node.line)
     count = elements(cx, node.arguments[1], meaning.ctype)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
+    cx.changed(meaning.text)
     cx.emit(f"{meaning.text} = torch.empty({count.text}, dtype=torch.{dtype}, device={device})", meaning.text)
 
 
@@ -142,6 +154,46 @@ def _copy_number(cx: Context, node: Call, target: Code | None, source: Code | No
         cx.emit(f"{expressions.flat(pointer)}[:1].fill_({source.text})")
     else:
         raise Refusal(node.line, "one of the ends of a copy must be memory")
+
+
+def _ask(cx: Context, node: Call, name: str) -> None:
+    """A question about the device, whose answer goes to a variable."""
+    if name == "cudaGetDeviceProperties":
+        return
+    target = _address(cx, node.arguments[0])
+    if target is None:
+        raise Refusal(node.line, "the answer must go to a variable of this function")
+    if name == "cudaDeviceGetAttribute":
+        asked = node.arguments[1].name if isinstance(node.arguments[1], Name) else ""
+        answer = methods.device_property(cx, table().attributes.get(asked, asked), node.line)
+    elif name.startswith("cudaOccupancy"):
+        threads = expressions.expression(cx, node.arguments[2])
+        resident = binary("/", integer(table().device["maxThreadsPerMultiProcessor"]), threads)
+        answer = Code(f"max(1, {resident.text})", Kind.INT)
+    else:
+        answer = integer(int(name == "cudaGetDeviceCount"))
+    cx.changed(target.text)
+    cx.emit(f"{target.text} = {answer.text}", target.text)
+
+
+def _to_symbol(cx: Context, node: Call) -> None:
+    """A `__constant__` variable becomes a tensor that the launches after it pass on."""
+    symbol = node.arguments[0]
+    if isinstance(symbol, Unary):
+        symbol = symbol.operand
+    known = [v for v in cx.unit.variables if isinstance(symbol, Name) and v.name == symbol.name]
+    if not known or len(node.arguments) > 3:
+        raise Refusal(node.line, "only a variable of the file as a whole can be copied to")
+    name, dtype = cx.python_name(known[-1].name), cx.dtype(known[-1].type, node.line)
+    device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
+    number = _address(cx, node.arguments[1])
+    if number is not None:
+        cx.emit(f"{name} = torch.full((1,), {number.text}, dtype=torch.{dtype}, device={device})", name)
+    else:
+        count = elements(cx, node.arguments[2], replace(known[-1].type, pointers=1))
+        source = _part(expressions.expression(cx, node.arguments[1]), count)
+        cx.emit(f"{name} = {source}.to({device})", name)
+    cx.constants[known[-1].name] = name
 
 
 def _part(pointer: Code, count: Code) -> str:

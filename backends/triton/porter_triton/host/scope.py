@@ -60,6 +60,7 @@ class Context:
     changes: dict[str, int] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
     tensor: str = ""
+    constants: dict[str, str] = field(default_factory=dict)  # tensors for `__constant__` variables, by these
     depth: int = 0  # of Python's suites
 
     def find(self, name: str) -> Binding | None:

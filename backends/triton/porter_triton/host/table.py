@@ -41,6 +41,8 @@ class Table:
     from_sizes: frozenset[str]
     like: frozenset[str]
     dtypes: Mapping[str, str]
+    device: Mapping[str, int]
+    attributes: Mapping[str, str]
     dropped_calls: frozenset[str]
     dropped_types: frozenset[str]
     streams: frozenset[str]
@@ -59,6 +61,8 @@ def table() -> Table:
         from_sizes=_words(raw["factories"]["sizes"]),
         like=_words(raw["factories"]["like"]),
         dtypes=raw["dtypes"],
+        device=raw["device"],
+        attributes=raw["attributes"],
         dropped_calls=_words(raw["dropped"]["calls"]),
         dropped_types=_words(raw["dropped"]["types"]),
         streams=_words(raw["dropped"]["streams"]),

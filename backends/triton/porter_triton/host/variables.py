@@ -12,7 +12,7 @@ from porter_triton.host.methods import options_of
 from porter_triton.host.scope import Closure, Context
 from porter_triton.refusal import Refusal
 
-_INLINE = (Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING)
+_INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING)
 
 
 def declare(cx: Context, variable: Variable) -> None:
@@ -55,8 +55,8 @@ def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
     if kind is Kind.DIM3:
         _extents(cx, variable, (integer(1), integer(1), integer(1)))
         return
-    if kind is Kind.OPTIONS:
-        cx.bind(variable.name, options_of())
+    if kind in (Kind.OPTIONS, Kind.PROPERTIES):
+        cx.bind(variable.name, options_of() if kind is Kind.OPTIONS else Code("", kind))
         return
     structs = cx.unit.struct(cx.type(variable.type).name)
     if kind is Kind.OTHER and structs:
