@@ -18,6 +18,7 @@ from triton.runtime.interpreter import InterpreterError
 
 from porter.contract.dtype import DType
 from porter.simt.job import Fault, FaultKind, TensorValue, Value
+from porter_triton.confine import confine
 from porter_triton.frames import Task, read_frame, write_frame
 from porter_triton.interpreter import Interpreter, Observation
 from porter_triton.load import load
@@ -37,6 +38,7 @@ def main() -> None:
     np.seterr(all="ignore")  # a device does not warn either
     _fill_fresh_memory()
     server = _Server(Path(sys.argv[1]))
+    confine(Path.cwd())
     write_frame(replies, b"")
     while (frame := read_frame(sys.stdin.buffer)) is not None:
         for part in server.answer(pickle.loads(frame)):

@@ -1,7 +1,11 @@
 """What a generated module may do, well and badly: run by the tests of the worker, never imported here."""
 
 import os
+import socket
+import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import torch
 import triton
@@ -113,6 +117,27 @@ def abort():
 
 def hog():
     return torch.ones(1 << 36)
+
+
+def write(name):
+    Path(("inside.txt", "/tmp/outside.txt", "/dev/null")[name]).write_text("text")
+
+
+def connect():
+    socket.create_connection(("127.0.0.1", 9))
+
+
+def start(how):
+    if how:
+        os.fork()
+    else:
+        subprocess.run(["/bin/true"], check=True)
+
+
+def thread():
+    started = threading.Thread(target=int)
+    started.start()
+    started.join()
 
 
 def chatter(x):

@@ -108,3 +108,17 @@ def test_what_does_not_come_to_an_end_is_ended_and_the_next_run_is_served(call, 
     assert not run.finished
     assert (only(run).kind, only(run).fatal) == (kind, True)
     assert call("doubled", np.ones(1)).finished
+
+
+@pytest.mark.parametrize(("function", "arguments"), [("write", (0,)), ("write", (2,)), ("thread", ())])
+def test_what_stays_in_the_process_and_its_folder_is_allowed(call, function, arguments):
+    assert call(function, *arguments).finished
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [("write", (1,)), ("connect", ()), ("start", (0,)), ("start", (1,))]
+)
+def test_what_leaves_the_process_is_refused(call, function, arguments):
+    fault = only(call(function, *arguments))
+    assert fault.kind is FaultKind.HOST_CHECK
+    assert fault.message.startswith("PermissionError")
