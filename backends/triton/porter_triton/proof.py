@@ -21,6 +21,8 @@ from porter_triton.naming import function_of
 from porter_triton.run import Worker
 from porter_triton.targets import targets
 
+_NOT_COMPILED = "PORT1810"
+
 
 @contextmanager
 def interpreted(port: Port, target: Target, cache: Path, limits: Limits) -> Iterator[InterpretedPort]:
@@ -82,7 +84,7 @@ class InterpretedPort:
         if found is None:
             return tuple(device.arch for device in self.devices)
         place = f"{self.module.name}:{found.line}: " if found.line else ""
-        because = f"{place}{found.kernel} does not compile for {found.arch}: {found.message}"
+        because = f"{_NOT_COMPILED}: {place}{found.kernel} does not compile for {found.arch}: {found.message}"
         return NotBuilt(because, because)
 
 
