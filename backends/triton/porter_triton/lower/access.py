@@ -16,7 +16,7 @@ from porter_triton.lower.places import (
     Memory,
     Place,
     SharedArray,
-    SharedRecords,
+    Columns,
     Slot,
     Variable,
     View,
@@ -35,8 +35,8 @@ def load(cx: Context, place: Place, line: int) -> Value:
     if isinstance(place, Variable):
         return read(place)
     if isinstance(place, Members):
-        return Fields(place.type, tuple((name, load(cx, field, line)) for name, field in place.fields.items()))
-    if isinstance(place, LocalArray | SharedArray | SharedRecords):
+        return Fields(place.type, tuple((name, _content(cx, field, line)) for name, field in place.fields.items()))
+    if isinstance(place, LocalArray | SharedArray | Columns):
         return Address(place, number(0))
     if isinstance(place, Memory):
         return memory.load(cx, place, line)
@@ -52,6 +52,14 @@ def load(cx: Context, place: Place, line: int) -> Value:
         return shared.load(cx, place.array, place.offset, line)
     columns = ((name, Slot(array, place.offset)) for name, array in place.array.fields.items())
     return Fields(place.array.element, tuple((name, load(cx, slot, line)) for name, slot in columns))
+
+
+def _content(cx: Context, place: Place, line: int) -> Value:
+    """What a field holds: an array by value."""
+    array = place.array if isinstance(place, Slot) and place.extents else place
+    if isinstance(array, LocalArray):
+        return locals_.elements([load(cx, e, line) for e in array.elements], array.element)
+    return load(cx, place, line)
 
 
 def read(variable: Variable) -> Scalar:
@@ -86,6 +94,11 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
             raise Refusal(line, f"what is assigned to a `{place.type.name}` is none")
         for name, field in place.fields.items():
             store(cx, field, value.field(name), line)
+    elif isinstance(place, LocalArray) and isinstance(value, Fields) and len(value.values) == place.count:
+        for element, (_, part) in zip(place.elements, value.values, strict=True):
+            store(cx, element, part, line)
+    elif isinstance(place, Slot) and place.extents and isinstance(value, Fields):
+        store(cx, place.array, value, line)
     elif isinstance(place, Cursor):
         if not isinstance(value, Address) or value.place is not place.array:
             raise Refusal(line, "a pointer is set to point into another array than before")

@@ -113,7 +113,9 @@ def _convert_pointer(value: Scalar, type_: Arithmetic | Pointer, line: int) -> S
     if isinstance(type_, Pointer) and isinstance(value.type, Pointer):
         return value
     if type_ is BOOL:
-        raise Refusal(line, "a pointer is used as a condition")
+        return _compare_pointers("!=", value, number(0), line)
+    if isinstance(type_, Arithmetic) and type_.bits == 64 and not type_.is_float and value.constant is None:
+        return cast_text(replace(value, type=type_, bases=frozenset()), type_)
     if isinstance(type_, Pointer) and value.constant == 0:
         raise Refusal(line, "a null pointer is used as a value")
     raise Refusal(line, "an integer is made of a pointer, or a pointer of an integer")
@@ -257,7 +259,7 @@ def narrowed(value: Scalar) -> Scalar | None:
 def compare(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
     """A comparison, as a bool."""
     if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):
-        raise Refusal(line, "pointers are compared")
+        return _compare_pointers(operator, left, right, line)
     type_ = common(left.type, right.type)
     if left.constant is not None and right.constant is not None:
         return number(_python_compare(operator, left.constant, right.constant, type_), BOOL)
@@ -283,6 +285,18 @@ def compare(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
 
     reversible = not type_.is_float or operator in {"==", "!="}
     return replace(build(operator), opposite=build(_COMPARISONS[operator]) if reversible else None)
+
+
+def _compare_pointers(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
+    """A comparison of a parameter with null: Triton's is None where torch's is."""
+    pointer, other = (left, right) if isinstance(left.type, Pointer) else (right, left)
+    if other.constant != 0 or not pointer.is_name or pointer.varying or operator not in {"==", "!="}:
+        raise Refusal(line, "pointers are compared")
+    missing = Scalar(f"{pointer.text} is None", BOOL, False, COMPARE, loose=True, static=True)
+    present = replace(missing, text=f"{pointer.text} is not None")
+    if operator == "==":
+        return replace(missing, opposite=present)
+    return replace(present, opposite=missing)
 
 
 def _pins(left: Scalar, right: Scalar) -> tuple[tuple[Digit, int], ...]:

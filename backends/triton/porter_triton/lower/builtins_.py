@@ -22,6 +22,7 @@ from porter_triton.lower.values import Fields, Scalar, Value, number
 _FLOAT_MAX = 3.4028234663852886e38
 _CONSTANTS: dict[str, tuple[float, Arithmetic]] = {
     "warpSize": (32, INT),
+    "C10_WARP_SIZE": (32, INT),
     "true": (1, INT),
     "false": (0, INT),
     "NULL": (0, LONG),

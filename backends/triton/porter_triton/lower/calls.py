@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Call, Member, Name, TypeName
-from porter.syntax.unit import FunctionTree, StructTree
-from porter_triton.lower import access, expressions, inline, intrinsics, locals_, resolve
-from porter_triton.lower.context import Closure, Context
-from porter_triton.lower.places import Held, LocalArray, Members, Place, SharedArray, SharedRecords, Slot, Variable
+from porter.syntax.nodes import Call, Expression, Lambda, Member, Name, TypeName
+from porter_triton.lower import access, expressions, inline, intrinsics, locals_, resolve, structs
+from porter_triton.lower.context import Closure, Context, FunctionName
+from porter_triton.lower.places import Held, Members, Place
 from porter_triton.lower.types import BUILT_IN, Arithmetic, Array, Pointer, Record, Type
-from porter_triton.lower.values import Address, Bits, Fields, Scalar, Value
+from porter_triton.lower.values import Bits, Fields, Value
 from porter_triton.refusal import Refusal
 
-_PLACES = Variable | Members | LocalArray | SharedArray | SharedRecords | Slot | Held
+Argument = Place | Closure | FunctionName
 
 
 def call(cx: Context, node: Call) -> Value:
@@ -21,27 +20,69 @@ def call(cx: Context, node: Call) -> Value:
         return _named(cx, callee, node)
     if isinstance(callee, Member):
         return _method(cx, callee, node)
-    return _object(cx, access.load(cx, expressions.place(cx, callee), node.line), node)
+    return _object(cx, expressions.place(cx, callee), node)
+
+
+def place(cx: Context, node: Call) -> Place:
+    """What a call names: functions may return a reference."""
+    cx.reference = None
+    value = call(cx, node)
+    found, cx.reference = cx.reference, None
+    return found if found is not None else Held(value)
 
 
 def _named(cx: Context, callee: Name, node: Call) -> Value:
     bound = cx.find(callee.name)
-    if isinstance(bound, Closure):
-        return inline.closure(cx, bound, arguments(cx, node), node)
+    if isinstance(bound, Closure | FunctionName):
+        return apply_to(cx, bound, arguments(cx, node), node)
     if isinstance(bound, TypeName | Arithmetic | Pointer | Record | Array):
         return _constructed(cx, resolve.type_of(cx, TypeName(callee.name), node.line), node)
     if bound is not None:
-        return _object(cx, access.load(cx, expressions.place(cx, callee), node.line), node)
-    candidates = tuple(f for f in cx.unit.named(callee.name) if f.head.space != "global" and "device" in f.head.space)
+        return _object(cx, expressions.place(cx, callee), node)
+    candidates = tuple(f for f in cx.unit.named(callee.name) if "device" in f.head.space or _is_constexpr(f.head.space))
     if candidates:
         return inline.function(cx, candidates, callee.template, arguments(cx, node), node)
     made = intrinsics.call(cx, callee, node)
     if made is not None:
         return made
+    own = _own_method(cx, callee.name)
+    if own is not None:
+        return method(cx, own, callee.name, callee.template, arguments(cx, node), node)
     if callee.name in BUILT_IN or cx.unit.struct(callee.name) or _is_alias(cx, callee.name):
         type_ = resolve.type_of(cx, TypeName(callee.name, callee.template), node.line)
         return _constructed(cx, type_, node)
+    static = _static_method(cx, callee, node)
+    if static is not None:
+        return static
     raise Refusal(node.line, f"`{callee.name}` is called, which is not known")
+
+
+def _is_constexpr(space: str) -> bool:
+    return space == "host"  # a constexpr function may be called from device code
+
+
+def _own_method(cx: Context, name: str) -> Place | None:
+    """The object whose method, being lowered, calls another by its bare name."""
+    this = cx.find("this")
+    if not isinstance(this, Held):
+        return None
+    owner = expressions.pointee(cx, this.value, 0)
+    return owner if structs.methods(cx, access.place_type(owner), name) else None
+
+
+def _static_method(cx: Context, callee: Name, node: Call) -> Value | None:
+    """`Struct<T>::method(...)`."""
+    if "::" not in callee.name:
+        return None
+    owner, name = callee.name.rsplit("::", 1)
+    bound = cx.find(owner)
+    if bound is None and not cx.unit.struct(owner) and not _is_alias(cx, owner):
+        return None
+    type_ = resolve.type_of(cx, TypeName(owner, callee.template), node.line)
+    candidates = structs.methods(cx, type_, name)
+    if not candidates or not isinstance(type_, Record):
+        return None
+    return inline.function(cx, candidates, (), arguments(cx, node), node, scope_of=type_)
 
 
 def _is_alias(cx: Context, name: str) -> bool:
@@ -49,24 +90,42 @@ def _is_alias(cx: Context, name: str) -> bool:
     return any(a.name.rsplit("::", maxsplit=1)[-1] == plain for a in cx.unit.aliases)
 
 
-def arguments(cx: Context, node: Call) -> tuple[Place | Closure, ...]:
+def arguments(cx: Context, node: Call) -> tuple[Argument, ...]:
     """The arguments as places, so that references can bind to them."""
-    return tuple(_argument(cx, a) for a in node.arguments)
+    return tuple(argument(cx, a) for a in node.arguments)
 
 
-def _argument(cx: Context, node: object) -> Place | Closure:
-    from porter.syntax.nodes import Lambda  # noqa: PLC0415
-
+def argument(cx: Context, node: Expression) -> Argument:
+    """One argument."""
     if isinstance(node, Lambda):
         return Closure(node, tuple(cx.scopes))
     if isinstance(node, Name):
         bound = cx.find(node.name)
-        if isinstance(bound, Closure):
+        if isinstance(bound, Closure | FunctionName):
             return bound
-    return expressions.place(cx, node)  # type: ignore[arg-type]
+        if bound is None and cx.unit.named(node.name):
+            return FunctionName(node.name)
+    return expressions.place(cx, node)
+
+
+def apply(cx: Context, functor: Argument, values: tuple[Value, ...], node: Call) -> Value:
+    """Call what an argument is with values."""
+    return apply_to(cx, functor, tuple(Held(v) for v in values), node)
+
+
+def apply_to(cx: Context, functor: Argument, given: tuple[Argument, ...], node: Call) -> Value:
+    """Call what an argument is."""
+    if isinstance(functor, Closure):
+        return inline.closure(cx, functor, given, node)
+    if isinstance(functor, FunctionName):
+        template = node.callee.template if isinstance(node.callee, Name) else ()
+        return inline.function(cx, cx.unit.named(functor.name), template, given, node)
+    return method(cx, functor, "operator()", (), given, node)
 
 
 def _constructed(cx: Context, type_: Type, node: Call) -> Value:
+    if isinstance(type_, Record) and any(isinstance(a, Lambda) for a in node.arguments):
+        raise Refusal(node.line, "a struct is made of a lambda")
     values = tuple(expressions.value(cx, a) for a in node.arguments)
     if isinstance(type_, Record):
         return construct(cx, type_, values, node.line)
@@ -78,9 +137,14 @@ def _constructed(cx: Context, type_: Type, node: Call) -> Value:
 
 
 def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) -> Value:
-    """`T{a, b}`: field by field, what is missing is zero; `T(a)` of a T is a copy."""
+    """`T(a, b)`: by a constructor of the source's, else field by field, where what is missing is zero."""
     if len(values) == 1 and isinstance(values[0], Fields | Bits) and values[0].type == type_:
         return values[0]
+    if structs.methods(cx, type_, _plain(type_.name)):
+        node = cx.implied(type_.name, line)
+        place_ = locals_.variable(cx, "made", type_, node, line)
+        initialise(cx, place_, type_, tuple(Held(v) for v in values), node)
+        return access.load(cx, place_, line)
     if len(values) > len(type_.fields):
         raise Refusal(line, f"`{type_.name}` is made of more values than it has fields")
     made = []
@@ -90,6 +154,29 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
     return Fields(type_, tuple(made))
 
 
+def _plain(name: str) -> str:
+    return name.rsplit("::", maxsplit=1)[-1]
+
+
+def initialise(cx: Context, place_: Place, type_: Record, given: tuple[Argument, ...], node: Call) -> None:
+    """Give a struct variable the values of its fields' initialisers, then call its constructor."""
+    tree = structs.tree_of(cx, type_)
+    if tree is None or not isinstance(place_, Members):
+        return
+    for field in tree.fields:
+        if field.value is not None and field.storage != "static" and field.name in place_.fields:
+            with cx.scope(wall=True):
+                structs.bind_members(cx, type_, node.line)
+                value = expressions.value(cx, field.value)
+            access.store(cx, place_.fields[field.name], value, node.line)
+    constructors = structs.methods(cx, type_, _plain(type_.name))
+    fitting = tuple(c for c in constructors if inline.accepts(c, len(given)))
+    if fitting:
+        inline.function(cx, fitting, (), given, node, this=place_)
+    elif given:
+        raise Refusal(node.line, f"no constructor of `{type_.name}` takes what it is given")
+
+
 def _method(cx: Context, callee: Member, node: Call) -> Value:
     owner = expressions.place(cx, callee.owner)
     if callee.arrow:
@@ -97,32 +184,30 @@ def _method(cx: Context, callee: Member, node: Call) -> Value:
     made = intrinsics.method(cx, owner, callee, node)
     if made is not None:
         return made
-    return method(cx, owner, callee.name, callee.template, node)
+    return method(cx, owner, callee.name, callee.template, arguments(cx, node), node)
 
 
-def method(cx: Context, owner: Place, name: str, template: tuple[object, ...], node: Call) -> Value:
+def method(
+    cx: Context, owner: Place, name: str, template: tuple[object, ...], given: tuple[Argument, ...], node: Call
+) -> Value:
     """`owner.name(...)`."""
-    type_ = access.place_type(owner)
-    struct = struct_of(cx, type_)
-    candidates = () if struct is None else tuple(m for m in struct.methods if m.head.name == name)
+    candidates = structs.methods(cx, access.place_type(owner), name)
     if not candidates:
         raise Refusal(node.line, f"`{name}` is called on what has no such method")
-    return inline.function(cx, candidates, template, arguments(cx, node), node, this=owner)
+    return inline.function(cx, candidates, template, given, node, this=owner)
 
 
-def struct_of(cx: Context, type_: Type | None) -> StructTree | None:
-    """The definition of a record's type."""
-    if not isinstance(type_, Record):
-        return None
-    found = cx.unit.struct(type_.name)
-    return found[-1] if found else None
+def method_place(cx: Context, owner: Place, name: str, given: tuple[Argument, ...], node: Call) -> Place:
+    """What `owner.name(...)` names."""
+    cx.reference = None
+    value = method(cx, owner, name, (), given, node)
+    found, cx.reference = cx.reference, None
+    return found if found is not None else Held(value)
 
 
-def _object(cx: Context, held: Value, node: Call) -> Value:
+def _object(cx: Context, held: Place, node: Call) -> Value:
     """A functor's call."""
-    if isinstance(held, Fields):
-        return method(cx, Held(held), "operator()", (), node)
-    raise Refusal(node.line, "what is called is no function")
+    return method(cx, held, "operator()", (), arguments(cx, node), node)
 
 
 def operator(cx: Context, symbol: str, operands: tuple[Value, ...], line: int) -> Value:
@@ -130,20 +215,17 @@ def operator(cx: Context, symbol: str, operands: tuple[Value, ...], line: int) -
     made = intrinsics.vector_operator(cx, symbol, operands, line)
     if made is not None:
         return made
-    node = Call(Name(f"operator{symbol}"), (), line)
+    node = cx.implied(f"operator{symbol}", line)
     places: tuple[Place, ...] = tuple(Held(o) for o in operands)
-    candidates = tuple(f for f in cx.unit.functions if f.head.name == f"operator{symbol}" and not f.head.scope)
-    candidates = candidates or tuple(f for f in cx.unit.functions if f.head.name == f"operator{symbol}")
+    candidates = tuple(f for f in cx.unit.functions if f.head.name == f"operator{symbol}")
     fitting = tuple(f for f in candidates if len(f.parameters) == len(operands))
-    if fitting:
+    if fitting and inline.fits(cx, fitting, places, line):
         return inline.function(cx, fitting, (), places, node)
     first = operands[0]
-    struct = struct_of(cx, first.type) if isinstance(first, Fields) else None
-    if struct is not None:
-        methods = tuple(m for m in struct.methods if m.head.name == f"operator{symbol}")
-        if methods:
-            return inline.function(cx, methods, (), places[1:], node, this=places[0])
+    candidates = structs.methods(cx, first.type, f"operator{symbol}") if isinstance(first, Fields) else ()
+    if candidates:
+        return inline.function(cx, candidates, (), places[1:], node, this=places[0])
     raise Refusal(line, f"`{symbol}` on a struct that does not define it")
 
 
-__all__ = ["Address", "FunctionTree", "Scalar", "call", "construct", "method", "operator", "struct_of"]
+__all__ = ["BUILT_IN", "Array", "Pointer", "Type", "apply", "call", "construct", "method", "operator", "place"]

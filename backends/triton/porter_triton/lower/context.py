@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from porter.syntax.nodes import Lambda, TypeName
+from porter.syntax.nodes import Call, Lambda, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.assigned import assigned_names
@@ -15,7 +15,7 @@ from porter_triton.lower.launch import LaunchInfo, LoweredParameter
 from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.places import Key, Place, Variable
 from porter_triton.lower.types import Type
-from porter_triton.lower.values import Address, Fields, Scalar, both
+from porter_triton.lower.values import Address, Bits, Fields, Group, Scalar, both
 
 
 @dataclass(slots=True)
@@ -27,12 +27,20 @@ class Decisions:
     tensors: set[Key] = field(default_factory=set)  # local arrays indexed by what is not known here
     stored: set[str] = field(default_factory=set)  # buffers written
     loaded: set[str] = field(default_factory=set)  # buffers read
+    made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
     rounds: dict[Key, frozenset[str]] = field(default_factory=dict)  # buffers written in a loop
 
     @property
     def size(self) -> int:
         """How much is known."""
         return sum(map(len, (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.rounds)))
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionName:
+    """A function by name, as an argument."""
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,7 @@ class Closure:
     scopes: tuple[Scope, ...]
 
 
-Binding = Place | Fields | Address | Scalar | Closure | TypeName | Type
+Binding = Place | Fields | Address | Scalar | Bits | Group | Closure | FunctionName | TypeName | Type
 
 
 @dataclass(slots=True)
@@ -107,6 +115,8 @@ class Context:
     changes: list[frozenset[str]] = field(default_factory=list)
     digits: dict[Digit, Scalar] = field(default_factory=dict)
     commenting: bool = False
+    counts: dict[object, int] = field(default_factory=dict)
+    reference: Place | None = None  # what the reference that a call returned is bound to
     discarded: object = None  # the call whose value nobody uses
     changing: dict[int, frozenset[str]] = field(default_factory=dict)
     prologue: Suite = field(default_factory=Suite)
@@ -159,6 +169,12 @@ class Context:
     def key(self, node: object, part: str = "") -> Key:
         """What names `node` in every pass."""
         return (*self.path, id(node), part)
+
+    def implied(self, name: str, line: int) -> Call:
+        """A call that the source only implies, the same node in every pass."""
+        key = (self.path, name, line)
+        self.counts[key] = self.counts.get(key, 0) + 1
+        return self.decisions.made.setdefault((key, self.counts[key]), Call(Name(name, (), line), (), line))
 
     # Masks
 

@@ -85,6 +85,12 @@ def _take_apart(cx: Context, flat: bool) -> None:
             cx.digits.setdefault(top.digit, Scalar(cx.thread, INT, True, interval=whole.interval, affine=top))
 
 
+def rank(cx: Context) -> Scalar:
+    """The thread's number in its block."""
+    known = thread_digit(1, cx.threads or UNBOUNDED, top=True)
+    return Scalar(cx.thread, UINT, True, held=INT, interval=(0, (cx.threads or 1024) - 1), affine=known)
+
+
 def text_of(cx: Context, terms: tuple[tuple[Digit, int], ...]) -> Scalar:
     """A sum of digits as an expression."""
     total: Scalar | None = None

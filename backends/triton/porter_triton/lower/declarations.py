@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
-from porter_triton.lower import access, expressions, locals_, resolve, shared_arrays
+from porter_triton.lower import access, calls, expressions, locals_, resolve, shared_arrays
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
 from porter_triton.lower.types import INT, Arithmetic, Pointer, Record, Type
-from porter_triton.lower.values import Address, Bits, Fields, Value, number
+from porter_triton.lower.values import Address, Bits, Fields, Group, Value, number
 from porter_triton.refusal import Refusal
 
 
@@ -36,7 +36,7 @@ def _place(cx: Context, node: Declared) -> Place | Closure:
         raise Refusal(node.line, f"`{node.name}` is static")
     if node.type.reference and node.value is not None:
         return _pinned(cx, expressions.place(cx, node.value))
-    if node.type.name == "auto":
+    if node.type.name == "auto" or node.type.name.startswith("cooperative_groups::"):
         if node.value is None:
             raise Refusal(node.line, f"`{node.name}` is `auto` without a value")
         return hold(cx, node.name, expressions.value(cx, node.value), node, node.line)
@@ -53,7 +53,10 @@ def _place(cx: Context, node: Declared) -> Place | Closure:
 
 
 def _default(cx: Context, node: Declared, type_: Record) -> Place:
-    return locals_.variable(cx, node.name, type_, node, node.line)
+    """A struct variable without a value: its constructor and the values of its fields count."""
+    place = locals_.variable(cx, node.name, type_, node, node.line)
+    calls.initialise(cx, place, type_, (), cx.implied(type_.name, node.line))
+    return place
 
 
 def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
@@ -75,6 +78,8 @@ def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
 def hold(cx: Context, name: str, value: Value, node: object, line: int) -> Place:
     """A variable that begins with `value`."""
     changes = name in cx.changes[-1]
+    if isinstance(value, Group):
+        return Held(value)
     if isinstance(value, Fields):
         place = locals_.variable(cx, name, value.type, node, line)
         access.store(cx, place, value, line)
@@ -119,7 +124,7 @@ def _array(cx: Context, node: Declared, type_: Type) -> Place:
     array = locals_.declare(cx, node.name, type_, count, node, node.line)
     if items is not None:
         flat = _flattened(items)
-        locals_.fill(cx, array, [initial(cx, type_, item, node.line) for item in flat], node.line)
+        locals_.fill(cx, array, count, [initial(cx, type_, item, node.line) for item in flat], node.line)
     return Slot(array, number(0), extents) if len(extents) > 1 else array
 
 

@@ -25,7 +25,7 @@ from porter.syntax.nodes import (
     Unread,
     Update,
 )
-from porter_triton.lower import access, builtins_, calls, locals_, memory, resolve, views
+from porter_triton.lower import access, builtins_, calls, globals_, locals_, memory, resolve, statements, structs, views
 from porter_triton.lower.arithmetic import (
     binary,
     complement,
@@ -37,6 +37,7 @@ from porter_triton.lower.arithmetic import (
     negative,
     settled,
 )
+from porter_triton.lower.assigned import walk
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.emit import Suite
 from porter_triton.lower.places import (
@@ -47,7 +48,7 @@ from porter_triton.lower.places import (
     Memory,
     Place,
     SharedArray,
-    SharedRecords,
+    Columns,
     Slot,
     Variable,
     View,
@@ -66,7 +67,7 @@ from porter_triton.lower.types import (
     common,
     size,
 )
-from porter_triton.lower.values import Address, Bits, Fields, Nothing, Scalar, Value, both, negation, number
+from porter_triton.lower.values import Address, Bits, Fields, Group, Nothing, Scalar, Value, both, negation, number
 from porter_triton.refusal import Refusal
 
 
@@ -112,6 +113,10 @@ def place(cx: Context, node: Expression) -> Place:
         return _member(cx, node)
     if isinstance(node, Unary) and node.operator == "*":
         return pointee(cx, value(cx, node.operand), node.line)
+    if isinstance(node, Call):
+        return calls.place(cx, node)
+    if isinstance(node, Choice):
+        return _chosen_place(cx, node)
     if isinstance(node, Assign | Update):
         value(cx, node)
         return place(cx, node.target if isinstance(node, Assign) else node.operand)
@@ -120,12 +125,19 @@ def place(cx: Context, node: Expression) -> Place:
     return Held(value(cx, node))
 
 
+def _chosen_place(cx: Context, node: Choice) -> Place:
+    chosen = truth(cx, node.condition)
+    if chosen.constant is not None:
+        return place(cx, node.yes if chosen.constant else node.no)
+    return Held(_choice(cx, node))
+
+
 def pointee(cx: Context, pointer: Value, line: int) -> Place:
     """What a pointer points to."""
     if isinstance(pointer, Address):
         if pointer.view is not None:
             return views.pointee(pointer, line)
-        if isinstance(pointer.place, LocalArray | SharedArray | SharedRecords):
+        if isinstance(pointer.place, LocalArray | SharedArray | Columns):
             return Slot(pointer.place, pointer.offset)
         if pointer.offset.constant != 0:
             raise Refusal(line, "an address is advanced beyond the variable it is that of")
@@ -138,15 +150,26 @@ def pointee(cx: Context, pointer: Value, line: int) -> Place:
 def _named_place(cx: Context, node: Name) -> Place:
     bound = cx.find(node.name)
     if bound is None:
-        known = builtins_.name(cx, node)
-        if known is None:
-            raise Refusal(node.line, f"`{node.name}` is not known")
-        return Held(known)
-    if isinstance(bound, Scalar | Fields | Address | Bits):
+        return _global_place(cx, node)
+    if isinstance(bound, Scalar | Fields | Address | Bits | Group):
         return Held(bound)
-    if isinstance(bound, Variable | Members | LocalArray | SharedArray | SharedRecords | Cursor | Slot | View | Memory | Held):
+    if isinstance(bound, Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held):
         return bound
     raise Refusal(node.line, f"`{node.name}` is used as a value")
+
+
+def _global_place(cx: Context, node: Name) -> Place:
+    known = builtins_.name(cx, node)
+    if known is not None:
+        return Held(known)
+    found = globals_.place(cx, node)
+    if found is None and "::" in node.name:
+        owner, member = node.name.rsplit("::", 1)
+        constant_ = structs.member_value(cx, owner, node.template, member, node.line)
+        found = Held(constant_) if constant_ is not None else None
+    if found is None:
+        raise Refusal(node.line, f"`{node.name}` is not known")
+    return found
 
 
 def _element(cx: Context, node: Subscript) -> Place:
@@ -160,6 +183,8 @@ def _element(cx: Context, node: Subscript) -> Place:
         return pointee(cx, add(cx, "+", held, index, node.line), node.line)
     if isinstance(held, Scalar) and isinstance(held.type, Pointer):
         return pointee(cx, memory.step(held, index, "+", node.line), node.line)
+    if isinstance(held, Fields | Bits):
+        return calls.method_place(cx, owner, "operator[]", (Held(index),), cx.implied("operator[]", node.line))
     raise Refusal(node.line, "what is subscripted is neither an array nor a pointer")
 
 
@@ -170,9 +195,10 @@ def _member(cx: Context, node: Member) -> Place:
 
 def field(cx: Context, owner: Place, name: str, line: int) -> Place:
     """The field `name` of what `owner` holds."""
-    if isinstance(owner, Members) and name in owner.fields:
-        return owner.fields[name]
-    if isinstance(owner, Slot) and isinstance(owner.array, SharedRecords) and name in owner.array.fields:
+    if isinstance(owner, Members):
+        if name in owner.fields:
+            return owner.fields[name]
+    if isinstance(owner, Slot) and isinstance(owner.array, Columns) and name in owner.array.fields:
         return Slot(owner.array.fields[name], owner.offset)
     if isinstance(owner, Slot) and isinstance(owner.array, LocalArray):
         inner = locals_.element(cx, owner.array, owner.offset, line)
@@ -181,6 +207,9 @@ def field(cx: Context, owner: Place, name: str, line: int) -> Place:
         return memory.field(owner, name, line)
     if isinstance(owner, View):
         return _viewed_field(cx, owner, name, line)
+    static = structs.static_value(cx, access.place_type(owner), name, line)
+    if static is not None:
+        return Held(static)
     held = access.load(cx, owner, line)
     if isinstance(held, Bits):
         return Held(views.field(held, name, line))
@@ -214,10 +243,10 @@ def _viewed(cx: Context, owner: Place, type_: Type, line: int) -> Place:
 
 
 def _literal(cx: Context, node: Literal) -> Value:
-    if isinstance(node.value, str):
-        raise Refusal(node.line, "a string is used as a value")
     if node.type == "nullptr":
         return number(0, LONG)
+    if isinstance(node.value, str):
+        raise Refusal(node.line, "a string is used as a value")
     type_ = BUILT_IN.get(node.type)
     if not isinstance(type_, Arithmetic):
         raise Refusal(node.line, f"a literal of type `{node.type}`")
@@ -260,9 +289,9 @@ def address_of(target: Place, line: int) -> Scalar | Address:
         return Address(array, number(0), target.type)
     if isinstance(target, Slot) and target.extents:
         return Address(target.array, target.offset)
-    if isinstance(target, LocalArray | SharedArray | SharedRecords):
+    if isinstance(target, LocalArray | SharedArray | Columns):
         return Address(target, number(0))
-    if isinstance(target, Held) and isinstance(target.value, Scalar | Fields):
+    if isinstance(target, Held) and isinstance(target.value, Scalar | Fields | Bits):
         return Address(target, number(0))
     if isinstance(target, Slot) and not target.extents:
         return Address(target.array, target.offset)
@@ -385,6 +414,11 @@ def _short_circuit(cx: Context, node: Binary) -> Scalar:
     decisive = node.operator == "||"
     if left.constant is not None:
         return left if bool(left.constant) == decisive else truth(cx, node.right)
+    if left.static and not _only_compares(node.right):
+        either: Callable[[], Value] = lambda: number(decisive, BOOL)
+        right_: Callable[[], Value] = lambda: truth(cx, node.right)
+        yes, no = (either, right_) if decisive else (right_, either)
+        return access.scalar(statements.chosen(cx, left, yes, no, node), node.line)
     if acts(node.right):
         left = frozen(cx, left)
     with cx.where(negation(left) if decisive else left):
@@ -392,10 +426,57 @@ def _short_circuit(cx: Context, node: Binary) -> Scalar:
     return disjunction(left, right) if decisive else both(left, right)
 
 
+def known_part(cx: Context, node: Expression) -> tuple[Expression, Expression] | None:
+    """`a && b` where a is known when Triton compiles: a, and what remains; None for any other condition."""
+    terms = _conjuncts(node)
+    if len(terms) < 2:
+        return None
+    known = [t for t in terms if _is_known(cx, t)]
+    rest = [t for t in terms if t not in known]
+    if not known or not rest:
+        return None
+    return _conjunction(known), _conjunction(rest)
+
+
+def _only_compares(node: Expression) -> bool:
+    """Whether an operand of `&&` may be evaluated whatever the other says: it loads nothing."""
+    return not any(isinstance(n, Subscript | Call | Assign | Update) or _dereferences(n) for n in walk(node))
+
+
+def _dereferences(node: object) -> bool:
+    return isinstance(node, Unary) and node.operator == "*"
+
+
+def _conjuncts(node: Expression) -> list[Expression]:
+    if isinstance(node, Binary) and node.operator == "&&":
+        return _conjuncts(node.left) + _conjuncts(node.right)
+    return [node]
+
+
+def _conjunction(terms: list[Expression]) -> Expression:
+    whole = terms[0]
+    for term in terms[1:]:
+        whole = Binary("&&", whole, term, term.line)
+    return whole
+
+
+def _is_known(cx: Context, node: Expression) -> bool:
+    if not isinstance(node, Name | Member | Unary | Binary) or acts(node):
+        return False
+    with cx.into(Suite(), python=False):
+        held = value(cx, node)
+        return isinstance(held, Scalar) and (held.static or isinstance(held.type, Pointer))
+
+
 def _choice(cx: Context, node: Choice) -> Value:
+    split = known_part(cx, node.condition)
+    if split is not None:
+        return _choice(cx, Choice(split[0], Choice(split[1], node.yes, node.no, node.line), node.no, node.line))
     chosen = truth(cx, node.condition)
     if chosen.constant is not None:
         return value(cx, node.yes if chosen.constant else node.no)
+    if chosen.static:
+        return statements.chosen(cx, chosen, lambda: value(cx, node.yes), lambda: value(cx, node.no), node)
     if acts(node.yes) or acts(node.no):
         chosen = frozen(cx, chosen)
     yes_mask, no_mask = cx.narrow(chosen), cx.narrow(negation(chosen))

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Block, Call, Parameter, Return, TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.lower import access, declarations, expressions, locals_, resolve, statements
-from porter_triton.lower.context import Closure, Context, Scope
+from porter_triton.lower import access, declarations, expressions, locals_, resolve, statements, structs
+from porter_triton.lower.context import Closure, Context, FunctionName, Scope
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.places import (
@@ -17,15 +17,15 @@ from porter_triton.lower.places import (
     Memory,
     Place,
     SharedArray,
-    SharedRecords,
+    Columns,
     Slot,
 )
-from porter_triton.lower.types import VOID, Arithmetic, Pointer, Type
+from porter_triton.lower.types import VOID, Arithmetic, Pointer, Record, Type
 from porter_triton.lower.values import Address, Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _MOST_DEPTH = 40
-Argument = Place | Closure
+Argument = Place | Closure | FunctionName
 
 
 def function(
@@ -35,19 +35,24 @@ def function(
     arguments: tuple[Argument, ...],
     node: Call,
     this: Place | None = None,
+    scope_of: Record | None = None,
 ) -> Value:
     """Call the one of `candidates` that fits the arguments best."""
     if len(cx.calls) >= _MOST_DEPTH:
         raise Refusal(node.line, "functions call one another too deeply, or themselves")
     types = tuple(_type(cx, a) for a in arguments)
-    fitting = [c for c in candidates if _accepts(c, len(arguments))]
+    fitting = [c for c in candidates if accepts(c, len(arguments))]
     if not fitting:
         raise Refusal(node.line, "a function is called with a number of arguments that it does not take")
+    fitting = _specialised(cx, fitting, template, node.line)
     chosen = max(fitting, key=lambda c: _score(cx, c, types, node.line))
-    captured = _resolved(cx, template)
+    captured = structs.arguments(cx, template, node.line)
+    type_ = scope_of if this is None else access.place_type(this)
     cx.calls.append(id(node))
     try:
         with cx.within(id(node)), cx.scope(wall=True):
+            if isinstance(type_, Record):
+                structs.bind_members(cx, type_, node.line)
             if this is not None:
                 _bind_this(cx, this)
             _bind_template(cx, chosen, captured, types, node.line)
@@ -55,6 +60,18 @@ def function(
             return _result(cx, chosen.head.name, chosen.returns, chosen.body, node.line)
     finally:
         cx.calls.pop()
+
+
+def _specialised(
+    cx: Context, fitting: list[FunctionTree], template: tuple[object, ...], line: int
+) -> list[FunctionTree]:
+    """An explicit specialisation where its own arguments are given; otherwise only where those are deduced."""
+    plain = [c for c in fitting if not c.arguments]
+    if not template:
+        return fitting
+    given = structs.arguments(cx, template, line)
+    exact = [c for c in fitting if c.arguments and structs.arguments(cx, c.arguments, line)[: len(given)] == given]
+    return exact or plain or fitting
 
 
 def closure(cx: Context, lambda_: Closure, arguments: tuple[Argument, ...], node: Call) -> Value:
@@ -70,23 +87,30 @@ def closure(cx: Context, lambda_: Closure, arguments: tuple[Argument, ...], node
         cx.scopes = outside
 
 
+def fits(cx: Context, candidates: tuple[FunctionTree, ...], arguments: tuple[Argument, ...], line: int) -> bool:
+    """Whether one of `candidates` takes arguments of these types."""
+    types = tuple(_type(cx, a) for a in arguments)
+    return any(_score(cx, c, types, line) >= 0 for c in candidates)
+
+
 def _type(cx: Context, argument: Argument) -> Type | None:
-    if isinstance(argument, Closure):
+    if isinstance(argument, Closure | FunctionName):
         return None
     if isinstance(argument, Slot) and argument.extents:
         return Pointer(argument.array.element)
-    if isinstance(argument, LocalArray | SharedArray | SharedRecords):
+    if isinstance(argument, LocalArray | SharedArray | Columns):
         return Pointer(argument.element)
     if isinstance(argument, Held) and isinstance(argument.value, Address):
         place = argument.value.place
-        if isinstance(place, LocalArray | SharedArray | SharedRecords):
+        if isinstance(place, LocalArray | SharedArray | Columns):
             return Pointer(place.element)
         inner = access.place_type(place)
         return None if inner is None else Pointer(inner)
     return access.place_type(argument)
 
 
-def _accepts(candidate: FunctionTree, count: int) -> bool:
+def accepts(candidate: FunctionTree, count: int) -> bool:
+    """Whether a function takes so many arguments."""
     needed = sum(p.default is None for p in candidate.parameters)
     return needed <= count <= len(candidate.parameters)
 
@@ -117,20 +141,8 @@ def _pointer_depth(type_: Type | None) -> int:
     return 1 + _pointer_depth(type_.element) if isinstance(type_, Pointer) else 0
 
 
-def _resolved(cx: Context, template: tuple[object, ...]) -> tuple[Type | Scalar, ...]:
-    """Explicit template arguments, in the caller's scope."""
-    found: list[Type | Scalar] = []
-    for argument in template:
-        if isinstance(argument, TypeName):
-            bound = cx.find(argument.name) if not argument.arguments and not argument.pointers else None
-            found.append(bound if isinstance(bound, Scalar) else resolve.type_of(cx, argument, 0))
-        else:
-            found.append(expressions.constant(cx, argument, 0))  # type: ignore[arg-type]
-    return tuple(found)
-
-
 def _bind_template(
-    cx: Context, chosen: FunctionTree, given: tuple[Type | Scalar, ...], types: tuple[Type | None, ...], line: int
+    cx: Context, chosen: FunctionTree, given: tuple[structs.Argument, ...], types: tuple[Type | None, ...], line: int
 ) -> None:
     parameters = chosen.head.template
     for parameter, argument in zip(parameters, given, strict=False):
@@ -139,24 +151,29 @@ def _bind_template(
         _deduce(cx, {p.name for p in parameters[len(given) :]}, parameter.type, type_)
     for parameter in parameters[len(given) :]:
         if parameter.name and parameter.name not in cx.scopes[-1].names and parameter.default:
-            _bind_default(cx, parameter.name, parameter.default, line)
-
-
-def _bind_default(cx: Context, name: str, text: str, line: int) -> None:
-    if text.lstrip("-").isdigit():
-        cx.bind(name, number(int(text)))
-        return
-    cx.bind(name, resolve.type_of(cx, TypeName(text), line))
+            known = {n: b for n, b in cx.scopes[-1].names.items() if isinstance(b, structs.Argument)}
+            default = resolve.default_argument(cx, parameter.default, known, line)
+            if default is not None:
+                cx.bind(parameter.name, default)
 
 
 def _deduce(cx: Context, open_: set[str], wanted: TypeName, given: Type | None) -> None:
-    if given is None or wanted.name not in open_ or wanted.name in cx.scopes[-1].names:
+    """Bind the template parameters that a parameter's type names, from the argument's type."""
+    names = cx.scopes[-1].names
+    if given is None:
         return
     for _ in range(wanted.pointers):
         if not isinstance(given, Pointer):
             return
         given = given.element
-    cx.bind(wanted.name, given)
+    if wanted.name in open_:
+        if wanted.name not in names:
+            cx.bind(wanted.name, given)
+    elif wanted.arguments and isinstance(given, Record):
+        for pattern, (_, argument) in zip(wanted.arguments, given.bindings, strict=False):
+            name = getattr(pattern, "name", "")
+            if name in open_ and name not in names and isinstance(argument, structs.Argument):
+                cx.bind(name, argument)
 
 
 def _bind_this(cx: Context, this: Place) -> None:
@@ -192,8 +209,8 @@ def _bind_parameters(
 
 def _bound(
     cx: Context, parameter: Parameter, argument: Argument, changes: bool, aliasing: bool, line: int
-) -> Place | Closure:
-    if isinstance(argument, Closure):
+) -> Argument:
+    if isinstance(argument, Closure | FunctionName):
         return argument
     if parameter.type.reference and not (parameter.type.const and isinstance(argument, Memory | Slot)):
         return argument
@@ -208,6 +225,8 @@ def _bound(
             return declarations.cursor(cx, parameter.name, value, parameter, line)
         return Held(value)
     held = access.scalar(value, line)
+    if isinstance(type_, Pointer) and held.constant == 0:
+        return Held(held)  # a null pointer, which is only compared
     if isinstance(type_, Arithmetic | Pointer):
         held = access.convert(held, type_, line)
     if not changes and aliasing and (_named(held) or held.constant is not None):
@@ -258,6 +277,9 @@ def _straight(cx: Context, returns: TypeName, body: Block, line: int) -> Value:
     assert isinstance(last, Return) and last.value is not None
     with _returning(cx, None, body):
         statements.run(cx, body.statements[:-1])
+        if returns.reference and not returns.const:
+            cx.reference = found = expressions.place(cx, last.value)
+            return access.load(cx, found, line)
         if returns.name == "auto":
             return _materialised(cx, expressions.value(cx, last.value))
         type_ = _returned(cx, returns, line)

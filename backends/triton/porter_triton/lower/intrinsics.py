@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 from porter.syntax.nodes import Call, Member, Name, TypeName
-from porter_triton.lower import atomics, calls, expressions, memory, resolve, table, warp
+from porter_triton.lower import access, atomics, calls, expressions, groups, memory, resolve, table, views, warp
 from porter_triton.lower.context import Context
-from porter_triton.lower.places import Memory, Place
+from porter_triton.lower.places import Held, Memory, Place
 from porter_triton.lower.types import BUILT_IN, Arithmetic, Pointer, Record
-from porter_triton.lower.values import Fields, Nothing, Scalar, Value, number
+from porter_triton.lower.values import Address, Bits, Fields, Group, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _BARRIERS = frozenset({"__syncthreads", "__barrier_sync", "__threadfence", "__threadfence_system"})
 _NOTHING = frozenset(
-    {"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume", "assert", "printf"}
+    {"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume", "assert", "printf", "__trap"}
 )
 _CACHED_LOADS = frozenset({"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"})
 _CACHED_STORES = frozenset({"__stcs", "__stcg", "__stwb", "__stwt"})
@@ -43,18 +43,46 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
         assert isinstance(record, Record)
         return calls.construct(cx, record, tuple(expressions.value(cx, a) for a in node.arguments), node.line)
     if plain in _CACHED_LOADS and len(node.arguments) == 1:
-        return expressions.access.load(cx, _pointee(cx, node), node.line)
+        return access.load(cx, _pointee(cx, node), node.line)
     if plain in _CACHED_STORES and len(node.arguments) == 2:
         target = _pointee(cx, node)
-        expressions.access.store(cx, target, expressions.value(cx, node.arguments[1]), node.line)
+        access.store(cx, target, expressions.value(cx, node.arguments[1]), node.line)
         return Nothing()
     if plain in _SAME and node.arguments:
         return expressions.value(cx, node.arguments[0])
+    if plain in {"memcpy", "memset", "memmove"} and len(node.arguments) == 3:
+        return _copied(cx, plain, node)
+    grouped = groups.call(cx, callee, node)
+    if grouped is not None:
+        return grouped
     for room in (warp.call, atomics.call):
         made = room(cx, plain, node)
         if made is not None:
             return made
     return table.call(cx, plain, node)
+
+
+def _copied(cx: Context, name: str, node: Call) -> Value:
+    """`memcpy` and `memset` of a size that is known."""
+    bytes_ = expressions.constant(cx, node.arguments[2], node.line).constant
+    target = expressions.value(cx, node.arguments[0])
+    if not isinstance(bytes_, int) or not isinstance(target, Address):
+        raise Refusal(node.line, f"`{name}` of what is no variable")
+    written = views.cast_to_bytes(target, bytes_, node.line)
+    if name == "memset":
+        fill = expressions.constant(cx, node.arguments[1], node.line)
+        if fill.constant != 0:
+            raise Refusal(node.line, "`memset` to another value than 0")
+        for part in written.parts:
+            access.store(cx, part, number(0, written.unit), node.line)
+        return Nothing()
+    source = expressions.value(cx, node.arguments[1])
+    if not isinstance(source, Address):
+        raise Refusal(node.line, f"`{name}` from what is no variable")
+    read = views.cast_to_bytes(source, bytes_, node.line)
+    parts = tuple(access.scalar(access.load(cx, p, node.line), node.line) for p in read.parts)
+    views.store(cx, written, Bits(read.type, read.unit, parts), node.line)
+    return Nothing()
 
 
 def _pointee(cx: Context, node: Call) -> Place:
@@ -75,7 +103,8 @@ def _limit(cx: Context, callee: Name, plain: str) -> Scalar:
 
 def method(cx: Context, owner: Place, callee: Member, node: Call) -> Value | None:
     """A method of a type of CUDA's."""
-    del cx, owner, callee, node
+    if isinstance(owner, Held) and isinstance(owner.value, Group):
+        return groups.method(cx, owner.value, callee, node)
     return None
 
 

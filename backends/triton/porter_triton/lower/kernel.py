@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
-from porter_triton.lower import access, coordinates, resolve, statements
+from porter_triton.device.source import helpers
+from porter_triton.lower import access, coordinates, resolve, statements, structs
 from porter_triton.lower.context import Context, Decisions
 from porter_triton.lower.emit import Suite, render
 from porter_triton.lower.launch import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
@@ -27,7 +28,7 @@ def lower_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> Lowere
     decisions = Decisions()
     for _ in range(_MOST_PASSES):
         known = decisions.size
-        cx = Context(unit, kernel, launch, decisions, Names(frozenset()))
+        cx = Context(unit, kernel, launch, decisions, Names(frozenset(helpers())))
         refusal = _attempt(cx)
         if decisions.size == known:
             if refusal is not None:
@@ -52,7 +53,13 @@ def _lower(cx: Context) -> None:
     with cx.scope(wall=True):
         for i, parameter in enumerate(kernel.head.template):
             if i < len(cx.launch.template):
-                resolve.bind_argument(cx, parameter.name, cx.launch.template[i], kernel.head.header.line)
+                given = structs.arguments(cx, (cx.launch.template[i],), kernel.head.header.line)
+                cx.bind(parameter.name, given[0])
+            elif parameter.default:
+                known = {n: b for n, b in cx.scopes[-1].names.items() if isinstance(b, structs.Argument)}
+                default = resolve.default_argument(cx, parameter.default, known, kernel.head.header.line)
+                if default is not None:
+                    cx.bind(parameter.name, default)
         _declare_thread(cx)
         places = [(p.name, _parameter(cx, p)) for p in kernel.parameters]
         coordinates.begin(cx)

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+import math
+
 from porter_triton.lower import access
 from porter_triton.lower.arithmetic import convert, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
-from porter_triton.lower.places import LocalArray, Members, Place
-from porter_triton.lower.types import INT, Arithmetic, Record, Type
-from porter_triton.lower.values import Scalar, Value, number
+from porter_triton.lower.places import Columns, LocalArray, Members, Place, Slot
+from porter_triton.lower.types import INT, Arithmetic, Array, Record, Type
+from porter_triton.lower.values import Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _MOST_ELEMENTS = 1024
 
 
-def declare(cx: Context, name: str, element: Type, count: int, node: object, line: int) -> LocalArray:
+def declare(cx: Context, name: str, element: Type, count: int, node: object, line: int) -> LocalArray | Columns:
     """An array without values."""
     if not 0 < count <= _MOST_ELEMENTS:
         raise Refusal(line, f"an array of {count} elements for each thread")
     key = cx.key(node)
     array = LocalArray(name, element, count, key, cx.depth)
     if key in cx.decisions.tensors:
-        if not isinstance(element, Arithmetic):
-            raise Refusal(
-                line, f"`{name}`, an array of structs, is indexed by what is not known before the kernel runs"
-            )
-        array.tensor = cx.names.declare(name, (element, "tensor", count))
-        cx.emit(Line(f"tl.zeros([{cx.block}, {_width(array)}], {element.triton})", array.tensor))
-    else:
-        array.elements = [variable(cx, f"{name}_{i}", element, node, line, str(i)) for i in range(count)]
+        return _tensor(cx, array, line)
+    array.elements = [variable(cx, f"{name}_{i}", element, node, line, str(i)) for i in range(count)]
+    return array
+
+
+def _tensor(cx: Context, array: LocalArray, line: int) -> LocalArray | Columns:
+    """The array as a tensor; one for each field of a struct."""
+    if isinstance(array.element, Record):
+        fields = {
+            f: _tensor(cx, LocalArray(f"{array.name}_{f}", t, array.count, array.key, array.depth), line)
+            for f, t in array.element.fields
+        }
+        return Columns(array.element, fields)
+    if not isinstance(array.element, Arithmetic):
+        raise Refusal(line, f"`{array.name}` is indexed by what is not known before the kernel runs")
+    array.tensor = cx.names.declare(array.name, (array.element, "tensor", array.count))
+    cx.emit(Line(f"tl.zeros([{cx.block}, {_width(array)}], {array.element.triton})", array.tensor))
     return array
 
 
@@ -37,6 +48,11 @@ def variable(cx: Context, name: str, type_: Type, node: object, line: int, part:
     if isinstance(type_, Record):
         fields = {f: variable(cx, f"{name}_{f}", t, node, line, f"{part}.{f}") for f, t in type_.fields}
         return Members(type_, fields)
+    if isinstance(type_, Array):
+        count = math.prod(type_.extents)
+        elements = [variable(cx, f"{name}_{i}", type_.element, node, line, f"{part}.{i}") for i in range(count)]
+        array = LocalArray(name, type_.element, count, cx.key(node, part), cx.depth, elements, settled=True)
+        return Slot(array, number(0), type_.extents) if len(type_.extents) > 1 else array
     if isinstance(type_, Arithmetic):
         return access.declare(cx, name, type_, node, None, False, line, part)
     raise Refusal(line, f"`{name}` holds pointers or arrays that are set later")
@@ -113,18 +129,25 @@ def _column(value: Scalar, level: int) -> str:
     return f"{value.within(99)}[:, None]" if value.varying else value.within(level)
 
 
-def fill(cx: Context, array: LocalArray, values: list[Value], line: int) -> None:
+def fill(cx: Context, array: LocalArray | Columns, count: int, values: list[Value], line: int) -> None:
     """`= {a, b}`: what is not given is zero."""
-    for i in range(array.count):
+    for i in range(count):
         value = values[i] if i < len(values) else zero(array.element)
-        store(cx, array, number(i), value, line)
+        access.store(cx, Slot(array, number(i)), value, line)
+
+
+def elements(values: list[Value], element_type: Type) -> Fields:
+    """An array by value, which only structs hold: a record of numbered fields."""
+    names = [str(i) for i in range(len(values))]
+    type_ = Record("[]", tuple((name, element_type) for name in names))
+    return Fields(type_, tuple(zip(names, values, strict=True)))
 
 
 def zero(type_: Type) -> Value:
     """The value of `T{}`."""
-    from porter_triton.lower.values import Fields  # noqa: PLC0415
-
     if isinstance(type_, Record):
         return Fields(type_, tuple((name, zero(t)) for name, t in type_.fields))
+    if isinstance(type_, Array):
+        return elements([zero(type_.element) for _ in range(math.prod(type_.extents))], type_.element)
     assert isinstance(type_, Arithmetic)
     return number(0, type_)

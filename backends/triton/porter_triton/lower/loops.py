@@ -248,7 +248,7 @@ def _counter(cx: Context, counter: Scalar, type_: Arithmetic) -> Scalar:
 
 def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offset: Scalar, bound: Scalar) -> None:
     own = convert(binary("+", replace(counter, interval=None), offset, node.line), counted.type)
-    own = replace(own, interval=None, affine=None, loose=False)
+    own = replace(own, interval=None, loose=False)
     variable = access.declare(cx, counted.name, counted.type, counted.declared, own, True, node.line, "own")
     cx.bind(counted.name, variable)
     value = access.scalar(access.load(cx, variable, node.line), node.line)

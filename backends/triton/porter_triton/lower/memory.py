@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from dataclasses import replace
 
-from porter_triton.lower import access, views
+from porter_triton.lower import access, locals_, views
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.arithmetic import advance, cast_text, convert
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import Memory, Place
-from porter_triton.lower.types import BOOL, Arithmetic, Pointer, Record, Type, components, size
+from porter_triton.lower.types import BOOL, Arithmetic, Array, Pointer, Record, Type, components, size
 from porter_triton.lower.values import Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -68,7 +70,14 @@ def load(cx: Context, place: Memory, line: int) -> Value:
             values.append((name, load(cx, Memory(advance(field, number(offset), 1, "+", line), type_), line)))
             offset += _units(place.pointer, type_, line)
         return Fields(place.type, tuple(values))
-    raise Refusal(line, "a pointer or an array is loaded from memory")
+    if isinstance(place.type, Array):
+        parts_: list[Value] = []
+        for k in range(math.prod(place.type.extents)):
+            step_ = number(k * _units(place.pointer, place.type.element, line))
+            pointer = advance(replace(place.pointer, type=Pointer(place.type.element)), step_, 1, "+", line)
+            parts_.append(load(cx, Memory(pointer, place.type.element), line))
+        return locals_.elements(parts_, place.type.element)
+    raise Refusal(line, "a pointer is loaded from memory")
 
 
 def _is_view(place: Memory, line: int) -> bool:
@@ -149,6 +158,11 @@ def store(cx: Context, place: Memory, value: Value, line: int) -> None:
             field = advance(replace(place.pointer, type=Pointer(type_)), number(offset), 1, "+", line)
             store(cx, Memory(field, type_), value.field(name), line)
             offset += _units(place.pointer, type_, line)
+    elif isinstance(place.type, Array) and isinstance(value, Fields):
+        for k, (_, part) in enumerate(value.values):
+            step_ = number(k * _units(place.pointer, place.type.element, line))
+            pointer = advance(replace(place.pointer, type=Pointer(place.type.element)), step_, 1, "+", line)
+            store(cx, Memory(pointer, place.type.element), part, line)
     else:
         raise Refusal(line, "what is stored to memory does not have its type")
 

@@ -31,6 +31,12 @@ class Names:
         self._scopes[-1].append(name)
         return name
 
+    def reserve(self, wanted: str, kind: object) -> str:
+        """A name that stays taken to the end."""
+        name = self.declare(wanted, kind)
+        self._scopes[-1].remove(name)
+        return name
+
     def temporary(self, stem: str) -> str:
         """A name nobody else has; `settle` numbers those that remain."""
         self._count += 1

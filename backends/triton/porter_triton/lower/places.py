@@ -74,11 +74,11 @@ class SharedArray:
 
 
 @dataclass(eq=False, slots=True)
-class SharedRecords:
-    """A shared array of structs: an array for each field."""
+class Columns:
+    """An array of structs: an array for each field."""
 
     element: Record
-    fields: dict[str, SharedArray | SharedRecords]
+    fields: dict[str, SharedArray | LocalArray | Columns]
 
 
 @dataclass(eq=False, slots=True)
@@ -93,7 +93,7 @@ class Cursor:
 class Slot:
     """An element of an array, or while `extents` remain a part of one; `offset` counts elements."""
 
-    array: LocalArray | SharedArray | SharedRecords
+    array: LocalArray | SharedArray | Columns
     offset: Scalar
     extents: tuple[int, ...] = ()
 
@@ -122,4 +122,4 @@ class Held:
     value: Value
 
 
-Place = Variable | Members | LocalArray | SharedArray | SharedRecords | Cursor | Slot | View | Memory | Held
+Place = Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held

@@ -33,7 +33,7 @@ def _prune(suite: Suite, live: frozenset[str]) -> frozenset[str]:
                 continue
             if not _acts(node.yes):
                 node.condition, node.opposite, node.yes, node.no = node.opposite, node.condition, node.no, Suite()
-            live = live | before | names_in(node.condition)
+            live = before | names_in(node.condition)
         elif isinstance(node, Loop):
             live_in = _live_around(node, live)
             _prune(node.body, live_in)
@@ -67,7 +67,7 @@ def _live_before(suite: Suite, live: frozenset[str]) -> frozenset[str]:
             if node.effect or node.target in live:
                 live = (live - {node.target}) | node.reads
         elif isinstance(node, Branch):
-            live = _live_before(node.yes, live) | _live_before(node.no, live) | names_in(node.condition) | live
+            live = _live_before(node.yes, live) | _live_before(node.no, live) | names_in(node.condition)
         elif isinstance(node, Loop):
             live = (_live_around(node, live) - {node.variable}) | live | names_in(node.header)
         elif isinstance(node, Leave):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from porter.syntax.nodes import TypeName
-from porter.syntax.unit import StructTree
-from porter_triton.lower import expressions
+from porter_triton.lower import expressions, structs
 from porter_triton.lower.context import Context
-from porter_triton.lower.types import BUILT_IN, FLOAT, Arithmetic, Array, Pointer, Record, Type
-from porter_triton.lower.values import Scalar
+from porter_triton.lower.types import BUILT_IN, FLOAT, Array, Arithmetic, Pointer, Record, Type
+from porter_triton.lower.values import number
 from porter_triton.refusal import Refusal
 
-_SAME = frozenset({"std::remove_const", "std::remove_cv", "std::remove_reference", "std::decay", "std::add_const"})
+_SAME = frozenset({"remove_const", "remove_cv", "remove_reference", "decay", "add_const", "remove_cvref"})
+_ACCUMULATORS = frozenset({"acc_type", "opmath_type", "acc_type_device", "OpMathType"})
 _MOST_DEPTH = 32
 
 
@@ -27,62 +30,56 @@ def type_of(cx: Context, name: TypeName, line: int, depth: int = 0) -> Type:
 def _named(cx: Context, name: TypeName, line: int, depth: int) -> Type:
     bound = cx.find(name.name)
     if isinstance(bound, TypeName):
-        return type_of(cx, bound, line, depth + 1)
+        meant = replace(bound, arguments=name.arguments) if name.arguments and not bound.arguments else bound
+        return type_of(cx, meant, line, depth + 1)
     if isinstance(bound, Arithmetic | Pointer | Record | Array):
         return bound
     if name.name in BUILT_IN:
         return BUILT_IN[name.name]
-    stem = name.name.removesuffix("_t").removesuffix("::type")
-    if stem in _SAME and len(name.arguments) == 1 and isinstance(name.arguments[0], TypeName):
+    found = _transformed(cx, name, line, depth) or _aliased(cx, name, line, depth) or structs.record(cx, name, line)
+    if found is None and "::" in name.name:
+        owner, member = name.name.rsplit("::", 1)
+        found = structs.member_type(cx, owner, name.arguments, member, line)
+    if found is None:
+        raise Refusal(line, f"the type `{name.name}` is not known")
+    return found
+
+
+def _transformed(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:
+    """The standard's and torch's functions of types."""
+    stem = _plain(name.name.removesuffix("::type")).removesuffix("_t")
+    if not name.arguments or not isinstance(name.arguments[0], TypeName):
+        return _conditional(cx, name, line, depth) if stem == "conditional" else None
+    if stem in _SAME:
         return type_of(cx, name.arguments[0], line, depth + 1)
-    if stem in {"at::acc_type", "at::opmath_type"} and name.arguments and isinstance(name.arguments[0], TypeName):
+    if stem in _ACCUMULATORS:
         inner = type_of(cx, name.arguments[0], line, depth + 1)
         return FLOAT if isinstance(inner, Arithmetic) and inner.is_narrow else inner
+    return None
+
+
+def _conditional(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:
+    test, yes, no = name.arguments
+    chosen = yes if expressions.constant(cx, test, line).constant else no
+    return type_of(cx, chosen, line, depth + 1) if isinstance(chosen, TypeName) else None
+
+
+def _aliased(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:
     for alias in reversed(cx.unit.aliases):
-        if _plain(alias.name) == _plain(name.name) and not alias.template:
+        if _plain(alias.name) != _plain(name.name):
+            continue
+        if not alias.template:
             return type_of(cx, alias.type, line, depth + 1)
-    structs = cx.unit.struct(name.name)
-    if structs:
-        return record(cx, structs[-1], name, line)
-    raise Refusal(line, f"the type `{name.name}` is not known")
+        given = structs.arguments(cx, name.arguments, line)
+        with cx.scope(wall=True):
+            for parameter, argument in zip(alias.template, given, strict=False):
+                cx.bind(parameter, argument)
+            return type_of(cx, alias.type, line, depth + 1)
+    return None
 
 
 def _plain(name: str) -> str:
     return name.rsplit("::", maxsplit=1)[-1]
-
-
-def record(cx: Context, tree: StructTree, name: TypeName, line: int) -> Record:
-    """The record of a struct, its template parameters bound to the arguments of `name`."""
-    with cx.scope(wall=True):
-        bind_template(cx, tree, name, line)
-        fields = tuple((f.name, _field(cx, f, tree.line)) for f in tree.fields if f.storage != "static")
-    return Record(tree.name, fields)
-
-
-def _field(cx: Context, variable: object, line: int) -> Type:
-    from porter.syntax.nodes import Variable  # noqa: PLC0415
-
-    assert isinstance(variable, Variable)
-    type_ = type_of(cx, variable.type, line)
-    if variable.extents:
-        return Array(type_, extents(cx, variable.extents, line))
-    return type_
-
-
-def bind_template(cx: Context, tree: StructTree, name: TypeName, line: int) -> None:
-    """Bind the template parameters of a struct in the innermost scope."""
-    for i, parameter in enumerate(tree.template):
-        if i < len(name.arguments):
-            bind_argument(cx, parameter.name, name.arguments[i], line)
-
-
-def bind_argument(cx: Context, name: str, argument: object, line: int) -> None:
-    """Bind one template parameter to a type or a constant."""
-    if isinstance(argument, TypeName):
-        cx.bind(name, argument)
-        return
-    value = expressions.constant(cx, argument, line)  # type: ignore[arg-type]
-    cx.bind(name, value)
 
 
 def extents(cx: Context, given: tuple[object, ...], line: int) -> tuple[int, ...]:
@@ -90,7 +87,23 @@ def extents(cx: Context, given: tuple[object, ...], line: int) -> tuple[int, ...
     sizes = []
     for extent in given:
         value = expressions.constant(cx, extent, line) if extent is not None else None  # type: ignore[arg-type]
-        if value is None or not isinstance(value, Scalar) or not isinstance(value.constant, int):
+        if value is None or not isinstance(value.constant, int):
             raise Refusal(line, "the size of an array is not known")
         sizes.append(value.constant)
     return tuple(sizes)
+
+
+def default_argument(
+    cx: Context, text: str, known: dict[str, structs.Argument], line: int
+) -> structs.Argument | None:
+    """A template parameter's default, which is text; None where it is more than a name or a number."""
+    text = text.strip()
+    if re.fullmatch(r"-?\d+", text):
+        return number(int(text))
+    if text in {"true", "false"}:
+        return number(text == "true", BUILT_IN["bool"])  # type: ignore[arg-type]
+    if text in known:
+        return known[text]
+    if re.fullmatch(r"[\w:]+(?: \w+)*", text):
+        return structs.arguments(cx, (TypeName(text),), line)[0]
+    return None

@@ -5,16 +5,16 @@ from __future__ import annotations
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
-from porter_triton.lower.places import Place, SharedArray, SharedRecords
+from porter_triton.lower.places import Place, SharedArray, Columns
 from porter_triton.lower.types import Arithmetic, Array, Pointer, Record, Type, size
 from porter_triton.lower.values import number
 from porter_triton.refusal import Refusal
 
 
-def make(cx: Context, name: str, type_: Type, count: int, line: int) -> SharedArray | SharedRecords:
+def make(cx: Context, name: str, type_: Type, count: int, line: int) -> SharedArray | Columns:
     """An array of `count` elements, an array for each field of a struct; 0 for a variable that is no array."""
     if isinstance(type_, Record):
-        return SharedRecords(type_, {f: make(cx, f"{name}_{f}", t, count, line) for f, t in type_.fields})
+        return Columns(type_, {f: make(cx, f"{name}_{f}", t, count, line) for f, t in type_.fields})
     if isinstance(type_, Array | Pointer):
         raise Refusal(line, f"`{name}` is a shared array of arrays or pointers")
     if count == 0:
@@ -44,7 +44,7 @@ def arena(cx: Context, name: str, type_: Type, line: int) -> Place:
     Memory of one type is never read as another (strict aliasing), so each type has a tensor for the whole of it.
     """
     if isinstance(type_, Record):
-        return SharedRecords(type_, {f: _column(cx, f"{name}_{f}", type_, t, line) for f, t in type_.fields})
+        return Columns(type_, {f: _column(cx, f"{name}_{f}", type_, t, line) for f, t in type_.fields})
     if not isinstance(type_, Arithmetic):
         raise Refusal(line, f"`{name}` is an array of pointers or arrays")
     return _column(cx, name, type_, type_, line)

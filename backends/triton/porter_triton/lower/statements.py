@@ -40,7 +40,7 @@ from porter_triton.lower.emit import Branch, Comment, Leave, Line, Suite
 from porter_triton.lower.flow import always_leaves, leaves
 from porter_triton.lower.places import Place, Variable
 from porter_triton.lower.types import BOOL
-from porter_triton.lower.values import Scalar, negation, number
+from porter_triton.lower.values import Scalar, Value, negation, number
 from porter_triton.refusal import Refusal
 
 Action = Callable[[], None]
@@ -138,6 +138,25 @@ def branch(
         cx.suite.nodes.append(Branch(condition.text, negation(condition).text, first, second))
 
 
+def chosen(cx: Context, condition: Scalar, yes: Callable[[], Value], no: Callable[[], Value], node: object) -> Value:
+    """`condition ? yes : no` as Python's `if`: what does not hold is not even compiled."""
+    probe = Suite()
+    with cx.into(probe, python=False):
+        kind = (no if condition.text.endswith("is None") else yes)()
+    if not isinstance(kind, Scalar):
+        raise Refusal(getattr(node, "line", 0), "a choice between structs that depends on a pointer")
+    with cx.within("chosen"):
+        place = access.declare(cx, "chosen", kind.type, node, None, False, getattr(node, "line", 0))
+    line = getattr(node, "line", 0)
+    branch(
+        cx,
+        condition,
+        lambda: access.store(cx, place, yes(), line),
+        lambda: access.store(cx, place, no(), line),
+    )
+    return access.load(cx, place, line)
+
+
 def _guarded(cx: Context, ways: frozenset[str], rest: Sequence[Statement]) -> None:
     """`rest` where none of the flags is set that `ways` may have set."""
     targets = {id(t): t for t in (_target(cx, way, 0) for way in sorted(ways))}
@@ -214,6 +233,10 @@ def _evaluate(cx: Context, node: Evaluate) -> None:
 
 
 def _if(cx: Context, node: If) -> None:
+    split = expressions.known_part(cx, node.condition)
+    if split is not None:
+        inner = If(split[1], node.yes, node.no, node.constexpr, node.line)
+        node = If(split[0], Block((inner,), node.line), node.no, node.constexpr, node.line)
     with cx.scope():
         condition = expressions.truth(cx, node.condition)
         no = node.no

@@ -34,7 +34,7 @@ class _Parts:
 
 def call(cx: Context, name: str, node: Call) -> Value | None:
     """The value of a call that the table knows; None for an unknown name or arguments it does not take."""
-    values = tuple(expressions.value(cx, a) for a in node.arguments)
+    values = tuple(expressions.computed(expressions.value(cx, a), node.line) for a in node.arguments)
     return apply(cx, name, values, node)
 
 
@@ -49,7 +49,7 @@ def apply(cx: Context, name: str, values: tuple[Value, ...], node: Call) -> Valu
     found = overload(name, [k for k in kinds if k is not None])
     if found is None:
         return None
-    if len(values) == 1 and _IS_CAST.fullmatch(found.expressions[0]) and isinstance(values[0], Scalar):
+    if found.result in _BY_DTYPE and _IS_CAST.fullmatch(found.expressions[0]) and isinstance(values[0], Scalar):
         return convert(convert(values[0], _BY_DTYPE[found.parameters[0]]), _BY_DTYPE[found.result])
     return _applied(cx, name, found, values, node)
 

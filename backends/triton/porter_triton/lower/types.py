@@ -62,10 +62,11 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A struct or a vector type: named fields in order. `name` tells instances of a template apart."""
+    """A struct or a vector type: named fields in order, and the arguments of its template by name."""
 
     name: str
     fields: tuple[tuple[str, Type], ...]
+    bindings: tuple[tuple[str, object], ...] = ()
 
     def field(self, name: str) -> Type | None:
         """The type of the field `name`."""

@@ -29,7 +29,7 @@ class Scalar:
     is not `type`: unsigned arithmetic on the thread's and block's numbers is done on int32, which has the same bits.
     `interval` bounds an integer. `loose`: the text may be a Python number, which has no `.to`. `single` is the same
     value as a float where it is a double only because a literal lacks its `f`, good if rounded to float at once.
-    `opposite` is the negation of a comparison. `pins` are digits of the thread's number that have one value wherever the
+    `static`: it is known when Triton compiles, so that `if` drops what does not hold. `opposite` is the negation of a comparison. `pins` are digits of the thread's number that have one value wherever the
     condition holds; `exact`: the condition says nothing else. `bases` are the buffers a pointer may point into.
     """
 
@@ -43,6 +43,7 @@ class Scalar:
     affine: Affine | None = None
     loose: bool = False
     single: Scalar | None = None
+    static: bool = False
     opposite: Scalar | None = None
     pins: tuple[tuple[Digit, int], ...] = ()
     exact: bool = False
@@ -114,11 +115,18 @@ class Bits:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """A cooperative group: tiles of `width` threads, or the block where that is 0."""
+
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """The value of a void expression."""
 
 
-Value = Scalar | Fields | Bits | Address | Nothing
+Value = Scalar | Fields | Bits | Address | Group | Nothing
 
 
 def number(value: float, type_: Arithmetic = INT) -> Scalar:

@@ -13,12 +13,12 @@ from porter_triton.lower.places import (
     Members,
     Place,
     SharedArray,
-    SharedRecords,
+    Columns,
     Slot,
     Variable,
     View,
 )
-from porter_triton.lower.types import INT, UINT, Arithmetic, Pointer, Record, Type, components, size
+from porter_triton.lower.types import INT, UINT, VOID, Arithmetic, Pointer, Record, Type, components, size
 from porter_triton.lower.values import ATOM, Address, Bits, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -29,7 +29,7 @@ def cast(cx: Context, operand: Address, type_: Pointer, line: int) -> Address:
     if wanted is None:
         raise Refusal(line, "an address is cast to a pointer to a type of mixed parts")
     place, offset = operand.place, operand.offset
-    if isinstance(place, SharedRecords):
+    if isinstance(place, Columns):
         if place.element == type_.element:
             return operand
         raise Refusal(line, "a shared array of structs is read as another type")
@@ -64,6 +64,18 @@ def _flat(place: Place, offset: Scalar, wanted: Type, line: int) -> tuple[LocalA
     return array, binary("*", offset, number(count), line)
 
 
+def cast_to_bytes(operand: Address, bytes_: int, line: int) -> View:
+    """So many bytes of registers from an address on."""
+    place, offset = operand.place, operand.offset
+    if not isinstance(place, SharedArray):
+        place, offset = _flat(place, offset, VOID, line)
+    if not isinstance(place.element, Arithmetic) or bytes_ % (place.element.bits // 8):
+        raise Refusal(line, "parts of elements are copied")
+    count = bytes_ // (place.element.bits // 8)
+    parts = tuple(Slot(place, binary("+", offset, number(k), line)) for k in range(count))
+    return View(Record("bytes", ()), place.element, parts)
+
+
 def leaves(place: Place, line: int) -> list[Place]:
     """The scalar places that `place` is made of, in order."""
     if isinstance(place, Variable):
@@ -74,6 +86,10 @@ def leaves(place: Place, line: int) -> list[Place]:
         return [leaf for element in place.elements for leaf in leaves(element, line)]
     if isinstance(place, View):
         return list(place.parts)
+    if isinstance(place, Held) and isinstance(place.value, Bits):
+        return [Held(v) for v in place.value.parts]
+    if isinstance(place, Slot) and place.extents:
+        return leaves(place.array, line)
     if isinstance(place, Held) and isinstance(place.value, Fields | Scalar):
         return [Held(v) for v in flattened(place.value, line)]
     raise Refusal(line, "the address of what is no variable is cast")

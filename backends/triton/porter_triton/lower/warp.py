@@ -11,6 +11,7 @@ from porter_triton.lower.values import Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _SHUFFLES = {"": "shuffle", "_up": "shuffle_up", "_down": "shuffle_down", "_xor": "shuffle_xor"}
+_TORCH_SHUFFLES = {f"WARP_SHFL{kind.upper()}": helper for kind, helper in _SHUFFLES.items()}
 _VOTES = {"__any": "warp_any", "__all": "warp_all", "__ballot": "ballot"}
 _REDUCTIONS = {
     "add": "warp_sum",
@@ -31,12 +32,15 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     if stem.startswith("__shfl") and stem[6:] in _SHUFFLES:
         arguments = node.arguments if legacy else node.arguments[1:]
         return _shuffle(cx, _SHUFFLES[stem[6:]], tuple(expressions.value(cx, a) for a in arguments), node.line)
+    if name in _TORCH_SHUFFLES:
+        values = tuple(expressions.value(cx, a) for a in node.arguments[:3])
+        return _shuffle(cx, _TORCH_SHUFFLES[name], values, node.line)
     if stem in _VOTES:
         mask = None if legacy else expressions.scalar(cx, node.arguments[0])
-        return _vote(cx, stem, mask, expressions.truth(cx, node.arguments[-1]))
+        return vote(cx, stem, mask, expressions.truth(cx, node.arguments[-1]))
     if name == "__activemask":
         active = Scalar(_active(cx, None), BOOL, True)
-        return _vote(cx, "__ballot", None, active)
+        return vote(cx, "__ballot", None, active)
     if stem.startswith("__reduce_") and stem[9:] in _REDUCTIONS:
         mask = expressions.scalar(cx, node.arguments[0])
         return reduce(cx, stem[9:], mask, expressions.scalar(cx, node.arguments[1]))
@@ -71,7 +75,8 @@ def shuffle(cx: Context, kind: str, arguments: tuple[Value, ...], line: int) -> 
     return _shuffle(cx, _SHUFFLES[f"_{kind}" if kind else ""], arguments, line)
 
 
-def _vote(cx: Context, stem: str, mask: Scalar | None, predicate: Scalar) -> Scalar:
+def vote(cx: Context, stem: str, mask: Scalar | None, predicate: Scalar) -> Scalar:
+    """`__any`, `__all` or `__ballot` of the lanes that take part."""
     votes = _spread(cx, predicate)
     text = f"{cx.helper(_VOTES[stem])}({votes}, {_active(cx, mask)})"
     if stem == "__ballot":

@@ -1,0 +1,228 @@
+"""The source's structs: which definition a name means, and what stands inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from porter.syntax.nodes import Expression, TypeName
+from porter.syntax.unit import FunctionTree, StructTree
+from porter_triton.lower import expressions, resolve
+from porter_triton.lower.context import Context, FunctionName
+from porter_triton.lower.types import Array, Pointer, Record, Type
+from porter_triton.lower.values import Scalar
+from porter_triton.refusal import Refusal
+
+Argument = Type | Scalar | FunctionName | TypeName  # a TypeName is a template's, for a template parameter
+Bindings = tuple[tuple[str, Argument], ...]
+
+
+def record(cx: Context, name: TypeName, line: int) -> Record | None:
+    """The record of the struct `name` means; None where the source has no such struct."""
+    return named(cx, name.name, arguments(cx, name.arguments, line), line)
+
+
+def named(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> Record | None:
+    """The record of the struct `name` with these template arguments."""
+    found = _definition(cx, name, given, line)
+    if found is None:
+        return None
+    tree, bindings = found
+    with cx.scope(wall=True):
+        _bind(cx, tree, bindings, line)
+        fields: list[tuple[str, Type]] = []
+        for base in tree.bases:
+            inherited = record(cx, base, line)
+            fields += inherited.fields if inherited is not None else ()
+        for variable in tree.fields:
+            if variable.storage != "static":
+                type_ = resolve.type_of(cx, variable.type, line)
+                sizes = resolve.extents(cx, variable.extents, line)
+                fields.append((variable.name, Array(type_, sizes) if sizes else type_))
+    if tree.union:
+        raise Refusal(line, f"`{name}` is a union")
+    return Record(tree.name, tuple(fields), bindings)
+
+
+def _definition(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> tuple[StructTree, Bindings] | None:
+    """The primary template or the specialisation that fits, and what its parameters are."""
+    candidates = cx.unit.struct(name)
+    exact = tuple(s for s in candidates if s.name == name) or candidates
+    for tree in exact:
+        if tree.arguments:
+            bindings = _match(cx, tree, given, line)
+            if bindings is not None:
+                return tree, bindings
+    primary = next((s for s in exact if not s.arguments), None)
+    if primary is None:
+        return None
+    bound = [(p.name, a) for p, a in zip(primary.template, given, strict=False)]
+    for parameter in primary.template[len(given) :]:
+        default = _default(cx, parameter.default, dict(bound), line) if parameter.default else None
+        if default is not None:
+            bound.append((parameter.name, default))
+    return primary, tuple(bound)
+
+
+def _match(cx: Context, tree: StructTree, given: tuple[Argument, ...], line: int) -> Bindings | None:
+    if len(tree.arguments) > len(given):
+        return None
+    open_ = {p.name for p in tree.template}
+    bound: list[tuple[str, Argument]] = []
+    for pattern, argument in zip(tree.arguments, given, strict=False):
+        name = getattr(pattern, "name", None)
+        plain = isinstance(pattern, TypeName) and not pattern.pointers and not pattern.arguments
+        if name in open_ and (plain or not isinstance(pattern, TypeName)):
+            bound.append((str(name), argument))
+            continue
+        if isinstance(pattern, TypeName) and pattern.pointers and name in open_ and isinstance(argument, Pointer):
+            bound.append((str(name), argument.element))
+            continue
+        try:
+            wanted = arguments(cx, (pattern,), line)[0]
+        except Refusal:
+            return None
+        same = wanted.constant == argument.constant if isinstance(wanted, Scalar) and isinstance(argument, Scalar) else wanted == argument
+        if not same:
+            return None
+    return tuple(bound)
+
+
+def _default(cx: Context, text: str, known: dict[str, Argument], line: int) -> Argument | None:
+    return resolve.default_argument(cx, text, known, line)
+
+
+def arguments(cx: Context, given: Sequence[object], line: int) -> tuple[Argument, ...]:
+    """Template arguments as written, in the scope they are written in."""
+    return tuple(_argument(cx, a, line) for a in given)
+
+
+def _argument(cx: Context, argument: object, line: int) -> Argument:
+    name = getattr(argument, "name", None)
+    if isinstance(name, str) and not getattr(argument, "arguments", ()) and not getattr(argument, "pointers", 0):
+        bound = cx.find(name)
+        if isinstance(bound, Scalar | FunctionName):
+            return bound
+        if bound is None and cx.unit.named(name):
+            return FunctionName(name)
+        if bound is None and isinstance(argument, TypeName) and any(v.name == name for v in cx.unit.variables):
+            from porter.syntax.nodes import Name  # noqa: PLC0415
+
+            argument = Name(name, line=line)
+        elif bound is None and not isinstance(argument, TypeName) and cx.unit.struct(name):
+            argument = TypeName(name)
+    if isinstance(argument, TypeName):
+        if not argument.arguments and isinstance(name, str) and _is_template(cx, name):
+            return argument
+        return resolve.type_of(cx, argument, line)
+    return expressions.constant(cx, argument, line)  # type: ignore[arg-type]
+
+
+def _is_template(cx: Context, name: str) -> bool:
+    bound = cx.find(name)
+    if isinstance(bound, TypeName) and not bound.arguments:
+        return bound.name != name and _is_template(cx, bound.name)
+    found = cx.unit.struct(name)
+    return bound is None and bool(found) and bool(found[0].template)
+
+
+def _bind(cx: Context, tree: StructTree, bindings: Bindings, line: int) -> None:
+    """Bind in the innermost scope what the struct's members see by name."""
+    for name, argument in bindings:
+        cx.bind(name, argument)
+    for alias in tree.aliases:
+        if not alias.template:
+            cx.bind(alias.name, alias.type)
+    for field in tree.fields:
+        if field.storage == "static" and field.value is not None and not field.extents:
+            try:
+                cx.bind(field.name, expressions.constant(cx, field.value, line))
+            except Refusal:
+                continue  # whoever uses it will say so
+
+
+def bind_members(cx: Context, type_: Record, line: int) -> None:
+    """Bind what methods of `type_` see: template arguments, aliases, static constants."""
+    tree = tree_of(cx, type_)
+    if tree is not None:
+        _bind(cx, tree, type_.bindings, line)
+
+
+def tree_of(cx: Context, type_: Type | None) -> StructTree | None:
+    """The definition of a record's type."""
+    if not isinstance(type_, Record):
+        return None
+    given = tuple(a for _, a in type_.bindings)
+    for tree in cx.unit.struct(type_.name):
+        if tree.name == type_.name and {n for n, _ in type_.bindings} <= {p.name for p in tree.template}:
+            if not tree.arguments or _match(cx, tree, _positional(tree, given), 0) is not None:
+                return tree
+    found = cx.unit.struct(type_.name)
+    return found[-1] if found else None
+
+
+def _positional(tree: StructTree, given: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    return given
+
+
+def methods(cx: Context, type_: Type | None, name: str) -> tuple[FunctionTree, ...]:
+    """The methods called `name`, those of bases behind the struct's own."""
+    tree = tree_of(cx, type_)
+    if tree is None:
+        return ()
+    own = tuple(m for m in tree.methods if m.head.name == name)
+    for base in tree.bases:
+        for inherited in cx.unit.struct(base.name):
+            own += tuple(m for m in inherited.methods if m.head.name == name)
+    return own
+
+
+def member_type(cx: Context, owner: str, given: Sequence[object], member: str, line: int) -> Type | None:
+    """`owner<given>::member` as a type."""
+    with _inside(cx, owner, given, line) as found:
+        bound = cx.find(member) if found else None
+        if isinstance(bound, TypeName):
+            return resolve.type_of(cx, bound, line)
+        return bound if isinstance(bound, Type) else None
+
+
+def member_value(cx: Context, owner: str, given: Sequence[object], member: str, line: int) -> Scalar | None:
+    """`owner<given>::member` as a static constant."""
+    with _inside(cx, owner, given, line) as found:
+        bound = cx.find(member) if found else None
+        return bound if isinstance(bound, Scalar) else None
+
+
+def static_value(cx: Context, type_: Type | None, name: str, line: int) -> Scalar | None:
+    """A static constant of a record, asked of an object."""
+    tree = tree_of(cx, type_)
+    if tree is None or not any(f.name == name and f.storage == "static" for f in tree.fields):
+        return None
+    assert isinstance(type_, Record)
+    with cx.scope(wall=True):
+        bind_members(cx, type_, line)
+        bound = cx.find(name)
+    return bound if isinstance(bound, Scalar) else None
+
+
+@contextmanager
+def _inside(cx: Context, owner: str, given: Sequence[object], line: int) -> Iterator[bool]:
+    """The scope of a struct's members."""
+    bound = cx.find(owner)
+    alias = next((a for a in reversed(cx.unit.aliases) if a.name.rsplit("::", 1)[-1] == owner.rsplit("::", 1)[-1]), None)
+    found: tuple[StructTree, Bindings] | None = None
+    if isinstance(bound, TypeName) or (bound is None and alias is not None and not given):
+        target = bound if isinstance(bound, TypeName) else alias.type if alias is not None else None
+        bound = resolve.type_of(cx, target, line) if target is not None else None
+    if isinstance(bound, Record):
+        tree = tree_of(cx, bound)
+        found = (tree, bound.bindings) if tree is not None else None
+    elif bound is None and cx.unit.struct(owner):
+        found = _definition(cx, owner, arguments(cx, given, line), line)
+    with cx.scope(wall=True):
+        if found is not None:
+            _bind(cx, found[0], found[1], line)
+        yield found is not None
+
+
+__all__ = ["Expression", "bind_members", "member_type", "member_value", "methods", "named", "record", "tree_of"]
