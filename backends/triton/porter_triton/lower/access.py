@@ -22,7 +22,7 @@ from porter_triton.lower.places import (
     View,
 )
 from porter_triton.lower.types import BOOL, FLOAT, INT, Arithmetic, Pointer, Record, Type
-from porter_triton.lower.values import Address, Bits, Fields, Nothing, Scalar, Value, number
+from porter_triton.lower.values import ATOM, Address, Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _PLAIN = (INT, FLOAT, BOOL)  # what Triton makes of Python's own numbers
@@ -151,7 +151,7 @@ def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
         cx.settled.append(variable)
     text, level = typed(cx, value, variable)
     if mask is not None:
-        text, level = f"tl.where({mask.text}, {exact_double(value).text}, {variable.name})", 99
+        text, level = f"tl.where({mask.text}, {exact_double(value).text}, {variable.name})", ATOM
     variable.fresh = False
     variable.bases |= value.bases
     if text != variable.name:
@@ -163,12 +163,12 @@ def typed(cx: Context, value: Scalar, variable: Variable) -> tuple[str, int]:
     type_ = variable.type
     if variable.varying and not value.varying and isinstance(type_, Arithmetic):
         if value.constant == 0 and not type_.kind == "bool":
-            return f"tl.zeros([{cx.block}], {type_.triton})", 99
-        return f"tl.full([{cx.block}], {value.text}, {type_.triton})", 99
+            return f"tl.zeros([{cx.block}], {type_.triton})", ATOM
+        return f"tl.full([{cx.block}], {value.text}, {type_.triton})", ATOM
     if variable.varying and not value.varying:
-        return f"tl.broadcast_to({value.text}, [{cx.block}])", 99
+        return f"tl.broadcast_to({value.text}, [{cx.block}])", ATOM
     if value.loose and not variable.stable and isinstance(type_, Arithmetic) and type_ not in _PLAIN:
-        return f"tl.cast({value.text}, {type_.triton})", 99
+        return f"tl.cast({value.text}, {type_.triton})", ATOM
     return value.text, value.level
 
 

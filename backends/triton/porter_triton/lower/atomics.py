@@ -9,7 +9,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import BOOL, INT, Arithmetic, Pointer
-from porter_triton.lower.values import Address, Nothing, Scalar, Value, number
+from porter_triton.lower.values import AND, ATOM, Address, Nothing, OR, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _OPERATIONS = {
@@ -105,10 +105,10 @@ def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, 
     neutral = _neutral(operation, array.element, node.line)
     slots = f"tl.arange(0, {array.size_text})"
     if index.varying and not array.alone:
-        hits = f"({slots}[:, None] == {index.within(99)}[None, :])"
+        hits = f"({slots}[:, None] == {index.within(ATOM)}[None, :])"
         if cx.mask is not None:
-            hits += f" & {cx.mask.within(99)}[None, :]" if cx.mask.varying else f" & {cx.mask.within(6)}"
-        each = f"{held.within(99)}[None, :]" if held.varying else held.text
+            hits += f" & {cx.mask.within(ATOM)}[None, :]" if cx.mask.varying else f" & {cx.mask.within(AND)}"
+        each = f"{held.within(ATOM)}[None, :]" if held.varying else held.text
         total = _reduced(operation, f"tl.where({hits}, {each}, {neutral})", 1, cx)
         total = f"{total}.to({array.element.triton})" if array.element.bits < 32 else total
         combined = _combined(operation, array.name, total)
@@ -119,8 +119,8 @@ def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, 
         total = _reduced(operation, spread, 0, cx)
         combined = _combined(operation, array.name, total)
         if not array.alone:
-            combined = f"tl.where({slots} == {index.within(4)}, {combined}, {array.name})"
-    cx.emit(Line(combined, array.name, level=99))
+            combined = f"tl.where({slots} == {index.within(OR)}, {combined}, {array.name})"
+    cx.emit(Line(combined, array.name, level=ATOM))
     return Nothing()
 
 

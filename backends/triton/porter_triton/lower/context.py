@@ -15,7 +15,7 @@ from porter_triton.lower.launch import LaunchInfo, LoweredParameter
 from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.places import Key, Place, Variable
 from porter_triton.lower.types import Type
-from porter_triton.lower.values import Address, Bits, Fields, Group, Scalar, both
+from porter_triton.lower.values import ATOM, Address, Bits, Fields, Group, Scalar, both
 
 
 @dataclass(slots=True)
@@ -235,7 +235,7 @@ class Context:
         """`value` under a name of its own, evaluated here."""
         name = self.names.temporary(stem)
         self.emit(Line(value.text, name, effect, not effect, loads, value.level))
-        return replace(value, text=name, level=99, opposite=None)
+        return replace(value, text=name, level=ATOM, opposite=None)
 
     def assigned(self, body: object) -> frozenset[str]:
         """The names of the source that a body may change."""

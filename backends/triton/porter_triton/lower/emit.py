@@ -93,23 +93,23 @@ def assigned(suite: Suite) -> frozenset[str]:
     return frozenset(line.target for line in lines_of(suite) if line.target)
 
 
-def render(suite: Suite, source_name: str, indent: int = 1) -> list[str]:
+def render(suite: Suite, indent: int = 1) -> list[str]:
     """The lines of text."""
     pad = "    " * indent
     lines: list[str] = []
     for node in suite.nodes:
         if isinstance(node, Comment):
             last = "" if node.last <= node.first else f"-{node.last}"
-            lines.append(f"{pad}# {source_name}:{node.first}{last}")
+            lines.append(f"{pad}# line {node.first}{last}" if not last else f"{pad}# lines {node.first}{last}")
         elif isinstance(node, Line):
             lines.append(pad + (f"{node.target} = {node.text}" if node.target else node.text))
         elif isinstance(node, Leave):
             lines.append(pad + "return")
         elif isinstance(node, Loop):
             head = f"for {node.variable} in {node.header}:" if node.variable else f"while {node.header}:"
-            lines += [pad + head, *render(node.body, source_name, indent + 1)]
+            lines += [pad + head, *render(node.body, indent + 1)]
         else:
-            lines += [f"{pad}if {node.condition}:", *render(node.yes, source_name, indent + 1)]
+            lines += [f"{pad}if {node.condition}:", *render(node.yes, indent + 1)]
             if node.no.nodes:
-                lines += [f"{pad}else:", *render(node.no, source_name, indent + 1)]
+                lines += [f"{pad}else:", *render(node.no, indent + 1)]
     return lines

@@ -67,7 +67,19 @@ from porter_triton.lower.types import (
     common,
     size,
 )
-from porter_triton.lower.values import Address, Bits, Fields, Group, Nothing, Scalar, Value, both, negation, number
+from porter_triton.lower.values import (
+    ATOM,
+    Address,
+    Bits,
+    Fields,
+    Group,
+    Nothing,
+    Scalar,
+    Value,
+    both,
+    negation,
+    number,
+)
 from porter_triton.refusal import Refusal
 
 
@@ -153,7 +165,9 @@ def _named_place(cx: Context, node: Name) -> Place:
         return _global_place(cx, node)
     if isinstance(bound, Scalar | Fields | Address | Bits | Group):
         return Held(bound)
-    if isinstance(bound, Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held):
+    if isinstance(
+        bound, Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held
+    ):
         return bound
     raise Refusal(node.line, f"`{node.name}` is used as a value")
 
@@ -511,7 +525,9 @@ def choose(chosen: Scalar, yes: Value, no: Value, line: int) -> Value:
         left, right = settled(convert(left, type_)), settled(convert(right, type_))
         left, right = exact_double(left), exact_double(right)
         if left.constant is not None and right.constant is not None:
-            left = replace(left, text=f"tl.full([], {left.text}, {type_.triton})", level=99, constant=None, loose=False)
+            left = replace(
+                left, text=f"tl.full([], {left.text}, {type_.triton})", level=ATOM, constant=None, loose=False
+            )
         elif (left if left.constant is None else right).carried != type_:
             left, right = settled(replace(left, interval=None)), settled(replace(right, interval=None))
     elif left.type != right.type:

@@ -57,7 +57,12 @@ def method(cx: Context, group: Group, callee: Member, node: Call) -> Value:
         return _synchronised(cx, group)
     if name in {"thread_rank", "size", "num_threads", "meta_group_rank", "meta_group_size"}:
         return _counted(cx, group, name)
-    triples = {"thread_index": "threadIdx", "group_index": "blockIdx", "group_dim": "blockDim", "dim_threads": "blockDim"}
+    triples = {
+        "thread_index": "threadIdx",
+        "group_index": "blockIdx",
+        "group_dim": "blockDim",
+        "dim_threads": "blockDim",
+    }
     if name in triples and not group.width:
         value = builtins_.name(cx, Name(triples[name]))
         assert value is not None
@@ -106,7 +111,9 @@ def _by_shuffles(cx: Context, group: Group, value: Value, operation: Expression,
         other = warp.shuffle(cx, "xor", (value, number(offset), number(group.width)), node.line)
         if kind in {"max", "min"}:
             left, right = access.scalar(value, node.line), access.scalar(other, node.line)
-            value = expressions.choose(binary("<" if kind == "max" else ">", left, right, node.line), right, left, node.line)
+            value = expressions.choose(
+                binary("<" if kind == "max" else ">", left, right, node.line), right, left, node.line
+            )
         elif kind is not None:
             symbol = {"add": "+", "and": "&", "or": "|", "xor": "^"}[kind]
             value = expressions.operate(cx, symbol, value, other, node.line)

@@ -207,9 +207,7 @@ def _bind_parameters(
             cx.bind(name, place)
 
 
-def _bound(
-    cx: Context, parameter: Parameter, argument: Argument, changes: bool, aliasing: bool, line: int
-) -> Argument:
+def _bound(cx: Context, parameter: Parameter, argument: Argument, changes: bool, aliasing: bool, line: int) -> Argument:
     if isinstance(argument, Closure | FunctionName):
         return argument
     if parameter.type.reference and not (parameter.type.const and isinstance(argument, Memory | Slot)):

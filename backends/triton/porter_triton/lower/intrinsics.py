@@ -14,7 +14,16 @@ from porter_triton.refusal import Refusal
 
 _BARRIERS = frozenset({"__syncthreads", "__barrier_sync", "__threadfence", "__threadfence_system"})
 _NOTHING = frozenset(
-    {"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume", "assert", "printf", "__trap"}
+    {
+        "__syncwarp",
+        "__threadfence_block",
+        "__prof_trigger",
+        "__nanosleep",
+        "__builtin_assume",
+        "assert",
+        "printf",
+        "__trap",
+    }
 )
 _CACHED_LOADS = frozenset({"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"})
 _CACHED_STORES = frozenset({"__stcs", "__stcg", "__stwb", "__stwt"})

@@ -7,11 +7,12 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
 from porter_triton.lower import access, coordinates, resolve, statements, structs
 from porter_triton.lower.context import Context, Decisions
-from porter_triton.lower.emit import Suite, render
+from porter_triton.lower.emit import Suite, names_in, render
 from porter_triton.lower.launch import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.lower.naming import Names, settle
 from porter_triton.lower.places import Held, Members, Place, Variable
 from porter_triton.lower.prune import prune
+from porter_triton.lower.shorten import shorten
 from porter_triton.lower.types import FLOAT, Arithmetic, Pointer, Record, Type, components
 from porter_triton.lower.values import Scalar
 from porter_triton.refusal import Refusal
@@ -125,13 +126,19 @@ def _copied_field(cx: Context, place: Place) -> Place:
 def _written(cx: Context) -> LoweredKernel:
     suite = Suite(cx.prologue.nodes + cx.suite.nodes)
     prune(suite)
-    source = "source"
-    lines = render(suite, source) or ["    pass"]
+    shorten(suite, cx.names)
+    lines = render(suite) or ["    pass"]
     body = settle("\n".join(lines))
-    signature = ",\n    ".join(_declared(p) for p in _ordered(cx.parameters))
+    parameters = _ordered(cx.parameters)
     name = cx.kernel.head.name
-    text = f"@triton.jit\ndef {name}(\n    {signature},\n):\n{body}\n"
-    return LoweredKernel(name, text, tuple(_ordered(cx.parameters)), tuple(sorted(cx.helpers)))
+    text = f"@triton.jit\n{_signature(name, parameters)}\n{body}\n"
+    return LoweredKernel(name, text, tuple(parameters), tuple(sorted(h for h in cx.helpers if h in names_in(body))))
+
+
+def _signature(name: str, parameters: list[LoweredParameter]) -> str:
+    declared = [_declared(p) for p in parameters]
+    line = f"def {name}({', '.join(declared)}):"
+    return line if len(line) <= 100 else "\n".join([f"def {name}(", *(f"    {d}," for d in declared), "):"])
 
 
 def _ordered(parameters: list[LoweredParameter]) -> list[LoweredParameter]:

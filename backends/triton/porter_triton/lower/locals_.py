@@ -10,7 +10,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import Columns, LocalArray, Members, Place, Slot
 from porter_triton.lower.types import INT, Arithmetic, Array, Record, Type
-from porter_triton.lower.values import Fields, Scalar, Value, number
+from porter_triton.lower.values import ATOM, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _MOST_ELEMENTS = 1024
@@ -96,7 +96,7 @@ def load(cx: Context, array: LocalArray, offset: Scalar, line: int) -> Value:
         return access.load(cx, array.elements[0], line)
     assert isinstance(array.element, Arithmetic)
     index = convert(settled(offset), INT, line)
-    column = f"{index.within(99)}[:, None]" if index.varying else f"tl.full([{cx.block}, 1], {index.text}, tl.int32)"
+    column = f"{index.within(ATOM)}[:, None]" if index.varying else f"tl.full([{cx.block}, 1], {index.text}, tl.int32)"
     if cx.mask is not None and index.varying and not index.known_within(0, _width(array) - 1):
         column = f"tl.where({cx.mask.text}, {index.text}, 0)[:, None]"
     return Scalar(f"tl.reshape(tl.gather({array.tensor}, {column}, 1), [{cx.block}])", array.element, True)
@@ -122,11 +122,11 @@ def _store_in_tensor(cx: Context, array: LocalArray, offset: Scalar, value: Scal
     if mask is not None:
         chosen = f"({chosen}) & {_column(mask, 9)}"
     text = f"tl.where({chosen}, {_column(held, 0)}, {array.tensor})"
-    cx.emit(Line(text, array.tensor, level=99))
+    cx.emit(Line(text, array.tensor, level=ATOM))
 
 
 def _column(value: Scalar, level: int) -> str:
-    return f"{value.within(99)}[:, None]" if value.varying else value.within(level)
+    return f"{value.within(ATOM)}[:, None]" if value.varying else value.within(level)
 
 
 def fill(cx: Context, array: LocalArray | Columns, count: int, values: list[Value], line: int) -> None:

@@ -191,7 +191,14 @@ def _split(cx: Context, start: Scalar) -> tuple[Scalar, Scalar] | None:
 
 
 def _range(
-    cx: Context, node: For, counted: Counted, start: Scalar, offset: Scalar | None, bound: Scalar, step: Scalar, few: bool
+    cx: Context,
+    node: For,
+    counted: Counted,
+    start: Scalar,
+    offset: Scalar | None,
+    bound: Scalar,
+    step: Scalar,
+    few: bool,
 ) -> None:
     """`for name in range(start, bound, step)`; with `offset` each thread starts so much later, under a mask."""
     interval = _counter_interval(counted, start, bound, step)

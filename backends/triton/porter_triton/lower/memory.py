@@ -13,7 +13,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import Memory, Place
 from porter_triton.lower.types import BOOL, Arithmetic, Array, Pointer, Record, Type, components, size
-from porter_triton.lower.values import Bits, Fields, Nothing, Scalar, Value, number
+from porter_triton.lower.values import ATOM, Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 
@@ -49,8 +49,8 @@ def view(pointer: Scalar, element: Type, line: int) -> Scalar:
     held = unit(pointer, line)
     if target[0] == held or (isinstance(element, Record) and target[0].bits >= held.bits):
         return replace(pointer, type=Pointer(element), held=Pointer(held))
-    text = f"{pointer.within(99)}.to(tl.pointer_type({target[0].triton}), bitcast=True)"
-    return replace(pointer, text=text, level=99, type=Pointer(element), held=Pointer(target[0]))
+    text = f"{pointer.within(ATOM)}.to(tl.pointer_type({target[0].triton}), bitcast=True)"
+    return replace(pointer, text=text, level=ATOM, type=Pointer(element), held=Pointer(target[0]))
 
 
 def load(cx: Context, place: Memory, line: int) -> Value:

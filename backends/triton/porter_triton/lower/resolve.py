@@ -93,9 +93,7 @@ def extents(cx: Context, given: tuple[object, ...], line: int) -> tuple[int, ...
     return tuple(sizes)
 
 
-def default_argument(
-    cx: Context, text: str, known: dict[str, structs.Argument], line: int
-) -> structs.Argument | None:
+def default_argument(cx: Context, text: str, known: dict[str, structs.Argument], line: int) -> structs.Argument | None:
     """A template parameter's default, which is text; None where it is more than a name or a number."""
     text = text.strip()
     if re.fullmatch(r"-?\d+", text):

@@ -11,7 +11,7 @@ from porter_triton.lower.emit import Line
 from porter_triton.lower.memory import one_lane
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import INT, Arithmetic
-from porter_triton.lower.values import SUM, Scalar
+from porter_triton.lower.values import AND, ATOM, COMPARE, OR, SUM, Scalar
 from porter_triton.refusal import Refusal
 
 _MOST_COMPARISONS = 1 << 16  # elements times threads: what comparing each with each may cost in registers
@@ -57,7 +57,7 @@ def store(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: 
         text = _tensor(array, value)
         if cx.mask is not None:
             text = f"tl.where({cx.mask.text}, {value.text}, {array.name})"
-        cx.emit(Line(text, array.name, level=99))
+        cx.emit(Line(text, array.name, level=ATOM))
         return
     inverse = _inverse(cx, array, offset)
     if inverse is not None:
@@ -81,10 +81,10 @@ def _store_alone(cx: Context, array: SharedArray, value: Scalar) -> None:
         picked = element(value.text, f"tl.maximum({writer}, 0)", array.element).text
         text = f"tl.where({writer} >= 0, {picked}, {array.name})"
     else:
-        text = f"tl.where(tl.max({mask.within(99)}.to(tl.int32), axis=0) != 0, {value.text}, {array.name})"
+        text = f"tl.where(tl.max({mask.within(ATOM)}.to(tl.int32), axis=0) != 0, {value.text}, {array.name})"
     if value.loose and not value.varying:
         text = text if text != value.text else f"tl.cast({text}, {array.element.triton})"
-    cx.emit(Line(text, array.name, level=99 if text.endswith(")") and "(" in text else 0))
+    cx.emit(Line(text, array.name, level=ATOM if text.endswith(")") and "(" in text else 0))
 
 
 def _tensor(array: SharedArray, value: Scalar) -> str:
@@ -176,7 +176,13 @@ def _extent(cx: Context, digit: Digit) -> str:
     if digit.modulus < UNBOUNDED:
         return str(digit.modulus)
     total = " * ".join(e.text for e in cx.extents if e.text != "1")
-    return total if digit.divisor == 1 else f"({total}) // {digit.divisor}" if " " in total else f"{total} // {digit.divisor}"
+    return (
+        total
+        if digit.divisor == 1
+        else f"({total}) // {digit.divisor}"
+        if " " in total
+        else f"{total} // {digit.divisor}"
+    )
 
 
 def _nonzero(value: int) -> list[str]:
@@ -190,44 +196,44 @@ def _product(name: str, factor: int) -> str:
 def _store_inverse(cx: Context, array: SharedArray, inverse: Inverse, value: Scalar) -> None:
     valid = inverse.valid
     if valid and not valid.isidentifier():
-        valid = cx.temporary(Scalar(valid, INT, True, 3), "written").text
+        valid = cx.temporary(Scalar(valid, INT, True, COMPARE), "written").text
     index = f"tl.where({valid}, {inverse.writer}, 0)" if valid else inverse.writer
     if not inverse.writer.isidentifier() and (inverse.masked and value.varying):
-        index = cx.temporary(Scalar(index, INT, True, 99 if valid else 8), "writer").text
+        index = cx.temporary(Scalar(index, INT, True, ATOM if valid else SUM), "writer").text
     if index.isdigit():
         index = f"tl.full([{array.size_text}], {index}, tl.int32)"
     written = value.text if not value.varying else f"tl.gather({value.text}, {index}, 0)"
     conditions = [valid] if valid else []
     if inverse.masked:
         assert cx.mask is not None
-        conditions.append(f"tl.gather({cx.mask.text}, {index}, 0)" if cx.mask.varying else cx.mask.within(6))
+        conditions.append(f"tl.gather({cx.mask.text}, {index}, 0)" if cx.mask.varying else cx.mask.within(AND))
     if not conditions:
         text = written if value.varying else _tensor(array, value)
     else:
         text = f"tl.where({' & '.join(conditions)}, {written}, {array.name})"
-    cx.emit(Line(text, array.name, level=99))
+    cx.emit(Line(text, array.name, level=ATOM))
 
 
 def _store_one(cx: Context, array: SharedArray, offset: Scalar, value: Scalar) -> None:
     """One element, the same value whoever writes it."""
-    chosen = f"tl.arange(0, {array.size_text}) == {offset.within(4)}"
+    chosen = f"tl.arange(0, {array.size_text}) == {offset.within(OR)}"
     mask = cx.mask
     if mask is not None and not (mask.exact and one_lane(cx, mask.pins)):
-        some = mask.within(4) if not mask.varying else f"(tl.max({mask.within(99)}.to(tl.int32), axis=0) != 0)"
+        some = mask.within(OR) if not mask.varying else f"(tl.max({mask.within(ATOM)}.to(tl.int32), axis=0) != 0)"
         chosen = f"({chosen}) & {some}"
-    cx.emit(Line(f"tl.where({chosen}, {value.text}, {array.name})", array.name, level=99))
+    cx.emit(Line(f"tl.where({chosen}, {value.text}, {array.name})", array.name, level=ATOM))
 
 
 def _store_compared(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: int) -> None:
     """Any index: compare each element with each thread's; of several writers the last thread's value stays."""
     if array.size is None or cx.padded is None or array.size * cx.padded > _MOST_COMPARISONS:
         raise Refusal(line, f"`{array.name}` is written at an index that no rule turns around")
-    row = f"{offset.within(99)}[None, :]" if offset.varying else offset.within(4)
+    row = f"{offset.within(ATOM)}[None, :]" if offset.varying else offset.within(OR)
     hits = f"tl.arange(0, {array.size_text})[:, None] == {row}"
     if cx.mask is not None:
-        mask = f"{cx.mask.within(99)}[None, :]" if cx.mask.varying else cx.mask.within(6)
+        mask = f"{cx.mask.within(ATOM)}[None, :]" if cx.mask.varying else cx.mask.within(AND)
         hits = f"({hits}) & {mask}"
     last = f"tl.max(tl.where({hits}, {cx.thread}[None, :], -1), axis=1)"
     writer = cx.temporary(Scalar(last, INT, True), "writer").text
     written = f"tl.gather({value.text}, tl.maximum({writer}, 0), 0)" if value.varying else value.text
-    cx.emit(Line(f"tl.where({writer} >= 0, {written}, {array.name})", array.name, level=99))
+    cx.emit(Line(f"tl.where({writer} >= 0, {written}, {array.name})", array.name, level=ATOM))

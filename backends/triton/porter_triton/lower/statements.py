@@ -40,7 +40,7 @@ from porter_triton.lower.emit import Branch, Comment, Leave, Line, Suite
 from porter_triton.lower.flow import always_leaves, leaves
 from porter_triton.lower.places import Place, Variable
 from porter_triton.lower.types import BOOL
-from porter_triton.lower.values import Scalar, Value, negation, number
+from porter_triton.lower.values import AND, OR, Scalar, Value, negation, number
 from porter_triton.refusal import Refusal
 
 Action = Callable[[], None]
@@ -207,7 +207,7 @@ def leave(cx: Context, way: str, line: int) -> None:
         return
     if mask.varying and not flag.varying:
         cx.decisions.varying.add(flag.key)
-    cx.emit(Line(f"{flag.name} | {mask.within(6)}", flag.name, level=4))
+    cx.emit(Line(f"{flag.name} | {mask.within(AND)}", flag.name, level=OR))
 
 
 def statement(cx: Context, node: Statement) -> None:

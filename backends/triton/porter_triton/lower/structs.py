@@ -82,7 +82,11 @@ def _match(cx: Context, tree: StructTree, given: tuple[Argument, ...], line: int
             wanted = arguments(cx, (pattern,), line)[0]
         except Refusal:
             return None
-        same = wanted.constant == argument.constant if isinstance(wanted, Scalar) and isinstance(argument, Scalar) else wanted == argument
+        same = (
+            wanted.constant == argument.constant
+            if isinstance(wanted, Scalar) and isinstance(argument, Scalar)
+            else wanted == argument
+        )
         if not same:
             return None
     return tuple(bound)
@@ -209,7 +213,9 @@ def static_value(cx: Context, type_: Type | None, name: str, line: int) -> Scala
 def _inside(cx: Context, owner: str, given: Sequence[object], line: int) -> Iterator[bool]:
     """The scope of a struct's members."""
     bound = cx.find(owner)
-    alias = next((a for a in reversed(cx.unit.aliases) if a.name.rsplit("::", 1)[-1] == owner.rsplit("::", 1)[-1]), None)
+    alias = next(
+        (a for a in reversed(cx.unit.aliases) if a.name.rsplit("::", 1)[-1] == owner.rsplit("::", 1)[-1]), None
+    )
     found: tuple[StructTree, Bindings] | None = None
     if isinstance(bound, TypeName) or (bound is None and alias is not None and not given):
         target = bound if isinstance(bound, TypeName) else alias.type if alias is not None else None

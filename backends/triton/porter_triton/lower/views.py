@@ -228,7 +228,9 @@ def bitcast(value: Scalar, type_: Arithmetic) -> Scalar:
 
 
 def _unsigned(bits: int) -> Arithmetic:
-    return Arithmetic({16: "unsigned short", 8: "unsigned char", 64: "unsigned long"}.get(bits, "unsigned int"), "uint", bits)
+    return Arithmetic(
+        {16: "unsigned short", 8: "unsigned char", 64: "unsigned long"}.get(bits, "unsigned int"), "uint", bits
+    )
 
 
 def _split(part: Scalar, unit: Arithmetic) -> list[Scalar]:

@@ -7,7 +7,7 @@ from porter_triton.lower import access, expressions
 from porter_triton.lower.arithmetic import condition, convert, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.types import BOOL, INT, UINT, Arithmetic
-from porter_triton.lower.values import Fields, Scalar, Value, number
+from porter_triton.lower.values import ATOM, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _SHUFFLES = {"": "shuffle", "_up": "shuffle_up", "_down": "shuffle_down", "_xor": "shuffle_xor"}
@@ -102,7 +102,7 @@ def _block_vote(cx: Context, name: str, predicate: Scalar) -> Scalar:
 def _spread(cx: Context, value: Scalar) -> str:
     """A value as a tensor with an element a thread."""
     if value.varying:
-        return value.within(99)
+        return value.within(ATOM)
     assert isinstance(value.type, Arithmetic)
     return f"tl.full([{cx.block}], {value.text}, {value.type.triton})"
 

@@ -1,0 +1,285 @@
+// What CUDA kernels are made of, one feature or two a kernel; test_lowered_kernels.py says what each computes.
+#include <cuda_runtime.h>
+
+__global__ void scale(const float* x, float* y, int n, float factor) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i];
+    y[i] = v * factor + 1;
+}
+
+__global__ void grid_stride(const float* x, float* y, size_t n) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = x[i] * 2;
+}
+
+__device__ float warp_sum(float v) {
+#pragma unroll
+    for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);
+    return v;
+}
+
+__device__ float block_sum(float v, float* partial) {
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    v = warp_sum(v);
+    __syncthreads();
+    if (lane == 0) partial[warp] = v;
+    __syncthreads();
+    v = threadIdx.x < (blockDim.x + 31) / 32 ? partial[lane] : 0.0f;
+    if (warp == 0) v = warp_sum(v);
+    if (threadIdx.x == 0) partial[0] = v;
+    __syncthreads();
+    return partial[0];
+}
+
+__global__ void row_sums(const float* x, float* out, int cols) {
+    __shared__ float partial[32];
+    const float* row = x + blockIdx.x * cols;
+    float sum = 0;
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) sum += row[i];
+    sum = block_sum(sum, partial);
+    if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+__global__ void row_max_shared(const float* x, float* out, int cols) {
+    __shared__ float s[128];
+    int tid = threadIdx.x;
+    float best = -INFINITY;
+    for (int i = tid; i < cols; i += blockDim.x) best = fmaxf(best, x[blockIdx.x * cols + i]);
+    s[tid] = best;
+    __syncthreads();
+    for (int k = blockDim.x / 2; k > 0; k >>= 1) {
+        if (tid < k) s[tid] = fmaxf(s[tid], s[tid + k]);
+        __syncthreads();
+    }
+    if (tid == 0) out[blockIdx.x] = s[0];
+}
+
+__global__ void softmax(const float* x, float* y, int cols) {
+    __shared__ float partial[32];
+    __shared__ float total;
+    x += blockIdx.x * cols;
+    y += blockIdx.x * cols;
+    float sum = 0.f;
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) {
+        y[i] = expf(x[i]);
+        sum += y[i];
+    }
+    sum = block_sum(sum, partial);
+    if (threadIdx.x == 0) total = 1.0 / sum;
+    __syncthreads();
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) y[i] *= total;
+}
+
+__global__ void broken_sums(const int* starts, const float* v, float* out, int rows) {
+    int r = threadIdx.x;
+    if (r < rows) {
+        float sum = 0;
+        for (int j = starts[r]; j < starts[r + 1]; j++) {
+            if (v[j] < -1) continue;
+            if (v[j] > 1.5f) break;
+            sum += v[j];
+        }
+        out[r] = sum;
+    }
+}
+
+__global__ void collatz(const int* x, int* steps, int n) {
+    int i = threadIdx.x;
+    int value = x[i], count = 0;
+    do {
+        if (value == 1) break;
+        value = value % 2 == 0 ? value / 2 : 3 * value + 1;
+    } while (++count < 100);
+    steps[i] = count;
+}
+
+__device__ int first_below(const float* row, int n, float limit) {
+    for (int i = 0; i < n; ++i) {
+        if (row[i] < limit) return i;
+    }
+    return -1;
+}
+
+__global__ void first_negative(const float* x, int* out, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r < rows) out[r] = first_below(x + r * cols, cols, 0.f);
+}
+
+__global__ void division(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] / 7 * 100 + x[threadIdx.x] % 7; }
+
+__global__ void unsigned_wrap(const int* x, int* y) {
+    unsigned v = x[threadIdx.x];
+    v -= 3;
+    y[threadIdx.x] = v / 2 % 1000u;
+}
+
+__global__ void choices(const int* x, int* y, int mode) {
+    int i = threadIdx.x, r = 0;
+    switch (abs(x[i]) % 4) {
+        case 0: r += 1; break;
+        case 1: r += 10;
+        case 2: r += 100; break;
+        default: r = 7;
+    }
+    switch (mode) {
+        case 1: r = 0; break;
+        case 2: r += 1000; break;
+    }
+    y[i] = r;
+}
+
+__device__ void swap_if(float& a, float& b) {
+    if (a > b) {
+        float t = a;
+        a = b;
+        b = t;
+    }
+}
+
+__global__ void sorted_four(const float* x, float* y, int n) {
+    int i = threadIdx.x;
+    if (i >= n) return;
+    float v[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) v[k] = x[i * 4 + k];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3 - a; b++) swap_if(v[b], v[b + 1]);
+    for (int k = 0; k < 4; k++) y[i * 4 + k] = v[k];
+}
+
+__global__ void picked(const float* x, const int* which, float* y) {
+    int i = threadIdx.x;
+    float window[5];
+    for (int k = 0; k < 5; k++) window[k] = x[i + k];
+    y[i] = window[which[i] % 5];
+}
+
+__global__ void transpose(const float* in, float* out, int width, int height) {
+    __shared__ float tile[16][17];
+    int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    if (x < width && y < height) tile[threadIdx.y][threadIdx.x] = in[y * width + x];
+    __syncthreads();
+    x = blockIdx.y * 16 + threadIdx.x;
+    y = blockIdx.x * 16 + threadIdx.y;
+    if (x < height && y < width) out[y * height + x] = tile[threadIdx.x][threadIdx.y];
+}
+
+__global__ void histogram(const int* x, int* bins, int n) {
+    __shared__ int local[40];
+    for (int b = threadIdx.x; b < 40; b += blockDim.x) local[b] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&local[x[i]], 1);
+    __syncthreads();
+    if (threadIdx.x < 40) atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
+}
+
+__global__ void scan(const float* x, float* y) {
+    __shared__ float buffer[2 * 64];
+    int tid = threadIdx.x, out = 0, in = 1;
+    buffer[tid] = x[tid];
+    __syncthreads();
+    for (int offset = 1; offset < 64; offset *= 2) {
+        out = 1 - out;
+        in = 1 - out;
+        if (tid >= offset)
+            buffer[out * 64 + tid] = buffer[in * 64 + tid] + buffer[in * 64 + tid - offset];
+        else
+            buffer[out * 64 + tid] = buffer[in * 64 + tid];
+        __syncthreads();
+    }
+    y[tid] = buffer[out * 64 + tid];
+}
+
+__global__ void votes(const int* x, int* y) {
+    unsigned ballot = __ballot_sync(0xffffffff, x[threadIdx.x] > 0);
+    y[threadIdx.x] = __popc(ballot) + (__any_sync(0xffffffff, x[threadIdx.x] > 0) ? 100 : 0);
+}
+
+__global__ void tickets(int* counter, int* seen) {
+    int mine = atomicAdd(counter, 1);
+    seen[mine] = 1;
+}
+
+__global__ void vectors(const float* x, float* y, int n) {
+    int i = threadIdx.x;
+    if (i < n) {
+        float4 v = reinterpret_cast<const float4*>(x)[i];
+        const float* parts = reinterpret_cast<const float*>(&v);
+        float best = 0.f;
+        for (int k = 0; k < 4; k++) best = fmaxf(best, fabsf(parts[k]));
+        y[i] = best;
+    }
+}
+
+__global__ void compacted(const float* x, float* y, int* count, int n) {
+    __shared__ int kept;
+    if (threadIdx.x == 0) kept = 0;
+    __syncthreads();
+    if (x[threadIdx.x] > 0) atomicAdd(&kept, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) *count = kept;
+}
+
+__global__ void reversed(const float* x, float* y) {
+    extern __shared__ float s[];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+
+__global__ void search(const float* sorted, const float* x, int* at, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int low = 0, high = n;
+    while (low < high) {
+        int middle = (low + high) >> 1;
+        if (sorted[middle] < x[i])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    at[i] = low;
+}
+
+struct Seen {
+    float sum;
+    float best;
+    __device__ void add(float v) {
+        sum += v;
+        best = v > best ? v : best;
+    }
+};
+
+__device__ Seen joined(const Seen& a, const Seen& b) { return {a.sum + b.sum, fmaxf(a.best, b.best)}; }
+
+template <typename T>
+__device__ T exchanged(T v, int lanes) {
+    return T{__shfl_xor_sync(0xffffffffu, v.sum, lanes), __shfl_xor_sync(0xffffffffu, v.best, lanes)};
+}
+
+__global__ void struct_sums(const float* x, float* means, float* bests, int cols) {
+    Seen seen = {0.f, -1e30f};
+    for (int i = threadIdx.x; i < cols; i += 32) seen.add(x[blockIdx.x * cols + i]);
+    for (int lanes = 16; lanes > 0; lanes /= 2) seen = joined(seen, exchanged(seen, lanes));
+    if (threadIdx.x == 0) {
+        means[blockIdx.x] = seen.sum / cols;
+        bests[blockIdx.x] = seen.best;
+    }
+}
+
+__global__ void guarded(const float* x, float* y, int n) {
+    int i = threadIdx.x;
+    const bool inside = i < n && x[i] == x[i];
+    float next = inside ? x[i + 1] : 0.f;
+    if (inside || false) y[i] = next - x[i];
+}
+
+__global__ void powers(long long* y) {
+    unsigned long long base = 3, result = 1;
+    for (unsigned int e = threadIdx.x; e; e >>= 1) {
+        if (e & 1) result *= base;
+        base *= base;
+    }
+    y[threadIdx.x] = (long long)result;
+}

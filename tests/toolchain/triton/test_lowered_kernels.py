@@ -1,0 +1,199 @@
+"""Lowered kernels run in Triton's interpreter and give what their CUDA says, computed here by hand."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from porter_triton.device.source import helper_source
+from porter_triton.lower import Dimension, LaunchInfo, ParameterKind, lower_kernel
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.syntax.read import read_unit
+
+ROOT = Path(__file__).parent
+RNG = np.random.default_rng(7)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch: `arguments` are arrays and numbers, `expected` maps the position of an array to what it ends as."""
+
+    name: str
+    arguments: tuple
+    expected: dict
+    grid: tuple = (1, 1, 1)
+    block: tuple = (64, 1, 1)
+    shared_bytes: int = 0
+
+
+def _floats(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def _ints(n, low, high):
+    return RNG.integers(low, high, n).astype(np.int32)
+
+
+def _zeros(n, dtype=np.float32):
+    return np.zeros(n, dtype)
+
+
+X = _floats(200)
+ROWS = _floats(3, 100)
+WHOLE = _ints(64, -50, 50)
+SMALL = _ints(200, 0, 40)
+CSR = np.array([0, 3, 3, 10, 11, 40], np.int32)
+
+
+def _partial(values, limit):
+    """What `broken_sums` adds up of each row."""
+    sums = []
+    for start, end in zip(CSR[:-1], CSR[1:], strict=True):
+        total = np.float32(0)
+        for v in values[start:end]:
+            if v < -1:
+                continue
+            if v > limit:
+                break
+            total += v
+        sums.append(total)
+    return np.array(sums, np.float32)
+
+
+def _collatz(values):
+    def steps(n):
+        count = 0
+        while n != 1 and count < 100:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            count += 1
+        return count
+
+    return np.array([steps(int(v)) for v in values], np.int32)
+
+
+def _first_negative(rows):
+    return np.array([next((i for i, v in enumerate(row) if v < 0), -1) for row in rows], np.int32)
+
+
+CASES = [
+    Case("scale", (X, _zeros(200), 190, 0.5), {1: np.r_[X[:190] * np.float32(0.5) + 1, _zeros(10)]}, (4, 1, 1)),
+    Case("grid_stride", (X, _zeros(200), 200), {1: X * 2}, (2, 1, 1)),
+    Case("row_sums", (ROWS, _zeros(3), 100), {1: ROWS.sum(1)}, (3, 1, 1)),
+    Case("row_max_shared", (ROWS, _zeros(3), 100), {1: ROWS.max(1)}, (3, 1, 1), (128, 1, 1)),
+    Case("softmax", (ROWS, _zeros(300), 100), {1: (np.exp(ROWS) / np.exp(ROWS).sum(1, keepdims=True)).ravel()},
+         (3, 1, 1), (96, 1, 1)),
+    Case("broken_sums", (CSR, X, _zeros(5), 5), {2: _partial(X, 1.5)}),
+    Case("collatz", (np.arange(1, 65, dtype=np.int32), _zeros(64, np.int32), 64),
+         {1: _collatz(range(1, 65))}),
+    Case("first_negative", (ROWS, _zeros(3, np.int32), 3, 100), {1: _first_negative(ROWS)}),
+    Case("division", (WHOLE, _zeros(64, np.int32)),
+         {1: np.array([int(v / 7) * 100 + int(np.fmod(v, 7)) for v in WHOLE], np.int32)}),
+    Case("unsigned_wrap", (WHOLE, _zeros(64, np.int32)),
+         {1: np.array([(int(v) - 3) % 2**32 // 2 % 1000 for v in WHOLE], np.int32)}),
+    Case("choices", (WHOLE, _zeros(64, np.int32), 2),
+         {1: np.array([{0: 1, 1: 110, 2: 100}.get(abs(int(v)) % 4, 7) + 1000 for v in WHOLE], np.int32)}),
+    Case("sorted_four", (X, _zeros(200), 50), {1: np.sort(X.reshape(50, 4), axis=1).ravel()}),
+    Case("picked", (X, SMALL, _zeros(64)), {2: np.array([X[i : i + 5][SMALL[i] % 5] for i in range(64)])}),
+    Case("transpose", (_t := _floats(20, 30), _zeros(600), 30, 20), {1: _t.T.ravel()}, (2, 2, 1), (16, 16, 1)),
+    Case("histogram", (SMALL, _zeros(40, np.int32), 200), {1: np.bincount(SMALL, minlength=40).astype(np.int32)},
+         (2, 1, 1), (128, 1, 1)),
+    Case("scan", (X, _zeros(64)), {1: np.cumsum(X[:64])}),
+    Case("votes", (WHOLE, _zeros(64, np.int32)),
+         {1: np.repeat([(WHOLE[:32] > 0).sum() + 100, (WHOLE[32:] > 0).sum() + 100], 32).astype(np.int32)}),
+    Case("tickets", (_zeros(1, np.int32), _zeros(64, np.int32)), {0: np.array([64], np.int32)}),
+    Case("vectors", (X, _zeros(50), 50), {1: np.abs(X.reshape(50, 4)).max(1)}),
+    Case("compacted", (X, _zeros(200), _zeros(1, np.int32), 64), {2: np.array([(X[:64] > 0).sum()], np.int32)}),
+    Case("reversed", (X, _zeros(64)), {1: X[:64][::-1]}, shared_bytes=256),
+    Case("search", (np.sort(X), X, _zeros(200, np.int32), 200),
+         {2: np.searchsorted(np.sort(X), X).astype(np.int32)}, (4, 1, 1)),
+    Case("struct_sums", (ROWS, _zeros(3), _zeros(3), 100), {1: ROWS.mean(1), 2: ROWS.max(1)}, (3, 1, 1), (32, 1, 1)),
+    Case("guarded", (X, _zeros(64), 60), {1: np.r_[X[1:61] - X[:60], _zeros(4)]}),
+    Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
+]  # fmt: skip
+
+
+def _unit():
+    path = ROOT / "lowered_kernels.cu"
+    return read_unit(parse(Source(path, path.read_text("utf-8"))))
+
+
+def _lowered(unit, case):
+    names = ("BLOCK_X", "BLOCK_Y", "BLOCK_Z") if case.block[1] > 1 else ("BLOCK_SIZE", "", "")
+    block = tuple(Dimension(n, name if n > 1 else "") for n, name in zip(case.block, names, strict=True))
+    kernel = next(k for k in unit.kernels if k.head.name == case.name)
+    return lower_kernel(unit, kernel, LaunchInfo(block, (), None))
+
+
+def _constants(lowered, case):
+    threads = case.block[0] * case.block[1] * case.block[2]
+    values = {}
+    for parameter in lowered.parameters:
+        if parameter.kind is ParameterKind.BLOCK:
+            values[parameter.name] = case.block["xyz".index(parameter.source)]
+        elif parameter.kind is ParameterKind.THREADS:
+            values[parameter.name] = 1 << (threads - 1).bit_length()
+        elif parameter.kind is ParameterKind.SHARED:
+            values[parameter.name] = case.shared_bytes // 4
+    return values
+
+
+CHILD = """
+import importlib.util, json, sys
+import numpy as np, torch
+folder = sys.argv[1]
+spec = importlib.util.spec_from_file_location("lowered", f"{folder}/lowered.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+failures = {}
+for job in json.loads(open(f"{folder}/jobs.json").read()):
+    held = np.load(f"{folder}/{job['name']}.npz")
+    tensors = {key: torch.from_numpy(held[key].copy()) for key in held}
+    arguments = [tensors[str(i)] if a is None else a for i, a in enumerate(job["arguments"])]
+    try:
+        getattr(module, job["name"])[tuple(job["grid"])](*arguments, **job["constants"])
+    except Exception as error:
+        failures[job["name"]] = f"{type(error).__name__}: {error} {error.__cause__}"
+    np.savez(f"{folder}/{job['name']}_out.npz", **{key: t.numpy() for key, t in tensors.items()})
+json.dump(failures, open(f"{folder}/failures.json", "w"))
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lowered")
+    unit = _unit()
+    jobs, texts, helpers = [], [], set()
+    for case in CASES:
+        lowered = _lowered(unit, case)
+        texts.append(lowered.text)
+        helpers |= set(lowered.helpers)
+        arrays = {str(i): a for i, a in enumerate(case.arguments) if isinstance(a, np.ndarray)}
+        np.savez(folder / f"{case.name}.npz", **{k: v.ravel() for k, v in arrays.items()})
+        plain = [None if isinstance(a, np.ndarray) else a for a in case.arguments]
+        jobs.append({"name": case.name, "arguments": plain, "grid": case.grid, "constants": _constants(lowered, case)})
+    head = "import triton\nimport triton.language as tl\n\n\n"
+    (folder / "lowered.py").write_text(head + "\n\n\n".join([helper_source(sorted(helpers)), *texts]), "utf-8")
+    (folder / "jobs.json").write_text(json.dumps(jobs), "utf-8")
+    child = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CHILD, str(folder)],
+        env={"TRITON_INTERPRET": "1", "PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert child.returncode == 0, child.stderr
+    return folder
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_a_lowered_kernel_computes_what_its_cuda_says(results, case):
+    failures = json.loads((results / "failures.json").read_text())
+    assert case.name not in failures, failures[case.name]
+    held = np.load(results / f"{case.name}_out.npz")
+    for position, expected in case.expected.items():
+        np.testing.assert_allclose(held[str(position)], np.asarray(expected).ravel(), rtol=2e-5, atol=2e-6)
