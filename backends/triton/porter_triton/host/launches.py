@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from porter.syntax.nodes import Launch
+from porter.syntax.nodes import Call, Launch, Name, Variable
 from porter_triton.host import expressions
+from porter_triton.host.assigned import walk
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
 from porter_triton.host.scope import Context
 from porter_triton.launching import LaunchText, call
-from porter_triton.lower.launch import Dimension, LaunchInfo
+from porter_triton.lower.launch import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 from porter_triton.refusal import Refusal
 
 _ONE_AXIS = ("BLOCK_SIZE", "BLOCK_Y", "BLOCK_Z")
@@ -34,13 +35,50 @@ def launch(cx: Context, node: Launch) -> None:
         raise Refusal(node.line, f"'{node.kernel.name}' does not take {len(arguments)} arguments")
     passed = {p.name: a for p, a in zip(tree.parameters, arguments, strict=False)}
     text = LaunchText(
-        arguments={**cx.constants, **_texts(passed)},
+        arguments={**_constants(cx, lowered, node.line), **_texts(passed)},
         grid=_three(grid),
         block=_three(block),
         shared_bytes=str(shared.constant) if shared.constant is not None else shared.text,
         device=_device(cx, arguments),
     )
-    cx.emit(_on_one_line(call(lowered, text, "")))
+    try:
+        cx.emit(_on_one_line(call(lowered, text, "")))
+    except Refusal as refusal:
+        raise Refusal(refusal.line or node.line, refusal.reason) from None
+
+
+def _constants(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, str]:
+    """The tensors for `__constant__` variables: what was copied to them, or what they are declared with."""
+    found = dict(cx.constants)
+    for parameter in kernel.parameters:
+        if parameter.kind is ParameterKind.CONSTANT and parameter.source not in found:
+            declared = [v for v in cx.unit.variables if v.name == parameter.source and v.storage == "constant"]
+            if declared and declared[-1].value is not None and not _is_written(cx, parameter.source):
+                found[parameter.source] = _initial(cx, declared[-1], line)
+    return found
+
+
+def _is_written(cx: Context, symbol: str) -> bool:
+    """Whether any function of the source copies to the variable."""
+    return any(
+        isinstance(n, Call)
+        and isinstance(n.callee, Name)
+        and "ToSymbol" in n.callee.name
+        and symbol in str(n.arguments)
+        for f in cx.unit.functions
+        if f.head.space == "host"
+        for n in walk(f.body)
+    )
+
+
+def _initial(cx: Context, variable: Variable, line: int) -> str:
+    """A tensor of the values a `__constant__` variable is declared with."""
+    assert variable.value is not None
+    value = expressions.expression(cx, variable.value)
+    values = value.parts if value.kind is Kind.SEQUENCE else (value,)
+    texts = ", ".join(str(v.constant) if v.constant is not None else v.text for v in values)
+    device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
+    return f"torch.tensor([{texts}], dtype=torch.{cx.dtype(variable.type, line)}, device={device})"
 
 
 def _on_one_line(text: str) -> str:
