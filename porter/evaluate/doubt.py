@@ -11,7 +11,7 @@ from porter.contract.contract import Contract, EntryKind, Question, Role, Scalar
 from porter.contract.expressions import names_in
 from porter.contract.garbage import POISONS
 from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_callables, unknown_extents
-from porter.oracle.faults import LEFT_BOUNDS
+from porter.oracle.faults import LEFT_BOUNDS, UNDEFINED
 from porter.oracle.reference import Reference
 from porter.simt.job import BuildFailure, TensorValue
 from porter.source.program import Program
@@ -89,6 +89,8 @@ def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
 
 def unsound(reference: Reference) -> str:
     """Why the original's answers cannot be compared with; empty when they can."""
+    if any(finding.code == UNDEFINED for finding in reference.findings):
+        return f"the original cannot be executed: {reference.because}"
     if reference.because:
         return f"the original itself cannot be believed: {reference.because}"
     if not reference.complete:

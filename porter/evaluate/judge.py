@@ -23,7 +23,7 @@ SCHEDULES = (Schedule.FORWARD, Schedule.SHUFFLED)
 _SERIOUS = frozenset(
     (FaultKind.LANE_OUTSIDE_MASK, FaultKind.LANE_ABSENT, FaultKind.DEADLOCK, FaultKind.OUT_OF_BOUNDS, FaultKind.RACE,
      FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED, FaultKind.CRASH,
-     FaultKind.TIMEOUT, FaultKind.RESOURCE)
+     FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED)
 )  # fmt: skip
 
 

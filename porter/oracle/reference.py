@@ -28,7 +28,8 @@ _SCHEDULES = (Schedule.REVERSE, Schedule.SHUFFLED)
 PROGRAM_WORKLOAD = Workload("program", {}, seed=0)
 _UNSOUND = frozenset(
     (FaultKind.OUT_OF_BOUNDS, FaultKind.DEADLOCK, FaultKind.RACE, FaultKind.CRASH, FaultKind.TIMEOUT,
-     FaultKind.RESOURCE, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
+     FaultKind.RESOURCE, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED,
+     FaultKind.UNDEFINED)
 )  # fmt: skip
 
 

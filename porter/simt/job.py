@@ -144,6 +144,7 @@ class FaultKind(StrEnum):
     CRASH = "crash"  # a signal
     TIMEOUT = "timeout"
     RESOURCE = "resource limit"  # memory, file size, processes or network refused
+    UNDEFINED = "not defined"  # a function or variable that another file of the program defines
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from porter.simt.driver import driver
 from porter.simt.job import BuildRequest, Callee
 from porter.simt.parts import digest, executor_objects, move_into, precompiled_header, tree_digest
 from porter.simt.translate import translate
+from porter.simt.undefined import placed, table, undefined
 
 # The source stands this deep, so that `#include "../../x.h"` stays inside the build's folder.
 _DEPTH = PurePosixPath("a/b/c/d/e/f")
@@ -96,9 +97,18 @@ class Unit:
                 path.write_text(text)
 
     def _link(self, folder: Path) -> Diagnostics:
+        done = self._linked(folder)
+        if not (names := undefined(done.log)):
+            return done
+        symbols = undefined(self._linked(folder, "-Wl,--no-demangle").log)
+        (folder / "undefined.cpp").write_text(table(names))
+        return self._linked(folder, "undefined.cpp", *placed(symbols))
+
+    def _linked(self, folder: Path, *options: str) -> Diagnostics:
         request = self.request
         objects = executor_objects(self.compiler, uses_torch(request), request.double_precision, self.cache)
-        return call(self.compiler, ["program.o", *map(str, objects), *_LIBRARIES, "-o", "part/program"], folder)
+        command = ["program.o", *map(str, objects), *options, *_LIBRARIES, "-o", "part/program"]
+        return call(self.compiler, command, folder)
 
 
 def unit(request: BuildRequest, compiler: Compiler, cache: Path) -> Unit:

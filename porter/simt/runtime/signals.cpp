@@ -15,6 +15,8 @@
 
 extern "C" char __executable_start[], etext[];
 extern "C" void* __libc_stack_end;
+// The names that the source uses and that are defined elsewhere, where there are any (porter/simt/undefined.py).
+extern "C" const char* const porter_undefined[] __attribute__((weak));
 
 namespace porter::simt {
 
@@ -83,6 +85,7 @@ Frames frames_at(const ucontext_t& context) {
 
 namespace {
 
+constexpr std::uintptr_t UNDEFINED_FIRST = 0x100000, UNDEFINED_APART = 0x1000;
 char handler_stack[64 << 10];
 volatile sig_atomic_t handling = 0;
 
@@ -97,8 +100,22 @@ bool in_stack_guard(std::uintptr_t address) {
     return address < stack && stack - address <= 4096;
 }
 
+// The undefined name that `address` stands for; null where it stands for none.
+const char* undefined_at(std::uintptr_t address) {
+    if (porter_undefined == nullptr) return nullptr;
+    std::uintptr_t place = UNDEFINED_FIRST;
+    for (const char* const* name = porter_undefined; *name != nullptr; ++name, place += UNDEFINED_APART) {
+        if (address - place < UNDEFINED_APART) return *name;
+    }
+    return nullptr;
+}
+
 [[noreturn]] void explain_segment_fault(std::uintptr_t address, const Frames& frames) {
-    char message[200];
+    char message[400];
+    if (const char* name = undefined_at(address)) {
+        std::snprintf(message, sizeof message, "`%.300s` is defined in no file that porter was given", name);
+        fail_in_handler(FaultKind::UNDEFINED, frames, message, 128 + SIGSEGV);
+    }
     if (in_stack_guard(address)) {
         std::snprintf(message, sizeof message, "a thread needs more than %zu KiB of stack", FIBER_STACK_BYTES >> 10);
         fail_in_handler(FaultKind::RESOURCE, frames, message, 128 + SIGSEGV);

@@ -88,14 +88,14 @@ def test_an_overload_is_picked_by_its_parameters(build_all):
     assert (answer(picked), answer(three)) == (2, 3)
 
 
-def test_a_definition_that_only_one_entry_misses_is_that_entrys(build_all):
+def test_a_definition_that_one_entry_misses_keeps_none_from_being_built(build_all):
     text = """
     void elsewhere(int* x);
     template <class T> void calls(T* x) { elsewhere(x); }
     __global__ void one(int* x) { *x = 1; }"""
     calls, one = build_all(text, Callee(Entry(EntryKind.POINTER, "calls", ("int",)), (INT_POINTER,)), "one")
     assert answer(one) == 1
-    assert "undefined reference to `elsewhere" in refused(calls).message
+    assert isinstance(calls, Executable)
 
 
 def test_a_source_that_is_broken_is_so_for_every_entry(build_all):

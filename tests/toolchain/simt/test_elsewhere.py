@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
-from porter.contract.contract import EntryKind
+import numpy as np
+import pytest
+
+from porter.contract.contract import Entry, EntryKind
+from porter.simt.build import build
+from porter.simt.job import BuildRequest, Callee, Dialect, FaultKind
+from porter.source.text import Source
 
 
 def test_what_the_entry_does_not_reach_may_be_defined_elsewhere(execute):
@@ -16,3 +22,55 @@ def test_what_the_entry_does_not_reach_may_be_defined_elsewhere(execute):
     run = execute(text, [np.zeros(2, np.int32)], name="f", kind=EntryKind.POINTER)
     assert run.faults == ()
     assert run.outputs[0].storage.tolist() == [7, 7]
+
+
+DECLARED = """
+extern int verbose;
+struct Logger { static void flush(const char* text); };
+__global__ void k(int* x) { x[threadIdx.x] = 7; }
+void quiet(int* x) { k<<<1, 2>>>(x); }
+void calls(int* x) {
+    k<<<1, 2>>>(x);
+    Logger::flush("done");
+}
+void reads(int* x) { k<<<1, 2 + verbose>>>(x); }
+void hides(int* x, int loud) {
+    if (loud) Logger::flush("loud");
+    k<<<1, 2>>>(x);
+}
+"""
+
+
+@pytest.mark.parametrize(("entry", "rest"), [("quiet", []), ("hides", [0])])
+def test_an_entry_that_does_not_come_to_what_is_missing_runs(execute, entry, rest):
+    run = execute(DECLARED, [np.zeros(2, np.int32), *rest], name=entry, kind=EntryKind.POINTER)
+    assert run.faults == ()
+    assert run.outputs[0].storage.tolist() == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("entry", "rest", "missing", "line"),
+    [("calls", [], "Logger::flush(char const*)", 8), ("reads", [], "verbose", 10),
+     ("hides", [1], "Logger::flush(char const*)", 12)],
+)  # fmt: skip
+def test_a_use_of_what_is_defined_elsewhere_ends_the_run_and_names_it(execute, entry, rest, missing, line):
+    run = execute(DECLARED, [np.zeros(2, np.int32), *rest], name=entry, kind=EntryKind.POINTER)
+    (fault,) = run.faults
+    assert not run.finished
+    assert fault.kind is FaultKind.UNDEFINED
+    assert f"`{missing}` is defined in no file" in fault.message
+    assert fault.line == line
+
+
+def test_a_kernel_that_calls_what_is_defined_elsewhere_names_it(execute):
+    text = """__device__ float other_file(float x);
+    __global__ void k(float* x) { x[threadIdx.x] = other_file(x[threadIdx.x]); }"""
+    (fault,) = execute(text, [np.zeros(2, np.float32)], block=(2, 1, 1)).faults
+    assert (fault.kind, fault.kernel, fault.line) == (FaultKind.UNDEFINED, "k", 2)
+
+
+def test_entries_are_linked_together_with_one_that_misses_something(simt_cache):
+    source = Source(Path("/home/user/user.cu"), DECLARED)
+    callees = tuple(Callee(Entry(EntryKind.POINTER, name)) for name in ("quiet", "calls", "reads"))
+    built = build(BuildRequest(source, (), Dialect.CUDA, callees, 32), simt_cache)
+    assert len({b.path for b in built}) == 1

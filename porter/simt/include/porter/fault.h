@@ -22,6 +22,7 @@ enum class FaultKind : std::uint8_t {
     CRASH,
     TIMEOUT,
     RESOURCE,
+    UNDEFINED,
 };
 
 // A place in the user's source. As the default of a parameter, `Where::here()` names the line of the call.
