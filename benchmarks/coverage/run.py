@@ -1,10 +1,11 @@
 """Run `porter migrate` over the public CUDA named in corpus.toml and write the outcome of every entry.
 
-    python benchmarks/coverage/run.py CHECKOUTS [--target NAME] [--only WORD] [--missing] [--jobs N] [--output FILE]
+    python benchmarks/coverage/run.py CHECKOUTS [--target NAME] [--only WORD] [--missing] [--jobs N]
+        [--keep FOLDER] [--output FILE]
 
 CHECKOUTS holds one folder a repository, named `owner+name`, at the commit of corpus.toml. Each file is migrated by a
 process of its own with a time limit; FILE (`<target>.json` beside this script) gets a record an entry, in corpus order,
-after every file. With `--missing` the files that have a record are left as they are.
+after every file. With `--missing` the files that have a record are left as they are; with `--keep` the ports stay.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def checkout(item: Item, root: Path, scratch: Path) -> Path:
     return path
 
 
-def migrate(item: Item, target: str, root: Path) -> list[Record]:
+def migrate(item: Item, target: str, root: Path, keep: Path | None) -> list[Record]:
     with tempfile.TemporaryDirectory() as scratch:
         path = checkout(item, root, Path(scratch))
         command = [
@@ -97,7 +98,7 @@ def migrate(item: Item, target: str, root: Path) -> list[Record]:
             target,
             "--json",
             "-o",
-            f"{scratch}/out",
+            str(keep / kept_name(item.repository, item.path) if keep else Path(scratch, "out")),
             *(f"--include-dir={folder(item, root) / name}" for name in item.include_dirs),
         ]
         start = time.monotonic()
@@ -117,6 +118,11 @@ def migrate(item: Item, target: str, root: Path) -> list[Record]:
         for migration in document.get("migrations", [document])
         for entry in migration["entries"]
     ] or [without_entries(item, document, seconds)]
+
+
+def kept_name(repository: str, path: str) -> str:
+    """The folder a file's port is kept in."""
+    return re.sub(r"[^\w.+-]", "+", f"{repository}+{path}")
 
 
 def record(item: Item, entry: dict, migration: dict, seconds: float) -> Record:
@@ -143,6 +149,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     output = arguments.output or HERE / f"{arguments.target}.json"
@@ -152,7 +159,7 @@ def main() -> None:
         items = [item for item in items if (item.repository, item.path) not in done]
     outcomes: Counter[str] = Counter()
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for found in pool.map(lambda item: migrate(item, arguments.target, arguments.checkouts), items):
+        for found in pool.map(lambda item: migrate(item, arguments.target, arguments.checkouts, arguments.keep), items):
             write(output, [asdict(r) for r in found])
             outcomes.update(r.outcome for r in found)
             for r in found:

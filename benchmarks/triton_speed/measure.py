@@ -1,0 +1,210 @@
+"""Time Triton ports against the CUDA originals under nvcc on this machine's GPU; prints a table, writes JSON.
+
+    python benchmarks/triton_speed/measure.py CASES RESULTS.json
+
+CASES is what prepare.py laid out. Same inputs, outputs compared; samples of both interleaved, the L2 cache flushed
+before each, times by device events behind the flush, so that launching costs neither side anything.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import json
+import math
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import torch
+import triton
+from torch.utils.cpp_extension import load
+
+SAMPLES, WARM_UP = 60, 5
+FLUSH_BYTES = 512 << 20
+C_TYPES = {
+    "int": ctypes.c_int, "unsigned int": ctypes.c_uint, "unsigned": ctypes.c_uint, "float": ctypes.c_float,
+    "double": ctypes.c_double, "size_t": ctypes.c_size_t, "long": ctypes.c_long, "int64_t": ctypes.c_int64,
+    "long long": ctypes.c_longlong, "bool": ctypes.c_bool, "int32_t": ctypes.c_int, "uint32_t": ctypes.c_uint,
+}  # fmt: skip
+Run = Callable[[], object]
+
+
+def main() -> None:
+    folders = sorted(p.parent for p in Path(sys.argv[1]).glob("*/case.json"))
+    with ThreadPoolExecutor(12) as pool:
+        built = list(pool.map(build, folders))
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+    rows = [measured(folder, trouble, flush) for folder, trouble in zip(folders, built, strict=True)]
+    ratios = [r["ratio"] for r in rows if "ratio" in r]
+    summary = {
+        "device": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "nvcc": subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False).stdout.split()[-1],
+        "measured": len(ratios),
+        "geometric_mean_of_port_over_cuda": round(math.exp(statistics.fmean(map(math.log, ratios))), 4)
+        if ratios
+        else 0,
+        "rows": rows,
+    }
+    Path(sys.argv[2]).write_text(json.dumps(summary, indent=1) + "\n")
+    for r in sorted(rows, key=lambda r: -r.get("ratio", 99)):
+        print(
+            f"{r['repository']}/{r['path']} {r['entry']}: "
+            + (f"cuda {r['cuda_us']} us, port {r['port_us']} us, ratio {r['ratio']}" if "ratio" in r else r["trouble"])
+        )
+    print({k: v for k, v in summary.items() if k != "rows"})
+
+
+def build(folder: Path) -> str:
+    """Compile the original; what went wrong, or nothing."""
+    case = json.loads((folder / "case.json").read_text())
+    text = (folder / "source.cu").read_text()
+    if case["kind"] == "torch":
+        if not case["binding"]:
+            if case["has_module"]:
+                return "the module does not bind the entry"
+            text += f'\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("entry", &{case["entry"]}); }}\n'
+        (folder / "bound.cu").write_text(text)
+        command = [sys.executable, __file__, "--extension", str(folder)]
+    else:
+        (folder / "bound.cu").write_text(text + wrapper(case))
+        command = [
+            "nvcc", "-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-Dmain=unused_main",
+            str(folder / "bound.cu"), "-o", str(folder / "original.so"),
+        ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    errors = [line for line in (done.stdout + done.stderr).splitlines() if "error" in line.lower()]
+    return "" if done.returncode == 0 else f"the original does not build: {(errors or ['?'])[0][:200]}"
+
+
+def wrapper(case: dict) -> str:
+    """`extern "C" porter_entry` over the entry, its parameters by number."""
+    types = case["parameters"]
+    pointers = ["*" in t for t in types]
+    heads = [f"void* a{i}" if p else f"{t} a{i}" for i, (t, p) in enumerate(zip(types, pointers, strict=True))]
+    passed = [f"({t})a{i}" for i, t in enumerate(types)]
+    name = case["entry"] + (f"<{', '.join(case['template'])}>" if case["template"] else "")
+    if case["kind"] == "kernel":
+        grid, block = (", ".join(map(str, case[key])) for key in ("grid", "block"))
+        name += f"<<<dim3({grid}), dim3({block}), {case['shared_bytes']}>>>"
+    return f'\nextern "C" void porter_entry({", ".join(heads)}) {{ {name}({", ".join(passed)}); }}\n'
+
+
+def load_extension(folder: Path) -> object:
+    name = "original_" + "".join(c if c.isalnum() else "_" for c in folder.name)
+    (folder / "build").mkdir(exist_ok=True)
+    return load(name, [str(folder / "bound.cu")], build_directory=str(folder / "build"), extra_cuda_cflags=["-O3"])
+
+
+def original(case: dict, folder: Path, arguments: list) -> Run:
+    if case["kind"] == "torch":
+        function = getattr(load_extension(folder), case["binding"] or "entry")
+        return lambda: function(*arguments)
+    function = ctypes.CDLL(str(folder / "original.so")).porter_entry
+    function.restype = None
+    passed = [
+        ctypes.c_void_p(a.data_ptr()) if isinstance(a, torch.Tensor) else C_TYPES[t.replace("const ", "")](a)
+        for a, t in zip(arguments, case["parameters"], strict=True)
+    ]
+    return lambda: function(*passed)
+
+
+def port(case: dict, folder: Path, arguments: list) -> Run:
+    spec = importlib.util.spec_from_file_location(folder.name.replace("-", "_"), folder / "port.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    plain = case["entry"].split("::")[-1]
+    if case["kind"] != "kernel":
+        return lambda: getattr(module, plain)(*arguments)
+    launch = {"grid": tuple(case["grid"]), "block": tuple(case["block"]), "shared_bytes": case["shared_bytes"]}
+    return lambda: getattr(module, f"launch_{plain}")(*arguments, **launch)
+
+
+def tensor(argument: dict) -> object:
+    if "value" in argument:
+        return argument["value"]
+    shape, dtype = argument["shape"], getattr(torch, argument["dtype"])
+    if argument["elements"]:
+        return torch.tensor(argument["elements"], dtype=dtype, device="cuda").reshape(shape)
+    match argument["values"]:
+        case "zeros":
+            return torch.zeros(shape, dtype=dtype, device="cuda")
+        case "ones":
+            return torch.ones(shape, dtype=dtype, device="cuda")
+        case "index" | "sorted":
+            return torch.randint(0, max(1, argument["bound"]), shape, device="cuda").sort().values.to(dtype)
+        case "boolean":
+            return torch.randint(0, 2, shape, device="cuda").to(dtype)
+        case "probability":
+            return torch.rand(shape, device="cuda").clamp(1e-3, 1 - 1e-3).to(dtype)
+        case "positive":
+            return (torch.randn(shape, device="cuda").abs() + 0.1).to(dtype)
+        case _:
+            scale = 1.0 if dtype.is_floating_point else 8.0
+            return (torch.randn(shape, device="cuda") * scale).to(dtype)
+
+
+def measured(folder: Path, trouble: str, flush: torch.Tensor) -> dict:
+    case = json.loads((folder / "case.json").read_text())
+    row = {key: case[key] for key in ("repository", "path", "family", "entry", "sizes", "bytes")}
+    if trouble:
+        return {**row, "trouble": trouble}
+    try:
+        torch.manual_seed(0)
+        mine = [tensor(a) for a in case["arguments"]]
+        theirs = [a.clone() if isinstance(a, torch.Tensor) else a for a in mine]
+        cuda, ours = original(case, folder, theirs), port(case, folder, mine)
+        error = largest_error(cuda(), theirs, ours(), mine)
+        times = interleaved(cuda, ours, flush)
+    except Exception as error:  # noqa: BLE001 - one broken case must not cost the others their times
+        return {**row, "trouble": f"{type(error).__name__}: {str(error)[:300]}"}
+    cuda_us, port_us = (statistics.median(t) for t in times)
+    spread = [round((t[3 * len(t) // 4] - t[len(t) // 4]) / statistics.median(t), 3) for t in map(sorted, times)]
+    figures = {"cuda_us": round(cuda_us, 2), "port_us": round(port_us, 2), "ratio": round(port_us / cuda_us, 3)}
+    return {**row, **figures, "interquartile_share": spread, "largest_error": error}
+
+
+def largest_error(cuda: object, theirs: list, ours: object, mine: list) -> float:
+    """The largest difference of any output, as a share of that output's largest value."""
+    torch.cuda.synchronize()
+    pairs = list(zip(flat(cuda) + flat(theirs), flat(ours) + flat(mine), strict=True))
+    shares = [((a.double() - b.double()).abs().max() / a.double().abs().max().clamp_min(1e-30)) for a, b in pairs]
+    return max((float(s) for s in shares if not math.isnan(s)), default=0.0)
+
+
+def flat(value: object) -> list:
+    if isinstance(value, torch.Tensor):
+        return [value] if value.numel() else []
+    return [t for v in value for t in flat(v)] if isinstance(value, (list, tuple)) else []
+
+
+def interleaved(cuda: Run, ours: Run, flush: torch.Tensor) -> tuple[list[float], list[float]]:
+    """Microseconds of each sample of both."""
+    for _ in range(WARM_UP):
+        cuda()
+        ours()
+    torch.cuda.synchronize()
+    samples: tuple[list, list] = ([], [])
+    for _ in range(SAMPLES):
+        for function, times in zip((cuda, ours), samples, strict=True):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            flush.zero_()
+            flush.zero_()
+            begin.record()
+            function()
+            end.record()
+            times.append((begin, end))
+        torch.cuda.synchronize()
+    return tuple([b.elapsed_time(e) * 1e3 for b, e in times] for times in samples)  # type: ignore[return-value]
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--extension":
+        load_extension(Path(sys.argv[2]))
+    else:
+        main()
