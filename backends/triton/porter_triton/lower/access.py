@@ -46,6 +46,8 @@ def load(cx: Context, place: Place, line: int) -> Value:
         return Address(place.array, read(place.offset))
     if place.extents:
         return Address(place.array, place.offset)
+    if isinstance(place.array, SharedArray) and place.array.memory is not None:
+        return memory.load(cx, in_memory(place.array, place.offset, line), line)
     if isinstance(place.array, LocalArray):
         return locals_.load(cx, place.array, place.offset, line)
     if isinstance(place.array, SharedArray):
@@ -113,10 +115,18 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
         raise Refusal(line, "an assignment to what is no variable, element or memory")
 
 
+def in_memory(array: SharedArray, offset: Scalar, line: int) -> Memory:
+    """An element of a shared array that lies in memory."""
+    assert array.memory is not None
+    return Memory(memory.step(array.memory, offset, "+", line), array.element)
+
+
 def _store_slot(cx: Context, place: Slot, value: Value, line: int) -> None:
     if isinstance(value, Bits):
         value = views.interpreted(value, line)
-    if isinstance(place.array, LocalArray):
+    if isinstance(place.array, SharedArray) and place.array.memory is not None:
+        memory.store(cx, in_memory(place.array, place.offset, line), value, line)
+    elif isinstance(place.array, LocalArray):
         locals_.store(cx, place.array, place.offset, value, line)
     elif isinstance(place.array, SharedArray):
         shared.store(cx, place.array, place.offset, scalar(value, line), line)

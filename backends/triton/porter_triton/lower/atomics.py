@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call
-from porter_triton.lower import access, expressions, memory
+from porter_triton.lower import access, expressions, memory, shared
 from porter_triton.lower.arithmetic import binary, compare, convert, negative, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
@@ -44,6 +44,9 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     operation = _OPERATIONS[kind]
     if isinstance(target, Scalar) and isinstance(target.type, Pointer):
         return _on_memory(cx, operation, target, value, node)
+    if isinstance(target, Address) and isinstance(target.place, SharedArray) and target.place.memory is not None:
+        slot = access.in_memory(target.place, target.offset, node.line)
+        return _on_memory(cx, operation, slot.pointer, value, node)
     if isinstance(target, Address) and isinstance(target.place, SharedArray):
         return _on_shared(cx, operation, target.place, target.offset, value, node)
     if isinstance(target, Address):
@@ -94,12 +97,12 @@ def _compare_and_swap(cx: Context, node: Call) -> Value:
 
 
 def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, value: Scalar, node: Call) -> Value:
-    if cx.discarded is not node:
-        raise Refusal(node.line, f"what an atomic operation on the shared array `{array.name}` returns is used")
-    if operation == "xchg":
-        raise Refusal(node.line, f"an atomic exchange on the shared array `{array.name}`")
-    if array.size is None or cx.padded is None or array.size * cx.padded > 1 << 18:
-        raise Refusal(node.line, f"an atomic operation on the shared array `{array.name}`, which is large")
+    compared = array.size is not None and cx.padded is not None and array.size * cx.padded <= shared.MOST_COMPARISONS
+    if cx.discarded is not node or operation == "xchg" or not (compared or array.alone):
+        if array.alone:
+            raise Refusal(node.line, f"what an atomic operation on the shared variable `{array.name}` returns is used")
+        shared.ask_for_memory(cx, array, node.line)
+        return number(0, array.element)
     held = settled(convert(value, array.element, node.line))
     index = convert(settled(offset), INT, node.line)
     neutral = _neutral(operation, array.element, node.line)

@@ -27,13 +27,15 @@ class Decisions:
     tensors: set[Key] = field(default_factory=set)  # local arrays indexed by what is not known here
     stored: set[str] = field(default_factory=set)  # buffers written
     loaded: set[str] = field(default_factory=set)  # buffers read
+    scratch: set[Key] = field(default_factory=set)  # shared arrays that must lie in memory
     made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
     rounds: dict[Key, frozenset[str]] = field(default_factory=dict)  # buffers written in a loop
 
     @property
     def size(self) -> int:
         """How much is known."""
-        return sum(map(len, (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.rounds)))
+        sets = (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.scratch)
+        return sum(len(s) for s in sets) + sum(len(bases) for bases in self.rounds.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,26 @@ class Context:
         """Whether a name of the output is never assigned again."""
         return name in self.unchanged or is_temporary(name)
 
+    # Memory
+
+    def touch(self, bases: frozenset[str]) -> None:
+        """Note that memory is written: a load by another thread must wait for a barrier."""
+        self.stored |= bases
+        self.decisions.stored |= bases
+
+    @contextmanager
+    def round(self, key: Key) -> Iterator[None]:
+        """The body of a loop: what it writes it may read the next time round."""
+        before = set(self.stored)
+        self.stored |= self.decisions.rounds.get(key, frozenset())
+        try:
+            yield
+        finally:
+            if self.stored:
+                known = self.decisions.rounds.get(key, frozenset())
+                self.decisions.rounds[key] = known | self.stored
+            self.stored |= before
+
     # Output
 
     def emit(self, line: Line) -> None:
@@ -242,11 +264,6 @@ class Context:
         if id(body) not in self.changing:
             self.changing[id(body)] = assigned_names(self.unit, body)
         return self.changing[id(body)]
-
-    def touch(self, bases: frozenset[str]) -> None:
-        """Note that memory is written."""
-        self.stored |= bases
-        self.decisions.stored |= bases
 
     def helper(self, name: str) -> str:
         """Call for a function of the device room; its name."""

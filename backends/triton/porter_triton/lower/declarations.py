@@ -147,7 +147,8 @@ def shared(cx: Context, node: Declared) -> Place:
         count = 1
         for extent in extents:
             count *= extent
-        array = shared_arrays.make(cx, name, type_, count if extents else 0, node.line)
+        key = ("shared", id(node))
+        array = shared_arrays.make(cx, name, type_, count if extents else 0, key, node.line)
         found = array
         if not extents:
             found = Slot(array, number(0))

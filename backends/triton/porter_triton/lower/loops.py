@@ -212,7 +212,7 @@ def _range(
     counter = Scalar(name, carried, interval=interval, loose=True)
     body = Suite()
     _enter_loop(cx)
-    with cx.into(body):
+    with cx.into(body), cx.round(cx.key(node, "round")):
         if offset is None:
             if few:
                 cx.loops.append((name, cx.key(node)))
@@ -313,7 +313,7 @@ def _general(
     going = Variable(name, BOOL, key, cx.depth - 1, divergent, fresh=False)
     _start(cx, going, begin, simple)
     inner = Suite()
-    with cx.into(inner):
+    with cx.into(inner), cx.round(cx.key(node, "round")):
         if divergent:
             own = access.read(going)
             with cx.only(own, cx.depth):

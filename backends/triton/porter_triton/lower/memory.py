@@ -174,8 +174,7 @@ def _store(cx: Context, pointer: Scalar, type_: Arithmetic, value: Scalar, line:
         raise Refusal(line, "a pointer is stored to memory")
     if value.type.is_float and value.single is not None and type_.bits <= 32:
         value = value.single
-    cx.stored |= pointer.bases
-    cx.decisions.stored |= pointer.bases
+    cx.touch(pointer.bases)
     mask = cx.mask
     uniform = not pointer.varying and not value.varying
     if uniform and mask is not None and mask.exact and one_lane(cx, mask.pins):

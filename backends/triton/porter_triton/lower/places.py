@@ -59,7 +59,7 @@ class SharedArray:
     """An array of the block: a tensor `[size]` called `name`. `size` is a power of two, as text where not known.
 
     `arena`: it is the dynamic shared memory of this name, seen as an array of one type. `alone`: it is no array but one
-    variable, and `name` no tensor but a scalar.
+    variable, and `name` no tensor but a scalar. `memory`: it does not lie in registers but where this points.
     """
 
     name: str
@@ -67,10 +67,10 @@ class SharedArray:
     count: int | None
     size: int | None
     size_text: str
-    depth: int
     key: Key
     arena: str = ""
     alone: bool = False
+    memory: Scalar | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -14,7 +14,7 @@ from porter_triton.lower.types import INT, Arithmetic
 from porter_triton.lower.values import AND, ATOM, COMPARE, OR, SUM, Scalar
 from porter_triton.refusal import Refusal
 
-_MOST_COMPARISONS = 1 << 16  # elements times threads: what comparing each with each may cost in registers
+MOST_COMPARISONS = 1 << 16  # elements times threads: what comparing each with each may cost in registers
 
 
 def _own(cx: Context, array: SharedArray, offset: Scalar) -> bool:
@@ -224,10 +224,20 @@ def _store_one(cx: Context, array: SharedArray, offset: Scalar, value: Scalar) -
     cx.emit(Line(f"tl.where({chosen}, {value.text}, {array.name})", array.name, level=ATOM))
 
 
+def ask_for_memory(cx: Context, array: SharedArray, line: int) -> None:
+    """Ask the next pass to keep the array in memory."""
+    if array.count is None or array.alone:
+        raise Refusal(
+            line, f"`{array.name}`, whose size is not known, is written at an index that no rule turns around"
+        )
+    cx.decisions.scratch.add(array.key)
+
+
 def _store_compared(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: int) -> None:
     """Any index: compare each element with each thread's; of several writers the last thread's value stays."""
-    if array.size is None or cx.padded is None or array.size * cx.padded > _MOST_COMPARISONS:
-        raise Refusal(line, f"`{array.name}` is written at an index that no rule turns around")
+    if array.size is None or cx.padded is None or array.size * cx.padded > MOST_COMPARISONS:
+        ask_for_memory(cx, array, line)
+        return
     row = f"{offset.within(ATOM)}[None, :]" if offset.varying else offset.within(OR)
     hits = f"tl.arange(0, {array.size_text})[:, None] == {row}"
     if cx.mask is not None:

@@ -5,37 +5,53 @@ from __future__ import annotations
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
-from porter_triton.lower.places import Place, SharedArray, Columns
+from porter_triton.lower.places import Columns, Key, Place, SharedArray
 from porter_triton.lower.types import Arithmetic, Array, Pointer, Record, Type, size
-from porter_triton.lower.values import number
+from porter_triton.lower.values import Scalar, number
 from porter_triton.refusal import Refusal
 
 
-def make(cx: Context, name: str, type_: Type, count: int, line: int) -> SharedArray | Columns:
+def make(cx: Context, name: str, type_: Type, count: int, key: Key, line: int) -> SharedArray | Columns:
     """An array of `count` elements, an array for each field of a struct; 0 for a variable that is no array."""
     if isinstance(type_, Record):
-        return Columns(type_, {f: make(cx, f"{name}_{f}", t, count, line) for f, t in type_.fields})
+        return Columns(type_, {f: make(cx, f"{name}_{f}", t, count, (*key, f), line) for f, t in type_.fields})
     if isinstance(type_, Array | Pointer):
         raise Refusal(line, f"`{name}` is a shared array of arrays or pointers")
     if count == 0:
-        return _variable(cx, name, type_)
+        return _variable(cx, name, type_, key)
     padded = 1 << max(count - 1, 0).bit_length()
-    return _tensor(cx, name, type_, count, padded, str(padded))
+    if key in cx.decisions.scratch:
+        return _in_memory(cx, name, type_, count, key)
+    return _tensor(cx, name, type_, count, padded, str(padded), key)
 
 
-def _variable(cx: Context, name: str, type_: Arithmetic) -> SharedArray:
+def _in_memory(cx: Context, name: str, type_: Arithmetic, count: int, key: Key) -> SharedArray:
+    """The last resort: a slice of a buffer that the launcher makes, one for each program."""
+    buffer = cx.names.reserve(f"{name}_scratch", "parameter")
+    cx.parameters.append(LoweredParameter(buffer, ParameterKind.SCRATCH, type_.dtype, name, count))
+    program = "tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))"
+    slice_ = cx.names.reserve(name, (type_, "scratch"))
+    cx.prologue.nodes.append(Line(f"{buffer} + ({program}) * {count}", slice_))
+    cx.unchanged |= {buffer, slice_}
+    pointer = Scalar(slice_, Pointer(type_), held=Pointer(type_), bases=frozenset({slice_}))
+    return SharedArray(slice_, type_, count, None, str(count), key, memory=pointer)
+
+
+def _variable(cx: Context, name: str, type_: Arithmetic, key: Key) -> SharedArray:
     """A shared variable that is no array: one value for the block."""
     python = cx.names.declare(name, (type_, "shared"))
     cx.prologue.nodes.append(Line(f"tl.cast({number(0, type_).text}, {type_.triton})", python))
-    return SharedArray(python, type_, 1, 1, "1", 0, cx.key(name), alone=True)
+    return SharedArray(python, type_, 1, 1, "1", key, alone=True)
 
 
-def _tensor(cx: Context, name: str, type_: Arithmetic, count: int | None, padded: int | None, text: str) -> SharedArray:
+def _tensor(
+    cx: Context, name: str, type_: Arithmetic, count: int | None, padded: int | None, text: str, key: Key
+) -> SharedArray:
     python = cx.names.declare(name, (type_, "shared", text))
     if padded is not None and padded == cx.padded:
         text = cx.threads_text
     cx.prologue.nodes.append(Line(f"tl.zeros([{text}], {type_.triton})", python))
-    return SharedArray(python, type_, count, padded, text, 0, cx.key(name))
+    return SharedArray(python, type_, count, padded, text, key)
 
 
 def arena(cx: Context, name: str, type_: Type, line: int) -> Place:
@@ -57,19 +73,21 @@ def _column(cx: Context, name: str, whole: Type, type_: Type, line: int) -> Shar
     key = ("extern", name, type_, bytes_)
     found = cx.arrays.get(key)
     if found is None:
-        found = _dynamic(cx, name, type_, bytes_)
+        found = _dynamic(cx, name, type_, bytes_, key)
         cx.arrays[key] = found
     assert isinstance(found, SharedArray)
     found.arena = name
     return found
 
 
-def _dynamic(cx: Context, name: str, type_: Arithmetic, bytes_: int) -> SharedArray:
+def _dynamic(cx: Context, name: str, type_: Arithmetic, bytes_: int, key: Key) -> SharedArray:
     total = cx.launch.shared_bytes
     if total is not None:
         count = max(total // bytes_, 1)
+        if key in cx.decisions.scratch:
+            return _in_memory(cx, name, type_, count, key)
         padded = 1 << (count - 1).bit_length()
-        return _tensor(cx, name, type_, count, padded, str(padded))
+        return _tensor(cx, name, type_, count, padded, str(padded), key)
     text = cx.names.declare(f"{name.upper()}_SIZE", ("constexpr", name))
     cx.parameters.append(LoweredParameter(text, ParameterKind.SHARED, type_.dtype, name, bytes_))
-    return _tensor(cx, name, type_, None, None, text)
+    return _tensor(cx, name, type_, None, None, text, key)

@@ -125,14 +125,16 @@ def branch(
             no()
     else:
         first, second = Suite(), Suite()
-        mark = len(cx.settled)
+        mark, stored = len(cx.settled), set(cx.stored)
         with cx.into(first):
             yes()
+        first_stored, cx.stored = cx.stored, stored
         settled = cx.settled[mark:]
         for variable in settled:
             variable.fresh = True
         with cx.into(second):
             no()
+        cx.stored |= first_stored
         for variable in settled:
             variable.fresh = False
         cx.suite.nodes.append(Branch(condition.text, negation(condition).text, first, second))
