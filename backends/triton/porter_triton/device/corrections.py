@@ -37,7 +37,7 @@ def correct() -> None:
 def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
     """`original`, with bfloat16 operands as float32 and the result rounded; np.where moves bits and needs neither."""
 
-    def wrapped(self: InterpreterBuilder, *given: Any) -> TensorHandle:
+    def wrapped(self: InterpreterBuilder, *given: TensorHandle) -> TensorHandle:
         *operands, operation = given
         if operation is np.where or all(x.dtype.scalar != tl.bfloat16 for x in operands):
             return original(self, *given)

@@ -1,0 +1,59 @@
+# ruff: noqa: ANN001, ANN201 - Triton reads annotations as its own
+# mypy: ignore-errors
+"""Reductions over segments of `width` neighbouring lanes, a power of two up to 32, for each lane of them."""
+
+import triton
+import triton.language as tl
+
+from porter_triton.device.warp import bits_and, bits_or
+
+
+@triton.jit
+def segments(value, width: tl.constexpr):
+    """A value as [segments, lanes]."""
+    threads: tl.constexpr = value.shape[0]
+    lanes: tl.constexpr = width if threads > width else threads
+    return tl.reshape(value, [threads // lanes, lanes])
+
+
+@triton.jit
+def spread(row, value, width: tl.constexpr):
+    """One value a segment as one a thread, in the shape and type of `value`."""
+    rows = segments(value, width)
+    return tl.reshape(tl.broadcast_to(row[:, None], rows.shape), value.shape).to(value.dtype)
+
+
+@triton.jit
+def segment_sum(value, width: tl.constexpr = 32):
+    """The sum of each segment."""
+    return spread(tl.sum(segments(value, width), 1), value, width)
+
+
+@triton.jit
+def segment_max(value, width: tl.constexpr = 32):
+    """The maximum of each segment."""
+    return spread(tl.max(segments(value, width), 1), value, width)
+
+
+@triton.jit
+def segment_min(value, width: tl.constexpr = 32):
+    """The minimum of each segment."""
+    return spread(tl.min(segments(value, width), 1), value, width)
+
+
+@triton.jit
+def segment_and(value, width: tl.constexpr = 32):
+    """The bits set in all lanes of each segment."""
+    return spread(tl.reduce(segments(value, width), 1, bits_and), value, width)
+
+
+@triton.jit
+def segment_or(value, width: tl.constexpr = 32):
+    """The bits set in some lane of each segment."""
+    return spread(tl.reduce(segments(value, width), 1, bits_or), value, width)
+
+
+@triton.jit
+def segment_xor(value, width: tl.constexpr = 32):
+    """The bits set in an odd number of lanes of each segment."""
+    return spread(tl.xor_sum(segments(value, width), 1), value, width)

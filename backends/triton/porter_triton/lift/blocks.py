@@ -1,0 +1,277 @@
+"""Trees over a block in shared memory: `for (s = n / 2; s; s >>= 1) if (t < s) a[t] += a[t + s]`, all spellings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from porter.syntax.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    If,
+    Literal,
+    Name,
+    Statement,
+    Subscript,
+    TypeName,
+    Variable,
+)
+from porter.syntax.unit import FunctionTree
+from porter_triton.lift.after import Reader, following, readers
+from porter_triton.lift.facts import WARP, Facts
+from porter_triton.lift.loops import Steps, combine, inlined, steps
+from porter_triton.lift.trees import (
+    bare,
+    called,
+    flat,
+    intrinsic,
+    is_barrier,
+    is_name,
+    mapped,
+    mentions,
+    number,
+    walk,
+)
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What a tree reduces: `operation` of each array, over as many elements as the block has threads."""
+
+    operations: tuple[tuple[str, str], ...]  # (array, operation)
+    thread: Expression
+    line: int
+
+
+def shared_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
+    """The tree that begins at the statement `at` of `block`: how many statements it has, and the block without them.
+
+    The loop leaves partial results in the array, so it is lifted only where
+    nothing but the element 0 is read before the next thread-by-thread store.
+    """
+    loop = block.statements[at]
+    found = steps(loop)
+    if (
+        found is None
+        or not isinstance(loop, For)
+        or facts.value(found.extent) != facts.threads
+        or facts.threads is None
+    ):
+        return None
+    if not facts.leaves_together or facts.threads & (facts.threads - 1):
+        return None
+    if not any(called(s) == "__syncthreads" for s in flat(loop.body)):
+        return None
+    tree = _tree(facts, loop, found)
+    if tree is None:
+        return None
+    count = 1 if found.least == 1 else 1 + _tail(facts, block.statements[at + 1 :], tree, found.least)
+    if found.least > 1 and count == 1:
+        return None
+    arrays = [array for array, _ in tree.operations]
+    if not all(_is_shared(facts.function, array) for array in arrays):
+        return None
+    return _lifted(facts, block, at, count, tree)
+
+
+def _tree(facts: Facts, loop: For, found: Steps) -> Tree | None:
+    """The body `if (t < s) a[t] = a[t] op a[t + s]`."""
+    inner = [s for s in flat(loop.body) if not is_barrier(s)]
+    if len(inner) != 1 or not isinstance(inner[0], If) or inner[0].no is not None:
+        return None
+    thread = _guard(facts, bare(inner[0].condition), found)
+    if thread is None:
+        return None
+    operations = []
+    for statement in inlined(tuple(s for s in flat(inner[0].yes) if not is_barrier(s))):
+        pair = _pair(facts, statement, Name(found.name))
+        if pair is None:
+            return None
+        operations.append(pair)
+    arrays = {array for array, _ in operations}
+    return Tree(tuple(operations), thread, loop.line) if operations and len(arrays) == len(operations) else None
+
+
+def _guard(facts: Facts, condition: Expression, found: Steps) -> Expression | None:
+    """The thread in `t < s`, or in `t % (2 * s) == 0` of a rising loop."""
+    if not isinstance(condition, Binary):
+        return None
+    left, right = condition.left, condition.right
+    if not found.rising:
+        if condition.operator == ">":
+            left, right = right, left
+        return left if condition.operator in "<>" and facts.is_thread(left) and is_name(right, found.name) else None
+    if condition.operator != "==" or number(right) != 0 or not isinstance(left, Binary) or left.operator != "%":
+        return None
+    doubled = (Binary("*", Literal(2, "int"), Name(found.name)), Binary("*", Name(found.name), Literal(2, "int")))
+    return left.left if left.right in doubled and facts.is_thread(left.left) else None
+
+
+def _pair(facts: Facts, statement: Statement, step: Expression) -> tuple[str, str] | None:
+    """The array and operation of `a[t] = a[t] op a[t + step]`."""
+    found = combine(statement)
+    if found is None or not isinstance(found.target, Subscript) or not isinstance(found.other, Subscript):
+        return None
+    array, thread, other = found.target.owner, found.target.index, found.other.index
+    if not isinstance(array, Name) or found.other.owner != array or not facts.is_thread(thread):
+        return None
+    if not isinstance(other, Binary) or other.operator != "+":
+        return None
+    ends = (other.left, other.right)
+    if not any(facts.is_thread(a) and b == step for a, b in (ends, ends[::-1])):
+        return None
+    return array.name, found.operation
+
+
+def _tail(facts: Facts, rest: tuple[Statement, ...], tree: Tree, least: int) -> int:
+    """How many statements reduce the last warp without a loop, after one that stops at steps of `least`; or 0."""
+    count = next((i for i, s in enumerate(rest) if not is_barrier(s)), len(rest))
+    statement = rest[count] if count < len(rest) else None
+    if least != 2 * WARP or len(tree.operations) != 1 or not isinstance(statement, If) or statement.no is not None:
+        return 0
+    condition = bare(statement.condition)
+    if not isinstance(condition, Binary) or condition.operator != "<" or facts.value(condition.right) != WARP:
+        return 0
+    if not facts.is_thread(condition.left):
+        return 0
+    expected = WARP
+    for inner in _unaliased(_expanded(facts, flat(statement.yes)), tree.operations[0][0]):
+        if is_barrier(inner):
+            continue
+        if expected == 0 or _pair(facts, inner, Literal(expected, "int")) != tree.operations[0]:
+            return 0
+        expected //= 2
+    return count + 1 if expected == 0 else 0
+
+
+def _expanded(facts: Facts, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """A single call of a function of the source as the statements of its body."""
+    if len(statements) != 1 or not isinstance(statements[0], Evaluate):
+        return statements
+    call = statements[0].expression
+    found = facts.unit.named(called(call)) if called(call) else ()
+    if not isinstance(call, Call) or len(found) != 1 or len(found[0].parameters) != len(call.arguments):
+        return statements
+    given = {p.name: bare(a) for p, a in zip(found[0].parameters, call.arguments, strict=True)}
+    return tuple(_renamed(s, given) for s in flat(found[0].body))
+
+
+def _unaliased(statements: tuple[Statement, ...], array: str) -> tuple[Statement, ...]:
+    """Statements without `volatile float* v = a`, with `a` for `v`."""
+    names: dict[str, Expression] = {}
+    kept = []
+    for statement in statements:
+        if isinstance(statement, Declare) and all(_strips_to(v, array) for v in statement.variables):
+            names |= {v.name: Name(array) for v in statement.variables}
+        else:
+            kept.append(statement)
+    return tuple(_renamed(s, names) for s in kept)
+
+
+def _strips_to(variable: Variable, array: str) -> bool:
+    value = variable.value
+    while isinstance(value, Cast):
+        value = value.operand
+    return variable.type.pointers == 1 and is_name(value, array)
+
+
+def _renamed(statement: Statement, names: dict[str, Expression]) -> Statement:
+    return mapped(bare(statement), lambda n: names.get(n.name, n) if isinstance(n, Name) and not n.template else n)
+
+
+def _is_shared(function: FunctionTree, array: str) -> bool:
+    """Whether the name is that of one shared array of one dimension, whose address goes nowhere."""
+    declared = [v for n in walk(function.body) if isinstance(n, Declare) for v in n.variables if v.name == array]
+    return len(declared) == 1 and declared[0].storage.endswith("shared") and len(declared[0].extents) == 1
+
+
+def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tuple[int, Block] | None:
+    body = facts.function.body
+    new: list[Statement] = []
+    rest = block.statements[at + count :]
+    for array, operation in tree.operations:
+
+        def ends(statement: Statement, array: str = array) -> bool:
+            return _stores_all(facts, statement, array)
+
+        later = [r for r in readers(body, block.statements[at + count - 1], ends) if mentions(r.node, array)]
+        if not all(_first_only(r, array) for r in later):
+            return None
+        reduced = f"{array}_{operation}"
+        if mentions(body, reduced) or any(getattr(n, "name", "") == reduced for n in walk(body)):
+            return None
+        held = _held(facts, block.statements[:at], array) or Subscript(Name(array), tree.thread, tree.line)
+        value = intrinsic(f"block_{operation}", held, line=tree.line)
+        new.append(Declare((Variable(reduced, TypeName("auto"), value=value, line=tree.line),), tree.line))
+        reach, near = following(rest, ends)
+        if len([r for r in near if mentions(r.node, array)]) == len(later):
+            rest = tuple(_first_as(s, array, reduced) for s in rest[:reach]) + rest[reach:]
+        else:
+            new.append(_stored(tree, array, reduced))
+    return count, Block(block.statements[:at] + tuple(new) + rest, block.line)
+
+
+def _held(facts: Facts, before: tuple[Statement, ...], array: str) -> Expression | None:
+    """The variable that each thread has just stored in its element, converted to the array's type."""
+    for statement in reversed(before):
+        if _stores_all(facts, statement, array):
+            assert isinstance(statement, Evaluate)
+            assert isinstance(statement.expression, Assign)
+            value = statement.expression.value
+            return (
+                Cast("c", _element(facts.function, array), value, statement.line) if isinstance(value, Name) else None
+            )
+        is_store = isinstance(statement, Evaluate) and isinstance(statement.expression, Assign)
+        target = statement.expression.target if is_store else None  # type: ignore[union-attr]
+        if not is_barrier(statement) and not isinstance(target, Subscript):
+            return None
+    return None
+
+
+def _element(function: FunctionTree, array: str) -> TypeName:
+    declared = (v for n in walk(function.body) if isinstance(n, Declare) for v in n.variables if v.name == array)
+    return next(declared).type
+
+
+def _stores_all(facts: Facts, statement: Statement, array: str) -> bool:
+    """Whether each thread stores its element, and nothing of the array is read for it."""
+    if not isinstance(statement, Evaluate) or not isinstance(statement.expression, Assign):
+        return False
+    made = bare(statement.expression)
+    target = made.target
+    if made.operator or not isinstance(target, Subscript) or not is_name(target.owner, array):
+        return False
+    return facts.is_thread(target.index) and not mentions(made.value, array)
+
+
+def _first_only(reader: Reader, array: str) -> bool:
+    """Whether an expression reads the element 0 and neither writes the array nor takes its address."""
+    replaced = _first_as(reader.node, array, "")
+    written = (n for n in walk(reader.node) if isinstance(n, Assign))
+    return not mentions(replaced, array) and not any(mentions(n.target, array) for n in written)
+
+
+def _first_as(node: _T, array: str, name: str) -> _T:
+    """`node` with `name` for `array[0]`."""
+
+    def change(n: object) -> object:
+        first = isinstance(n, Subscript) and is_name(n.owner, array) and number(n.index) == 0
+        return Name(name) if first else n
+
+    return mapped(node, change)
+
+
+def _stored(tree: Tree, array: str, reduced: str) -> Statement:
+    zero = Literal(0, "int", tree.line)
+    assign = Assign("", Subscript(Name(array), zero, tree.line), Name(reduced, line=tree.line), tree.line)
+    condition = Binary("==", tree.thread, zero, tree.line)
+    return If(condition, Block((Evaluate(assign, tree.line),), tree.line), None, line=tree.line)

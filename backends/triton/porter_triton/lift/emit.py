@@ -1,0 +1,67 @@
+"""The functions that only lifting writes, in Triton: reductions over lanes of warps and over a block."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Call
+from porter_triton.lower import access, expressions
+from porter_triton.lower.arithmetic import cast_text, convert, settled
+from porter_triton.lower.context import Context
+from porter_triton.lower.types import FLOAT, Arithmetic
+from porter_triton.lower.values import ATOM, Scalar, Value
+from porter_triton.refusal import Refusal
+
+_TRITON = {"sum": "tl.sum", "max": "tl.max", "min": "tl.min", "xor": "tl.xor_sum"}
+
+
+def call(cx: Context, name: str, node: Call) -> Value | None:
+    """The value of a reduction; None for any other name."""
+    scope, _, operation = name.partition("_")
+    if operation not in {*_TRITON, "and", "or"} or scope not in {"warp", "block"}:
+        return None
+    value = settled(expressions.scalar(cx, node.arguments[0]))
+    if not isinstance(value.type, Arithmetic):
+        raise Refusal(node.line, "a reduction of what is no number")
+    made = _of_block(cx, operation, value) if scope == "block" else _of_warp(cx, operation, value, node)
+    return convert(made, value.type, node.line)
+
+
+def _of_block(cx: Context, operation: str, value: Scalar) -> Scalar:
+    text, type_ = _wide(cx, value)
+    if cx.mask is not None:
+        text = f"tl.where({cx.mask.text}, {text}, {_neutral(operation, type_)})"
+    if operation in _TRITON:
+        return Scalar(f"{_TRITON[operation]}({text}, axis=0)", type_)
+    return Scalar(f"tl.reduce({text}, 0, {cx.helper(f'bits_{operation}')})", type_)
+
+
+def _of_warp(cx: Context, operation: str, value: Scalar, node: Call) -> Scalar:
+    text, type_ = _wide(cx, value)
+    width = 32
+    if len(node.arguments) > 1:
+        given = access.scalar(expressions.value(cx, node.arguments[1]), node.line).fixed
+        if given is None or given & (given - 1) or not 1 <= given <= width:
+            raise Refusal(node.line, "the width of a reduction over lanes is no known power of two")
+        width = int(given)
+    more = "" if width == 32 else f", {width}"
+    return Scalar(f"{cx.helper(f'segment_{operation}')}({text}{more})", type_, True)
+
+
+def _wide(cx: Context, value: Scalar) -> tuple[str, Arithmetic]:
+    """A value with an element a thread; 16-bit floats as float32, in which they are added and compared."""
+    assert isinstance(value.type, Arithmetic)
+    if value.type.is_narrow:
+        value = cast_text(value, FLOAT)
+    assert isinstance(value.type, Arithmetic)
+    if value.varying:
+        return value.within(ATOM).removeprefix("(").removesuffix(")") if value.is_name else value.text, value.type
+    return f"tl.full([{cx.block}], {value.text}, {value.type.triton})", value.type
+
+
+def _neutral(operation: str, type_: Arithmetic) -> str:
+    if operation in {"sum", "or", "xor"}:
+        return "0.0" if type_.is_float else "0"
+    if operation == "and":
+        return str(-1 if type_.kind == "int" else type_.high)
+    if type_.is_float:
+        return 'float("-inf")' if operation == "max" else 'float("inf")'
+    return str(type_.low if operation == "max" else type_.high)

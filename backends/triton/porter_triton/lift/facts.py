@@ -1,0 +1,170 @@
+"""What is certain about names in a function, for one launch: constants, and which are the thread's number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from porter.source.program import TemplateParam
+from porter.syntax.nodes import (
+    Binary,
+    Call,
+    Cast,
+    Declare,
+    Expression,
+    If,
+    Literal,
+    Member,
+    Name,
+    Return,
+    Subscript,
+    Unary,
+    Variable,
+)
+from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.lift.trees import bare, walk
+from porter_triton.lower.assigned import assigned_names
+
+_ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a // b if b > 0 and a >= 0 else None,
+    ">>": lambda a, b: a >> b,
+    "<<": lambda a, b: a << b,
+}
+WARP = 32
+_UNIFORM = frozenset(
+    {"blockIdx", "blockDim", "gridDim", "warpSize", "INFINITY", "FLT_MAX", "DBL_MAX", "INT_MAX", "INT_MIN"}
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`block` are the extents of the block where they are known; `template` the values of the kernel's parameters."""
+
+    unit: Unit
+    function: FunctionTree
+    block: tuple[int | None, int | None, int | None]
+    template: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def threads(self) -> int | None:
+        """The number of threads of a block that has one dimension; None for any other, or where it is not known."""
+        x, y, z = self.block
+        return x if y == 1 and z == 1 else None
+
+    @property
+    def parameters(self) -> tuple[TemplateParam, ...]:
+        """The template parameters of the function."""
+        return tuple(self.function.head.template)
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """Names that are assigned, or whose address or a reference to which is taken."""
+        return assigned_names(self.unit, self.function.body)
+
+    @cached_property
+    def fixed(self) -> dict[str, Expression]:
+        """Local variables that are declared once and never changed, with their values."""
+        declared: dict[str, list[Variable]] = {}
+        for node in walk(self.function.body):
+            for variable in node.variables if isinstance(node, Declare) else ():
+                declared.setdefault(variable.name, []).append(variable)
+        changed = self.changed | {p.name for p in self.function.parameters}
+        return {
+            name: bare(found[0].value)
+            for name, found in declared.items()
+            if len(found) == 1 and name not in changed and found[0].value is not None and _plain(found[0])
+        }
+
+    def value(self, node: Expression | None) -> int | None:
+        """The value of a whole number that is the same for all threads and known."""
+        if isinstance(node, Literal):
+            return int(node.value) if isinstance(node.value, int) else None
+        if isinstance(node, Cast):
+            return self.value(node.operand)
+        if isinstance(node, Member) and node.owner == Name("blockDim") and node.name in "xyz":
+            return self.block["xyz".index(node.name)]
+        if isinstance(node, Binary) and node.operator in _ARITHMETIC:
+            left, right = self.value(node.left), self.value(node.right)
+            return None if left is None or right is None else _ARITHMETIC[node.operator](left, right)
+        return self._named(node) if isinstance(node, Name) and not node.template else None
+
+    def _named(self, node: Name) -> int | None:
+        if node.name == "warpSize":
+            return WARP
+        if node.name in self.fixed:
+            return self.value(self.fixed[node.name])
+        if (known := dict(self.template).get(node.name)) is not None:
+            return known
+        for variable in self.unit.variables:
+            if (
+                variable.name == node.name
+                and variable.value is not None
+                and (variable.constexpr or variable.type.const)
+            ):
+                return self.value(bare(variable.value))
+        return None
+
+    def resolved(self, node: Expression) -> Expression:
+        """`node` without casts; a variable that never changes is its value."""
+        while True:
+            if isinstance(node, Cast):
+                node = node.operand
+            elif isinstance(node, Name) and node.name in self.fixed:
+                node = self.fixed[node.name]
+            else:
+                return node
+
+    def is_thread(self, node: Expression) -> bool:
+        """Whether `node` is the number of the thread, in a block of one dimension."""
+        return self.threads is not None and self.resolved(node) == Member(Name("threadIdx"), "x")
+
+    def is_lane(self, node: Expression) -> bool:
+        """Whether `node` is the lane of the thread."""
+        found = self.resolved(node)
+        if self.threads is not None and self.threads <= WARP and self.is_thread(found):
+            return True
+        if not isinstance(found, Binary) or not self.is_thread(found.left):
+            return False
+        return (found.operator, self.value(found.right)) in {("%", WARP), ("&", WARP - 1)}
+
+    def is_warp(self, node: Expression) -> bool:
+        """Whether `node` is the number of the thread's warp."""
+        found = self.resolved(node)
+        if not isinstance(found, Binary) or not self.is_thread(found.left):
+            return False
+        return (found.operator, self.value(found.right)) in {("/", WARP), (">>", 5)}
+
+    def is_uniform(self, node: Expression) -> bool:
+        """Whether `node` certainly has one value for all threads of the block."""
+        for part in walk(node):
+            if isinstance(part, Call | Subscript) or (isinstance(part, Unary) and part.operator not in {"-", "!"}):
+                return False
+            if isinstance(part, Name) and not self._is_uniform_name(part.name):
+                return False
+        return True
+
+    def _is_uniform_name(self, name: str) -> bool:
+        constants = {v.name for v in self.unit.variables if v.constexpr or v.type.const or v.storage == "constant"}
+        if name in _UNIFORM or name in constants:
+            return True
+        if name in self.fixed:
+            return self.is_uniform(self.fixed[name])
+        is_parameter = any(p.name == name for p in self.function.parameters)
+        return self.function.head.space == "global" and is_parameter and name not in self.changed
+
+    @cached_property
+    def leaves_together(self) -> bool:
+        """Whether no thread returns while others of its block go on, but at the end."""
+        for statement in self.function.body.statements[:-1]:
+            together = isinstance(statement, If) and self.is_uniform(statement.condition)
+            if not together and any(isinstance(n, Return) for n in walk(statement)):
+                return False
+        return True
+
+
+def _plain(variable: Variable) -> bool:
+    return not (variable.extents or variable.storage or variable.type.reference or variable.type.pointers)

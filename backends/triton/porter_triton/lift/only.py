@@ -1,0 +1,134 @@
+"""Whether only certain threads read a variable after a statement: the first lane of each warp, or the first thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from porter.syntax.nodes import (
+    Assign,
+    Binary,
+    Call,
+    Declare,
+    Evaluate,
+    Expression,
+    Literal,
+    Name,
+    Return,
+    Statement,
+    Unary,
+    Update,
+)
+from porter.syntax.unit import FunctionTree
+from porter_triton.lift.after import Reader, readers, writes
+from porter_triton.lift.facts import Facts
+from porter_triton.lift.trees import bare, called, is_name, mapped, mentions, number, suites, walk
+from porter_triton.lower.assigned import assigned_names
+
+_T = TypeVar("_T")
+IsZero = Callable[[Expression], bool]
+_MOST_CALLERS = 4  # functions that hand the value on
+
+
+def only_read_by(facts: Facts, last: Statement, name: str, coordinate: IsZero, depth: int = 0) -> bool:
+    """Whether after `last` only threads whose `coordinate` is 0 read the local variable `name`.
+
+    `coordinate` says of an expression that it is the lane, or the thread's number. What a function returns is followed
+    to all its callers.
+    """
+    if name in _shown(facts):
+        return False
+    returned = False
+    for reader in readers(facts.function.body, last, lambda s: writes(_without_first_lane(s, name), name)):
+        if not mentions(reader.node, name) or _guarded(facts, reader, coordinate):
+            continue
+        if isinstance(reader.node, Return) and is_name(reader.node.value, name):
+            returned = True
+        elif mentions(_without_first_lane(reader.node, name), name):
+            return False
+    return not returned or (depth < _MOST_CALLERS and _callers_do(facts, coordinate, depth))
+
+
+def _shown(facts: Facts) -> frozenset[str]:
+    """Variables of which more than the name may lead to their value: their address or a reference is taken."""
+    body = facts.function.body
+    plain = mapped(
+        body, lambda n: n.value if isinstance(n, Assign) else Literal(0, "int") if isinstance(n, Update) else n
+    )
+    return assigned_names(facts.unit, plain)
+
+
+def _callers_do(facts: Facts, coordinate: IsZero, depth: int) -> bool:
+    """Whether all callers assign what the function returns to a variable that only those threads read."""
+    name = facts.function.head.name
+    if len(facts.unit.named(name)) != 1 or facts.function.head.space == "global":
+        return False
+    kind = "is_thread" if coordinate.__name__ == "is_thread" else "is_lane"
+    for caller in facts.unit.functions:
+        calls = sum(isinstance(n, Call) and called(n) == name for n in walk(caller.body))
+        if not calls:
+            continue
+        inside = Facts(facts.unit, caller, facts.block)
+        targets = list(_assignments(caller, name))
+        if len(targets) != calls:
+            return False
+        if not all(only_read_by(inside, s, target, getattr(inside, kind), depth + 1) for s, target in targets):
+            return False
+    return True
+
+
+def _assignments(caller: FunctionTree, function: str) -> list[tuple[Statement, str]]:
+    """The statements `v = f(...)` and `T v = f(...)`, with v."""
+    found: list[tuple[Statement, str]] = []
+    for block in suites(caller.body):
+        for statement in block.statements:
+            if isinstance(statement, Declare) and len(statement.variables) == 1:
+                if called(statement.variables[0].value) == function:
+                    found.append((statement, statement.variables[0].name))
+            elif isinstance(statement, Evaluate) and isinstance(statement.expression, Assign):
+                made = statement.expression
+                if not made.operator and isinstance(made.target, Name) and called(made.value) == function:
+                    found.append((statement, made.target.name))
+    return found
+
+
+def _guarded(facts: Facts, reader: Reader, coordinate: IsZero) -> bool:
+    return any(_demands_zero(facts, bare(guard), coordinate) for guard in reader.guards)
+
+
+def _demands_zero(facts: Facts, condition: Expression, coordinate: IsZero) -> bool:
+    """Whether a condition holds only where the coordinate is 0. The thread's number being 0 makes the lane 0, too."""
+    if isinstance(condition, Binary) and condition.operator == "&&":
+        parts = (condition.left, condition.right)
+        if any(_demands_zero(facts, part, coordinate) for part in parts):
+            return True
+        zeros = [_zero(part) for part in parts]
+        return any(z is not None and facts.is_lane(z) for z in zeros) and any(
+            z is not None and facts.is_warp(z) for z in zeros
+        )
+    zero = _zero(condition)
+    return zero is not None and (coordinate(zero) or facts.is_thread(zero))
+
+
+def _zero(condition: Expression) -> Expression | None:
+    """What a condition compares with 0."""
+    if isinstance(condition, Unary) and condition.operator == "!":
+        return condition.operand
+    if isinstance(condition, Binary) and condition.operator == "==":
+        if number(condition.right) == 0:
+            return condition.left
+        return condition.right if number(condition.left) == 0 else None
+    return None
+
+
+def _without_first_lane(node: _T, name: str) -> _T:
+    """`node` without `__shfl_sync(mask, name, 0)`, which gives everyone the first lane's value."""
+
+    def change(n: object) -> object:
+        if isinstance(n, Call) and called(n) == "__shfl_sync" and len(n.arguments) >= 3:
+            _, value, lane, *_ = n.arguments
+            if is_name(value, name) and number(lane) == 0:
+                return Literal(0, "int")
+        return n
+
+    return mapped(node, change)

@@ -1,0 +1,117 @@
+"""Lifting: what a kernel spells out thread by thread and Triton has a word for, said in that word.
+
+A rule that is not certain does not apply: then the literal text is lowered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from porter.syntax.nodes import Block, Call, Statement
+from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.lift.blocks import shared_tree
+from porter_triton.lift.facts import Facts
+from porter_triton.lift.stages import two_stages
+from porter_triton.lift.trees import called, mapped, suites, walk
+from porter_triton.lift.warps import butterfly
+
+Match = tuple[int, Block]
+"""How many statements were taken, and the block without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`apply(facts, block, at)` tries the statements of a block from `at` on."""
+
+    name: str
+    apply: Callable[[Facts, Block, int], Match | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A rule that was applied in `function`, to what stood from line `first` to line `last`."""
+
+    rule: str
+    function: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """The unit and its kernel after all rules, and what was done."""
+
+    unit: Unit
+    kernel: FunctionTree
+    applied: tuple[Applied, ...]
+
+
+def lift(
+    unit: Unit,
+    kernel: FunctionTree,
+    block: tuple[int | None, int | None, int | None],
+    template: tuple[tuple[str, int], ...] = (),
+) -> Lifted:
+    """`kernel` and the device functions it calls for launches with blocks of these extents (None: unknown)."""
+    reached = _reached(unit, kernel)
+    applied: list[Applied] = []
+    functions = []
+    for function in unit.functions:
+        if function is not kernel and function.head.name not in reached:
+            functions.append(function)
+            continue
+        facts = Facts(unit, function, block, template if function is kernel else ())
+        functions.append(_lifted(facts, applied))
+    new = replace(unit, functions=tuple(functions))
+    position = next((i for i, f in enumerate(unit.functions) if f is kernel), None)
+    return Lifted(new, kernel if position is None else functions[position], tuple(applied))
+
+
+def _reached(unit: Unit, kernel: FunctionTree) -> set[str]:
+    """The names of the functions that are called from the kernel, however deep."""
+    reached: set[str] = set()
+    waiting = [kernel]
+    while waiting:
+        names = {called(n) for n in walk(waiting.pop().body) if isinstance(n, Call)} - reached
+        reached |= names
+        waiting += [f for f in unit.functions if f.head.name in names]
+    return reached
+
+
+def _lifted(facts: Facts, applied: list[Applied]) -> FunctionTree:
+    """One function, until no rule applies any more."""
+    while (step := _step(facts, applied)) is not None:
+        facts = replace(facts, function=replace(facts.function, body=step))
+    return facts.function
+
+
+def _step(facts: Facts, applied: list[Applied]) -> Block | None:
+    for block in suites(facts.function.body):
+        for at in range(len(block.statements)):
+            for rule in RULES:
+                found = rule.apply(facts, block, at)
+                if found is not None:
+                    count, new = found
+                    first, last = block.statements[at].line, _last_line(block.statements[at + count - 1])
+                    applied.append(Applied(rule.name, facts.function.head.name, first, last))
+                    return mapped(facts.function.body, lambda n: new if n is block else n)  # noqa: B023
+    return None
+
+
+def _last_line(statement: Statement) -> int:
+    return max(getattr(node, "line", 0) for node in walk(statement))
+
+
+def _butterfly(facts: Facts, block: Block, at: int) -> Match | None:
+    new = butterfly(facts, block.statements[at])
+    if new is None:
+        return None
+    return 1, replace(block, statements=(*block.statements[:at], *new, *block.statements[at + 1 :]))
+
+
+RULES = (
+    Rule("two-stage block reduction", two_stages),
+    Rule("warp reduction", _butterfly),
+    Rule("shared tree", shared_tree),
+)

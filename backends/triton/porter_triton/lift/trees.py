@@ -1,0 +1,87 @@
+"""Trees compared, walked and changed: what every rule needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from porter.syntax.nodes import Block, Call, Cast, Evaluate, Expression, Literal, Name, Skipped, Statement
+
+_T = TypeVar("_T")
+
+
+def walk(node: object) -> Iterator[object]:
+    """Every node below and including `node`."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from walk(item)
+    elif is_dataclass(node) and not isinstance(node, type):
+        yield node
+        for field in fields(node):
+            yield from walk(getattr(node, field.name))
+
+
+def mapped(node: _T, change: Callable[[Any], Any]) -> _T:
+    """`node` with `change` applied to every node, children first; what does not change stays the same object."""
+    if isinstance(node, tuple):
+        items = tuple(mapped(item, change) for item in node)
+        return node if all(a is b for a, b in zip(items, node, strict=True)) else items  # type: ignore[return-value]
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    values = {f.name: getattr(node, f.name) for f in fields(node)}
+    new = {name: mapped(value, change) for name, value in values.items()}
+    changed = {name: value for name, value in new.items() if value is not values[name]}
+    return change(replace(node, **changed) if changed else node)  # type: ignore[no-any-return]
+
+
+def bare(node: _T) -> _T:
+    """`node` without lines, so that equal text is equal."""
+    return mapped(node, lambda n: replace(n, line=0) if getattr(n, "line", 0) else n)
+
+
+def is_name(node: object, name: str) -> bool:
+    """Whether `node` is this plain name."""
+    return isinstance(node, Name) and node.name == name and not node.template
+
+
+def mentions(node: object, name: str) -> bool:
+    """Whether the name stands anywhere in `node`."""
+    return any(isinstance(n, Name) and n.name == name for n in walk(node))
+
+
+def number(node: object) -> int | None:
+    """The value of an integer literal, in a cast or not."""
+    while isinstance(node, Cast):
+        node = node.operand
+    return int(node.value) if isinstance(node, Literal) and isinstance(node.value, int | bool) else None
+
+
+def called(node: object) -> str:
+    """The plain name of the function that a call calls; empty for anything else."""
+    if isinstance(node, Evaluate):
+        node = node.expression
+    return node.callee.name.split("::")[-1] if isinstance(node, Call) and isinstance(node.callee, Name) else ""
+
+
+def is_barrier(statement: Statement) -> bool:
+    """Whether a statement only waits."""
+    return isinstance(statement, Skipped) or called(statement) in {"__syncthreads", "__syncwarp"}
+
+
+def flat(block: Block | None) -> tuple[Statement, ...]:
+    """The statements of a block, inner blocks without declarations dissolved."""
+    found: list[Statement] = []
+    for statement in block.statements if block is not None else ():
+        found += flat(statement) if isinstance(statement, Block) else [statement]
+    return tuple(found)
+
+
+def suites(node: object) -> Iterator[Block]:
+    """Every block, outer ones first."""
+    return (n for n in walk(node) if isinstance(n, Block))
+
+
+def intrinsic(name: str, *arguments: Expression, line: int = 0) -> Call:
+    """A call of a function that only lifting writes."""
+    return Call(Name(f"porter::{name}", line=line), arguments, line)

@@ -1,0 +1,135 @@
+"""Warp reductions: `for (o = 16; o; o >>= 1) v += __shfl_xor_sync(mask, v, o)`, and with `__shfl_down_sync`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.syntax.nodes import Assign, Call, Declare, Evaluate, Expression, For, Literal, Name, Return, Statement
+from porter_triton.lift.facts import WARP, Facts
+from porter_triton.lift.loops import Combine, combine, inlined, steps
+from porter_triton.lift.only import only_read_by
+from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, number
+
+_XOR, _DOWN = "__shfl_xor_sync", "__shfl_down_sync"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """`target = reduction of value` over segments of `width` lanes. `everywhere`: in each lane, else in the first."""
+
+    operation: str
+    target: str
+    value: Expression
+    width: Expression
+    everywhere: bool
+
+
+def butterfly(facts: Facts, statement: Statement) -> tuple[Statement, ...] | None:
+    """A loop of exchanges: by `lane ^ step` every lane has the result afterwards.
+
+    By `lane + step` only the first one has it: then nobody else may read the variable until it is written anew.
+    """
+    found = exchanges(facts, statement)
+    if not found:
+        return None
+    for reduction in found:
+        if not reduction.everywhere and not (
+            number(reduction.width) == WARP and only_read_by(facts, statement, reduction.target, facts.is_lane)
+        ):
+            return None
+    return tuple(_written(reduction, statement.line) for reduction in found)
+
+
+def exchanges(facts: Facts, statement: Statement) -> tuple[Reduction, ...]:
+    """What a loop of exchanges reduces; nothing for any other statement."""
+    found = steps(statement)
+    if found is None or found.least != 1 or not isinstance(statement, For):
+        return ()
+    width = _width(facts, found.extent)
+    if width is None:
+        return ()
+    inner = inlined(tuple(s for s in flat(statement.body) if not is_barrier(s)))
+    made = [_exchange(s, found.name, width) for s in inner]
+    kept = tuple(r for r in made if r is not None)
+    distinct = len({r.target for r in kept}) == len(made)
+    return kept if distinct else ()
+
+
+def reduction(facts: Facts, statement: Statement) -> Reduction | None:
+    """`statement` as a reduction over whole warps: a loop, a lifted one, or a call of a function that is one."""
+    loop = exchanges(facts, statement)
+    if loop:
+        return loop[0] if len(loop) == 1 and number(loop[0].width) == WARP else None
+    target, value = _assigned(statement)
+    if not isinstance(value, Call) or len(value.arguments) != 1:
+        return None
+    name = called(value)
+    if isinstance(value.callee, Name) and value.callee.name.startswith("porter::warp_"):
+        return Reduction(name.removeprefix("warp_"), target, value.arguments[0], Literal(WARP, "int"), True)
+    return _of_function(facts, name, target, value.arguments[0])
+
+
+def _of_function(facts: Facts, name: str, target: str, value: Expression) -> Reduction | None:
+    """A call of a function of one parameter whose body reduces that and returns it."""
+    functions = [f for f in facts.unit.named(name) if f.head.space != "global"] if name else []
+    if len(functions) != 1 or len(functions[0].parameters) != 1:
+        return None
+    (function,) = functions
+    inner = Facts(facts.unit, function, facts.block)
+    statements = [s for s in flat(function.body) if not is_barrier(s)]
+    if len(statements) != 2 or not isinstance(statements[1], Return):
+        return None
+    parameter = function.parameters[0].name
+    found = reduction(inner, statements[0]) if name != called(statements[0]) else None
+    if found is None or found.target != parameter or not is_name(statements[1].value, parameter):
+        return None
+    if found.value != Name(parameter):
+        return None
+    return Reduction(found.operation, target, value, found.width, found.everywhere)
+
+
+def _assigned(statement: Statement) -> tuple[str, Expression | None]:
+    """The variable and the value of `v = value` or `T v = value`, without lines."""
+    if isinstance(statement, Declare) and len(statement.variables) == 1 and not statement.variables[0].extents:
+        return statement.variables[0].name, bare(statement.variables[0].value)
+    if isinstance(statement, Evaluate) and isinstance(statement.expression, Assign):
+        made = bare(statement.expression)
+        if not made.operator and isinstance(made.target, Name):
+            return made.target.name, made.value
+    return "", None
+
+
+def _width(facts: Facts, node: Expression) -> Expression | None:
+    """The width of a segment: a number where it is known, or a template parameter of the function."""
+    value = facts.value(node)
+    if value is not None:
+        return Literal(value, "int") if 1 < value <= WARP and value & (value - 1) == 0 else None
+    is_parameter = isinstance(node, Name) and any(p.name == node.name for p in facts.parameters)
+    return node if is_parameter else None
+
+
+def _exchange(statement: Statement, step: str, width: Expression) -> Reduction | None:
+    """`v = v op __shfl_xor_sync(mask, v, step)` on a plain variable."""
+    found: Combine | None = combine(statement)
+    if found is None or not isinstance(found.target, Name) or not isinstance(found.other, Call):
+        return None
+    name = called(found.other)
+    synchronous = name.endswith("_sync")
+    kind = name if synchronous else f"{name}_sync"
+    if kind not in {_XOR, _DOWN} or len(found.other.arguments) < 2 + synchronous:
+        return None
+    value, lane, *rest = found.other.arguments[synchronous:]
+    if value != found.target or not is_name(lane, step) or not all(_holds(r, width) for r in rest):
+        return None
+    return Reduction(found.operation, found.target.name, value, width, kind == _XOR)
+
+
+def _holds(given: Expression, width: Expression) -> bool:
+    """Whether the segments that a shuffle names are those of the reduction, or the whole warp."""
+    return is_name(given, "warpSize") or number(given) == WARP or given == width
+
+
+def _written(found: Reduction, line: int) -> Statement:
+    target = Name(found.target, line=line)
+    arguments = (target,) if number(found.width) == WARP else (target, found.width)
+    return Evaluate(Assign("", target, intrinsic(f"warp_{found.operation}", *arguments, line=line), line), line)

@@ -1,0 +1,118 @@
+"""Kernels `k(const float* x, float* out, int n)` for blocks of 128 threads, by what should become of them.
+
+`LIFTED` are (name, rules that apply, text before the kernel, body); `LEFT_ALONE` (name, text before, body).
+"""
+# ruff: noqa: E501 - one line a kernel
+
+SUM_WARP = """
+__device__ float warp_sum(float val) {
+    for (int offset = 16; offset > 0; offset /= 2) val += __shfl_down_sync(0xffffffff, val, offset);
+    return val;
+}
+"""
+MAX_WARP = """
+template <typename T> __inline__ __device__ T warp_max(T val) {
+#pragma unroll
+    for (int mask = 16; mask > 0; mask >>= 1) val = max(val, __shfl_xor_sync(0xffffffff, val, mask, 32));
+    return val;
+}
+"""
+BLOCK_SUM = f"""{SUM_WARP}
+__device__ float block_sum(float val) {{
+    static __shared__ float shared[32];
+    int lane = threadIdx.x % 32, wid = threadIdx.x / 32;
+    val = warp_sum(val);
+    if (lane == 0) shared[wid] = val;
+    __syncthreads();
+    val = (threadIdx.x < blockDim.x / 32) ? shared[lane] : 0;
+    if (wid == 0) val = warp_sum(val);
+    return val;
+}}
+"""
+BLOCK_MAX = f"""{MAX_WARP}
+__device__ float block_max(float val) {{
+    static __shared__ float shared[32];
+    int lane = threadIdx.x & 0x1f;
+    int wid = threadIdx.x >> 5;
+    val = warp_max(val);
+    if (lane == 0) shared[wid] = val;
+    __syncthreads();
+    val = (lane < (blockDim.x >> 5)) ? shared[lane] : -1e20f;
+    val = warp_max(val);
+    return val;
+}}
+"""
+_STORE = "__shared__ float a[128]; int t = threadIdx.x; a[t] = x[blockIdx.x * 128 + t]; __syncthreads();"
+_FIRST = "if (t == 0) out[blockIdx.x] = a[0];"
+_LOAD = "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
+
+TREE, WARP, STAGES = "shared tree", "warp reduction", "two-stage block reduction"
+
+LIFTED = (
+    ("halving", [TREE], "", f"{_STORE} for (int s = blockDim.x / 2; s > 0; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
+     f" __syncthreads(); }} {_FIRST}"),
+    ("dividing", [TREE], "", f"{_STORE} for (unsigned int s = 64; s >= 1; s = s / 2) {{ if (t < s) {{ a[t] = a[t] + a[s + t]; }}"
+     f" __syncthreads(); }} {_FIRST}"),
+    ("maximum", [TREE], "", f"{_STORE} for (int s = 128 >> 1; s != 0; s /= 2) {{ if (s > t) a[t] = fmaxf(a[t], a[t + s]);"
+     f" __syncthreads(); }} out[blockIdx.x * 128 + t] = a[0];"),
+    ("interleaved", [TREE], "", f"{_STORE} for (int s = 1; s < blockDim.x; s *= 2) {{ if (t % (2 * s) == 0) a[t] += a[t + s];"
+     f" __syncthreads(); }} {_FIRST}"),
+    ("volatile tail", [TREE], "__device__ void tail(volatile float* s, int t) { s[t] += s[t + 32]; s[t] += s[t + 16];"
+     " s[t] += s[t + 8]; s[t] += s[t + 4]; s[t] += s[t + 2]; s[t] += s[t + 1]; }",
+     f"{_STORE} for (int s = blockDim.x / 2; s > 32; s >>= 1) {{ if (t < s) a[t] += a[t + s]; __syncthreads(); }}"
+     f" if (t < 32) tail(a, t); {_FIRST}"),
+    ("two arrays", [TREE], "", "__shared__ float a[128], b[128]; int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
+     " a[t] = v; b[t] = v * v; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) { a[t] += a[t + s];"
+     " b[t] += b[t + s]; } __syncthreads(); } out[blockIdx.x * 128 + t] = b[0] - a[0] * a[0];"),
+    ("a tree in each turn", [TREE], "", "__shared__ float a[128]; int t = threadIdx.x; float total = 0.0f;"
+     " for (int turn = 0; turn < 2; ++turn) { a[t] = x[turn * 128 + t]; __syncthreads();"
+     " for (int s = 64; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s]; __syncthreads(); } total += a[0]; __syncthreads(); }"
+     " out[blockIdx.x * 128 + t] = total;"),
+    ("butterfly", [WARP], "", f"{_LOAD} for (int m = 16; m > 0; m >>= 1) v += __shfl_xor_sync(0xffffffff, v, m);"
+     " out[blockIdx.x * 128 + t] = v;"),
+    ("rising butterfly of a segment", [WARP], "", f"{_LOAD} for (int m = 1; m < 8; m <<= 1) {{"
+     " float other = __shfl_xor_sync(0xffffffff, v, m, 8); v = fminf(other, v); } out[blockIdx.x * 128 + t] = v;"),
+    ("two values", [WARP], "", f"{_LOAD} float w = v * v; for (int m = warpSize / 2; m; m /= 2) {{"
+     " v += __shfl_xor_sync(~0u, v, m); w = fmaxf(w, __shfl_xor_sync(~0u, w, m)); } out[blockIdx.x * 128 + t] = v * w;"),
+    ("down to the first lane", [WARP], "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);"
+     " if (t % 32 == 0) out[blockIdx.x * 4 + t / 32] = v;"),
+    ("down and broadcast", [WARP], "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);"
+     " v = __shfl_sync(0xffffffff, v, 0); out[blockIdx.x * 128 + t] = v;"),
+    ("template width", [WARP], "template <int W> __device__ float reduce(float v) { for (int m = W / 2; m > 0; m >>= 1)"
+     " v += __shfl_xor_sync(0xffffffff, v, m, W); return v; }", f"{_LOAD} out[blockIdx.x * 128 + t] = reduce<16>(v);"),
+    ("two stages", [WARP, STAGES], BLOCK_SUM, f"{_LOAD} v = block_sum(v); if (threadIdx.x == 0) out[blockIdx.x] = v;"),
+    ("two stages everywhere", [WARP, STAGES], BLOCK_MAX, f"{_LOAD} out[blockIdx.x * 128 + t] = block_max(v);"),
+    ("two stages in place", [WARP, STAGES], SUM_WARP, f"__shared__ float part[4]; __shared__ float mean; {_LOAD}"
+     " float sum = warp_sum(v); if (t % 32 == 0) part[t / 32] = sum; __syncthreads(); if (t < 32) {"
+     " sum = t < 4 ? part[t] : 0.0f; sum = warp_sum(sum); if (t == 0) mean = sum / 128; } __syncthreads();"
+     " out[blockIdx.x * 128 + t] = v - mean;"),
+)  # fmt: skip
+
+LEFT_ALONE = (
+    ("a partial sum is read", "", f"{_STORE} for (int s = 64; s > 0; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
+     " __syncthreads(); } if (t == 0) out[blockIdx.x] = a[0] + a[1];"),
+    ("partial sums are read by their threads", "", f"{_STORE} for (int s = 64; s > 0; s >>= 1) {{ if (t < s)"
+     " a[t] += a[t + s]; __syncthreads(); } out[blockIdx.x * 128 + t] = a[t];"),
+    ("the tree is of half the block", "", f"{_STORE} for (int s = 32; s > 0; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
+     f" __syncthreads(); }} {_FIRST}"),
+    ("the tree stops early", "", f"{_STORE} for (int s = 64; s > 1; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
+     f" __syncthreads(); }} {_FIRST}"),
+    ("a thread may be gone", "", f"{_STORE} if (t >= n) return; for (int s = 64; s > 0; s >>= 1) {{ if (t < s)"
+     f" a[t] += a[t + s]; __syncthreads(); }} {_FIRST}"),
+    ("the operands differ", "", f"{_STORE} for (int s = 64; s > 0; s >>= 1) {{ if (t < s) a[t] -= a[t + s];"
+     f" __syncthreads(); }} {_FIRST}"),
+    ("another value is exchanged", "", f"{_LOAD} float w = v * v; for (int m = 16; m > 0; m >>= 1)"
+     " v += __shfl_xor_sync(0xffffffff, w, m); out[blockIdx.x * 128 + t] = v;"),
+    ("all lanes read what only the first has", "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1)"
+     " v += __shfl_down_sync(0xffffffff, v, o); out[blockIdx.x * 128 + t] = v;"),
+    ("the first lane's value goes on in a loop", "", f"{_LOAD} for (int turn = 0; turn < 2; ++turn) {{"
+     " for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o); }"
+     " if (t == 0) out[blockIdx.x] = v;"),
+    ("segments of another width", "", f"{_LOAD} for (int m = 16; m > 0; m >>= 1) v += __shfl_xor_sync(0xffffffff, v, m, 16);"
+     " out[blockIdx.x * 128 + t] = v;"),
+)  # fmt: skip
+
+
+def source(before: str, body: str) -> str:
+    """A CUDA source with one kernel `k`."""
+    return f"{before}\n__global__ void k(const float* x, float* out, int n) {{ {body} }}\n"

@@ -1,0 +1,49 @@
+"""Which rules apply to which kernels, and which kernels are left alone."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.syntax.read import read_unit
+from porter_triton.lift import RULES, lift
+from tests.pure.triton.lift_sources import LEFT_ALONE, LIFTED, source
+
+
+def lifted(before, body, block=(128, 1, 1)):
+    unit = read_unit(parse(Source(Path("k.cu"), source(before, body))))
+    (kernel,) = unit.kernels
+    return lift(unit, kernel, block), kernel
+
+
+@pytest.mark.parametrize(("name", "rules", "before", "body"), LIFTED, ids=lambda v: v if isinstance(v, str) else "")
+def test_a_spelling_is_recognised(name, rules, before, body):
+    found, kernel = lifted(before, body)
+    assert [applied.rule for applied in found.applied] == rules, name
+    assert found.kernel is not kernel or before
+
+
+@pytest.mark.parametrize(("name", "before", "body"), LEFT_ALONE, ids=[name for name, _, _ in LEFT_ALONE])
+def test_what_is_not_certain_is_left_alone(name, before, body):
+    found, kernel = lifted(before, body)
+    assert found.applied == (), name
+    assert found.kernel is kernel
+
+
+def test_every_rule_has_a_case():
+    assert {rule.name for rule in RULES} == {rule for _, rules, _, _ in LIFTED for rule in rules}
+
+
+@pytest.mark.parametrize("block", [(96, 1, 1), (128, 2, 1), (None, 1, 1)])
+def test_a_tree_is_lifted_only_for_a_known_power_of_two(block):
+    (_, _, before, body) = LIFTED[0]
+    assert lifted(before, body, block)[0].applied == ()
+
+
+def test_the_lines_of_what_was_lifted_are_told():
+    text = (
+        "int t = threadIdx.x;\nfloat v = x[t];\nfor (int m = 16; m > 0; m >>= 1)\n  v += __shfl_xor_sync(~0u, v, m);\n"
+    )
+    (applied,) = lifted("", text + "out[t] = v;")[0].applied
+    assert (applied.function, applied.first, applied.last) == ("k", 4, 5)
