@@ -17,6 +17,7 @@ Execute = Callable[[Job], Run]
 _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
+_MOST_TIMEOUTS = 3  # one after the other: a probe comes in three sizes
 _TROUBLE = frozenset(
     (FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.CRASH)
 )
@@ -24,13 +25,17 @@ _TROUBLE = frozenset(
 
 @dataclass
 class Trials:
-    """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far."""
+    """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far.
+
+    Once a few in a row reached the time limit no others are made: the last stands for what they would show.
+    """
 
     execute: Execute
     elements: int = _PROBE_ELEMENTS
     runs: int = 0
     trouble: str = ""
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
+    _timeouts: list[Run] = field(default_factory=list)
 
     def probe(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
         """A run on allocations far larger than needed, indices all at their largest."""
@@ -76,12 +81,17 @@ class Trials:
 
     def _run(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:
         if key not in self._seen:
-            self.runs += 1
-            self._seen[key] = self.execute(given())
+            self._seen[key] = self._timeouts[-1] if len(self._timeouts) >= _MOST_TIMEOUTS else self._made(given())
         run = self._seen[key]
         broken = next((f for f in run.faults if f.kind in _TROUBLE or f.fatal), None)
         if broken is not None:
             self.trouble = f"{broken.kind.value} at line {broken.line}: {broken.message}"
+        return run
+
+    def _made(self, given: Job) -> Run:
+        self.runs += 1
+        run = self.execute(given)
+        self._timeouts = [*self._timeouts, run] if any(f.kind is FaultKind.TIMEOUT for f in run.faults) else []
         return run
 
 

@@ -224,6 +224,51 @@ def test_a_flag_that_host_code_refuses_is_given_the_other_way_round(open_contrac
     assert confirm(drafted, model).contract.arguments[2] == ScalarArg("half", "bool", "0")
 
 
+def test_a_choice_that_host_code_refuses_is_followed_by_the_next(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), *sizes("n"), ScalarArg("variant", "int", "1"), symbols=("n",))
+    fault = Fault(FaultKind.HOST_CHECK, "k.cu", 9, "", "no grid was ever configured", fatal=True)
+    model = Model(lambda s, _: [(s[0], 0)], lambda s, _: fault if s[1] < 3 else None)
+    assert confirm(drafted, model).contract.arguments[2] == ScalarArg("variant", "int", "3")
+
+
+def test_sizes_that_must_be_multiples_differ_between_probes(open_contract, tensor):
+    drafted = open_contract(tensor("x", "B * n"), *sizes("B", "n"), symbols=("B", "n"))
+    fault = Fault(FaultKind.HOST_CHECK, "k.cu", 9, "", "B % 32 == 0", fatal=True)
+    model = Model(lambda s, _: [(s[0] * s[1] * s[1], 0)], lambda s, _: fault if s[0] % 32 else None)
+    confirmed = confirm(drafted, model).contract
+    assert (confirmed.tensors[0].shape, confirmed.conditions) == (("B * n * n",), ("B % 32 == 0",))
+
+
+def test_what_is_read_depending_on_values_keeps_no_form_from_being_found(open_contract, tensor):
+    drafted = open_contract(tensor("x", "B * C"), tensor("mean", "B * C"), *sizes("B", "C"), symbols=("B", "C"))
+    blocks = Model(lambda s, _: [(s[0] * s[1] - s[1] // 9, 0), (1 << (s[1] - 1).bit_length(), 0)])
+    x, mean = confirm(drafted, blocks).contract.tensors
+    assert (x.shape, mean.shape) == (("B * C",), ("C",))
+
+
+def concatenated(scalars, _):
+    """Rows of vectors of four of two inputs side by side: what `C` has beyond whole vectors is not touched."""
+    rows, columns, first, second = scalars
+    whole = rows * (columns // 4) * 4
+    return [(whole * first, 0), (whole * second, 0), (0, whole * (first + second))]
+
+
+def test_extents_that_are_merely_covered_are_looked_at_again_where_they_break(open_contract, tensor):
+    symbols = ("B", "C", "n", "m")
+    drafted = open_contract(*(tensor(t, "B * C * n * m") for t in "xyz"), *sizes(*symbols), symbols=symbols)
+    x, y, z = (confirmation := confirm(drafted, Model(concatenated))).contract.tensors
+    assert ({x.shape[0], y.shape[0]}, confirmation.inferred) == ({"B * C * n", "B * C * m"}, ("C % 4 == 0",))
+    assert z.shape == ("B * C * n + B * C * m",)
+
+
+def test_what_breaks_at_all_sizes_is_no_better_where_they_go_together(open_contract, tensor):
+    symbols = ("B", "C", "n", "m")
+    drafted = open_contract(*(tensor(t, "B * C * n * m") for t in "xyz"), *sizes(*symbols), symbols=symbols)
+    fault = Fault(FaultKind.MISALIGNED, "k.cu", 9, "k", "16 bytes at offset 4")
+    confirmation = confirm(drafted, Model(concatenated, lambda *_: fault))
+    assert (confirmation.inferred, "line 9" in confirmation.trouble) == ((), True)
+
+
 def test_what_never_runs_keeps_its_questions_and_says_why(open_contract, tensor):
     drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
     fault = Fault(FaultKind.HOST_CHECK, "k.cu", 9, "k", "x must be 4-D", fatal=True)
@@ -232,6 +277,29 @@ def test_what_never_runs_keeps_its_questions_and_says_why(open_contract, tensor)
     assert "x must be 4-D" in confirmation.trouble
     assert "line 9" in confirmation.trouble
     assert confirmation.runs <= 10
+
+
+def test_what_only_ever_reaches_the_time_limit_is_soon_given_up(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), tensor("y", "n * m"), *sizes("n", "m"), symbols=("n", "m"))
+    late = run_of(faults=[Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)], finished=False)
+    jobs = []
+    confirmation = confirm(drafted, lambda job: jobs.append(job) or late)
+    assert len(jobs) == confirmation.runs == 3
+    assert confirmation.contract.questions == drafted.questions
+    assert confirmation.trouble == "timeout at line 0: the time limit is reached"
+
+
+def test_a_launch_that_is_in_time_at_smaller_sizes_is_confirmed(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
+    model = Model(lambda s, _: [(s[0], 0)])
+    late = run_of(faults=[Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)], finished=False)
+
+    def execute(job):
+        run = model(job)
+        return late if job.arguments[1].value > 300 else run
+
+    confirmed = confirm(drafted, execute).contract
+    assert (confirmed.tensors[0].shape, confirmed.questions) == (("n",), ())
 
 
 def test_sizes_the_user_fixed_are_not_varied(open_contract, tensor):
