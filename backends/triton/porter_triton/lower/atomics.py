@@ -99,8 +99,6 @@ def _compare_and_swap(cx: Context, node: Call) -> Value:
 def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, value: Scalar, node: Call) -> Value:
     compared = array.size is not None and cx.padded is not None and array.size * cx.padded <= shared.MOST_COMPARISONS
     if cx.discarded is not node or operation == "xchg" or not (compared or array.alone):
-        if array.alone:
-            raise Refusal(node.line, f"what an atomic operation on the shared variable `{array.name}` returns is used")
         shared.ask_for_memory(cx, array, node.line)
         return number(0, array.element)
     held = settled(convert(value, array.element, node.line))

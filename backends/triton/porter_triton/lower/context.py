@@ -116,7 +116,6 @@ class Context:
     arrays: dict[object, Place] = field(default_factory=dict)
     changes: list[frozenset[str]] = field(default_factory=list)
     digits: dict[Digit, Scalar] = field(default_factory=dict)
-    commenting: bool = False
     counts: dict[object, int] = field(default_factory=dict)
     reference: Place | None = None  # what the reference that a call returned is bound to
     discarded: object = None  # the call whose value nobody uses

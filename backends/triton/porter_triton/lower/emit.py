@@ -36,10 +36,11 @@ class Line:
 
 @dataclass(slots=True)
 class Comment:
-    """`# text`."""
+    """The lines of the source that what follows came from; `alone` where it is one statement, a loop."""
 
     first: int
     last: int
+    alone: bool = False
 
 
 @dataclass(slots=True)

@@ -83,6 +83,9 @@ from porter_triton.lower.values import (
 from porter_triton.refusal import Refusal
 
 
+UNTYPED = "{}"
+
+
 def value(cx: Context, node: Expression) -> Value:
     """The value of an expression; what it does is emitted before."""
     handler = _VALUES.get(type(node))
@@ -568,6 +571,8 @@ def cast(cx: Context, operand: Value, type_: object, line: int) -> Value:
     if isinstance(type_, Record):
         if isinstance(operand, Fields | Bits) and operand.type == type_:
             return operand
+        if isinstance(operand, Fields) and operand.type.name == UNTYPED:
+            return calls.construct(cx, type_, tuple(v for _, v in operand.values), line)
         return calls.construct(cx, type_, (operand,), line)
     if isinstance(type_, Pointer):
         if isinstance(operand, Address):
@@ -582,13 +587,19 @@ def _braces(cx: Context, node: Braces) -> Value:
     if node.type is None:
         if len(node.items) == 1:
             return value(cx, node.items[0])
-        raise Refusal(node.line, "braces whose type is not known")
+        return listed(cx, node)
     type_ = resolve.type_of(cx, node.type, node.line)
     if isinstance(type_, Record):
         return aggregate(cx, type_, node)
     if not node.items:
         return locals_.zero(type_)
     return cast(cx, value(cx, node.items[0]), type_, node.line)
+
+
+def listed(cx: Context, node: Braces) -> Fields:
+    """`{a, b}` whose type the context knows: what it is bound to makes its own value of it."""
+    values = tuple((str(i), value(cx, item)) for i, item in enumerate(node.items))
+    return Fields(Record(UNTYPED, ()), values)
 
 
 def aggregate(cx: Context, type_: Record, node: Braces) -> Value:

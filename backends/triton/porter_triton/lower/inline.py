@@ -210,6 +210,7 @@ def _bind_parameters(
 def _bound(cx: Context, parameter: Parameter, argument: Argument, changes: bool, aliasing: bool, line: int) -> Argument:
     if isinstance(argument, Closure | FunctionName):
         return argument
+    argument = _typed(cx, parameter, argument, line)
     if parameter.type.reference and not (parameter.type.const and isinstance(argument, Memory | Slot)):
         return argument
     value = access.load(cx, argument, line)
@@ -230,6 +231,15 @@ def _bound(cx: Context, parameter: Parameter, argument: Argument, changes: bool,
     if not changes and aliasing and (_named(held) or held.constant is not None):
         return Held(held)
     return access.declare(cx, parameter.name, held.type, parameter, held, not changes, line)
+
+
+def _typed(cx: Context, parameter: Parameter, argument: Place, line: int) -> Place:
+    """`{a, b}` as a value of the parameter's type."""
+    untyped = isinstance(argument, Held) and isinstance(argument.value, Fields) and not argument.value.type.fields
+    if not untyped or parameter.type.name == "auto":
+        return argument
+    assert isinstance(argument, Held)
+    return Held(expressions.cast(cx, argument.value, resolve.type_of(cx, parameter.type, line), line))
 
 
 def _named(value: Scalar) -> bool:

@@ -14,7 +14,7 @@ def prune(suite: Suite) -> None:
     _prune(suite, frozenset())
     while _fold(suite):
         pass
-    _drop_idle_comments(suite)
+    _settle_comments(suite)
 
 
 def _prune(suite: Suite, live: frozenset[str]) -> frozenset[str]:
@@ -163,18 +163,24 @@ def _substitute(reader: Line | Branch, line: Line) -> bool:
     return True
 
 
-def _drop_idle_comments(suite: Suite) -> None:
-    """Comments that head nothing go."""
+def _settle_comments(suite: Suite) -> None:
+    """Comments that head nothing go; one heads all simple statements up to the next loop."""
     kept: list[Node] = []
+    heading: Comment | None = None
     for node in suite.nodes:
-        if isinstance(node, Branch):
-            _drop_idle_comments(node.yes)
-            _drop_idle_comments(node.no)
-        elif isinstance(node, Loop):
-            _drop_idle_comments(node.body)
-        if isinstance(node, Comment) and kept and isinstance(kept[-1], Comment):
-            kept.pop()
+        if isinstance(node, Comment):
+            if kept and kept[-1] is heading and heading is not None:
+                kept.pop()  # it heads nothing
+                heading = None
+            if heading is not None and not heading.alone and not node.alone:
+                heading.first, heading.last = min(heading.first, node.first), max(heading.last, node.last)
+                continue
+            heading = node
+        elif not isinstance(node, Line):
+            kept.append(node)
+            heading = None
+            continue
         kept.append(node)
-    while kept and isinstance(kept[-1], Comment):
+    if kept and kept[-1] is heading:
         kept.pop()
     suite.nodes = kept

@@ -226,7 +226,7 @@ def _store_one(cx: Context, array: SharedArray, offset: Scalar, value: Scalar) -
 
 def ask_for_memory(cx: Context, array: SharedArray, line: int) -> None:
     """Ask the next pass to keep the array in memory."""
-    if array.count is None or array.alone:
+    if array.count is None:
         raise Refusal(
             line, f"`{array.name}`, whose size is not known, is written at an index that no rule turns around"
         )

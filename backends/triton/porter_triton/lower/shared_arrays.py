@@ -18,7 +18,7 @@ def make(cx: Context, name: str, type_: Type, count: int, key: Key, line: int) -
     if isinstance(type_, Array | Pointer):
         raise Refusal(line, f"`{name}` is a shared array of arrays or pointers")
     if count == 0:
-        return _variable(cx, name, type_, key)
+        return _in_memory(cx, name, type_, 1, key) if key in cx.decisions.scratch else _variable(cx, name, type_, key)
     padded = 1 << max(count - 1, 0).bit_length()
     if key in cx.decisions.scratch:
         return _in_memory(cx, name, type_, count, key)

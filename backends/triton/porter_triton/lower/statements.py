@@ -35,6 +35,7 @@ from porter.syntax.nodes import (
     While,
 )
 from porter_triton.lower import access, declarations, expressions, loops
+from porter_triton.lower.assigned import walk
 from porter_triton.lower.context import Context, Target
 from porter_triton.lower.emit import Branch, Comment, Leave, Line, Suite
 from porter_triton.lower.flow import always_leaves, leaves
@@ -217,13 +218,16 @@ def statement(cx: Context, node: Statement) -> None:
     handler = _STATEMENTS.get(type(node))
     if handler is None:
         raise Refusal(node.line, f"a statement of this kind ({type(node).__name__})")
-    if cx.commenting and not cx.calls and node.line:
-        cx.suite.nodes.append(Comment(node.line, _last_line(node)))
+    _comment(cx, node)
     handler(cx, node)
 
 
-def _last_line(node: Statement) -> int:
-    return node.line
+def _comment(cx: Context, node: Statement) -> None:
+    """Say which lines of the source come next: those of a loop, or of the statements up to one."""
+    if cx.python_depth or cx.calls or not node.line or isinstance(node, If | Block | Skipped):
+        return
+    lines = [line for n in walk(node) if (line := getattr(n, "line", 0))]
+    cx.suite.nodes.append(Comment(node.line, max(lines), isinstance(node, For | While | Switch)))
 
 
 def _evaluate(cx: Context, node: Evaluate) -> None:

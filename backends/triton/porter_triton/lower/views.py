@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from porter_triton.lower import access, shared_arrays
+from porter_triton.lower import access, locals_, shared_arrays
 from porter_triton.lower.arithmetic import binary, convert, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import (
@@ -18,7 +19,7 @@ from porter_triton.lower.places import (
     Variable,
     View,
 )
-from porter_triton.lower.types import INT, UINT, VOID, Arithmetic, Pointer, Record, Type, components, size
+from porter_triton.lower.types import INT, UINT, VOID, Arithmetic, Array, Pointer, Record, Type, components, size
 from porter_triton.lower.values import ATOM, Address, Bits, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -142,6 +143,8 @@ def gathered(type_: Type, unit: Arithmetic, parts: tuple[Scalar, ...]) -> Value:
 def _built(type_: Type, parts: list[Scalar]) -> Value:
     if isinstance(type_, Arithmetic):
         return parts.pop(0)
+    if isinstance(type_, Array):
+        return locals_.elements([_built(type_.element, parts) for _ in range(math.prod(type_.extents))], type_.element)
     assert isinstance(type_, Record)
     return Fields(type_, tuple((name, _built(field, parts)) for name, field in type_.fields))
 
