@@ -192,6 +192,8 @@ class DeclarationReader(DeclaratorReader):
         self.skip_bracket()
         outer, self.in_angles = self.in_angles, False
         with self.scopes.inner():
+            while self.text in ("__device__", "__host__", "constexpr"):
+                self.step()
             parameters = self.parameters() if self.text == "(" else ()
             while self.text != "{":
                 if self.take("->"):

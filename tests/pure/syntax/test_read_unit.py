@@ -249,6 +249,14 @@ def test_dispatch_stays_a_call_with_a_lambda():
     assert isinstance(body.body.statements[0].expression, Launch)
 
 
+def test_device_lambdas_have_parameters():
+    (declared,) = body_of("void f() { auto g = [=] __device__(float a) -> float { return a; }; }")
+    assert isinstance(declared, Declare)
+    found = declared.variables[0].value
+    assert isinstance(found, Lambda)
+    assert [p.name for p in found.parameters] == ["a"]
+
+
 def test_a_macro_nobody_defines_may_be_given_statements():
     (statement,) = body_of('void f(T x) { DISPATCH(x.type(), "f", using U = float; k<U><<<1, 2>>>(x);); }')
     assert isinstance(statement, Evaluate)

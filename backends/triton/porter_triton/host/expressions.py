@@ -191,13 +191,13 @@ def _unary(cx: Context, node: Unary) -> Code:
         case "*" if value.kind in (Kind.TENSOR, Kind.SEQUENCE):  # an optional or an iterator's tensor
             return value
         case "*" if value.kind is Kind.POINTER:
-            return Code(f"{flat(value)}[0].item()", pointed_kind(cx, value))
+            return Code(f"{flat(cx, value)}[0].item()", pointed_kind(cx, value))
     raise Refusal(node.line, f"'{node.operator}' has no counterpart in a launcher")
 
 
-def flat(pointer: Code) -> str:
+def flat(cx: Context, pointer: Code) -> str:
     """The tensor that `pointer` is, as a row of elements."""
-    return pointer.text if pointer.text.endswith("]") else f"{pointer.text}.view(-1)"
+    return pointer.text if pointer.text.endswith("]") or pointer.text in cx.lengths else f"{pointer.text}.view(-1)"
 
 
 def part(begin: Code | None = None, end: Code | None = None) -> str:
@@ -220,9 +220,9 @@ def _binary(cx: Context, node: Binary) -> Code:
     if left.kind is Kind.POINTER and node.operator == "+" and right.kind is Kind.INT:
         if right.constant == 0:
             return left
-        return Code(f"{flat(left)}{part(begin=right)}", Kind.POINTER, ctype=left.ctype)
+        return Code(f"{flat(cx, left)}{part(begin=right)}", Kind.POINTER, ctype=left.ctype)
     if right.kind is Kind.POINTER and node.operator == "+" and left.kind is Kind.INT:
-        return Code(f"{flat(right)}{part(begin=left)}", Kind.POINTER, ctype=right.ctype)
+        return Code(f"{flat(cx, right)}{part(begin=left)}", Kind.POINTER, ctype=right.ctype)
     if Kind.POINTER in (left.kind, right.kind) and node.operator in "+-*/%":
         raise Refusal(node.line, "a pointer can only be moved forward")
     if Kind.DEVICE in (left.kind, right.kind) and node.operator in ("==", "!="):
@@ -293,7 +293,7 @@ def _subscript(cx: Context, node: Subscript) -> Code:
     if owner.kind is Kind.TENSOR:
         return Code(f"{owner.text}[{index.text}]", Kind.TENSOR)
     if owner.kind is Kind.POINTER:
-        return Code(f"{flat(owner)}[{index.text}].item()", pointed_kind(cx, owner))
+        return Code(f"{flat(cx, owner)}[{index.text}].item()", pointed_kind(cx, owner))
     raise Refusal(node.line, "this has no elements in a launcher")
 
 

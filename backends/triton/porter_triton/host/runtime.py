@@ -52,6 +52,8 @@ def _allocate(cx: Context, node: Call) -> None:
     count = elements(cx, node.arguments[1], meaning.ctype)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
     cx.changed(meaning.text)
+    if cx.settled(count):
+        cx.lengths[meaning.text] = count.text
     cx.emit(f"{meaning.text} = torch.empty({count.text}, dtype=torch.{dtype}, device={device})", meaning.text)
 
 
@@ -112,7 +114,7 @@ def _fill(cx: Context, node: Call) -> None:
     if target.kind is not Kind.POINTER or target.ctype is None or value.constant is None:
         raise Refusal(node.line, "only a known byte can fill what a variable points to")
     count = elements(cx, node.arguments[2], target.ctype)
-    part = f"{expressions.flat(target)}{expressions.part(end=count)}"
+    part = _part(cx, target, count)
     if value.constant == 0:
         cx.emit(f"{part}.zero_()")
     else:
@@ -130,7 +132,7 @@ def _copy(cx: Context, node: Call) -> None:
     typed = target if target.ctype.name != "void" else source
     assert typed.ctype is not None
     count = elements(cx, node.arguments[2], typed.ctype)
-    cx.emit(f"{_part(target, count)}.copy_({_part(source, count)})")
+    cx.emit(f"{_part(cx, target, count)}.copy_({_part(cx, source, count)})")
 
 
 def _address(cx: Context, node: Expression) -> Code | None:
@@ -148,10 +150,10 @@ def _copy_number(cx: Context, node: Call, target: Code | None, source: Code | No
     if target is not None and source is None:
         pointer = expressions.expression(cx, node.arguments[1])
         cx.changed(target.text)
-        cx.emit(f"{target.text} = {expressions.flat(pointer)}[0].item()", target.text)
+        cx.emit(f"{target.text} = {expressions.flat(cx, pointer)}[0].item()", target.text)
     elif source is not None and target is None:
         pointer = expressions.expression(cx, node.arguments[0])
-        cx.emit(f"{expressions.flat(pointer)}[:1].fill_({source.text})")
+        cx.emit(f"{expressions.flat(cx, pointer)}[:1].fill_({source.text})")
     else:
         raise Refusal(node.line, "one of the ends of a copy must be memory")
 
@@ -191,10 +193,13 @@ def _to_symbol(cx: Context, node: Call) -> None:
         cx.emit(f"{name} = torch.full((1,), {number.text}, dtype=torch.{dtype}, device={device})", name)
     else:
         count = elements(cx, node.arguments[2], replace(known[-1].type, pointers=1))
-        source = _part(expressions.expression(cx, node.arguments[1]), count)
+        source = _part(cx, expressions.expression(cx, node.arguments[1]), count)
         cx.emit(f"{name} = {source}.to({device})", name)
     cx.constants[known[-1].name] = name
 
 
-def _part(pointer: Code, count: Code) -> str:
-    return f"{expressions.flat(pointer)}{expressions.part(end=count)}"
+def _part(cx: Context, pointer: Code, count: Code) -> str:
+    """The first `count` elements: the tensor itself where it was made for as many."""
+    if cx.lengths.get(pointer.text) == count.text:
+        return pointer.text
+    return f"{expressions.flat(cx, pointer)}{expressions.part(end=count)}"

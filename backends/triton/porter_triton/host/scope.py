@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -60,6 +61,7 @@ class Context:
     changes: dict[str, int] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
     tensor: str = ""
+    lengths: dict[str, str] = field(default_factory=dict)  # of the rows of elements allocated here
     constants: dict[str, str] = field(default_factory=dict)  # tensors for `__constant__` variables, by these
     depth: int = 0  # of Python's suites
 
@@ -124,13 +126,23 @@ class Context:
         """How often the block being translated sets the source's variable `name`, declared here, again."""
         return assigned(self.blocks[-1] if self.blocks else self.function.body)[name]
 
+    def changes_of_axis(self, name: str, axis: str) -> int:
+        """As `changes_of`, for one extent of a `dim3`."""
+        counts = assigned(self.blocks[-1] if self.blocks else self.function.body)
+        return counts[name] - sum(counts[f"{name}.{other}"] for other in "xyz" if other != axis)
+
     def is_steady(self, python: str) -> bool:
         """Whether nothing sets the Python variable any more."""
         return self.changes.get(python, 0) == 0
 
+    def settled(self, code: Code) -> bool:
+        """Whether nothing sets any variable in the text any more."""
+        return all(self.is_steady(word) for word in re.findall(r"[A-Za-z_]\w*", code.text))
+
     def changed(self, python: str) -> None:
         """Note an assignment."""
         self.changes[python] = max(0, self.changes.get(python, 0) - 1)
+        self.lengths.pop(python, None)
 
     def type(self, name: TypeName) -> TypeName:
         """`name` with aliases and template parameters followed."""

@@ -153,6 +153,8 @@ def call(cx: Context, node: Call) -> None:
         cx.emit(f"raise RuntimeError({message(cx, node.arguments[0] if name == 'AT_ERROR' else None)})")
     elif name in ("std::swap", "swap"):
         a, b = (expressions.expression(cx, x).text for x in node.arguments)
+        cx.changed(a)
+        cx.changed(b)
         cx.emit(f"{a}, {b} = {b}, {a}")
     elif name in _PRINTS:
         pass
@@ -220,7 +222,7 @@ def _target(cx: Context, node: Expression) -> Code:
         return Code("_", Kind.OTHER)
     if isinstance(node, Subscript):
         owner, index = expressions.expression(cx, node.owner), expressions.expression(cx, node.index)
-        text = expressions.flat(owner) if owner.kind is Kind.POINTER else owner.text
+        text = expressions.flat(cx, owner) if owner.kind is Kind.POINTER else owner.text
         return Code(f"{text}[{index.text}]", Kind.OTHER)
     code = expressions.expression(cx, node)
     if isinstance(node, Name | Member):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from porter.syntax.nodes import Call, Lambda, TypeName, Variable
@@ -12,6 +13,7 @@ from porter_triton.host.methods import options_of
 from porter_triton.host.scope import Closure, Context
 from porter_triton.refusal import Refusal
 
+_ALLOCATION = re.compile(r"torch\.empty\(([^(),]*|.*\)), dtype=[\w.]*\)$")
 _INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING)
 
 
@@ -106,6 +108,8 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
     name = cx.python_name(variable.name)
     cx.emit(f"{name} = {value.text}", name)
     cx.changes[name] = cx.changes_of(variable.name)
+    if (made := _ALLOCATION.match(value.text)) and kind is Kind.POINTER:
+        cx.lengths[name] = made.group(1)
     ctype = value.ctype if variable.type.name == "auto" else cx.type(variable.type)
 
     constant = value.constant if cx.is_steady(name) else None
@@ -116,21 +120,14 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
 
 def _extents(cx: Context, variable: Variable, extents: tuple[Code, ...]) -> None:
     """A `dim3`: an extent is written where it is used if nothing in it changes until then, else it is a variable."""
-    fixed = not cx.changes_of(variable.name)
     parts = []
     for axis, extent in zip("xyz", extents, strict=True):
-        if fixed and _is_steady(cx, extent):
+        if not cx.changes_of_axis(variable.name, axis) and cx.settled(extent):
             parts.append(extent)
             continue
         name = cx.python_name(f"{variable.name}_{axis}")
         if extent.text != name:
             cx.emit(f"{name} = {extent.text}", name)
-        cx.changes[name] = cx.changes_of(variable.name)
+        cx.changes[name] = cx.changes_of_axis(variable.name, axis)
         parts.append(Code(name, Kind.INT))
     cx.bind(variable.name, Code("", Kind.DIM3, parts=tuple(parts)))
-
-
-def _is_steady(cx: Context, extent: Code) -> bool:
-    """Whether no variable in the text is ever assigned again."""
-    words = "".join(c if c.isidentifier() or c.isdigit() else " " for c in extent.text).split()
-    return all(cx.is_steady(word) for word in words)
