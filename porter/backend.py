@@ -66,9 +66,10 @@ class Port:
 
 
 class Backend(Protocol):
-    """A platform kernels are brought up on."""
+    """A platform kernels are brought up on; the names of files in its language end in one of `suffixes`."""
 
     name: str
+    suffixes: tuple[str, ...]
 
     def targets(self) -> tuple[Target, ...]:
         """The hardware known, the default first."""

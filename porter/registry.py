@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
 from porter.backend import Backend, Target
 from porter.errors import MachineError, UsageError
@@ -51,6 +52,15 @@ def find_backend(name: str = "") -> Backend:
             f"the backend {meant!r} cannot be loaded: {backend.because}", "`porter doctor` shows them all"
         )
     return backend
+
+
+def backend_of(candidate: Path) -> Backend:
+    """The backend in whose language `candidate` is, by its name.
+
+    Raises `UsageError` where several come into question, or none.
+    """
+    meant = [backend for backend in loadable_backends() if candidate.suffix in backend.suffixes]
+    return meant[0] if len(meant) == 1 else find_backend()
 
 
 def find_target(backend: Backend, arch: str = "") -> Target:

@@ -48,10 +48,10 @@ def verify(
 ) -> int:
     """Execute a port and its CUDA original on the CPU, and compare them."""
     from porter.evaluate.migration import MigrateOptions
-    from porter.registry import find_backend
+    from porter.registry import backend_of, find_backend
 
     options = MigrateOptions(
-        target=find_backend(target).name,
+        target=(find_backend(target) if target else backend_of(candidate)).name,
         cache=cache_folder(),
         arch=arch,
         kernels=tuple(kernel or ()),

@@ -118,6 +118,7 @@ class BackendContract:
                 assert not name.is_absolute()
                 assert ".." not in name.parts
                 assert name != PurePosixPath(program.source.path.name)
+                assert name.suffix in backend.suffixes, "porter verify knows the language of a port by its name"
                 assert file.text.strip()
 
     def test_its_findings_are_in_its_catalogue_and_lie_in_the_source(self, backend: Backend, program: Program) -> None:

@@ -20,6 +20,7 @@ class FakeBackend:
     """Ports by renaming the file; each field can be made wrong."""
 
     name = "fake"
+    suffixes = (".cpp",)
 
     def __init__(self, *, targets=(TARGET,), because="no device", file_name="port.cpp", code="PORT1901"):
         self._targets = targets

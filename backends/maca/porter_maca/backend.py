@@ -28,6 +28,7 @@ class MacaBackend:
     """
 
     name = BACKEND
+    suffixes = (".cpp", ".cu", ".maca", ".cc", ".cxx")
 
     def __init__(self, maca_path: Path | None = None) -> None:
         self._maca_path = maca_path

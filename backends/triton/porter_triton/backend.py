@@ -26,6 +26,7 @@ class TritonBackend:
     """Lowers CUDA to a Python module of Triton kernels and launchers, executed by Triton's interpreter."""
 
     name = BACKEND
+    suffixes = (".py",)
 
     def targets(self) -> tuple[Target, ...]:
         """The devices Triton compiles for, Hopper first."""

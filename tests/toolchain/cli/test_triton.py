@@ -1,0 +1,69 @@
+"""`porter migrate --target triton` and `porter verify` from the outside."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "rmsnorm.cu"
+
+
+def test_a_source_becomes_a_module_that_was_executed_and_compiled(porter, tmp_path):
+    shutil.copy(EXAMPLE, tmp_path)
+    done = porter("migrate", "rmsnorm.cu", "--target", "triton", "--json")
+    assert (done.code, done.stderr) == (0, ""), done.stdout
+    document = done.document
+    assert (document["outcome"], document["fidelity"], document["warp_sizes"]) == ("verified", "emulated", [])
+    (entry,) = document["entries"]
+    assert (entry["name"], entry["compiled_for"]) == ("rmsnorm_fp16", ["sm_90", "gfx942"])
+    assert document["workloads"]
+    assert all(workload["passed"] for workload in document["workloads"])
+    assert (tmp_path / "porter-out" / "rmsnorm_triton.py").is_file()
+    assert json.loads((tmp_path / "porter-out" / "rmsnorm.report.json").read_text()) == document
+
+
+@pytest.fixture
+def module(porter, tmp_path):
+    """The example's module, not proven."""
+    shutil.copy(EXAMPLE, tmp_path)
+    (file,) = porter("inspect", "rmsnorm.cu", "--as", "candidate", "--target", "triton", "--json").document["candidate"]
+    path = tmp_path / file["name"]
+    path.write_text(file["text"])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        ("total / columns", "total / (columns + 1)", "wrong"),
+        ("def rmsnorm_fp16(", "def rmsnorm(", "not_built"),
+        ("[(rows,)]", "[(rows + 1,)]", "crashed"),
+    ],
+)
+def test_an_edit_that_breaks_the_module_is_found(module, porter, before, after, outcome):
+    text = module.read_text()
+    assert text.count(before) == 1
+    module.write_text(text.replace(before, after))
+    done = porter("verify", module, "--against", "rmsnorm.cu", "--json")
+    assert (done.code, done.document["outcome"]) == (1, outcome)
+
+
+def test_only_what_main_calls_is_compared(porter, write):
+    source = write(
+        "program.cu",
+        "#include <cstdio>\n"
+        "__global__ void twice(float* x, int n) { int i = threadIdx.x; if (i < n) x[i] *= 2.0f; }\n"
+        "int main() {\n"
+        "    float* x;\n"
+        "    cudaMalloc(&x, 32 * sizeof(float));\n"
+        "    cudaMemset(x, 0, 32 * sizeof(float));\n"
+        "    twice<<<1, 32>>>(x, 32);\n"
+        '    printf("done\\n");\n'
+        "}\n",
+    )
+    done = porter("migrate", source, "--target", "triton", "--json")
+    assert done.code == 0, done.stdout
+    (entry,) = done.document["entries"]
+    assert (entry["name"], entry["kind"], entry["outcome"]) == ("twice", "kernel", "verified")
+    assert "main itself was not ported" in entry["because"]
