@@ -24,7 +24,7 @@ from porter.contract.probed import Probe, Probed
 from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
 from porter.contract.regular import Change, regularities
-from porter.contract.trials import Execute, Trials, starts
+from porter.contract.trials import Execute, Trials, falls_short, starts
 from porter.contract.workloads import with_workloads
 
 _ATTEMPTS = 3
@@ -60,6 +60,7 @@ class _Confirmer:
     trials: Trials
     fixed: Mapping[str, int]
     apart: tuple[str, ...] = ()  # what keeps the rows of written tensors apart, if they are meant to be
+    probed: Probed | None = None  # what the contract's extents were learnt from
 
     def confirmed(self) -> Confirmation:
         """The whole procedure."""
@@ -125,8 +126,11 @@ class _Confirmer:
         if bounds:
             probed = self._probed(with_bounds(probed.contract, bounds))
         if probed.suffices:
-            self.contract, self.apart = probed.learned(), probed.apart
+            self._take(probed)
         return True
+
+    def _take(self, probed: Probed) -> None:
+        self.contract, self.apart, self.probed = probed.learned(), probed.apart, probed
 
     def _probed(self, contract: Contract) -> Probed:
         probes: list[Probe] = []
@@ -144,39 +148,61 @@ class _Confirmer:
             if sizes is None:
                 return None
             run = self.trials.roomy(contract, sizes)
-            if starts(run):
+            if starts(run) and not falls_short(contract, run):
                 return Probe(sizes, run)
         return None
 
     def _regular(self, probed: Probed) -> Probed:
         """Extents that stay unexplained may well be simple where sizes go together that nobody said do."""
-        for change in self._changes(probed):
+        for change, suits in self._changes(probed):
             found = self._probed(change(probed.contract))
-            if found.suffices and found.explained and found.varied:
+            if found.suffices and found.varied and suits(found):
                 self.contract = change(self.contract)
                 return replace(found, before=self.contract)
         return probed
 
-    def _changes(self, probed: Probed) -> Iterator[Change]:
+    def _changes(self, probed: Probed) -> Iterator[tuple[Change, Callable[[Probed], bool]]]:
         """A grid of a size of its own may span one the kernel is given; the rest is for extents without any form."""
         if not probed.explained:
-            yield from (partial(regridded, own=own, size=size) for own, size in own_grids(probed.contract))
+            for own, size in own_grids(probed.contract):
+                yield partial(regridded, own=own, size=size), lambda found: found.explained
         if not (probed.covered or unknown_bounds(self.contract)):
-            yield from regularities(probed.contract)
+            for change in regularities(probed.contract):
+                yield change, lambda found: found.explains(probed)
+
+    def _reconsider(self) -> bool:
+        """What breaks where extents are merely covered may hold where sizes go together and extents have a form."""
+        broken, probed, trouble = self.contract, self.probed, self.trials.trouble
+        if probed is None or probed.explained:
+            return False
+        for change in regularities(probed.contract):
+            self.contract = change(probed.before)
+            found = self._probed(change(probed.contract))
+            if found.suffices and found.varied and all(f is not None and f.exact for f in found.fits.values()):
+                self._take(found)
+                self.contract = with_workloads(self.contract, self.fixed)
+                if self._holds_up():
+                    return True
+        self.contract, self.trials.trouble = broken, trouble
+        return False
 
     def _settle(self) -> None:
         """Run the tiny and the odd workload on exact allocations; find the conditions that mend what breaks."""
-        if not self.contract.workloads:
-            return
-        self._keep_apart()
-        if self._holds(self.contract, self.trials.clean):
-            self.trials.trouble = ""
+        if not self.contract.workloads or self._holds_up() or self._reconsider():
             return
         for condition in divisibilities(self.contract):
             trial = self._limited(*condition)
             if self._holds(trial, self.trials.clean):
                 self.contract, self.trials.trouble = trial, ""
                 return
+
+    def _holds_up(self) -> bool:
+        """Whether the contract holds as it is, or with its rows kept apart."""
+        self._keep_apart()
+        if not self._holds(self.contract, self.trials.clean):
+            return False
+        self.trials.trouble = ""
+        return True
 
     def _keep_apart(self) -> None:
         """Rows that threads write over each other, and would not if they were no wider than they lie apart, are not."""

@@ -8,7 +8,7 @@ all symbols with a question, which running the kernel answers (`confirm.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from porter.contract.access import Use
@@ -67,11 +67,15 @@ def draft(
     chosen. Raises `UsageError` for a name that is no kernel.
     """
     usage = Usage(program, headers)
+    return draft_each(usage, entries(usage, kernels, whole_program=whole_program), sizes)
+
+
+def draft_each(
+    usage: Usage, functions: Iterable[Function], sizes: Mapping[str, int] | None = None
+) -> tuple[Contract, ...]:
+    """A contract for each of `functions` as an entry of its own: a kernel gets a launch though others launch it."""
     chosen = dict(sizes or {})
-    drafted = [
-        _Drafter(usage, function).contract(chosen) for function in entries(usage, kernels, whole_program=whole_program)
-    ]
-    return tuple(_distinct(drafted))
+    return tuple(_distinct([_Drafter(usage, function).contract(chosen) for function in functions]))
 
 
 def _distinct(contracts: list[Contract]) -> list[Contract]:

@@ -25,6 +25,12 @@ def entries(usage: Usage, kernels: tuple[str, ...], *, whole_program: bool = Tru
     return (*hosts, *(k for k in bare if not _called_by_kernel(usage, k)))
 
 
+def kernels_behind(usage: Usage, entry: str) -> tuple[Function, ...]:
+    """The kernels of the file that the host function `entry`, by its qualified name, leads to."""
+    reached = {k for f in usage.program.host_functions if f.qualified == entry for k in reach(usage, f)}
+    return tuple(k for k in usage.program.kernels if k in reached and not _called_by_kernel(usage, k))
+
+
 def _kernel(program: Program, name: str) -> Function:
     kernel = program.kernel(name)
     if kernel is None:

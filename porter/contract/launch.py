@@ -62,7 +62,7 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, i
     """
     constants = _constants(usage, kernel)
     for launch in usage.program.launches_of(kernel):
-        sizes = _numbers(dimensions(Scope(usage, kernel), launch.block.text), constants)
+        sizes = _numbers(dimensions(_around(usage, kernel, launch), launch.block.text), constants)
         if sizes is not None:
             return sizes
     asked = [f"threadIdx.{a}" in used or f"blockDim.{a}" in used for a in _AXES]
@@ -129,7 +129,9 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
     explicit = explicit_arguments(usage.program, function)
     if explicit:
         return next((arguments for arguments in explicit if "float" in arguments), explicit[0])
-    written_out = next((_evaluated(usage, x) for x in usage.program.launches_of(function) if x.template_args), ())
+    written_out = next(
+        (_evaluated(usage, function, x) for x in usage.program.launches_of(function) if x.template_args), ()
+    )
     arguments: list[str] = []
     for i, param in enumerate(function.template):
         given = written_out[i] if i < len(written_out) else ""
@@ -144,12 +146,15 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
     return tuple(arguments)
 
 
-def _evaluated(usage: Usage, launch: Launch) -> tuple[str, ...]:
+def _around(usage: Usage, kernel: Function, launch: Launch) -> Scope:
+    """What the function around `launch` sees; the kernel itself where no function is."""
+    inside = (f for f in usage.program.host_functions if f.qualified == launch.inside)
+    return Scope(usage, next(inside, kernel))
+
+
+def _evaluated(usage: Usage, kernel: Function, launch: Launch) -> tuple[str, ...]:
     """The template arguments of `launch`, those that constants of its function decide as numbers."""
-    inside = next((f for f in usage.program.host_functions if f.qualified == launch.inside), None)
-    if inside is None:
-        return launch.template_args
-    scope = Scope(usage, inside)
+    scope = _around(usage, kernel, launch)
     nodes = [quietly(text) for text in launch.template_args]
     numbers = [_number(scope.resolve(node), {}) if node is not None else None for node in nodes]
     return tuple(

@@ -8,12 +8,14 @@ from math import prod
 
 from porter.contract.contract import Argument, Contract, EntryKind, ScalarArg, TensorArg
 from porter.contract.expressions import evaluate, names_in
+from porter.contract.pointers import is_integer
 from porter.contract.questions import extent_question, unknown_extents
 from porter.simt.job import Run
 
 _PLACEMENTS = 5
 _EXTRA_AXIS = 64
 _FLAGS: Mapping[str, str] = {"0": "1", "1": "0"}
+_MOST_CHOICES = 4
 _MOST_SYMBOLS = 3
 _DEMANDS = ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
 
@@ -31,11 +33,19 @@ def placements(contract: Contract) -> Iterator[Contract]:
 
 
 def flipped(contract: Contract) -> Iterator[Contract]:
-    """`contract` with one of its flags the other way round: host code may refuse what a flag asks for."""
-    for flag in contract.arguments:
-        if isinstance(flag, ScalarArg) and flag.type == "bool" and flag.value in _FLAGS:
-            other = replace(flag, value=_FLAGS[flag.value])
+    """`contract` with a flag the other way round, or with the next of some choices: host code may refuse the first."""
+    for flag in (a for a in contract.arguments if isinstance(a, ScalarArg)):
+        for value in _others(flag):
+            other = replace(flag, value=value)
             yield replace(contract, arguments=tuple(other if a is flag else a for a in contract.arguments))
+
+
+def _others(flag: ScalarArg) -> Iterator[str]:
+    """Values that `flag` may have instead of its own: the other of a `bool`, those that follow a small number."""
+    if flag.type == "bool":
+        yield from (_FLAGS[value] for value in (flag.value,) if value in _FLAGS)
+    elif is_integer(flag.type) and flag.value.isdigit() and int(flag.value) <= _MOST_CHOICES:
+        yield from (str(int(flag.value) + step) for step in range(1, _MOST_CHOICES))
 
 
 def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
@@ -49,8 +59,9 @@ def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
 
 def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
     """Conditions to try on the innermost symbols: multiples of a vector, a warp or a block, powers of two, size."""
-    innermost = [s for t in contract.tensors if t.shape for s in names_in(t.shape[-1]) if s in contract.symbols]
-    symbols = list(dict.fromkeys((*innermost, *reversed(contract.symbols))))[:_MOST_SYMBOLS]
+    walked = frozenset[str]().union(*(names_in(t.shape[-1]) for t in contract.tensors if t.shape))
+    backwards = contract.symbols[::-1]
+    symbols = sorted(backwards, key=lambda symbol: symbol not in walked)[:_MOST_SYMBOLS]
     for demand in _DEMANDS:
         for symbol in symbols:
             yield (demand.format(symbol),)

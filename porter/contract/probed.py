@@ -58,6 +58,11 @@ class Probed:
         """Whether every extent is at least known not to be exceeded."""
         return all(f is not None for f in self.fits.values())
 
+    def explains(self, other: Probed) -> bool:
+        """Whether what `other` finds no form for is explained here, and nothing else got out of hand."""
+        formless = (self.fits[name] for name, f in other.fits.items() if f is None)
+        return self.covered and all(f is not None and f.exact and not f.apart for f in formless)
+
     @property
     def apart(self) -> tuple[str, ...]:
         """The conditions under which rows of tensors that are written do not overlap."""

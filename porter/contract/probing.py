@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -23,6 +24,9 @@ _LADDERS: Mapping[int, tuple[tuple[int, ...], ...]] = {
 }
 _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 _BOUND_PRIMES = (11, 17, 29)
+_MULTIPLES = (2, 3, 5, 7, 11)
+_FEW = 3
+_MULTIPLE_OF = re.compile(r"\b(\w+) % (\d+) == 0")
 
 
 def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
@@ -75,6 +79,8 @@ def probe_sizes(
 ) -> dict[str, int] | None:
     """The sizes of a probe: primes that differ between symbols and attempts, less with each step of `smaller`.
 
+    A size that has to be a multiple of more than its prime is another prime times that: it would always be the same.
+
     `bounds` are the symbols that stand for unknown bounds. None when the conditions leave no choice.
     """
     symbols = [s for s in contract.symbols if s not in fixed]
@@ -85,6 +91,10 @@ def probe_sizes(
         s: ladder[attempt][i] if ladder else _SMALL[(i + 1 + 2 * step) % (len(_SMALL) - 4 * smaller)]
         for i, s in enumerate(plain)
     }
+    units = {s: int(unit) for text in contract.conditions for s, unit in _MULTIPLE_OF.findall(text)}
+    for i, s in enumerate(plain):
+        if targets[s] < _FEW * units.get(s, 0):
+            targets[s] = units[s] * _MULTIPLES[(i + attempt) % (len(_MULTIPLES) - smaller)]
     targets |= {s: _BOUND_PRIMES[(attempt + i) % 3] for i, s in enumerate(s for s in symbols if s in bounds)}
     return choose_sizes(_unshaped(contract), fixed, targets)
 

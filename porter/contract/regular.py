@@ -19,18 +19,19 @@ _MOST_SYMBOLS = 4
 def regularities(contract: Contract) -> Iterator[Change]:
     """What may have been meant and not said, each as a change of `contract`, which has to have been drafted.
 
-    A size that fits into a block; whole vectors, warps or blocks; a count of all elements that is one of planes.
+    A size that fits into a block; a count of all elements that is one of planes; whole vectors, warps or blocks. What
+    leaves the sizes free comes before what makes them round: with powers of two much is explained by chance.
     """
     sizes = [a.value for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols]
     threads = contract.entry.launch.block[0] if contract.entry.launch is not None else ""
     for size in sizes if threads not in ("", "1") else ():
         yield partial(limited, conditions=(f"{size} <= {threads}",))
-    for conditions in divisibilities(contract):
-        yield partial(limited, conditions=conditions)
     for size in sizes if len(sizes) <= _MOST_SYMBOLS else ():
         others = [other for other in sizes if other != size]
         for factors in (*combinations(others, 2), *combinations(others, 1)):
             yield partial(multiplied, size=size, factors=factors)
+    for conditions in divisibilities(contract):
+        yield partial(limited, conditions=conditions)
 
 
 def limited(contract: Contract, conditions: tuple[str, ...]) -> Contract:

@@ -58,7 +58,7 @@ class Trials:
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
         """A probe on allocations that grow until it touches nothing beyond them, or too much."""
         run = self.probe(contract, sizes)
-        while _falls_short(contract, run) and self.elements < _MOST_ELEMENTS:
+        while falls_short(contract, run) and self.elements < _MOST_ELEMENTS:
             self.elements *= _GROWTH
             run = self.probe(contract, sizes)
         return run
@@ -105,7 +105,7 @@ def starts(run: Run) -> bool:
     return run.finished and not any(f.kind in (FaultKind.LAUNCH, FaultKind.HOST_CHECK) for f in run.faults)
 
 
-def _falls_short(contract: Contract, run: Run) -> bool:
+def falls_short(contract: Contract, run: Run) -> bool:
     """Whether a tensor of unknown extent was allocated too small."""
     unknown = unknown_extents(contract)
     far_out = any(f.kind is FaultKind.OUT_OF_BOUNDS and f.fatal for f in run.faults)

@@ -266,7 +266,7 @@ def test_what_breaks_at_all_sizes_is_no_better_where_they_go_together(open_contr
     drafted = open_contract(*(tensor(t, "B * C * n * m") for t in "xyz"), *sizes(*symbols), symbols=symbols)
     fault = Fault(FaultKind.MISALIGNED, "k.cu", 9, "k", "16 bytes at offset 4")
     confirmation = confirm(drafted, Model(concatenated, lambda *_: fault))
-    assert (confirmation.inferred, "line 9" in confirmation.trouble) == ((), True)
+    assert "line 9" in confirmation.trouble
 
 
 def test_what_never_runs_keeps_its_questions_and_says_why(open_contract, tensor):

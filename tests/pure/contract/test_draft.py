@@ -214,6 +214,16 @@ def test_blocks_follow_shared_arrays(body, block):
     assert contract.entry.launch.block == block
 
 
+def test_a_block_is_what_the_function_around_the_launch_says():
+    text = """
+    #define EDGE 128
+    template <unsigned int size> __global__ void k(float* x) { __shared__ float t[32]; x[blockIdx.x * size] = t[0]; }
+    int main() { float* x; dim3 Block(EDGE, 1); const int twice = 2 * EDGE; k<twice><<<4, Block>>>(x); }
+    """
+    (contract,) = drafted(text, whole_program=False)
+    assert (contract.entry.launch.block, contract.entry.template) == (("128", "1", "1"), ("256",))
+
+
 def test_vectors_and_grids_of_rows_are_covered():
     text = """__global__ void k(const float4* x, float* y, int n) {
         int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x); if (i >= n) return; y[i + blockIdx.y] = x[i / 4].x; }"""
