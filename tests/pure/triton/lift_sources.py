@@ -68,6 +68,14 @@ LIFTED = (
      " for (int turn = 0; turn < 2; ++turn) { a[t] = x[turn * 128 + t]; __syncthreads();"
      " for (int s = 64; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s]; __syncthreads(); } total += a[0]; __syncthreads(); }"
      " out[blockIdx.x * 128 + t] = total;"),
+    ("two slices of dynamic memory", [TREE], "", "extern __shared__ float m[]; float* a = m; float* b = &a[blockDim.x];"
+     " int t = threadIdx.x; float v = x[blockIdx.x * 128 + t]; a[t] = v; b[t] = v * v; __syncthreads();"
+     " for (int s = 64; s > 0; s >>= 1) { if (t < s) { a[t] += a[t + s]; b[t] += b[t + s]; } __syncthreads(); }"
+     " float mean = a[0] / 128; out[blockIdx.x * 128 + t] = b[0] / 128 - mean * mean;"),
+    ("stores in both branches", [TREE], "", "__shared__ float a[128]; int t = threadIdx.x; float total = 0.0f;"
+     " for (int turn = 0; turn < 2; ++turn) { if (n > 7) { a[t] = x[turn * 128 + t]; } else { a[t] = 0.0f; }"
+     " __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s]; __syncthreads(); }"
+     " total += a[0]; __syncthreads(); } out[blockIdx.x * 128 + t] = total;"),
     ("butterfly", [WARP], "", f"{_LOAD} for (int m = 16; m > 0; m >>= 1) v += __shfl_xor_sync(0xffffffff, v, m);"
      " out[blockIdx.x * 128 + t] = v;"),
     ("rising butterfly of a segment", [WARP], "", f"{_LOAD} for (int m = 1; m < 8; m <<= 1) {{"
@@ -93,6 +101,15 @@ LEFT_ALONE = (
      " __syncthreads(); } if (t == 0) out[blockIdx.x] = a[0] + a[1];"),
     ("partial sums are read by their threads", "", f"{_STORE} for (int s = 64; s > 0; s >>= 1) {{ if (t < s)"
      " a[t] += a[t + s]; __syncthreads(); } out[blockIdx.x * 128 + t] = a[t];"),
+    ("another slice overlaps", "", "extern __shared__ float m[]; float* a = m; float* b = m + 64; int t = threadIdx.x;"
+     " a[t] = x[blockIdx.x * 128 + t]; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s];"
+     " __syncthreads(); } out[blockIdx.x * 128 + t] = a[0] + b[t / 2];"),
+    ("the root of the slice is read", "", "extern __shared__ float m[]; float* a = m; int t = threadIdx.x;"
+     " a[t] = x[blockIdx.x * 128 + t]; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s];"
+     " __syncthreads(); } out[blockIdx.x * 128 + t] = a[0] + m[t];"),
+    ("a slice of unknown place", "", "extern __shared__ float m[]; float* a = m; float* b = m + n; int t = threadIdx.x;"
+     " a[t] = x[blockIdx.x * 128 + t]; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s];"
+     " __syncthreads(); } out[blockIdx.x * 128 + t] = a[0] + b[t];"),
     ("the tree is of half the block", "", f"{_STORE} for (int s = 32; s > 0; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
      f" __syncthreads(); }} {_FIRST}"),
     ("the tree stops early", "", f"{_STORE} for (int s = 64; s > 1; s >>= 1) {{ if (t < s) a[t] += a[t + s];"

@@ -19,7 +19,7 @@ from porter_triton.lift import emit, lift
 from porter_triton.lower import Dimension, LaunchInfo, ParameterKind, atomics, lower_kernel
 from tests.pure.triton.lift_sources import LIFTED, source
 
-_INFO = LaunchInfo((Dimension(128, "BLOCK_SIZE"), Dimension(1), Dimension(1)), shared_bytes=0)
+_INFO = LaunchInfo((Dimension(128, "BLOCK_SIZE"), Dimension(1), Dimension(1)), shared_bytes=1024)
 _KINDS = {ParameterKind.BLOCK, ParameterKind.THREADS}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from porter.syntax.nodes import (
@@ -43,11 +43,12 @@ def readers(body: Block, last: Statement, ends: Ends) -> tuple[Reader, ...]:
 
 
 def following(rest: tuple[Statement, ...], ends: Ends) -> tuple[int, tuple[Reader, ...]]:
-    """Of the statements `rest` of one block, how many come before a path ends, and what these evaluate."""
+    """How many of the statements `rest` of a block come before the one where all paths end, and what is evaluated."""
     found: list[Reader] = []
-    count = next((i for i, statement in enumerate(rest) if ends(statement)), len(rest))
-    _rest(rest[:count], ends, (), found)
-    return count, tuple(found)
+    for count, statement in enumerate(rest):
+        if not _rest((statement,), ends, (), found):
+            return count, tuple(found)
+    return len(rest), tuple(found)
 
 
 def _suite(block: Block, last: Statement, ends: Ends, guards: Guards, found: list[Reader]) -> bool | None:
@@ -60,10 +61,21 @@ def _suite(block: Block, last: Statement, ends: Ends, guards: Guards, found: lis
 
 
 def _rest(statements: tuple[Statement, ...], ends: Ends, guards: Guards, found: list[Reader]) -> bool:
+    """Collect what `statements` evaluate; whether paths go on behind them."""
     for statement in statements:
         if ends(statement):
             return False
-        found.extend(_evaluated(statement, ends, guards))
+        if isinstance(statement, Block):
+            if not _rest(statement.statements, ends, guards, found):
+                return False
+        elif isinstance(statement, If):
+            found.append(Reader(statement.condition, guards))
+            yes = _rest(statement.yes.statements, ends, (*guards, statement.condition), found)
+            no = statement.no is None or _rest(statement.no.statements, ends, guards, found)
+            if not (yes or no):
+                return False
+        else:
+            found.append(Reader(statement, guards))
     return True
 
 
@@ -81,10 +93,7 @@ def _inside(statement: Statement, last: Statement, ends: Ends, guards: Guards, f
         if inner or (inner is not None and any(isinstance(n, Continue) for n in walk(statement.body))):
             parts = (statement.condition, statement.step) if isinstance(statement, For) else (statement.condition,)
             found.extend(Reader(part, guards) for part in parts if part is not None)
-            for again in statement.body.statements:
-                if ends(again):
-                    break
-                found.extend(_evaluated(again, ends, guards))
+            _rest(statement.body.statements, ends, guards, found)
         # The loop may end right after `last`, whatever a further turn would write.
         return None if inner is None else True
     if isinstance(statement, Switch):
@@ -93,27 +102,6 @@ def _inside(statement: Statement, last: Statement, ends: Ends, guards: Guards, f
             if inner is not None:
                 return True
     return None
-
-
-def _evaluated(statement: Statement, ends: Ends, guards: Guards) -> Iterator[Reader]:
-    """The expressions of a statement, those in the branches of an `if` under its condition."""
-    if isinstance(statement, If):
-        yield Reader(statement.condition, guards)
-        yield from _branch(statement.yes, ends, (*guards, statement.condition))
-        if statement.no is not None:
-            yield from _branch(statement.no, ends, guards)
-    elif isinstance(statement, Block):
-        yield from _branch(statement, ends, guards)
-    else:
-        yield Reader(statement, guards)
-
-
-def _branch(block: Block, ends: Ends, guards: Guards) -> Iterator[Reader]:
-    """A block that may be passed by: where a path ends in it, only that way does."""
-    for statement in block.statements:
-        if ends(statement):
-            return
-        yield from _evaluated(statement, ends, guards)
 
 
 def writes(statement: Statement, name: str) -> bool:

@@ -23,10 +23,10 @@ from porter.syntax.nodes import (
     TypeName,
     Variable,
 )
-from porter.syntax.unit import FunctionTree
 from porter_triton.lift.after import Reader, following, readers
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Steps, combine, inlined, steps
+from porter_triton.lift.slices import Slice, apart, private, slice_of
 from porter_triton.lift.trees import (
     bare,
     called,
@@ -76,9 +76,6 @@ def shared_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None
         return None
     count = 1 if found.least == 1 else 1 + _tail(facts, block.statements[at + 1 :], tree, found.least)
     if found.least > 1 and count == 1:
-        return None
-    arrays = [array for array, _ in tree.operations]
-    if not all(_is_shared(facts.function, array) for array in arrays):
         return None
     return _lifted(facts, block, at, count, tree)
 
@@ -188,28 +185,30 @@ def _renamed(statement: Statement, names: dict[str, Expression]) -> Statement:
     return mapped(bare(statement), lambda n: names.get(n.name, n) if isinstance(n, Name) and not n.template else n)
 
 
-def _is_shared(function: FunctionTree, array: str) -> bool:
-    """Whether the name is that of one shared array of one dimension, whose address goes nowhere."""
-    declared = [v for n in walk(function.body) if isinstance(n, Declare) for v in n.variables if v.name == array]
-    return len(declared) == 1 and declared[0].storage.endswith("shared") and len(declared[0].extents) == 1
-
-
 def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tuple[int, Block] | None:
     body = facts.function.body
     new: list[Statement] = []
     rest = block.statements[at + count :]
     for array, operation in tree.operations:
+        slice_ = slice_of(facts, array)
+        if slice_ is None or facts.threads is None:
+            return None
+        if not private(facts, slice_, block.statements[at : at + count]):
+            return None
 
         def ends(statement: Statement, array: str = array) -> bool:
             return _stores_all(facts, statement, array)
 
-        later = [r for r in readers(body, block.statements[at + count - 1], ends) if mentions(r.node, array)]
+        everything = readers(body, block.statements[at + count - 1], ends)
+        later = [r for r in everything if mentions(r.node, array)]
         if not all(_first_only(r, array) for r in later):
+            return None
+        if not all(apart(facts, slice_, facts.threads, r.node) for r in everything):
             return None
         reduced = f"{array}_{operation}"
         if mentions(body, reduced) or any(getattr(n, "name", "") == reduced for n in walk(body)):
             return None
-        held = _held(facts, block.statements[:at], array) or Subscript(Name(array), tree.thread, tree.line)
+        held = _held(facts, block.statements[:at], slice_) or Subscript(Name(array), tree.thread, tree.line)
         value = intrinsic(f"block_{operation}", held, line=tree.line)
         new.append(Declare((Variable(reduced, TypeName("auto"), value=value, line=tree.line),), tree.line))
         reach, near = following(rest, ends)
@@ -220,26 +219,19 @@ def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tupl
     return count, Block(block.statements[:at] + tuple(new) + rest, block.line)
 
 
-def _held(facts: Facts, before: tuple[Statement, ...], array: str) -> Expression | None:
+def _held(facts: Facts, before: tuple[Statement, ...], array: Slice) -> Expression | None:
     """The variable that each thread has just stored in its element, converted to the array's type."""
     for statement in reversed(before):
-        if _stores_all(facts, statement, array):
+        if _stores_all(facts, statement, array.name):
             assert isinstance(statement, Evaluate)
             assert isinstance(statement.expression, Assign)
             value = statement.expression.value
-            return (
-                Cast("c", _element(facts.function, array), value, statement.line) if isinstance(value, Name) else None
-            )
+            return Cast("c", array.element, value, statement.line) if isinstance(value, Name) else None
         is_store = isinstance(statement, Evaluate) and isinstance(statement.expression, Assign)
         target = statement.expression.target if is_store else None  # type: ignore[union-attr]
         if not is_barrier(statement) and not isinstance(target, Subscript):
             return None
     return None
-
-
-def _element(function: FunctionTree, array: str) -> TypeName:
-    declared = (v for n in walk(function.body) if isinstance(n, Declare) for v in n.variables if v.name == array)
-    return next(declared).type
 
 
 def _stores_all(facts: Facts, statement: Statement, array: str) -> bool:
