@@ -283,3 +283,40 @@ __global__ void powers(long long* y) {
     }
     y[threadIdx.x] = (long long)result;
 }
+
+__global__ void swapped(float2* x, int n) {
+    float2 v = x[threadIdx.x];
+    v = make_float2(v.y, v.x);
+    for (int i = 0; i < n; i++) v = {v.y + 1, v.x};
+    x[threadIdx.x] = v;
+}
+
+__global__ void relaxed(float* x, int rounds) {
+    int i = threadIdx.x;
+    for (int r = 0; r < rounds; r++) {
+        float left = i > 0 ? x[i - 1] : 0.f, right = i < 63 ? x[i + 1] : 0.f;
+        __syncthreads();
+        x[i] = (left + right) / 2;
+        __syncthreads();
+    }
+}
+
+__global__ void unzipped(const int* keys, int* out, int* total) {
+    __shared__ int next, last;
+    if (threadIdx.x == 0) {
+        next = 0;
+        last = 63;
+    }
+    __syncthreads();
+    int at = keys[threadIdx.x] % 2 == 0 ? atomicAdd(&next, 1) : atomicSub(&last, 1);
+    out[at] = keys[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) total[0] = next;
+}
+
+__global__ void scattered(const int* to, const int* x, int* y) {
+    __shared__ int held[8192];
+    held[to[threadIdx.x] * 128] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = held[threadIdx.x * 128];
+}

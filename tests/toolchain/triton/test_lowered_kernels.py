@@ -47,6 +47,7 @@ X = _floats(200)
 ROWS = _floats(3, 100)
 WHOLE = _ints(64, -50, 50)
 SMALL = _ints(200, 0, 40)
+PERMUTED = RNG.permutation(64).astype(np.int32)
 CSR = np.array([0, 3, 3, 10, 11, 40], np.int32)
 
 
@@ -78,6 +79,16 @@ def _collatz(values):
 
 def _first_negative(rows):
     return np.array([next((i for i, v in enumerate(row) if v < 0), -1) for row in rows], np.int32)
+
+
+def _relaxed(x, rounds):
+    for _ in range(rounds):
+        x = (np.r_[0, x[:-1]] + np.r_[x[1:], 0]).astype(np.float32) / 2
+    return x
+
+
+def _unzipped(keys):
+    return np.r_[keys[keys % 2 == 0], keys[keys % 2 == 1][::-1]]
 
 
 CASES = [
@@ -113,6 +124,11 @@ CASES = [
          {2: np.searchsorted(np.sort(X), X).astype(np.int32)}, (4, 1, 1)),
     Case("struct_sums", (ROWS, _zeros(3), _zeros(3), 100), {1: ROWS.mean(1), 2: ROWS.max(1)}, (3, 1, 1), (32, 1, 1)),
     Case("guarded", (X, _zeros(64), 60), {1: np.r_[X[1:61] - X[:60], _zeros(4)]}),
+    Case("swapped", (X[:128], 3), {0: np.stack([X[:128:2] + 2, X[1:128:2] + 1], 1).ravel()}),
+    Case("relaxed", (X[:64], 4), {0: _relaxed(X[:64], 4)}),
+    Case("unzipped", (SMALL[:64], _zeros(64, np.int32), _zeros(1, np.int32)),
+         {1: _unzipped(SMALL[:64]), 2: np.array([(SMALL[:64] % 2 == 0).sum()], np.int32)}),
+    Case("scattered", (PERMUTED, SMALL[:64], _zeros(64, np.int32)), {2: SMALL[:64][np.argsort(PERMUTED)]}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 
@@ -142,6 +158,12 @@ def _constants(lowered, case):
     return values
 
 
+def _scratch(lowered, case):
+    """The buffers a kernel asks for, one element type in these cases."""
+    programs = case.grid[0] * case.grid[1] * case.grid[2]
+    return [p.elements * programs for p in lowered.parameters if p.kind is ParameterKind.SCRATCH]
+
+
 CHILD = """
 import importlib.util, json, sys
 import numpy as np, torch
@@ -154,6 +176,7 @@ for job in json.loads(open(f"{folder}/jobs.json").read()):
     held = np.load(f"{folder}/{job['name']}.npz")
     tensors = {key: torch.from_numpy(held[key].copy()) for key in held}
     arguments = [tensors[str(i)] if a is None else a for i, a in enumerate(job["arguments"])]
+    arguments += [torch.empty(n, dtype=torch.int32) for n in job["scratch"]]
     try:
         getattr(module, job["name"])[tuple(job["grid"])](*arguments, **job["constants"])
     except Exception as error:
@@ -175,7 +198,8 @@ def results(tmp_path_factory):
         arrays = {str(i): a for i, a in enumerate(case.arguments) if isinstance(a, np.ndarray)}
         np.savez(folder / f"{case.name}.npz", **{k: v.ravel() for k, v in arrays.items()})
         plain = [None if isinstance(a, np.ndarray) else a for a in case.arguments]
-        jobs.append({"name": case.name, "arguments": plain, "grid": case.grid, "constants": _constants(lowered, case)})
+        job = {"name": case.name, "arguments": plain, "grid": case.grid, "scratch": _scratch(lowered, case)}
+        jobs.append(job | {"constants": _constants(lowered, case)})
     head = "import triton\nimport triton.language as tl\n\n\n"
     (folder / "lowered.py").write_text(head + "\n\n\n".join([helper_source(sorted(helpers)), *texts]), "utf-8")
     (folder / "jobs.json").write_text(json.dumps(jobs), "utf-8")

@@ -9,6 +9,7 @@ from porter_triton.lower.arithmetic import affine_of, binary, convert, exact_dou
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import (
+    Columns,
     Cursor,
     Held,
     LocalArray,
@@ -16,7 +17,6 @@ from porter_triton.lower.places import (
     Memory,
     Place,
     SharedArray,
-    Columns,
     Slot,
     Variable,
     View,
@@ -94,10 +94,11 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
             value = views.interpreted(value, line)
         if not isinstance(value, Fields) or set(dict(value.values)) != set(place.fields):
             raise Refusal(line, f"what is assigned to a `{place.type.name}` is none")
+        value = apart(cx, value)
         for name, field in place.fields.items():
             store(cx, field, value.field(name), line)
     elif isinstance(place, LocalArray) and isinstance(value, Fields) and len(value.values) == place.count:
-        for element, (_, part) in zip(place.elements, value.values, strict=True):
+        for element, (_, part) in zip(place.elements, apart(cx, value).values, strict=True):
             store(cx, element, part, line)
     elif isinstance(place, Slot) and place.extents and isinstance(value, Fields):
         store(cx, place.array, value, line)
@@ -113,6 +114,20 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
         _store_slot(cx, place, value, line)
     else:
         raise Refusal(line, "an assignment to what is no variable, element or memory")
+
+
+def apart(cx: Context, value: Fields) -> Fields:
+    """`value` evaluated before what it is assigned to changes: `v = {v.y, v.x}`."""
+    return Fields(value.type, tuple((name, _evaluated(cx, part)) for name, part in value.values))
+
+
+def _evaluated(cx: Context, value: Value) -> Value:
+    if isinstance(value, Fields):
+        return apart(cx, value)
+    if isinstance(value, Scalar) and value.constant is None and not is_stable(cx, value):
+        single = value.single
+        return replace(cx.temporary(value), single=single and cx.temporary(single))
+    return value
 
 
 def in_memory(array: SharedArray, offset: Scalar, line: int) -> Memory:

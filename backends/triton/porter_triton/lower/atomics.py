@@ -9,7 +9,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import BOOL, INT, Arithmetic, Pointer
-from porter_triton.lower.values import AND, ATOM, Address, Nothing, OR, Scalar, Value, number
+from porter_triton.lower.values import AND, ATOM, OR, SUM, Address, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _OPERATIONS = {
@@ -97,35 +97,51 @@ def _compare_and_swap(cx: Context, node: Call) -> Value:
 
 
 def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, value: Scalar, node: Call) -> Value:
-    compared = array.size is not None and cx.padded is not None and array.size * cx.padded <= shared.MOST_COMPARISONS
-    if cx.discarded is not node or operation == "xchg" or not (compared or array.alone):
-        shared.ask_for_memory(cx, array, node.line)
-        return number(0, array.element)
+    """On a shared array in registers: all threads' values are combined at once."""
     held = settled(convert(value, array.element, node.line))
     index = convert(settled(offset), INT, node.line)
-    neutral = _neutral(operation, array.element, node.line)
-    slots = f"tl.arange(0, {array.size_text})"
-    if index.varying and not array.alone:
-        hits = f"({slots}[:, None] == {index.within(ATOM)}[None, :])"
-        if cx.mask is not None:
-            hits += f" & {cx.mask.within(ATOM)}[None, :]" if cx.mask.varying else f" & {cx.mask.within(AND)}"
-        each = f"{held.within(ATOM)}[None, :]" if held.varying else held.text
-        total = _reduced(operation, f"tl.where({hits}, {each}, {neutral})", 1, cx)
-        total = f"{total}.to({array.element.triton})" if array.element.bits < 32 else total
-        combined = _combined(operation, array.name, total)
-    else:
-        spread = held.text if held.varying else f"tl.full([{cx.block}], {held.text}, {array.element.triton})"
-        if cx.mask is not None:
-            spread = f"tl.where({cx.mask.text}, {spread}, {neutral})"
-        total = _reduced(operation, spread, 0, cx)
-        combined = _combined(operation, array.name, total)
-        if not array.alone:
-            combined = f"tl.where({slots} == {index.within(OR)}, {combined}, {array.name})"
+    used = cx.discarded is not node
+    alone = array.alone or not index.varying
+    compared = array.size is not None and cx.padded is not None and array.size * cx.padded <= shared.MOST_COMPARISONS
+    if operation == "xchg" or (used and not (alone and operation == "add")) or not (alone or compared):
+        shared.ask_for_memory(cx, array, node.line)
+        return number(0, array.element)
+    return _at_one(cx, operation, array, index, held, used) if alone else _at_many(cx, operation, array, index, held)
+
+
+def _at_one(cx: Context, operation: str, array: SharedArray, index: Scalar, held: Scalar, used: bool) -> Value:
+    """All threads mean one element; what each finds there is what the threads before it have added."""
+    spread = held.text if held.varying else f"tl.full([{cx.block}], {held.text}, {array.element.triton})"
+    if cx.mask is not None:
+        spread = f"tl.where({cx.mask.text}, {spread}, {_neutral(operation, array.element)})"
+    before: Value = Nothing()
+    if used:
+        added = cx.temporary(Scalar(spread, array.element, True), "added").text
+        first = access.scalar(shared.load(cx, array, index, 0), 0)
+        text = f"{first.within(SUM)} + tl.cumsum({added}, axis=0) - {added}"
+        before = cx.temporary(Scalar(text, array.element, True, SUM), "before")
+        spread = added
+    combined = _combined(operation, array.name, _reduced(cx, operation, spread, 0))
+    if not array.alone:
+        combined = f"tl.where(tl.arange(0, {array.size_text}) == {index.within(OR)}, {combined}, {array.name})"
     cx.emit(Line(combined, array.name, level=ATOM))
+    return before
+
+
+def _at_many(cx: Context, operation: str, array: SharedArray, index: Scalar, held: Scalar) -> Value:
+    """Each element compared with each thread's index."""
+    hits = f"(tl.arange(0, {array.size_text})[:, None] == {index.within(ATOM)}[None, :])"
+    if cx.mask is not None:
+        hits += f" & {cx.mask.within(ATOM)}[None, :]" if cx.mask.varying else f" & {cx.mask.within(AND)}"
+    each = f"{held.within(ATOM)}[None, :]" if held.varying else held.text
+    total = _reduced(cx, operation, f"tl.where({hits}, {each}, {_neutral(operation, array.element)})", 1)
+    if array.element.bits < 32:
+        total = f"{total}.to({array.element.triton})"
+    cx.emit(Line(_combined(operation, array.name, total), array.name, level=ATOM))
     return Nothing()
 
 
-def _neutral(operation: str, type_: Arithmetic, line: int) -> str:
+def _neutral(operation: str, type_: Arithmetic) -> str:
     if operation in {"add", "or", "xor"}:
         return "0.0" if type_.is_float else "0"
     if operation == "and":
@@ -135,7 +151,7 @@ def _neutral(operation: str, type_: Arithmetic, line: int) -> str:
     return str(type_.low if operation == "max" else type_.high)
 
 
-def _reduced(operation: str, tensor: str, axis: int, cx: Context) -> str:
+def _reduced(cx: Context, operation: str, tensor: str, axis: int) -> str:
     if operation in {"add", "max", "min"}:
         return f"tl.{ {'add': 'sum'}.get(operation, operation) }({tensor}, axis={axis})"
     if operation == "xor":

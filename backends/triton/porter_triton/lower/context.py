@@ -10,7 +10,7 @@ from porter.syntax.nodes import Call, Lambda, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.assigned import assigned_names
-from porter_triton.lower.emit import Line, Suite
+from porter_triton.lower.emit import Line, Suite, names_in
 from porter_triton.lower.launch import LaunchInfo, LoweredParameter
 from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.places import Key, Place, Variable
@@ -116,6 +116,7 @@ class Context:
     arrays: dict[object, Place] = field(default_factory=dict)
     changes: list[frozenset[str]] = field(default_factory=list)
     digits: dict[Digit, Scalar] = field(default_factory=dict)
+    copies: int = 1  # how often the code being lowered is written out already
     counts: dict[object, int] = field(default_factory=dict)
     reference: Place | None = None  # what the reference that a call returned is bound to
     discarded: object = None  # the call whose value nobody uses
@@ -256,7 +257,10 @@ class Context:
         """`value` under a name of its own, evaluated here."""
         name = self.names.temporary(stem)
         self.emit(Line(value.text, name, effect, not effect, loads, value.level))
-        return replace(value, text=name, level=ATOM, opposite=None)
+        affine = value.affine
+        if affine is not None and not all(self.unchanging(n) for text, _ in affine.rest for n in names_in(text)):
+            affine = None
+        return replace(value, text=name, level=ATOM, opposite=None, single=None, affine=affine)
 
     def assigned(self, body: object) -> frozenset[str]:
         """The names of the source that a body may change."""

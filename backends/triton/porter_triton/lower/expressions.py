@@ -41,6 +41,7 @@ from porter_triton.lower.assigned import walk
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.emit import Suite
 from porter_triton.lower.places import (
+    Columns,
     Cursor,
     Held,
     LocalArray,
@@ -48,7 +49,6 @@ from porter_triton.lower.places import (
     Memory,
     Place,
     SharedArray,
-    Columns,
     Slot,
     Variable,
     View,
@@ -81,7 +81,6 @@ from porter_triton.lower.values import (
     number,
 )
 from porter_triton.refusal import Refusal
-
 
 UNTYPED = "{}"
 

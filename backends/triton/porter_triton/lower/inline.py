@@ -11,13 +11,13 @@ from porter_triton.lower.context import Closure, Context, FunctionName, Scope
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.places import (
+    Columns,
     Held,
     LocalArray,
     Members,
     Memory,
     Place,
     SharedArray,
-    Columns,
     Slot,
 )
 from porter_triton.lower.types import VOID, Arithmetic, Pointer, Record, Type
@@ -56,7 +56,7 @@ def function(
             if this is not None:
                 _bind_this(cx, this)
             _bind_template(cx, chosen, captured, types, node.line)
-            _bind_parameters(cx, chosen.parameters, chosen.body, arguments, node.line)
+            _bind_parameters(cx, chosen.parameters, chosen.body, arguments, node.line, this is not None)
             return _result(cx, chosen.head.name, chosen.returns, chosen.body, node.line)
     finally:
         cx.calls.pop()
@@ -81,7 +81,7 @@ def closure(cx: Context, lambda_: Closure, arguments: tuple[Argument, ...], node
     cx.scopes = [*lambda_.scopes, Scope(depth)]
     try:
         with cx.within(id(node)), cx.scope():
-            _bind_parameters(cx, lambda_.node.parameters, lambda_.node.body, arguments, node.line)
+            _bind_parameters(cx, lambda_.node.parameters, lambda_.node.body, arguments, node.line, True)
             return _result(cx, "result", TypeName("auto"), lambda_.node.body, node.line)
     finally:
         cx.scopes = outside
@@ -188,11 +188,19 @@ def _bind_this(cx: Context, this: Place) -> None:
 
 
 def _bind_parameters(
-    cx: Context, parameters: tuple[Parameter, ...], body: Block, arguments: tuple[Argument, ...], line: int
+    cx: Context,
+    parameters: tuple[Parameter, ...],
+    body: Block,
+    arguments: tuple[Argument, ...],
+    line: int,
+    inner: bool = False,
 ) -> None:
+    """Bind parameters to arguments; `inner`: the body sees more than its parameters, and may change it."""
     changed = cx.assigned(body)
-    aliasing = not any(p.type.reference and not p.type.const for p in parameters) and not any(
-        isinstance(a, Held) and isinstance(a.value, Address) for a in arguments
+    aliasing = (
+        not (inner and changed)
+        and not any(p.type.reference and not p.type.const for p in parameters)
+        and not any(isinstance(a, Held) and isinstance(a.value, Address) for a in arguments)
     )
     bound = []
     for i, parameter in enumerate(parameters):

@@ -61,7 +61,10 @@ def _lower(cx: Context) -> None:
                 default = resolve.default_argument(cx, parameter.default, known, kernel.head.header.line)
                 if default is not None:
                     cx.bind(parameter.name, default)
-        _declare_thread(cx)
+        cx.thread = cx.names.reserve("tid", "thread")
+        for dimension in cx.launch.block:
+            if dimension.name:
+                cx.names.reserve(dimension.name, "constexpr")
         places = [(p.name, _parameter(cx, p)) for p in kernel.parameters]
         coordinates.begin(cx)
         for name, place in places:
@@ -71,10 +74,6 @@ def _lower(cx: Context) -> None:
             cx.frames = [type(f)(f.mask, 0) for f in cx.frames]
             statements.run(cx, body.statements)
             cx.targets.pop()
-
-
-def _declare_thread(cx: Context) -> None:
-    cx.thread = cx.names.declare("tid", "thread")
 
 
 def _parameter(cx: Context, node: Parameter) -> Place:

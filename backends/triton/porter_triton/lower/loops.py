@@ -8,12 +8,15 @@ from porter.syntax.nodes import (
     Assign,
     Binary,
     Block,
+    Call,
     Declare,
     Evaluate,
     Expression,
     For,
     Literal,
     Name,
+    Subscript,
+    Unary,
     Update,
     While,
 )
@@ -29,6 +32,7 @@ from porter_triton.lower.values import ATOM, Scalar, both, negation, number
 from porter_triton.refusal import Refusal
 
 _MOST_TRIPS = 64  # of a loop that is written out
+_MOST_COPIES = 512  # of the innermost body of loops that are
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +82,32 @@ def _counted(cx: Context, node: For) -> Counted | None:
     changed = cx.assigned(node.body)
     if name in changed or any(isinstance(n, Name) and n.name in changed for n in walk((test.right, step[1]))):
         return None
+    if _reads_memory((test.right, step[1])) and _writes_memory(cx, node.body):
+        return None
     if expressions.acts(test.right) or expressions.acts(step[1]) or (step[0] == "+") != (test.operator[0] == "<"):
         return None
     type_, start = _begun(cx, node, variable)
     if type_ is None or start is None:
         return None
     return Counted(name, variable, type_, start, test.operator, test.right, step[1], step[0])
+
+
+def _reads_memory(node: object) -> bool:
+    return any(isinstance(n, Subscript) or (isinstance(n, Unary) and n.operator == "*") for n in walk(node))
+
+
+def _writes_memory(cx: Context, body: Block) -> bool:
+    """Whether a body may change what lies in memory or in an array."""
+    for node in walk(body):
+        if isinstance(node, Assign) and not isinstance(node.target, Name):
+            return True
+        if isinstance(node, Update) and not isinstance(node.operand, Name):
+            return True
+        if isinstance(node, Call) and (not isinstance(node.callee, Name) or cx.unit.named(node.callee.name)):
+            return True
+        if isinstance(node, Call) and isinstance(node.callee, Name) and "tomic" in node.callee.name:
+            return True
+    return False
 
 
 def _begun(cx: Context, node: For, variable: object) -> tuple[Arithmetic | None, Scalar | None]:
@@ -126,6 +150,8 @@ def _counted_loop(cx: Context, node: For, counted: Counted) -> bool:
     if counted.sign == "-":
         step = binary("-", number(0), step, node.line)
     trips = _trips(counted, bound, step)
+    if trips is not None and len(trips) * cx.copies > _MOST_COPIES:
+        trips = None
     if trips is not None and (cx.key(node) in cx.decisions.unrolled or len(trips) <= 1) and not _leaves_loop(node):
         _unrolled(cx, node, counted, trips)
         return True
@@ -166,12 +192,14 @@ def _trips(counted: Counted, bound: Scalar, step: Scalar) -> range | None:
 
 
 def _unrolled(cx: Context, node: For, counted: Counted, trips: range) -> None:
+    copies, cx.copies = cx.copies, cx.copies * max(len(trips), 1)
     for value in trips:
         with cx.within(value), cx.scope():
             cx.bind(counted.name, Held(number(value, counted.type)))
             statements.push_target(cx, "continue", node=node)
             statements.run(cx, node.body.statements)
             cx.targets.pop()
+    cx.copies = copies
 
 
 def _split(cx: Context, start: Scalar) -> tuple[Scalar, Scalar] | None:

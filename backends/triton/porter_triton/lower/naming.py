@@ -6,7 +6,8 @@ import builtins
 import keyword
 import re
 
-_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch"}
+_OPTIONS = ("grid", "warmup", "num_warps", "num_stages", "num_ctas", "maxnreg")  # what a launch takes by name
+_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", *_OPTIONS}
 _TEMPORARY = re.compile(r"\b([A-Za-z]\w*?)__(\d+)t\b")
 
 

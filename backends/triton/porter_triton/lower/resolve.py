@@ -8,7 +8,7 @@ from dataclasses import replace
 from porter.syntax.nodes import TypeName
 from porter_triton.lower import expressions, structs
 from porter_triton.lower.context import Context
-from porter_triton.lower.types import BUILT_IN, FLOAT, Array, Arithmetic, Pointer, Record, Type
+from porter_triton.lower.types import BUILT_IN, FLOAT, Arithmetic, Array, Pointer, Record, Type
 from porter_triton.lower.values import number
 from porter_triton.refusal import Refusal
 

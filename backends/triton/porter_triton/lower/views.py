@@ -9,12 +9,12 @@ from porter_triton.lower import access, locals_, shared_arrays
 from porter_triton.lower.arithmetic import binary, convert, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import (
+    Columns,
     Held,
     LocalArray,
     Members,
     Place,
     SharedArray,
-    Columns,
     Slot,
     Variable,
     View,
@@ -151,7 +151,8 @@ def _built(type_: Type, parts: list[Scalar]) -> Value:
 
 def store(cx: Context, view: View, value: Value, line: int) -> None:
     """Write registers seen as `view.type`."""
-    for place, part in zip(view.parts, as_units(value, view.unit, view.type, line), strict=True):
+    units = [p if access.is_stable(cx, p) else cx.temporary(p) for p in as_units(value, view.unit, view.type, line)]
+    for place, part in zip(view.parts, units, strict=True):
         access.store(cx, place, part, line)
 
 
