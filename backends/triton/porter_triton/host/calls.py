@@ -35,6 +35,8 @@ def call(cx: Context, node: Call) -> Code:
     if name.endswith(("getCurrentDeviceProperties", "getDeviceProperties")):
         return Code("", Kind.PROPERTIES)
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
+    if name == "alignof" and arguments:
+        return arguments[0]  # what the size of a number or vector is, too
     if any(a.kind is Kind.ERROR for a in arguments):
         return SUCCESS
     made_here = made(cx, TypeName(name, callee.template), arguments, node.line)
@@ -58,7 +60,7 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) ->
             return arguments[0]
         return Code("", Kind.DIM3, parts=(*arguments, *ones))
     if name in _SEQUENCES:
-        return _vector(kind, arguments, line)
+        return _row(cx, kind, arguments, line) or _vector(kind, arguments, line)
     if name in _TUPLES:
         return sequence(arguments)
     if plain(name) == "TensorOptions":
@@ -79,6 +81,18 @@ def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | N
         return None
     names = tuple(f.name for f in structs[-1].fields if f.storage != "static")
     return Code("", Kind.RECORD, ctype=kind, parts=arguments, names=names[: len(arguments)])
+
+
+def _row(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
+    """`std::vector<float>(n)` and `(n, value)`: a tensor of the host; None for a vector of anything but numbers."""
+    inner = kind.arguments[0] if kind.arguments else None
+    counted = 1 <= len(arguments) <= 2 and arguments[0].kind is Kind.INT
+    if kind.name != "std::vector" or not counted or not isinstance(inner, TypeName) or cx.built_in(inner) is None:
+        return None
+    pointer, dtype = replace(cx.type(inner), pointers=1), cx.dtype(inner, line)
+    value = arguments[1].text if len(arguments) > 1 else "0"
+    made = f"zeros({arguments[0].text}" if value == "0" else f"full(({arguments[0].text},), {value}"
+    return Code(f"torch.{made}, dtype=torch.{dtype})", Kind.POINTER, ctype=pointer)
 
 
 def _vector(kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code:

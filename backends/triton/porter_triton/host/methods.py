@@ -65,6 +65,8 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return Code("", Kind.OPTIONS, parts=parts)
     if callee.name == "item":
         return _item(cx, owner, callee)
+    if owner.kind is Kind.POINTER and callee.name == "size":
+        return Code(f"{owner.text}.numel()", Kind.INT)
     if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "begin", "end", "back", "front"):
         return _of_sequence(owner, callee.name, node.line)
     return _of_tensor(owner, callee.name, arguments, node.line)
@@ -72,6 +74,8 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
 
 def _data(cx: Context, owner: Code, callee: Member, line: int) -> Code:
     """The pointer to a tensor's elements is the tensor."""
+    if owner.kind is Kind.POINTER:
+        return owner
     if owner.kind not in (Kind.TENSOR, Kind.OTHER, Kind.SEQUENCE):
         raise Refusal(line, "only a tensor has data here")
     inner = callee.template[0] if callee.template else None

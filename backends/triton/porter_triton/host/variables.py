@@ -13,7 +13,7 @@ from porter_triton.host.methods import options_of
 from porter_triton.host.scope import Closure, Context
 from porter_triton.refusal import Refusal
 
-_ALLOCATION = re.compile(r"torch\.empty\(([^(),]*|.*\)), dtype=[\w.]*\)$")
+_ALLOCATION = re.compile(r"torch\.(?:empty|zeros)\(([^(),]*|.*\)), dtype=[\w.]*\)$")
 _INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING)
 
 
@@ -91,6 +91,8 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
     if value.kind is Kind.DIM3:
         _extents(cx, variable, value.parts)
         return
+    if value.kind is Kind.POINTER and kind is Kind.SEQUENCE:
+        kind = Kind.POINTER
     if value.kind in _INLINE or _is_alias(cx, variable, value):
         cx.bind(variable.name, value)
         return
@@ -110,7 +112,8 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
     cx.changes[name] = cx.changes_of(variable.name)
     if (made := _ALLOCATION.match(value.text)) and kind is Kind.POINTER:
         cx.lengths[name] = made.group(1)
-    ctype = value.ctype if variable.type.name == "auto" else cx.type(variable.type)
+    told = variable.type.name in ("auto", "std::vector")
+    ctype = value.ctype if told else cx.type(variable.type)
 
     constant = value.constant if cx.is_steady(name) else None
     parts = value.parts if value.kind is Kind.SEQUENCE and cx.is_steady(name) else ()
