@@ -47,6 +47,7 @@ _FIRST = "if (t == 0) out[blockIdx.x] = a[0];"
 _LOAD = "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
 
 TREE, WARP, STAGES = "shared tree", "warp reduction", "two-stage block reduction"
+WARP_SCAN, SCAN = "warp scan", "shared scan"
 
 LIFTED = (
     ("halving", [TREE], "", f"{_STORE} for (int s = blockDim.x / 2; s > 0; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
@@ -94,6 +95,16 @@ LIFTED = (
      " float sum = warp_sum(v); if (t % 32 == 0) part[t / 32] = sum; __syncthreads(); if (t < 32) {"
      " sum = t < 4 ? part[t] : 0.0f; sum = warp_sum(sum); if (t == 0) mean = sum / 128; } __syncthreads();"
      " out[blockIdx.x * 128 + t] = v - mean;"),
+    ("scan of a warp", [WARP_SCAN], "", f"{_LOAD} int lane = t % 32; for (int d = 1; d < 32; d *= 2) {{"
+     " float n = __shfl_up_sync(0xffffffff, v, d); if (lane >= d) v += n; } out[blockIdx.x * 128 + t] = v;"),
+    ("running maximum of a warp", [WARP_SCAN], "", f"{_LOAD} for (int d = 1; d <= 16; d <<= 1) {{"
+     " float n = __shfl_up_sync(0xffffffff, v, d, 32); if (d <= (threadIdx.x & 31)) v = fmaxf(v, n); }"
+     " out[blockIdx.x * 128 + t] = v;"),
+    ("scan of a block", [SCAN], "", f"{_STORE} for (int d = 1; d < blockDim.x; d *= 2) {{ float v = 0.0f; if (t >= d)"
+     " v = a[t - d]; __syncthreads(); a[t] += v; __syncthreads(); } out[blockIdx.x * 128 + t] = a[t];"),
+    ("guarded scan of a block", [SCAN], "", f"{_STORE} for (int d = 1; d < 128; d <<= 1) {{ float v; if (t >= d)"
+     " v = a[t - d]; __syncthreads(); if (t >= d) a[t] = fmaxf(a[t], v); __syncthreads(); }"
+     " out[blockIdx.x * 128 + t] = a[127 - t];"),
 )  # fmt: skip
 
 LEFT_ALONE = (
@@ -118,6 +129,14 @@ LEFT_ALONE = (
      f" a[t] += a[t + s]; __syncthreads(); }} {_FIRST}"),
     ("the operands differ", "", f"{_STORE} for (int s = 64; s > 0; s >>= 1) {{ if (t < s) a[t] -= a[t + s];"
      f" __syncthreads(); }} {_FIRST}"),
+    ("a scan that stops early", "", f"{_STORE} for (int d = 1; d < 64; d *= 2) {{ float v = 0.0f; if (t >= d)"
+     " v = a[t - d]; __syncthreads(); a[t] += v; __syncthreads(); } out[blockIdx.x * 128 + t] = a[t];"),
+    ("a scan from another element", "", f"{_STORE} for (int d = 1; d < 128; d *= 2) {{ float v = 0.0f; if (t > d)"
+     " v = a[t - d]; __syncthreads(); a[t] += v; __syncthreads(); } out[blockIdx.x * 128 + t] = a[t];"),
+    ("a scan that adds something", "", f"{_STORE} for (int d = 1; d < 128; d *= 2) {{ float v = 1.0f; if (t >= d)"
+     " v = a[t - d]; __syncthreads(); a[t] += v; __syncthreads(); } out[blockIdx.x * 128 + t] = a[t];"),
+    ("a scan of half warps", "", f"{_LOAD} for (int d = 1; d < 32; d *= 2) {{ float n = __shfl_up_sync(0xffffffff, v, d, 16);"
+     " if (t % 32 >= d) v += n; } out[blockIdx.x * 128 + t] = v;"),
     ("another value is exchanged", "", f"{_LOAD} float w = v * v; for (int m = 16; m > 0; m >>= 1)"
      " v += __shfl_xor_sync(0xffffffff, w, m); out[blockIdx.x * 128 + t] = v;"),
     ("all lanes read what only the first has", "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1)"

@@ -4,12 +4,13 @@
 - minnum, maxnum: a number wins against NaN. fma: one rounding, where float64 can hold the product.
 - An ordered `!=` is false on NaN.
 - `~` of unsigned integers, which the interpreter refuses.
+- exp, log, sin and their like: numpy's for float32 are off by up to 4 ulps, a C library's or a device's by less than 1.
 - float to integer: values too large become the nearest one of the type, NaN becomes 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np
 
 Array = NDArray[Any]
 _Operation = Callable[..., Array]
+_FUNCTIONS: Mapping[str, _Operation] = {
+    "exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sin": np.sin, "cos": np.cos,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+}  # fmt: skip
 _CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc")
 
 
@@ -31,6 +36,8 @@ def correct() -> None:
     InterpreterBuilder.create_maxnumf = lambda self, x, y: self.binary_op(x, y, np.fmax)
     InterpreterBuilder.create_fcmpONE = lambda self, x, y: self.binary_op(x, y, lambda a, b: (a < b) | (a > b))
     InterpreterBuilder.get_all_ones_value = lambda _self, type_: TensorHandle(_ones(type_.scalar), type_.scalar)
+    for name, function in _FUNCTIONS.items():
+        setattr(InterpreterBuilder, f"create_{name}", _in_double(function))
     InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
 
 
@@ -47,6 +54,15 @@ def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., Tenso
         return TensorHandle(_rounded(result.data), tl.bfloat16)
 
     return wrapped
+
+
+def _in_double(function: _Operation) -> Callable[[InterpreterBuilder, TensorHandle], TensorHandle]:
+    """A function of floats, computed in double precision and rounded once."""
+
+    def rounded_once(values: Array) -> Array:
+        return function(values.astype(np.float64)).astype(values.dtype)
+
+    return lambda self, x: self.unary_op(x, rounded_once)
 
 
 def _correct_casts() -> None:

@@ -1,6 +1,6 @@
 # ruff: noqa: ANN001, ANN201 - Triton reads annotations as its own
 # mypy: ignore-errors
-"""Reductions over segments of `width` neighbouring lanes, a power of two up to 32, for each lane of them."""
+"""Reductions and scans over segments of `width` neighbouring lanes, a power of two up to 32, for each lane of them."""
 
 import triton
 import triton.language as tl
@@ -57,3 +57,39 @@ def segment_or(value, width: tl.constexpr = 32):
 def segment_xor(value, width: tl.constexpr = 32):
     """The bits set in an odd number of lanes of each segment."""
     return spread(tl.xor_sum(segments(value, width), 1), value, width)
+
+
+@triton.jit
+def added(a, b):
+    """a + b."""
+    return a + b
+
+
+@triton.jit
+def larger(a, b):
+    """The larger one; a number rather than NaN."""
+    return tl.maximum(a, b)
+
+
+@triton.jit
+def smaller(a, b):
+    """The smaller one; a number rather than NaN."""
+    return tl.minimum(a, b)
+
+
+@triton.jit
+def segment_scan_sum(value, width: tl.constexpr = 32):
+    """The sum of the lanes of a segment up to each one."""
+    return tl.reshape(tl.associative_scan(segments(value, width), 1, added), value.shape)
+
+
+@triton.jit
+def segment_scan_max(value, width: tl.constexpr = 32):
+    """The maximum of the lanes of a segment up to each one."""
+    return tl.reshape(tl.associative_scan(segments(value, width), 1, larger), value.shape)
+
+
+@triton.jit
+def segment_scan_min(value, width: tl.constexpr = 32):
+    """The minimum of the lanes of a segment up to each one."""
+    return tl.reshape(tl.associative_scan(segments(value, width), 1, smaller), value.shape)

@@ -1,4 +1,4 @@
-"""The functions that only lifting writes, in Triton: reductions over lanes of warps and over a block."""
+"""The functions that only lifting writes, in Triton: reductions and scans over lanes of warps and over a block."""
 
 from __future__ import annotations
 
@@ -12,17 +12,32 @@ from porter_triton.refusal import Refusal
 
 _TRITON = {"sum": "tl.sum", "max": "tl.max", "min": "tl.min", "xor": "tl.xor_sum"}
 
+_SCANS = {"sum": "added", "max": "larger", "min": "smaller"}
+
 
 def call(cx: Context, name: str, node: Call) -> Value | None:
-    """The value of a reduction; None for any other name."""
+    """The value of a reduction or a scan; None for any other name."""
     scope, _, operation = name.partition("_")
-    if operation not in {*_TRITON, "and", "or"} or scope not in {"warp", "block"}:
+    scan = operation.startswith("scan_")
+    operation = operation.removeprefix("scan_")
+    if scope not in {"warp", "block"} or operation not in (_SCANS if scan else {*_TRITON, "and", "or"}):
         return None
     value = settled(expressions.scalar(cx, node.arguments[0]))
     if not isinstance(value.type, Arithmetic):
         raise Refusal(node.line, "a reduction of what is no number")
-    made = _of_block(cx, operation, value) if scope == "block" else _of_warp(cx, operation, value, node)
+    if scan:
+        made = _scan(cx, scope, operation, value)
+    else:
+        made = _of_block(cx, operation, value) if scope == "block" else _of_warp(cx, operation, value, node)
     return convert(made, value.type, node.line)
+
+
+def _scan(cx: Context, scope: str, operation: str, value: Scalar) -> Scalar:
+    """What the threads up to each one make together; those before it are all there, so no mask is asked."""
+    text, type_ = _wide(cx, value)
+    if scope == "warp":
+        return Scalar(f"{cx.helper(f'segment_scan_{operation}')}({text})", type_, True)
+    return Scalar(f"tl.associative_scan({text}, 0, {cx.helper(_SCANS[operation])})", type_, True)
 
 
 def _of_block(cx: Context, operation: str, value: Scalar) -> Scalar:

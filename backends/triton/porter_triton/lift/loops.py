@@ -8,7 +8,6 @@ from porter.syntax.nodes import (
     Assign,
     Binary,
     Call,
-    Cast,
     Declare,
     Evaluate,
     Expression,
@@ -74,8 +73,7 @@ def combine(statement: Statement) -> Combine | None:
     if made.operator:
         operation = _BY_OPERATOR.get(made.operator)
         return Combine(operation, made.target, made.value) if operation else None
-    value = made.value.operand if isinstance(made.value, Cast) else made.value
-    parts = _operands(value)
+    parts = _operands(made.value)
     if parts is None:
         return None
     operation, left, right = parts

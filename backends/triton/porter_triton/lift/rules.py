@@ -12,6 +12,7 @@ from porter.syntax.nodes import Block, Call, Statement
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.lift.blocks import shared_tree
 from porter_triton.lift.facts import Facts
+from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.stages import two_stages
 from porter_triton.lift.trees import called, mapped, suites, walk
 from porter_triton.lift.warps import butterfly
@@ -103,6 +104,17 @@ def _last_line(statement: Statement) -> int:
     return max(getattr(node, "line", 0) for node in walk(statement))
 
 
+def _one(change: Callable[[Facts, Statement], Statement | None]) -> Callable[[Facts, Block, int], Match | None]:
+    """A rule that puts one statement in the place of one."""
+
+    def apply(facts: Facts, block: Block, at: int) -> Match | None:
+        new = change(facts, block.statements[at])
+        statements = block.statements
+        return None if new is None else (1, replace(block, statements=(*statements[:at], new, *statements[at + 1 :])))
+
+    return apply
+
+
 def _butterfly(facts: Facts, block: Block, at: int) -> Match | None:
     new = butterfly(facts, block.statements[at])
     if new is None:
@@ -114,4 +126,6 @@ RULES = (
     Rule("two-stage block reduction", two_stages),
     Rule("warp reduction", _butterfly),
     Rule("shared tree", shared_tree),
+    Rule("warp scan", _one(warp_scan)),
+    Rule("shared scan", _one(block_scan)),
 )
