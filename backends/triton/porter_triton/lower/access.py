@@ -89,31 +89,33 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
     """Assign `value` to `place` in the lanes that run."""
     if isinstance(place, Variable):
         assign(cx, place, scalar(value, line), line)
-    elif isinstance(place, Members):
-        if isinstance(value, Bits):
-            value = views.interpreted(value, line)
-        if not isinstance(value, Fields) or set(dict(value.values)) != set(place.fields):
-            raise Refusal(line, f"what is assigned to a `{place.type.name}` is none")
-        value = apart(cx, value)
-        for name, field in place.fields.items():
-            store(cx, field, value.field(name), line)
-    elif isinstance(place, LocalArray) and isinstance(value, Fields) and len(value.values) == place.count:
-        for element, (_, part) in zip(place.elements, apart(cx, value).values, strict=True):
-            store(cx, element, part, line)
-    elif isinstance(place, Slot) and place.extents and isinstance(value, Fields):
-        store(cx, place.array, value, line)
-    elif isinstance(place, Cursor):
-        if not isinstance(value, Address) or value.place is not place.array:
-            raise Refusal(line, "a pointer is set to point into another array than before")
-        assign(cx, place.offset, value.offset, line)
     elif isinstance(place, View):
         views.store(cx, place, value, line)
     elif isinstance(place, Memory):
         memory.store(cx, place, value, line)
     elif isinstance(place, Slot) and not place.extents:
         _store_slot(cx, place, value, line)
+    elif isinstance(place, Cursor):
+        if not isinstance(value, Address) or value.place is not place.array:
+            raise Refusal(line, "a pointer is set to point into another array than before")
+        assign(cx, place.offset, value.offset, line)
     else:
-        raise Refusal(line, "an assignment to what is no variable, element or memory")
+        _store_parts(cx, place, views.interpreted(value, line) if isinstance(value, Bits) else value, line)
+
+
+def _store_parts(cx: Context, place: Place, value: Value, line: int) -> None:
+    """Assign a struct, or an array that is part of one."""
+    if isinstance(place, Slot):
+        place = place.array
+    if isinstance(place, Members) and isinstance(value, Fields) and set(dict(value.values)) == set(place.fields):
+        value = apart(cx, value)
+        for name, field in place.fields.items():
+            store(cx, field, value.field(name), line)
+    elif isinstance(place, LocalArray) and isinstance(value, Fields) and len(value.values) == place.count:
+        for element, (_, part) in zip(place.elements, apart(cx, value).values, strict=True):
+            store(cx, element, part, line)
+    else:
+        raise Refusal(line, "a value is assigned to what is not of its type")
 
 
 def apart(cx: Context, value: Fields) -> Fields:
@@ -162,7 +164,8 @@ def scalar(value: Value, line: int) -> Scalar:
         raise Refusal(line, "the value of a void expression is used")
     if isinstance(value, Address):
         raise Refusal(line, "the address of a variable or of a shared or local array is used as a value")
-    raise Refusal(line, f"a `{value.type.name}` is used as a number")
+    name = value.type.name if isinstance(value, Fields) else "cooperative group"
+    raise Refusal(line, f"a `{name}` is used as a number")
 
 
 def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
@@ -187,7 +190,7 @@ def typed(cx: Context, value: Scalar, variable: Variable) -> tuple[str, int]:
     """The text of `value` with exactly the type and shape of `variable`."""
     type_ = variable.type
     if variable.varying and not value.varying and isinstance(type_, Arithmetic):
-        if value.constant == 0 and not type_.kind == "bool":
+        if value.constant == 0 and type_.kind != "bool":
             return f"tl.zeros([{cx.block}], {type_.triton})", ATOM
         return f"tl.full([{cx.block}], {value.text}, {type_.triton})", ATOM
     if variable.varying and not value.varying:
@@ -197,7 +200,7 @@ def typed(cx: Context, value: Scalar, variable: Variable) -> tuple[str, int]:
     return value.text, value.level
 
 
-def declare(cx: Context, name: str, type_: Arithmetic | Pointer, node: object, value: Scalar | None, stable: bool,
+def declare(cx: Context, name: str, type_: Arithmetic | Pointer, node: object, value: Scalar | None, *, stable: bool,
             line: int, part: str = "") -> Variable | Held:  # fmt: skip
     """A scalar variable, or where it is but another name for a value that does not change, that value."""
     if value is not None:

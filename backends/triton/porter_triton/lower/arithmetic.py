@@ -32,10 +32,7 @@ def cast_text(value: Scalar, type_: Arithmetic) -> Scalar:
     if value.constant is not None and type_.bits == 64:  # `tl.cast` would make a 32-bit float of a number first
         text = f"tl.full([], {value.text}, {type_.triton})"
         return replace(value, text=text, level=ATOM, held=None, loose=False, opposite=None, type=type_, constant=None)
-    if value.loose:
-        text = f"tl.cast({value.text}, {type_.triton})"
-    else:
-        text = f"{value.within(ATOM)}.to({type_.triton})"
+    text = f"tl.cast({value.text}, {type_.triton})" if value.loose else f"{value.within(ATOM)}.to({type_.triton})"
     return replace(value, text=text, level=ATOM, held=None, loose=False, opposite=None, single=None, type=type_)
 
 
@@ -164,7 +161,8 @@ def binary(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
         return compare(operator, left, right, line)
     if operator in {"<<", ">>"}:
         return _shift(operator, left, right, line)
-    assert isinstance(left.type, Arithmetic) and isinstance(right.type, Arithmetic)
+    assert isinstance(left.type, Arithmetic)
+    assert isinstance(right.type, Arithmetic)
     type_ = common(left.type, right.type)
     if type_.is_float and operator in {"%", "&", "|", "^"}:
         raise Refusal(line, f"`{operator}` on a floating-point value")
@@ -343,8 +341,9 @@ def _fold(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) -> Scal
     if type_.is_float:
         if operator == "/" and b == 0:
             return number(math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a), type_)
-        folded = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b}[operator]()
-        return number(folded, type_)
+        if operator == "/":
+            return number(a / b, type_)
+        return number({"+": a + b, "-": a - b, "*": a * b}[operator], type_)
     x, y = type_.wrap(int(a)), type_.wrap(int(b))
     if operator in {"/", "%"}:
         if y == 0:
@@ -419,7 +418,8 @@ def affine_of(value: Scalar) -> Affine | None:
 
 
 def _shift(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
-    assert isinstance(left.type, Arithmetic) and isinstance(right.type, Arithmetic)
+    assert isinstance(left.type, Arithmetic)
+    assert isinstance(right.type, Arithmetic)
     type_ = promote(left.type)
     if type_.is_float:
         raise Refusal(line, f"`{operator}` on a floating-point value")

@@ -48,7 +48,7 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
         slot = access.in_memory(target.place, target.offset, node.line)
         return _on_memory(cx, operation, slot.pointer, value, node)
     if isinstance(target, Address) and isinstance(target.place, SharedArray):
-        return _on_shared(cx, operation, target.place, target.offset, value, node)
+        return _on_shared(cx, operation, target.place, target.offset, value, node=node)
     if isinstance(target, Address):
         return _on_variable(cx, operation, target, value, node)
     raise Refusal(node.line, f"`{name}` on what is no address")
@@ -96,7 +96,7 @@ def _compare_and_swap(cx: Context, node: Call) -> Value:
     raise Refusal(node.line, "`atomicCAS` by many threads")
 
 
-def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, value: Scalar, node: Call) -> Value:
+def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, value: Scalar, *, node: Call) -> Value:
     """On a shared array in registers: all threads' values are combined at once."""
     held = settled(convert(value, array.element, node.line))
     index = convert(settled(offset), INT, node.line)
@@ -106,10 +106,12 @@ def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, 
     if operation == "xchg" or (used and not (alone and operation == "add")) or not (alone or compared):
         shared.ask_for_memory(cx, array, node.line)
         return number(0, array.element)
-    return _at_one(cx, operation, array, index, held, used) if alone else _at_many(cx, operation, array, index, held)
+    return (
+        _at_one(cx, operation, array, index, held, used=used) if alone else _at_many(cx, operation, array, index, held)
+    )
 
 
-def _at_one(cx: Context, operation: str, array: SharedArray, index: Scalar, held: Scalar, used: bool) -> Value:
+def _at_one(cx: Context, operation: str, array: SharedArray, index: Scalar, held: Scalar, *, used: bool) -> Value:
     """All threads mean one element; what each finds there is what the threads before it have added."""
     spread = held.text if held.varying else f"tl.full([{cx.block}], {held.text}, {array.element.triton})"
     if cx.mask is not None:
@@ -167,7 +169,7 @@ def _combined(operation: str, left: str, right: str) -> str:
 
 def _on_variable(cx: Context, operation: str, target: Address, value: Scalar, node: Call) -> Value:
     """On a thread's own variable nothing is shared."""
-    place = expressions.pointee(cx, target, node.line)
+    place = expressions.pointee(target, node.line)
     before = cx.temporary(access.scalar(access.load(cx, place, node.line), node.line), "before")
     if operation in _COMBINED:
         after = binary(_COMBINED[operation], before, value, node.line)

@@ -47,7 +47,7 @@ def _named(cx: Context, callee: Name, node: Call) -> Value:
         return made
     own = _own_method(cx, callee.name)
     if own is not None:
-        return method(cx, own, callee.name, callee.template, arguments(cx, node), node)
+        return method(cx, own, callee.name, callee.template, arguments(cx, node), node=node)
     if callee.name in BUILT_IN or cx.unit.struct(callee.name) or _is_alias(cx, callee.name):
         type_ = resolve.type_of(cx, TypeName(callee.name, callee.template), node.line)
         return _constructed(cx, type_, node)
@@ -66,7 +66,7 @@ def _own_method(cx: Context, name: str) -> Place | None:
     this = cx.find("this")
     if not isinstance(this, Held):
         return None
-    owner = expressions.pointee(cx, this.value, 0)
+    owner = expressions.pointee(this.value, 0)
     return owner if structs.methods(cx, access.place_type(owner), name) else None
 
 
@@ -120,7 +120,7 @@ def apply_to(cx: Context, functor: Argument, given: tuple[Argument, ...], node: 
     if isinstance(functor, FunctionName):
         template = node.callee.template if isinstance(node.callee, Name) else ()
         return inline.function(cx, cx.unit.named(functor.name), template, given, node)
-    return method(cx, functor, "operator()", (), given, node)
+    return method(cx, functor, "operator()", (), given, node=node)
 
 
 def _constructed(cx: Context, type_: Type, node: Call) -> Value:
@@ -180,15 +180,15 @@ def initialise(cx: Context, place_: Place, type_: Record, given: tuple[Argument,
 def _method(cx: Context, callee: Member, node: Call) -> Value:
     owner = expressions.place(cx, callee.owner)
     if callee.arrow:
-        owner = expressions.pointee(cx, access.load(cx, owner, node.line), node.line)
+        owner = expressions.pointee(access.load(cx, owner, node.line), node.line)
     made = intrinsics.method(cx, owner, callee, node)
     if made is not None:
         return made
-    return method(cx, owner, callee.name, callee.template, arguments(cx, node), node)
+    return method(cx, owner, callee.name, callee.template, arguments(cx, node), node=node)
 
 
 def method(
-    cx: Context, owner: Place, name: str, template: tuple[object, ...], given: tuple[Argument, ...], node: Call
+    cx: Context, owner: Place, name: str, template: tuple[object, ...], given: tuple[Argument, ...], *, node: Call
 ) -> Value:
     """`owner.name(...)`."""
     candidates = structs.methods(cx, access.place_type(owner), name)
@@ -200,14 +200,14 @@ def method(
 def method_place(cx: Context, owner: Place, name: str, given: tuple[Argument, ...], node: Call) -> Place:
     """What `owner.name(...)` names."""
     cx.reference = None
-    value = method(cx, owner, name, (), given, node)
+    value = method(cx, owner, name, (), given, node=node)
     found, cx.reference = cx.reference, None
     return found if found is not None else Held(value)
 
 
 def _object(cx: Context, held: Place, node: Call) -> Value:
     """A functor's call."""
-    return method(cx, held, "operator()", (), arguments(cx, node), node)
+    return method(cx, held, "operator()", (), arguments(cx, node), node=node)
 
 
 def operator(cx: Context, symbol: str, operands: tuple[Value, ...], line: int) -> Value:

@@ -78,7 +78,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where `return`, `break` or `continue` goes: the flag that later statements ask, and the depth where lanes resume."""
+    """Where `return`, `break` or `continue` goes: the flag that later statements ask, the depth where lanes resume."""
 
     kinds: frozenset[str]
     depth: int

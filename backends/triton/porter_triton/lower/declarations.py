@@ -7,6 +7,7 @@ from dataclasses import replace
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
 from porter_triton.lower import access, calls, expressions, locals_, resolve, shared_arrays
+from porter_triton.lower.arithmetic import convert
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
 from porter_triton.lower.types import INT, Arithmetic, Pointer, Record, Type
@@ -69,7 +70,7 @@ def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
         node = node.items[0]
     value = expressions.value(cx, node)
     if isinstance(type_, Arithmetic):
-        return access.convert(access.scalar(value, line), type_, line)
+        return convert(access.scalar(value, line), type_, line)
     if isinstance(type_, Record) and not (isinstance(value, Fields | Bits) and value.type == type_):
         return expressions.cast(cx, value, type_, line)
     return value
@@ -85,18 +86,18 @@ def hold(cx: Context, name: str, value: Value, node: object, line: int) -> Place
         access.store(cx, place, value, line)
         return place
     if isinstance(value, Bits):
-        parts = (access.declare(cx, f"{name}_{i}", value.unit, node, part, False, line, str(i))
+        parts = (access.declare(cx, f"{name}_{i}", value.unit, node, part, stable=False, line=line, part=str(i))
                  for i, part in enumerate(value.parts))  # fmt: skip
         return View(value.type, value.unit, tuple(parts))
     if isinstance(value, Address):
         return cursor(cx, name, value, node, line) if changes else Held(value)
     held = access.scalar(value, line)
-    return access.declare(cx, name, held.type, node, held, not changes, line)
+    return access.declare(cx, name, held.type, node, held, stable=not changes, line=line)
 
 
 def cursor(cx: Context, name: str, value: Address, node: object, line: int) -> Place:
     """A pointer variable into registers, which moves."""
-    offset = access.declare(cx, name, INT, node, value.offset, False, line)
+    offset = access.declare(cx, name, INT, node, value.offset, stable=False, line=line)
     assert not isinstance(offset, Held)
     return Cursor(value.place, offset)
 
@@ -121,7 +122,7 @@ def _array(cx: Context, node: Declared, type_: Type) -> Place:
     count = 1
     for extent in extents:
         count *= extent
-    array = locals_.declare(cx, node.name, type_, count, node, node.line)
+    array = locals_.declare(cx, node.name, type_, count, node, line=node.line)
     if items is not None:
         flat = _flattened(items)
         locals_.fill(cx, array, count, [initial(cx, type_, item, node.line) for item in flat], node.line)
@@ -148,7 +149,7 @@ def shared(cx: Context, node: Declared) -> Place:
         for extent in extents:
             count *= extent
         key = ("shared", id(node))
-        array = shared_arrays.make(cx, name, type_, count if extents else 0, key, node.line)
+        array = shared_arrays.make(cx, name, type_, count if extents else 0, key, line=node.line)
         found = array
         if not extents:
             found = Slot(array, number(0))

@@ -126,7 +126,7 @@ def place(cx: Context, node: Expression) -> Place:
     if isinstance(node, Member):
         return _member(cx, node)
     if isinstance(node, Unary) and node.operator == "*":
-        return pointee(cx, value(cx, node.operand), node.line)
+        return pointee(value(cx, node.operand), node.line)
     if isinstance(node, Call):
         return calls.place(cx, node)
     if isinstance(node, Choice):
@@ -146,7 +146,7 @@ def _chosen_place(cx: Context, node: Choice) -> Place:
     return Held(_choice(cx, node))
 
 
-def pointee(cx: Context, pointer: Value, line: int) -> Place:
+def pointee(pointer: Value, line: int) -> Place:
     """What a pointer points to."""
     if isinstance(pointer, Address):
         if pointer.view is not None:
@@ -196,24 +196,23 @@ def _element(cx: Context, node: Subscript) -> Place:
         return Slot(owner.array, offset, rest)
     held = access.load(cx, owner, node.line)
     if isinstance(held, Address):
-        return pointee(cx, add(cx, "+", held, index, node.line), node.line)
+        return pointee(add("+", held, index, node.line), node.line)
     if isinstance(held, Scalar) and isinstance(held.type, Pointer):
-        return pointee(cx, memory.step(held, index, "+", node.line), node.line)
+        return pointee(memory.step(held, index, "+", node.line), node.line)
     if isinstance(held, Fields | Bits):
         return calls.method_place(cx, owner, "operator[]", (Held(index),), cx.implied("operator[]", node.line))
     raise Refusal(node.line, "what is subscripted is neither an array nor a pointer")
 
 
 def _member(cx: Context, node: Member) -> Place:
-    owner = pointee(cx, value(cx, node.owner), node.line) if node.arrow else place(cx, node.owner)
+    owner = pointee(value(cx, node.owner), node.line) if node.arrow else place(cx, node.owner)
     return field(cx, owner, node.name, node.line)
 
 
 def field(cx: Context, owner: Place, name: str, line: int) -> Place:
     """The field `name` of what `owner` holds."""
-    if isinstance(owner, Members):
-        if name in owner.fields:
-            return owner.fields[name]
+    if isinstance(owner, Members) and name in owner.fields:
+        return owner.fields[name]
     if isinstance(owner, Slot) and isinstance(owner.array, Columns) and name in owner.array.fields:
         return Slot(owner.array.fields[name], owner.offset)
     if isinstance(owner, Slot) and isinstance(owner.array, LocalArray):
@@ -254,11 +253,11 @@ def _viewed(cx: Context, owner: Place, type_: Type, line: int) -> Place:
         return owner
     target = address_of(owner, line)
     if isinstance(target, Address):
-        return pointee(cx, views.cast(cx, target, Pointer(type_), line), line)
-    return pointee(cx, memory.view(target, type_, line), line)
+        return pointee(views.cast(cx, target, Pointer(type_), line), line)
+    return pointee(memory.view(target, type_, line), line)
 
 
-def _literal(cx: Context, node: Literal) -> Value:
+def _literal(_: Context, node: Literal) -> Value:
     if node.type == "nullptr":
         return number(0, LONG)
     if isinstance(node.value, str):
@@ -321,12 +320,12 @@ def _update(cx: Context, node: Update) -> Value:
     before = access.load(cx, target, node.line)
     if isinstance(before, Scalar) and not node.prefix and before.constant is None:
         before = cx.temporary(before, "old")
-    after = add(cx, node.operator[0], before, number(1), node.line)
+    after = add(node.operator[0], before, number(1), node.line)
     access.store(cx, target, after, node.line)
     return access.load(cx, target, node.line) if node.prefix else before
 
 
-def add(cx: Context, operator: str, left: Value, right: Scalar, line: int) -> Value:
+def add(operator: str, left: Value, right: Scalar, line: int) -> Value:
     """`left + right` or `left - right`, where left may be a pointer of any kind."""
     if isinstance(left, Address):
         distance = binary("*", right, number(views.step(left)), line)
@@ -406,7 +405,7 @@ def operate(cx: Context, operator: str, left: Value, right: Value, line: int) ->
             return _difference(left, right, line)
         if _points(right):
             left, right = right, left
-        return add(cx, operator, left, access.scalar(right, line), line)
+        return add(operator, left, access.scalar(right, line), line)
     return binary(operator, access.scalar(left, line), access.scalar(right, line), line)
 
 
@@ -431,10 +430,9 @@ def _short_circuit(cx: Context, node: Binary) -> Scalar:
     if left.constant is not None:
         return left if bool(left.constant) == decisive else truth(cx, node.right)
     if left.static and not _only_compares(node.right):
-        either: Callable[[], Value] = lambda: number(decisive, BOOL)
-        right_: Callable[[], Value] = lambda: truth(cx, node.right)
-        yes, no = (either, right_) if decisive else (right_, either)
-        return access.scalar(statements.chosen(cx, left, yes, no, node), node.line)
+        asked = negation(left) if decisive else left
+        held = statements.chosen(cx, asked, lambda: truth(cx, node.right), lambda: number(decisive, BOOL), node)
+        return access.scalar(held, node.line)
     if acts(node.right):
         left = frozen(cx, left)
     with cx.where(negation(left) if decisive else left):
@@ -521,28 +519,34 @@ def choose(chosen: Scalar, yes: Value, no: Value, line: int) -> Value:
         assert isinstance(offset, Scalar)
         return Address(yes.place, offset)
     left, right = access.scalar(yes, line), access.scalar(no, line)
-    if isinstance(left.type, Arithmetic) and isinstance(right.type, Arithmetic):
-        type_ = left.type if left.type == right.type else common(left.type, right.type)
-        single = _chosen_single(chosen, left, right, type_, line)
-        left, right = settled(convert(left, type_)), settled(convert(right, type_))
-        left, right = exact_double(left), exact_double(right)
-        if left.constant is not None and right.constant is not None:
-            left = replace(
-                left, text=f"tl.full([], {left.text}, {type_.triton})", level=ATOM, constant=None, loose=False
-            )
-        elif (left if left.constant is None else right).carried != type_:
-            left, right = settled(replace(left, interval=None)), settled(replace(right, interval=None))
-    elif left.type != right.type:
-        raise Refusal(line, "`?:` chooses between a pointer and something else")
-    else:
-        type_, single = left.type, None
-    varying = chosen.varying or left.varying or right.varying
+    if not isinstance(left.type, Arithmetic) or not isinstance(right.type, Arithmetic):
+        if left.type != right.type:
+            raise Refusal(line, "`?:` chooses between a pointer and something else")
+        return _either(chosen, left, right, None)
+    type_ = left.type if left.type == right.type else common(left.type, right.type)
+    single = _chosen_single(chosen, left, right, type_, line)
+    left, right = _of_type(left, type_), _of_type(right, type_)
+    if left.constant is not None and right.constant is not None:
+        text = f"tl.full([], {left.text}, {type_.triton})"
+        left = replace(left, text=text, level=ATOM, constant=None, loose=False)
+    return _either(chosen, left, right, single)
+
+
+def _of_type(held: Scalar, type_: Arithmetic) -> Scalar:
+    """An operand of `tl.where`, which takes a number for a 32-bit one where that matters."""
+    held = settled(convert(held, type_))
+    if held.constant is None and held.carried != type_:
+        held = settled(replace(held, interval=None))
+    return exact_double(held)
+
+
+def _either(chosen: Scalar, left: Scalar, right: Scalar, single: Scalar | None) -> Scalar:
     interval = None
     if left.interval is not None and right.interval is not None:
         interval = (min(left.interval[0], right.interval[0]), max(left.interval[1], right.interval[1]))
     text = f"tl.where({chosen.text}, {left.text}, {right.text})"
-    held = left.held if left.constant is None else right.held
-    return Scalar(text, type_, varying, interval=interval, bases=left.bases | right.bases, held=held, single=single)
+    varying = chosen.varying or left.varying or right.varying
+    return Scalar(text, left.type, varying, interval=interval, bases=left.bases | right.bases, single=single)
 
 
 def _chosen_single(chosen: Scalar, left: Scalar, right: Scalar, type_: Arithmetic, line: int) -> Scalar | None:
@@ -611,9 +615,12 @@ def _size_of(cx: Context, node: SizeOf) -> Scalar:
         bytes_ = size(resolve.type_of(cx, node.of, node.line))
     else:
         target = place(cx, node.of)
-        if isinstance(target, LocalArray) or (isinstance(target, SharedArray) and target.count is not None):
+        if isinstance(target, LocalArray | SharedArray):
             inner = size(target.element)
-            bytes_ = None if inner is None else inner * target.count
+            bytes_ = None if inner is None or target.count is None else inner * target.count
+        elif isinstance(target, Slot) and target.extents:
+            inner = size(target.array.element)
+            bytes_ = None if inner is None else inner * math.prod(target.extents)
         else:
             type_ = access.place_type(target)
             bytes_ = None if type_ is None else size(type_)
@@ -626,11 +633,11 @@ def _call(cx: Context, node: Call) -> Value:
     return calls.call(cx, node)
 
 
-def _lambda(cx: Context, node: Lambda) -> Value:
+def _lambda(_: Context, node: Lambda) -> Value:
     raise Refusal(node.line, "a lambda is used as a value")
 
 
-def _unread(cx: Context, node: Unread) -> Value:
+def _unread(_: Context, node: Unread) -> Value:
     raise Refusal(node.line, f"not understood ({node.reason}): {node.text}")
 
 

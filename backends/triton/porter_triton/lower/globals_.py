@@ -5,6 +5,7 @@ from __future__ import annotations
 from porter.syntax.nodes import Name
 from porter.syntax.nodes import Variable as Declared
 from porter_triton.lower import expressions, resolve
+from porter_triton.lower.arithmetic import convert
 from porter_triton.lower.context import Context
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
 from porter_triton.lower.places import Held, Memory, Place
@@ -28,7 +29,7 @@ def place(cx: Context, node: Name) -> Place | None:
         type_ = resolve.type_of(cx, found.type, node.line) if found.type.name != "auto" else None
         value = expressions.constant(cx, found.value, node.line)
         if isinstance(type_, Arithmetic):
-            value = expressions.convert(value, type_, node.line)
+            value = convert(value, type_, node.line)
     return Held(value)
 
 

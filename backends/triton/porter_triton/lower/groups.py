@@ -100,10 +100,12 @@ def _reduced(cx: Context, group: Group, value: Value, operation: Expression, nod
         return warp.reduce(cx, kind, None, value)
     if not group.width:
         raise Refusal(node.line, "a reduction over a whole block as a cooperative group")
-    return _by_shuffles(cx, group, value, operation, kind, node)
+    return _by_shuffles(cx, group, value, operation, kind, node=node)
 
 
-def _by_shuffles(cx: Context, group: Group, value: Value, operation: Expression, kind: str | None, node: Call) -> Value:
+def _by_shuffles(
+    cx: Context, group: Group, value: Value, operation: Expression, kind: str | None, *, node: Call
+) -> Value:
     """A reduction of a narrow tile or with the source's own operation: a tree of shuffles."""
     functor = None if kind is not None else calls.argument(cx, operation)
     offset = group.width // 2

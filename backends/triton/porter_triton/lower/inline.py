@@ -7,6 +7,7 @@ from dataclasses import replace
 from porter.syntax.nodes import Block, Call, Parameter, Return, TypeName
 from porter.syntax.unit import FunctionTree
 from porter_triton.lower import access, declarations, expressions, locals_, resolve, statements, structs
+from porter_triton.lower.arithmetic import convert
 from porter_triton.lower.context import Closure, Context, FunctionName, Scope
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.naming import is_temporary
@@ -34,13 +35,14 @@ def function(
     template: tuple[object, ...],
     arguments: tuple[Argument, ...],
     node: Call,
+    *,
     this: Place | None = None,
     scope_of: Record | None = None,
 ) -> Value:
     """Call the one of `candidates` that fits the arguments best."""
     if len(cx.calls) >= _MOST_DEPTH:
         raise Refusal(node.line, "functions call one another too deeply, or themselves")
-    types = tuple(_type(cx, a) for a in arguments)
+    types = tuple(_type(a) for a in arguments)
     fitting = [c for c in candidates if accepts(c, len(arguments))]
     if not fitting:
         raise Refusal(node.line, "a function is called with a number of arguments that it does not take")
@@ -56,7 +58,7 @@ def function(
             if this is not None:
                 _bind_this(cx, this)
             _bind_template(cx, chosen, captured, types, node.line)
-            _bind_parameters(cx, chosen.parameters, chosen.body, arguments, node.line, this is not None)
+            _bind_parameters(cx, chosen.parameters, chosen.body, arguments, node.line, inner=this is not None)
             return _result(cx, chosen.head.name, chosen.returns, chosen.body, node.line)
     finally:
         cx.calls.pop()
@@ -81,7 +83,7 @@ def closure(cx: Context, lambda_: Closure, arguments: tuple[Argument, ...], node
     cx.scopes = [*lambda_.scopes, Scope(depth)]
     try:
         with cx.within(id(node)), cx.scope():
-            _bind_parameters(cx, lambda_.node.parameters, lambda_.node.body, arguments, node.line, True)
+            _bind_parameters(cx, lambda_.node.parameters, lambda_.node.body, arguments, node.line, inner=True)
             return _result(cx, "result", TypeName("auto"), lambda_.node.body, node.line)
     finally:
         cx.scopes = outside
@@ -89,11 +91,11 @@ def closure(cx: Context, lambda_: Closure, arguments: tuple[Argument, ...], node
 
 def fits(cx: Context, candidates: tuple[FunctionTree, ...], arguments: tuple[Argument, ...], line: int) -> bool:
     """Whether one of `candidates` takes arguments of these types."""
-    types = tuple(_type(cx, a) for a in arguments)
+    types = tuple(_type(a) for a in arguments)
     return any(_score(cx, c, types, line) >= 0 for c in candidates)
 
 
-def _type(cx: Context, argument: Argument) -> Type | None:
+def _type(argument: Argument) -> Type | None:
     if isinstance(argument, Closure | FunctionName):
         return None
     if isinstance(argument, Slot) and argument.extents:
@@ -147,8 +149,8 @@ def _bind_template(
     parameters = chosen.head.template
     for parameter, argument in zip(parameters, given, strict=False):
         cx.bind(parameter.name, argument)
-    for parameter, type_ in zip(chosen.parameters, types, strict=False):
-        _deduce(cx, {p.name for p in parameters[len(given) :]}, parameter.type, type_)
+    for wanted, type_ in zip(chosen.parameters, types, strict=False):
+        _deduce(cx, {p.name for p in parameters[len(given) :]}, wanted.type, type_)
     for parameter in parameters[len(given) :]:
         if parameter.name and parameter.name not in cx.scopes[-1].names and parameter.default:
             known = {n: b for n, b in cx.scopes[-1].names.items() if isinstance(b, structs.Argument)}
@@ -193,6 +195,7 @@ def _bind_parameters(
     body: Block,
     arguments: tuple[Argument, ...],
     line: int,
+    *,
     inner: bool = False,
 ) -> None:
     """Bind parameters to arguments; `inner`: the body sees more than its parameters, and may change it."""
@@ -209,13 +212,15 @@ def _bind_parameters(
         else:
             assert parameter.default is not None
             argument = Held(expressions.value(cx, parameter.default))
-        bound.append((parameter.name, _bound(cx, parameter, argument, parameter.name in changed, aliasing, line)))
+        bound.append((parameter.name, _bound(cx, parameter, argument, parameter.name in changed, aliasing, line=line)))
     for name, place in bound:
         if name:
             cx.bind(name, place)
 
 
-def _bound(cx: Context, parameter: Parameter, argument: Argument, changes: bool, aliasing: bool, line: int) -> Argument:
+def _bound(
+    cx: Context, parameter: Parameter, argument: Argument, changes: bool, aliasing: bool, *, line: int
+) -> Argument:
     if isinstance(argument, Closure | FunctionName):
         return argument
     argument = _typed(cx, parameter, argument, line)
@@ -226,7 +231,7 @@ def _bound(cx: Context, parameter: Parameter, argument: Argument, changes: bool,
     if isinstance(value, Bits):
         return declarations.hold(cx, parameter.name, value, parameter, line)
     if isinstance(value, Fields):
-        return _bound_fields(cx, parameter, value, changes, aliasing, line)
+        return _bound_fields(cx, parameter, value, changes, aliasing, line=line)
     if isinstance(value, Address):
         if changes:
             return declarations.cursor(cx, parameter.name, value, parameter, line)
@@ -235,10 +240,10 @@ def _bound(cx: Context, parameter: Parameter, argument: Argument, changes: bool,
     if isinstance(type_, Pointer) and held.constant == 0:
         return Held(held)  # a null pointer, which is only compared
     if isinstance(type_, Arithmetic | Pointer):
-        held = access.convert(held, type_, line)
+        held = convert(held, type_, line)
     if not changes and aliasing and (_named(held) or held.constant is not None):
         return Held(held)
-    return access.declare(cx, parameter.name, held.type, parameter, held, not changes, line)
+    return access.declare(cx, parameter.name, held.type, parameter, held, stable=not changes, line=line)
 
 
 def _typed(cx: Context, parameter: Parameter, argument: Place, line: int) -> Place:
@@ -255,7 +260,9 @@ def _named(value: Scalar) -> bool:
     return value.is_name and not is_temporary(value.text)
 
 
-def _bound_fields(cx: Context, parameter: Parameter, value: Fields, changes: bool, aliasing: bool, line: int) -> Place:
+def _bound_fields(
+    cx: Context, parameter: Parameter, value: Fields, changes: bool, aliasing: bool, *, line: int
+) -> Place:
     if (
         not changes
         and aliasing
@@ -275,14 +282,14 @@ def _result(cx: Context, name: str, returns: TypeName, body: Block, line: int) -
     if not early and isinstance(last, Return) and last.value is not None:
         return _straight(cx, returns, body, line)
     if not early and (last is None or "return" not in leaves(last)):
-        with _returning(cx, None, body):
+        with _Returning(cx, None, body):
             statements.run(cx, statements_)
         return Nothing()
     type_ = _returned(cx, returns, line)
     place = None
     if type_ is not VOID:
         place = _outside(cx, name, type_, body, line)
-    with _returning(cx, place, body):
+    with _Returning(cx, place, body):
         statements.run(cx, statements_)
     return Nothing() if place is None else _materialised(cx, access.load(cx, place, line))
 
@@ -290,8 +297,9 @@ def _result(cx: Context, name: str, returns: TypeName, body: Block, line: int) -
 def _straight(cx: Context, returns: TypeName, body: Block, line: int) -> Value:
     """A body whose only `return` is its last statement."""
     last = body.statements[-1]
-    assert isinstance(last, Return) and last.value is not None
-    with _returning(cx, None, body):
+    assert isinstance(last, Return)
+    assert last.value is not None
+    with _Returning(cx, None, body):
         statements.run(cx, body.statements[:-1])
         if returns.reference and not returns.const:
             cx.reference = found = expressions.place(cx, last.value)
@@ -318,7 +326,7 @@ def _materialised(cx: Context, value: Value) -> Value:
     return value
 
 
-class _returning:
+class _Returning:
     """Where `return` goes while a function's body is lowered."""
 
     def __init__(self, cx: Context, result: Place | None, body: Block) -> None:

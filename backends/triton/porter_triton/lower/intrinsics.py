@@ -95,7 +95,7 @@ def _copied(cx: Context, name: str, node: Call) -> Value:
 
 
 def _pointee(cx: Context, node: Call) -> Place:
-    return expressions.pointee(cx, expressions.value(cx, node.arguments[0]), node.line)
+    return expressions.pointee(expressions.value(cx, node.arguments[0]), node.line)
 
 
 def _limit(cx: Context, callee: Name, plain: str) -> Scalar:

@@ -8,7 +8,7 @@ from porter_triton.lower import access
 from porter_triton.lower.arithmetic import convert, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
-from porter_triton.lower.places import Columns, LocalArray, Members, Place, Slot
+from porter_triton.lower.places import Columns, LocalArray, Members, Place, SharedArray, Slot
 from porter_triton.lower.types import INT, Arithmetic, Array, Record, Type
 from porter_triton.lower.values import ATOM, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
@@ -16,7 +16,7 @@ from porter_triton.refusal import Refusal
 _MOST_ELEMENTS = 1024
 
 
-def declare(cx: Context, name: str, element: Type, count: int, node: object, line: int) -> LocalArray | Columns:
+def declare(cx: Context, name: str, element: Type, count: int, node: object, *, line: int) -> LocalArray | Columns:
     """An array without values."""
     if not 0 < count <= _MOST_ELEMENTS:
         raise Refusal(line, f"an array of {count} elements for each thread")
@@ -24,14 +24,14 @@ def declare(cx: Context, name: str, element: Type, count: int, node: object, lin
     array = LocalArray(name, element, count, key, cx.depth)
     if key in cx.decisions.tensors:
         return _tensor(cx, array, line)
-    array.elements = [variable(cx, f"{name}_{i}", element, node, line, str(i)) for i in range(count)]
+    array.elements = [variable(cx, f"{name}_{i}", element, node, line, part=str(i)) for i in range(count)]
     return array
 
 
 def _tensor(cx: Context, array: LocalArray, line: int) -> LocalArray | Columns:
     """The array as a tensor; one for each field of a struct."""
     if isinstance(array.element, Record):
-        fields = {
+        fields: dict[str, SharedArray | LocalArray | Columns] = {
             f: _tensor(cx, LocalArray(f"{array.name}_{f}", t, array.count, array.key, array.depth), line)
             for f, t in array.element.fields
         }
@@ -43,18 +43,18 @@ def _tensor(cx: Context, array: LocalArray, line: int) -> LocalArray | Columns:
     return array
 
 
-def variable(cx: Context, name: str, type_: Type, node: object, line: int, part: str = "") -> Place:
+def variable(cx: Context, name: str, type_: Type, node: object, line: int, *, part: str = "") -> Place:
     """A place for a value of any type, without a value."""
     if isinstance(type_, Record):
-        fields = {f: variable(cx, f"{name}_{f}", t, node, line, f"{part}.{f}") for f, t in type_.fields}
+        fields = {f: variable(cx, f"{name}_{f}", t, node, line, part=f"{part}.{f}") for f, t in type_.fields}
         return Members(type_, fields)
     if isinstance(type_, Array):
         count = math.prod(type_.extents)
-        elements = [variable(cx, f"{name}_{i}", type_.element, node, line, f"{part}.{i}") for i in range(count)]
+        elements = [variable(cx, f"{name}_{i}", type_.element, node, line, part=f"{part}.{i}") for i in range(count)]
         array = LocalArray(name, type_.element, count, cx.key(node, part), cx.depth, elements, settled=True)
         return Slot(array, number(0), type_.extents) if len(type_.extents) > 1 else array
     if isinstance(type_, Arithmetic):
-        return access.declare(cx, name, type_, node, None, False, line, part)
+        return access.declare(cx, name, type_, node, None, stable=False, line=line, part=part)
     raise Refusal(line, f"`{name}` holds pointers or arrays that are set later")
 
 

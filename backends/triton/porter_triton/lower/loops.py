@@ -63,7 +63,7 @@ def for_(cx: Context, node: For) -> None:
 def while_(cx: Context, node: While) -> None:
     """A `while` or `do` loop."""
     with cx.scope():
-        _general(cx, node, node.condition, node.body, None, node.first)
+        _general(cx, node, node.condition, node.body, None, first=node.first)
 
 
 def _counted(cx: Context, node: For) -> Counted | None:
@@ -114,7 +114,8 @@ def _begun(cx: Context, node: For, variable: object) -> tuple[Arithmetic | None,
     from porter.syntax.nodes import Variable as Declared  # noqa: PLC0415
     from porter_triton.lower import resolve  # noqa: PLC0415
 
-    assert isinstance(variable, Declared) and variable.value is not None
+    assert isinstance(variable, Declared)
+    assert variable.value is not None
     value = expressions.value(cx, variable.value)
     if not isinstance(value, Scalar):
         raise Refusal(node.line, "a loop counts with what is no number")
@@ -133,10 +134,10 @@ def _step(name: str, node: Expression | None) -> tuple[str, Expression] | None:
     if node.operator in {"+", "-"}:
         return node.operator, node.value
     added = node.value
-    if not node.operator and isinstance(added, Binary) and added.operator in {"+", "-"}:
-        if isinstance(added.left, Name) and added.left.name == name:
-            return added.operator, added.right
-    return None
+    if node.operator or not isinstance(added, Binary) or added.operator not in {"+", "-"}:
+        return None
+    own = isinstance(added.left, Name) and added.left.name == name
+    return (added.operator, added.right) if own else None
 
 
 def _mentions(node: Expression, name: str) -> bool:
@@ -166,7 +167,7 @@ def _counted_loop(cx: Context, node: For, counted: Counted) -> bool:
             _general_after(cx, node, counted)
             return True
         start, offset = split
-    _range(cx, node, counted, start, offset, bound, step, trips is not None)
+    _range(cx, node, counted, start, offset, bound=bound, step=step, few=trips is not None)
     return True
 
 
@@ -176,7 +177,9 @@ def _leaves_loop(node: For) -> bool:
 
 def _general_after(cx: Context, node: For, counted: Counted) -> None:
     """The loop as `while`, its start evaluated already."""
-    variable = access.declare(cx, counted.name, counted.type, counted.declared, counted.start, False, node.line)
+    variable = access.declare(
+        cx, counted.name, counted.type, counted.declared, counted.start, stable=False, line=node.line
+    )
     cx.bind(counted.name, variable)
     _general(cx, node, node.condition, node.body, node.step, first=False)
 
@@ -224,12 +227,13 @@ def _range(
     counted: Counted,
     start: Scalar,
     offset: Scalar | None,
+    *,
     bound: Scalar,
     step: Scalar,
     few: bool,
 ) -> None:
     """`for name in range(start, bound, step)`; with `offset` each thread starts so much later, under a mask."""
-    interval = _counter_interval(counted, start, bound, step)
+    interval = _counter_interval(counted, start, bound)
     arguments = _range_arguments(counted, start, _limit(counted, bound), step)
     wide = any(a.constant is None and a.type.bits == 64 for a in arguments if isinstance(a.type, Arithmetic))
     carried = INT if not wide else LONG if counted.type is not ULONG else ULONG
@@ -249,7 +253,7 @@ def _range(
             if few:
                 cx.loops.pop()
         else:
-            _masked_body(cx, node, counted, counter, offset, bound)
+            _masked_body(cx, node, counted, counter, offset, bound=bound)
     header = [a.text for a in (arguments[:2] if step.fixed == 1 else arguments)]
     if header[0] == "0" and len(header) == 2:
         header = header[1:]
@@ -281,10 +285,12 @@ def _counter(cx: Context, counter: Scalar, type_: Arithmetic) -> Scalar:
     return value if value.level == ATOM else cx.temporary(value)
 
 
-def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offset: Scalar, bound: Scalar) -> None:
+def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offset: Scalar, *, bound: Scalar) -> None:
     own = convert(binary("+", replace(counter, interval=None), offset, node.line), counted.type)
     own = replace(own, interval=None, loose=False)
-    variable = access.declare(cx, counted.name, counted.type, counted.declared, own, True, node.line, "own")
+    variable = access.declare(
+        cx, counted.name, counted.type, counted.declared, own, stable=True, line=node.line, part="own"
+    )
     cx.bind(counted.name, variable)
     value = access.scalar(access.load(cx, variable, node.line), node.line)
     with cx.where(compare(counted.operator, value, bound, node.line), cx.depth):
@@ -299,7 +305,7 @@ def _limit(counted: Counted, bound: Scalar) -> Scalar:
     return bound
 
 
-def _counter_interval(counted: Counted, start: Scalar, bound: Scalar, step: Scalar) -> tuple[int, int] | None:
+def _counter_interval(counted: Counted, start: Scalar, bound: Scalar) -> tuple[int, int] | None:
     if start.interval is None:
         return None
     low, high = start.interval[0], counted.type.high
@@ -326,7 +332,7 @@ def _body(cx: Context, node: For | While, body: Block) -> None:
 
 
 def _general(
-    cx: Context, node: For | While, test: Expression | None, body: Block, step: Expression | None, first: bool
+    cx: Context, node: For | While, test: Expression | None, body: Block, step: Expression | None, *, first: bool
 ) -> None:
     """`while`: for all threads together, or as long as some thread goes on."""
     key = cx.key(node, "going")
@@ -346,10 +352,10 @@ def _general(
             own = access.read(going)
             with cx.only(own, cx.depth):
                 _body(cx, node, body)
-                _again(cx, node, going, flags, step, test)
+                _again(cx, node, going, flags, step, test=test)
         else:
             _body(cx, node, body)
-            _again_together(cx, node, going, flags, step, None if simple else test, simple)
+            _again_together(cx, node, going, flags, step, test=None if simple else test, simple=simple)
     cx.targets.pop()
     header = f"tl.max({name}.to(tl.int32), axis=0) != 0" if divergent else begin.text if simple else name
     cx.suite.nodes.append(Loop("", header, inner))
@@ -373,6 +379,7 @@ def _again(
     going: Variable,
     flags: list[Variable],
     step: Expression | None,
+    *,
     test: Expression | None,
 ) -> None:
     """The step and the test, in the lanes that have not left."""
@@ -394,6 +401,7 @@ def _again_together(
     going: Variable,
     flags: list[Variable],
     step: Expression | None,
+    *,
     test: Expression | None,
     simple: bool,
 ) -> None:

@@ -55,13 +55,13 @@ def view(pointer: Scalar, element: Type, line: int) -> Scalar:
 def load(cx: Context, place: Memory, line: int) -> Value:
     """What `place.pointer` points to; lanes that do not run load nothing, and their value is undefined."""
     if isinstance(place.type, Arithmetic):
-        return _load(cx, place.pointer, line)
+        return _load(cx, place.pointer)
     if isinstance(place.type, Record):
         held = unit(place.pointer, line)
         found = components(place.type)
         if found is not None and found[0] != held:
             count = (size(place.type) or 0) // (held.bits // 8)
-            parts = (_load(cx, _part(place.pointer, held, k, line), line) for k in range(count))
+            parts = (_load(cx, _part(place.pointer, held, k, line)) for k in range(count))
             return Bits(place.type, held, tuple(parts))
         values, offset = [], 0
         for name, type_ in place.type.fields:
@@ -108,7 +108,7 @@ def _units(pointer: Scalar, type_: Type, line: int) -> int:
     return parts[1]
 
 
-def _load(cx: Context, pointer: Scalar, line: int) -> Scalar:
+def _load(cx: Context, pointer: Scalar) -> Scalar:
     if pointer.bases & cx.stored:
         cx.emit(Line("tl.debug_barrier()", effect=True))
         cx.stored.clear()
@@ -116,7 +116,8 @@ def _load(cx: Context, pointer: Scalar, line: int) -> Scalar:
     target, mask = _aligned(cx, pointer)
     varying = pointer.varying or (mask is not None and mask.varying)
     text = f"tl.load({target}{_mask(mask)})"
-    assert isinstance(pointer.type, Pointer) and isinstance(pointer.type.element, Arithmetic)
+    assert isinstance(pointer.type, Pointer)
+    assert isinstance(pointer.type.element, Arithmetic)
     return cx.temporary(Scalar(text, pointer.type.element, varying), loads=True)
 
 
@@ -154,14 +155,14 @@ def store(cx: Context, place: Memory, value: Value, line: int) -> None:
     elif isinstance(place.type, Record) and isinstance(value, Fields):
         offset = 0
         for name, type_ in place.type.fields:
-            field = advance(replace(place.pointer, type=Pointer(type_)), number(offset), 1, "+", line)
-            store(cx, Memory(field, type_), value.field(name), line)
+            target = advance(replace(place.pointer, type=Pointer(type_)), number(offset), 1, "+", line)
+            store(cx, Memory(target, type_), value.field(name), line)
             offset += _units(place.pointer, type_, line)
     elif isinstance(place.type, Array) and isinstance(value, Fields):
-        for k, (_, part) in enumerate(value.values):
+        for k, (_, element) in enumerate(value.values):
             step_ = number(k * _units(place.pointer, place.type.element, line))
             pointer = advance(replace(place.pointer, type=Pointer(place.type.element)), step_, 1, "+", line)
-            store(cx, Memory(pointer, place.type.element), part, line)
+            store(cx, Memory(pointer, place.type.element), element, line)
     else:
         raise Refusal(line, "what is stored to memory does not have its type")
 

@@ -11,10 +11,10 @@ from porter_triton.lower.values import Scalar, number
 from porter_triton.refusal import Refusal
 
 
-def make(cx: Context, name: str, type_: Type, count: int, key: Key, line: int) -> SharedArray | Columns:
+def make(cx: Context, name: str, type_: Type, count: int, key: Key, *, line: int) -> SharedArray | Columns:
     """An array of `count` elements, an array for each field of a struct; 0 for a variable that is no array."""
     if isinstance(type_, Record):
-        return Columns(type_, {f: make(cx, f"{name}_{f}", t, count, (*key, f), line) for f, t in type_.fields})
+        return Columns(type_, {f: make(cx, f"{name}_{f}", t, count, (*key, f), line=line) for f, t in type_.fields})
     if isinstance(type_, Array | Pointer):
         raise Refusal(line, f"`{name}` is a shared array of arrays or pointers")
     if count == 0:
@@ -22,7 +22,7 @@ def make(cx: Context, name: str, type_: Type, count: int, key: Key, line: int) -
     padded = 1 << max(count - 1, 0).bit_length()
     if key in cx.decisions.scratch:
         return _in_memory(cx, name, type_, count, key)
-    return _tensor(cx, name, type_, count, padded, str(padded), key)
+    return _tensor(cx, name, type_, count, padded, text=str(padded), key=key)
 
 
 def _in_memory(cx: Context, name: str, type_: Arithmetic, count: int, key: Key) -> SharedArray:
@@ -45,7 +45,7 @@ def _variable(cx: Context, name: str, type_: Arithmetic, key: Key) -> SharedArra
 
 
 def _tensor(
-    cx: Context, name: str, type_: Arithmetic, count: int | None, padded: int | None, text: str, key: Key
+    cx: Context, name: str, type_: Arithmetic, count: int | None, padded: int | None, *, text: str, key: Key
 ) -> SharedArray:
     python = cx.names.declare(name, (type_, "shared", text))
     if padded is not None and padded == cx.padded:
@@ -87,7 +87,7 @@ def _dynamic(cx: Context, name: str, type_: Arithmetic, bytes_: int, key: Key) -
         if key in cx.decisions.scratch:
             return _in_memory(cx, name, type_, count, key)
         padded = 1 << (count - 1).bit_length()
-        return _tensor(cx, name, type_, count, padded, str(padded), key)
+        return _tensor(cx, name, type_, count, padded, text=str(padded), key=key)
     text = cx.names.declare(f"{name.upper()}_SIZE", ("constexpr", name))
     cx.parameters.append(LoweredParameter(text, ParameterKind.SHARED, type_.dtype, name, bytes_))
-    return _tensor(cx, name, type_, None, None, text, key)
+    return _tensor(cx, name, type_, None, None, text=text, key=key)

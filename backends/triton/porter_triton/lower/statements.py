@@ -113,7 +113,13 @@ def _return_if(cx: Context, node: If, condition: Scalar, swapped: bool) -> None:
 
 
 def branch(
-    cx: Context, condition: Scalar, yes: Action, no: Action, resume_yes: int | None = None, resume_no: int | None = None
+    cx: Context,
+    condition: Scalar,
+    yes: Action,
+    no: Action,
+    resume_yes: int | None = None,
+    *,
+    resume_no: int | None = None,
 ) -> None:
     """Lower both sides of an `if`: as Python's where all threads agree, else each under its mask."""
     if condition.constant is not None:
@@ -149,7 +155,7 @@ def chosen(cx: Context, condition: Scalar, yes: Callable[[], Value], no: Callabl
     if not isinstance(kind, Scalar):
         raise Refusal(getattr(node, "line", 0), "a choice between structs that depends on a pointer")
     with cx.within("chosen"):
-        place = access.declare(cx, "chosen", kind.type, node, None, False, getattr(node, "line", 0))
+        place = access.declare(cx, "chosen", kind.type, node, None, stable=False, line=getattr(node, "line", 0))
     line = getattr(node, "line", 0)
     branch(
         cx,
@@ -303,7 +309,7 @@ def _any_of(values: tuple[Expression, ...], line: int) -> Expression:
     return test
 
 
-def _refused(cx: Context, node: Statement) -> None:
+def _refused(_: Context, node: Statement) -> None:
     reason = {Throw: "an exception is thrown", Asm: "inline PTX", ForEach: "a loop over a range"}.get(type(node), "")
     if isinstance(node, Unread):
         reason = f"not understood ({node.reason}): {node.text}"
@@ -314,14 +320,30 @@ def _nothing(cx: Context, node: Statement) -> None:
     """No statement of Triton."""
 
 
+def _declare(cx: Context, node: Declare) -> None:
+    declarations.declare(cx, node)
+
+
+def _alias(cx: Context, node: Alias) -> None:
+    declarations.alias(cx, node)
+
+
+def _for(cx: Context, node: For) -> None:
+    loops.for_(cx, node)
+
+
+def _while(cx: Context, node: While) -> None:
+    loops.while_(cx, node)
+
+
 _STATEMENTS: dict[type, Callable[..., None]] = {
-    Declare: lambda cx, node: declarations.declare(cx, node),
-    Alias: lambda cx, node: declarations.alias(cx, node),
+    Declare: _declare,
+    Alias: _alias,
     Evaluate: _evaluate,
     Block: block,
     If: _if,
-    For: lambda cx, node: loops.for_(cx, node),
-    While: lambda cx, node: loops.while_(cx, node),
+    For: _for,
+    While: _while,
     Switch: _switch,
     Return: _return,
     Break: lambda cx, node: leave(cx, "break", node.line),

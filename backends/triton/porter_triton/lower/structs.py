@@ -149,24 +149,25 @@ def bind_members(cx: Context, type_: Record, line: int) -> None:
     """Bind what methods of `type_` see: template arguments, aliases, static constants."""
     tree = tree_of(cx, type_)
     if tree is not None:
-        _bind(cx, tree, type_.bindings, line)
+        _bind(cx, tree, _bindings(type_), line)
+
+
+def _bindings(type_: Record) -> Bindings:
+    """The template arguments of a record, which carries them as objects: types do not know of values."""
+    return tuple((n, a) for n, a in type_.bindings if isinstance(a, Argument))
 
 
 def tree_of(cx: Context, type_: Type | None) -> StructTree | None:
     """The definition of a record's type."""
     if not isinstance(type_, Record):
         return None
-    given = tuple(a for _, a in type_.bindings)
+    given = tuple(a for _, a in _bindings(type_))
     for tree in cx.unit.struct(type_.name):
-        if tree.name == type_.name and {n for n, _ in type_.bindings} <= {p.name for p in tree.template}:
-            if not tree.arguments or _match(cx, tree, _positional(tree, given), 0) is not None:
-                return tree
+        named_so = tree.name == type_.name and {n for n, _ in type_.bindings} <= {p.name for p in tree.template}
+        if named_so and (not tree.arguments or _match(cx, tree, given, 0) is not None):
+            return tree
     found = cx.unit.struct(type_.name)
     return found[-1] if found else None
-
-
-def _positional(tree: StructTree, given: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    return given
 
 
 def methods(cx: Context, type_: Type | None, name: str) -> tuple[FunctionTree, ...]:
@@ -222,7 +223,7 @@ def _inside(cx: Context, owner: str, given: Sequence[object], line: int) -> Iter
         bound = resolve.type_of(cx, target, line) if target is not None else None
     if isinstance(bound, Record):
         tree = tree_of(cx, bound)
-        found = (tree, bound.bindings) if tree is not None else None
+        found = (tree, _bindings(bound)) if tree is not None else None
     elif bound is None and cx.unit.struct(owner):
         found = _definition(cx, owner, arguments(cx, given, line), line)
     with cx.scope(wall=True):

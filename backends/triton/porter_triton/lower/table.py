@@ -89,17 +89,17 @@ def _applied(cx: Context, name: str, found: Overload, values: tuple[Value, ...],
     results: list[Value] = []
     kinds = ([found.result] if found.result else []) + [found.parameters[i].rstrip("*") for i in function.outputs]
     if result is not None and len(found.expressions) == 1 and width:
-        fields = [_expression(cx, found, found.expressions[0], _texts(inputs, found, k, node), result[0], inputs)
+        fields = [_expression(cx, found, found.expressions[0], _texts(inputs, found, k, node), result[0], inputs=inputs)
                   for k in range(result[1])]  # fmt: skip
         results.append(_record(found.result, fields))
     elif result is not None:
         texts = _texts(inputs, found, None, node)
-        fields = [_expression(cx, found, e, texts, result[0], inputs) for e in found.expressions[: result[1]]]
+        fields = [_expression(cx, found, e, texts, result[0], inputs=inputs) for e in found.expressions[: result[1]]]
         results.append(_record(found.result, fields))
     else:
         texts = _texts(inputs, found, None, node)
         for expression, kind in zip(found.expressions, kinds, strict=True):
-            results.append(_expression(cx, found, expression, texts, kind, inputs))
+            results.append(_expression(cx, found, expression, texts, kind, inputs=inputs))
         if not kinds:
             _effect(cx, found.expressions[0], texts)
     _write_outputs(cx, values, function.outputs, results[len(results) - len(outputs) :], node)
@@ -131,14 +131,14 @@ def _scalar_text(value: Scalar, parameter: str, found: Overload, node: Call) -> 
 
 
 def _expression(
-    cx: Context, found: Overload, text: str, texts: list[str | _Parts], kind: str, inputs: list[tuple[Value, str]]
+    cx: Context, found: Overload, text: str, texts: list[str | _Parts], kind: str, *, inputs: list[tuple[Value, str]]
 ) -> Scalar:
     for helper in sorted(helpers_in(_HOLE.sub("x", text))):
         cx.helper(helper)
     type_ = _BY_DTYPE[kind]
     computed = found.function.computed
     level = LEVELS.get(found.function.level, ATOM if not found.function.level else 0)
-    made = _BY_DTYPE[computed] if computed and not type_.kind == "bool" else type_
+    made = _BY_DTYPE[computed] if computed and type_.kind != "bool" else type_
     value = Scalar(_filled(text, texts), made, any(_varies(v) for v, _ in inputs), level)
     if found.function.number and all(_is_loose(v) for v, _ in inputs):
         value = Scalar(value.text, made, False, level, loose=True)
@@ -201,7 +201,7 @@ def _write_outputs(
     cx: Context, values: tuple[Value, ...], outputs: tuple[int, ...], results: list[Value], node: Call
 ) -> None:
     for position, result in zip(outputs, results, strict=True):
-        access.store(cx, expressions.pointee(cx, values[position], node.line), result, node.line)
+        access.store(cx, expressions.pointee(values[position], node.line), result, node.line)
 
 
 def _bounded(name: str, value: Value, values: tuple[Value, ...]) -> Value:

@@ -29,8 +29,9 @@ class Scalar:
     is not `type`: unsigned arithmetic on the thread's and block's numbers is done on int32, which has the same bits.
     `interval` bounds an integer. `loose`: the text may be a Python number, which has no `.to`. `single` is the same
     value as a float where it is a double only because a literal lacks its `f`, good if rounded to float at once.
-    `static`: it is known when Triton compiles, so that `if` drops what does not hold. `opposite` is the negation of a comparison. `pins` are digits of the thread's number that have one value wherever the
-    condition holds; `exact`: the condition says nothing else. `bases` are the buffers a pointer may point into.
+    `static`: it is known when Triton compiles, so that `if` drops what does not hold. `opposite` is the negation of a
+    comparison. `pins` are digits of the thread's number that have one value wherever the condition holds; `exact`: the
+    condition says nothing else. `bases` are the buffers a pointer may point into.
     """
 
     text: str

@@ -108,7 +108,9 @@ def _rescaled(offset: Scalar, old: Arithmetic, new: Arithmetic, line: int) -> Sc
 def pointee(address: Address, line: int) -> View:
     """What an address that is viewed as another type points to."""
     array, view = address.place, address.view
-    assert isinstance(array, LocalArray | SharedArray) and isinstance(array.element, Arithmetic) and view is not None
+    assert isinstance(array, LocalArray | SharedArray)
+    assert isinstance(array.element, Arithmetic)
+    assert view is not None
     bytes_ = size(view)
     assert bytes_ is not None
     count = bytes_ // (array.element.bits // 8)
@@ -122,7 +124,8 @@ def step(address: Address) -> int:
         return 1
     assert isinstance(address.place, LocalArray | SharedArray)
     unit, bytes_ = size(address.place.element), size(address.view)
-    assert unit is not None and bytes_ is not None
+    assert unit is not None
+    assert bytes_ is not None
     return bytes_ // unit
 
 

@@ -110,7 +110,7 @@ def _spread(cx: Context, value: Scalar) -> str:
 def _active(cx: Context, mask: Scalar | None) -> str:
     """The lanes that run and that the mask names."""
     running = cx.mask.text if cx.mask is not None and cx.mask.varying else ""
-    if mask is None or mask.constant is not None and int(mask.constant) & _FULL == _FULL:
+    if mask is None or (mask.constant is not None and int(mask.constant) & _FULL == _FULL):
         return running or _spread(cx, number(1, BOOL))
     named = f"{cx.helper('named_lanes')}({settled(convert(mask, UINT)).text}, {cx.block})"
     if mask.constant is not None:

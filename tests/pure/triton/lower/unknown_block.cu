@@ -1,0 +1,13 @@
+#include <cuda_runtime.h>
+
+__global__ void scaled(const double* x, double* y, long long n, double factor) {
+    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * factor + 0.1;
+}
+
+__global__ void rotated(float* x) {
+    extern __shared__ float s[];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = s[(threadIdx.x + 1) % blockDim.x];
+}
