@@ -47,6 +47,7 @@ _FIRST = "if (t == 0) out[blockIdx.x] = a[0];"
 _LOAD = "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
 
 TREE, WARP, STAGES = "shared tree", "warp reduction", "two-stage block reduction"
+UNROLLED = "unrolled warp reduction"
 WARP_SCAN, SCAN = "warp scan", "shared scan"
 
 LIFTED = (
@@ -62,6 +63,11 @@ LIFTED = (
      " s[t] += s[t + 8]; s[t] += s[t + 4]; s[t] += s[t + 2]; s[t] += s[t + 1]; }",
      f"{_STORE} for (int s = blockDim.x / 2; s > 32; s >>= 1) {{ if (t < s) a[t] += a[t + s]; __syncthreads(); }}"
      f" if (t < 32) tail(a, t); {_FIRST}"),
+    ("interleaved without gaps", [TREE], "", f"{_STORE} for (unsigned int s = 1; s < blockDim.x; s *= 2) {{ int index = 2 * s * t;"
+     f" if (index < blockDim.x) a[index] += a[index + s]; __syncthreads(); }} {_FIRST}"),
+    ("a product, numbered in two dimensions", [TREE], "", "__shared__ float a[128]; int t = threadIdx.y * blockDim.x + threadIdx.x;"
+     " a[t] = 1.0f + 0.1f * x[blockIdx.x * 128 + t]; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s)"
+     f" a[t] *= a[t + s]; __syncthreads(); }} {_FIRST}"),
     ("two arrays", [TREE], "", "__shared__ float a[128], b[128]; int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
      " a[t] = v; b[t] = v * v; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) { a[t] += a[t + s];"
      " b[t] += b[t + s]; } __syncthreads(); } out[blockIdx.x * 128 + t] = b[0] - a[0] * a[0];"),
@@ -87,6 +93,15 @@ LIFTED = (
      " if (t % 32 == 0) out[blockIdx.x * 4 + t / 32] = v;"),
     ("down and broadcast", [WARP], "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);"
      " v = __shfl_sync(0xffffffff, v, 0); out[blockIdx.x * 128 + t] = v;"),
+    ("unrolled", [UNROLLED], "", f"{_LOAD} v += __shfl_xor_sync(~0u, v, 16); v += __shfl_xor_sync(~0u, v, 8);"
+     " v += __shfl_xor_sync(~0u, v, 4); v += __shfl_xor_sync(~0u, v, 2); v += __shfl_xor_sync(~0u, v, 1);"
+     " out[blockIdx.x * 128 + t] = v;"),
+    ("unrolled down", [UNROLLED], "", f"{_LOAD} v = max(v, __shfl_down_sync(~0u, v, 16)); v = max(v, __shfl_down_sync(~0u, v, 8));"
+     " v = max(v, __shfl_down_sync(~0u, v, 4)); v = max(v, __shfl_down_sync(~0u, v, 2));"
+     " v = max(v, __shfl_down_sync(~0u, v, 1)); if ((t & 31) == 0) out[blockIdx.x * 4 + t / 32] = v;"),
+    ("constexpr width", [WARP], "template <int N> __device__ float reduce(float v) { constexpr int W = N / 4;"
+     " for (int m = W / 2; m > 0; m >>= 1) v += __shfl_xor_sync(0xffffffff, v, m, W); return v; }",
+     f"{_LOAD} out[blockIdx.x * 128 + t] = reduce<32>(v);"),
     ("template width", [WARP], "template <int W> __device__ float reduce(float v) { for (int m = W / 2; m > 0; m >>= 1)"
      " v += __shfl_xor_sync(0xffffffff, v, m, W); return v; }", f"{_LOAD} out[blockIdx.x * 128 + t] = reduce<16>(v);"),
     ("two stages", [WARP, STAGES], BLOCK_SUM, f"{_LOAD} v = block_sum(v); if (threadIdx.x == 0) out[blockIdx.x] = v;"),
@@ -144,6 +159,9 @@ LEFT_ALONE = (
     ("the first lane's value goes on in a loop", "", f"{_LOAD} for (int turn = 0; turn < 2; ++turn) {{"
      " for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o); }"
      " if (t == 0) out[blockIdx.x] = v;"),
+    ("a step is missing", "", f"{_LOAD} v += __shfl_xor_sync(~0u, v, 16); v += __shfl_xor_sync(~0u, v, 8);"
+     " v += __shfl_xor_sync(~0u, v, 4); v += __shfl_xor_sync(~0u, v, 2); v += __shfl_xor_sync(~0u, v, 2);"
+     " out[blockIdx.x * 128 + t] = v;"),
     ("segments of another width", "", f"{_LOAD} for (int m = 16; m > 0; m >>= 1) v += __shfl_xor_sync(0xffffffff, v, m, 16);"
      " out[blockIdx.x * 128 + t] = v;"),
 )  # fmt: skip

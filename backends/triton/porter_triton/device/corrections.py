@@ -3,6 +3,7 @@
 - bfloat16: arithmetic goes through float32; conversions round to nearest even, not towards zero.
 - minnum, maxnum: a number wins against NaN. fma: one rounding, where float64 can hold the product.
 - An ordered `!=` is false on NaN.
+- A comparison of scalars made a tile stays a truth value.
 - `~` of unsigned integers, which the interpreter refuses.
 - exp, log, sin and their like: numpy's for float32 are off by up to 4 ulps, a C library's or a device's by less than 1.
 - float to integer: values too large become the nearest one of the type, NaN becomes 0.
@@ -38,6 +39,7 @@ def correct() -> None:
     InterpreterBuilder.get_all_ones_value = lambda _self, type_: TensorHandle(_ones(type_.scalar), type_.scalar)
     for name, function in _FUNCTIONS.items():
         setattr(InterpreterBuilder, f"create_{name}", _in_double(function))
+    InterpreterBuilder.create_splat = _splat
     InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
 
 
@@ -63,6 +65,11 @@ def _in_double(function: _Operation) -> Callable[[InterpreterBuilder, TensorHand
         return function(values.astype(np.float64)).astype(values.dtype)
 
     return lambda self, x: self.unary_op(x, rounded_once)
+
+
+def _splat(_self: InterpreterBuilder, tile: tl.block_type, value: TensorHandle) -> TensorHandle:
+    type_ = tl.int1 if value.data.dtype == np.bool_ else value.dtype.scalar
+    return TensorHandle(np.full(tuple(map(int, tile.shape)), value.data.reshape(-1)[0]), type_)
 
 
 def _correct_casts() -> None:

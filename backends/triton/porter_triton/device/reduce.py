@@ -30,6 +30,18 @@ def segment_sum(value, width: tl.constexpr = 32):
 
 
 @triton.jit
+def multiplied(a, b):
+    """a * b."""
+    return a * b
+
+
+@triton.jit
+def segment_product(value, width: tl.constexpr = 32):
+    """The product of each segment."""
+    return spread(tl.reduce(segments(value, width), 1, multiplied), value, width)
+
+
+@triton.jit
 def segment_max(value, width: tl.constexpr = 32):
     """The maximum of each segment."""
     return spread(tl.max(segments(value, width), 1), value, width)
@@ -60,12 +72,6 @@ def segment_xor(value, width: tl.constexpr = 32):
 
 
 @triton.jit
-def added(a, b):
-    """a + b."""
-    return a + b
-
-
-@triton.jit
 def larger(a, b):
     """The larger one; a number rather than NaN."""
     return tl.maximum(a, b)
@@ -80,7 +86,7 @@ def smaller(a, b):
 @triton.jit
 def segment_scan_sum(value, width: tl.constexpr = 32):
     """The sum of the lanes of a segment up to each one."""
-    return tl.reshape(tl.associative_scan(segments(value, width), 1, added), value.shape)
+    return tl.reshape(tl.cumsum(segments(value, width), 1), value.shape)
 
 
 @triton.jit

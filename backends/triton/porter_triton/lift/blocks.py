@@ -17,6 +17,7 @@ from porter.syntax.nodes import (
     For,
     If,
     Literal,
+    Member,
     Name,
     Statement,
     Subscript,
@@ -82,49 +83,68 @@ def shared_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None
 
 def _tree(facts: Facts, loop: For, found: Steps) -> Tree | None:
     """The body `if (t < s) a[t] = a[t] op a[t + s]`."""
-    inner = [s for s in flat(loop.body) if not is_barrier(s)]
-    if len(inner) != 1 or not isinstance(inner[0], If) or inner[0].no is not None:
+    body = inlined(tuple(s for s in flat(loop.body) if not is_barrier(s)))
+    if len(body) != 1 or not isinstance(body[0], If) or body[0].no is not None:
         return None
-    thread = _guard(facts, bare(inner[0].condition), found)
-    if thread is None:
+    place = _guard(facts, bare(body[0].condition), found)
+    if place is None:
         return None
     operations = []
-    for statement in inlined(tuple(s for s in flat(inner[0].yes) if not is_barrier(s))):
-        pair = _pair(facts, statement, Name(found.name))
+    for statement in inlined(tuple(s for s in flat(body[0].yes) if not is_barrier(s))):
+        pair = _pair(facts, statement, Name(found.name), place)
         if pair is None:
             return None
         operations.append(pair)
     arrays = {array for array, _ in operations}
-    return Tree(tuple(operations), thread, loop.line) if operations and len(arrays) == len(operations) else None
+    thread = next((n for n in walk(place) if isinstance(n, Name | Member) and facts.is_thread(n)), None)
+    if thread is None or not operations or len(arrays) < len(operations):
+        return None
+    return Tree(tuple(operations), thread, loop.line)
 
 
 def _guard(facts: Facts, condition: Expression, found: Steps) -> Expression | None:
-    """The thread in `t < s`, or in `t % (2 * s) == 0` of a rising loop."""
+    """Where the threads add that take part: t if `t < s`; of a rising loop if `t % (2 * s) == 0`; or `2 * s * t`."""
     if not isinstance(condition, Binary):
         return None
     left, right = condition.left, condition.right
+    if condition.operator == ">":
+        left, right = right, left
     if not found.rising:
-        if condition.operator == ">":
-            left, right = right, left
         return left if condition.operator in "<>" and facts.is_thread(left) and is_name(right, found.name) else None
+    if condition.operator in "<>":
+        spread = _factors(left)
+        threads = [f for f in spread if facts.is_thread(f)]
+        others = sorted((f for f in spread if f not in threads), key=repr)
+        whole = len(threads) == 1 and others == sorted((Literal(2, "int"), Name(found.name)), key=repr)
+        return left if whole and facts.value(right) == facts.threads else None
     if condition.operator != "==" or number(right) != 0 or not isinstance(left, Binary) or left.operator != "%":
         return None
     doubled = (Binary("*", Literal(2, "int"), Name(found.name)), Binary("*", Name(found.name), Literal(2, "int")))
     return left.left if left.right in doubled and facts.is_thread(left.left) else None
 
 
-def _pair(facts: Facts, statement: Statement, step: Expression) -> tuple[str, str] | None:
-    """The array and operation of `a[t] = a[t] op a[t + step]`."""
+def _factors(node: Expression) -> list[Expression]:
+    if isinstance(node, Binary) and node.operator == "*":
+        return _factors(node.left) + _factors(node.right)
+    return [node]
+
+
+def _pair(facts: Facts, statement: Statement, step: Expression, place: Expression) -> tuple[str, str] | None:
+    """The array and operation of `a[place] = a[place] op a[place + step]`; threads may be spelt in several ways."""
     found = combine(statement)
     if found is None or not isinstance(found.target, Subscript) or not isinstance(found.other, Subscript):
         return None
-    array, thread, other = found.target.owner, found.target.index, found.other.index
-    if not isinstance(array, Name) or found.other.owner != array or not facts.is_thread(thread):
+    array, index, other = found.target.owner, found.target.index, found.other.index
+
+    def here(node: Expression) -> bool:
+        return node == place or (facts.is_thread(node) and facts.is_thread(place))
+
+    if not isinstance(array, Name) or found.other.owner != array or not here(index):
         return None
     if not isinstance(other, Binary) or other.operator != "+":
         return None
     ends = (other.left, other.right)
-    if not any(facts.is_thread(a) and b == step for a, b in (ends, ends[::-1])):
+    if not any(here(a) and b == step for a, b in (ends, ends[::-1])):
         return None
     return array.name, found.operation
 
@@ -144,7 +164,7 @@ def _tail(facts: Facts, rest: tuple[Statement, ...], tree: Tree, least: int) -> 
     for inner in _unaliased(_expanded(facts, flat(statement.yes)), tree.operations[0][0]):
         if is_barrier(inner):
             continue
-        if expected == 0 or _pair(facts, inner, Literal(expected, "int")) != tree.operations[0]:
+        if expected == 0 or _pair(facts, inner, Literal(expected, "int"), tree.thread) != tree.operations[0]:
             return 0
         expected //= 2
     return count + 1 if expected == 0 else 0

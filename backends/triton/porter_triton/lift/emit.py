@@ -12,7 +12,8 @@ from porter_triton.refusal import Refusal
 
 _TRITON = {"sum": "tl.sum", "max": "tl.max", "min": "tl.min", "xor": "tl.xor_sum"}
 
-_SCANS = {"sum": "added", "max": "larger", "min": "smaller"}
+_COMBINED = {"and": "bits_and", "or": "bits_or", "product": "multiplied"}
+_SCANS = {"sum": "", "max": "larger", "min": "smaller"}
 
 
 def call(cx: Context, name: str, node: Call) -> Value | None:
@@ -20,7 +21,7 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     scope, _, operation = name.partition("_")
     scan = operation.startswith("scan_")
     operation = operation.removeprefix("scan_")
-    if scope not in {"warp", "block"} or operation not in (_SCANS if scan else {*_TRITON, "and", "or"}):
+    if scope not in {"warp", "block"} or operation not in (_SCANS if scan else {*_TRITON, *_COMBINED}):
         return None
     value = settled(expressions.scalar(cx, node.arguments[0]))
     if not isinstance(value.type, Arithmetic):
@@ -37,6 +38,8 @@ def _scan(cx: Context, scope: str, operation: str, value: Scalar) -> Scalar:
     text, type_ = _wide(cx, value)
     if scope == "warp":
         return Scalar(f"{cx.helper(f'segment_scan_{operation}')}({text})", type_, True)
+    if operation == "sum":
+        return Scalar(f"tl.cumsum({text}, axis=0)", type_, True)
     return Scalar(f"tl.associative_scan({text}, 0, {cx.helper(_SCANS[operation])})", type_, True)
 
 
@@ -46,7 +49,7 @@ def _of_block(cx: Context, operation: str, value: Scalar) -> Scalar:
         text = f"tl.where({cx.mask.text}, {text}, {_neutral(operation, type_)})"
     if operation in _TRITON:
         return Scalar(f"{_TRITON[operation]}({text}, axis=0)", type_)
-    return Scalar(f"tl.reduce({text}, 0, {cx.helper(f'bits_{operation}')})", type_)
+    return Scalar(f"tl.reduce({text}, 0, {cx.helper(_COMBINED[operation])})", type_)
 
 
 def _of_warp(cx: Context, operation: str, value: Scalar, node: Call) -> Scalar:
@@ -75,6 +78,8 @@ def _wide(cx: Context, value: Scalar) -> tuple[str, Arithmetic]:
 def _neutral(operation: str, type_: Arithmetic) -> str:
     if operation in {"sum", "or", "xor"}:
         return "0.0" if type_.is_float else "0"
+    if operation == "product":
+        return "1.0" if type_.is_float else "1"
     if operation == "and":
         return str(-1 if type_.kind == "int" else type_.high)
     if type_.is_float:

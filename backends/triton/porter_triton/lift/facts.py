@@ -79,6 +79,12 @@ class Facts:
             if len(found) == 1 and name not in changed and found[0].value is not None and _plain(found[0])
         }
 
+    @cached_property
+    def constexprs(self) -> frozenset[str]:
+        """Local constants whose value the compiler knows."""
+        declares = (n for n in walk(self.function.body) if isinstance(n, Declare))
+        return frozenset(v.name for n in declares for v in n.variables if v.constexpr and v.name in self.fixed)
+
     def value(self, node: Expression | None) -> int | None:
         """The value of a whole number that is the same for all threads and known."""
         if isinstance(node, Literal):
@@ -87,8 +93,12 @@ class Facts:
             return self.value(node.operand)
         if isinstance(node, Member) and node.owner == Name("blockDim") and node.name in "xyz":
             return self.block["xyz".index(node.name)]
+        if isinstance(node, Member) and node.owner == Name("threadIdx") and node.name in "xyz":
+            return 0 if self.block["xyz".index(node.name)] == 1 else None
         if isinstance(node, Binary) and node.operator in _ARITHMETIC:
             left, right = self.value(node.left), self.value(node.right)
+            if node.operator == "*" and 0 in {left, right}:
+                return 0
             return None if left is None or right is None else _ARITHMETIC[node.operator](left, right)
         return self._named(node) if isinstance(node, Name) and not node.template else None
 
@@ -109,12 +119,16 @@ class Facts:
         return None
 
     def resolved(self, node: Expression) -> Expression:
-        """`node` without casts; a variable that never changes is its value."""
+        """`node` without casts and zeros; a variable that never changes is its value."""
         while True:
             if isinstance(node, Cast):
                 node = node.operand
             elif isinstance(node, Name) and node.name in self.fixed:
                 node = self.fixed[node.name]
+            elif isinstance(node, Binary) and node.operator == "+" and self.value(node.left) == 0:
+                node = node.right
+            elif isinstance(node, Binary) and node.operator == "+" and self.value(node.right) == 0:
+                node = node.left
             else:
                 return node
 

@@ -22,7 +22,7 @@ _BY_CALL = {
     "max": "max", "fmaxf": "max", "fmax": "max", "__hmax": "max",
     "min": "min", "fminf": "min", "fmin": "min", "__hmin": "min", "__hadd": "sum",
 }  # fmt: skip
-_BY_OPERATOR = {"+": "sum", "&": "and", "|": "or", "^": "xor"}
+_BY_OPERATOR = {"+": "sum", "*": "product", "&": "and", "|": "or", "^": "xor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Combine:
-    """`target = target op other`; `operation` is sum, max, min, and, or, xor. Nothing has lines."""
+    """`target = target op other`; `operation` is sum, product, max, min, and, or, xor. Nothing has lines."""
 
     operation: str
     target: Expression

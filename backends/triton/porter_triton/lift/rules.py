@@ -15,7 +15,7 @@ from porter_triton.lift.facts import Facts
 from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.stages import two_stages
 from porter_triton.lift.trees import called, mapped, suites, walk
-from porter_triton.lift.warps import butterfly
+from porter_triton.lift.warps import butterfly, unrolled
 
 Match = tuple[int, Block]
 """How many statements were taken, and the block without them."""
@@ -122,9 +122,18 @@ def _butterfly(facts: Facts, block: Block, at: int) -> Match | None:
     return 1, replace(block, statements=(*block.statements[:at], *new, *block.statements[at + 1 :]))
 
 
+def _unrolled(facts: Facts, block: Block, at: int) -> Match | None:
+    found = unrolled(facts, block.statements[at:])
+    if found is None:
+        return None
+    count, new = found
+    return count, replace(block, statements=(*block.statements[:at], new, *block.statements[at + count :]))
+
+
 RULES = (
     Rule("two-stage block reduction", two_stages),
     Rule("warp reduction", _butterfly),
+    Rule("unrolled warp reduction", _unrolled),
     Rule("shared tree", shared_tree),
     Rule("warp scan", _one(warp_scan)),
     Rule("shared scan", _one(block_scan)),

@@ -167,6 +167,8 @@ def _neutral(facts: Facts, operation: str, value: Expression) -> bool:
         value = value.operand
     if operation in {"sum", "or", "xor"}:
         return isinstance(value, Literal) and value.value == 0
+    if operation == "product":
+        return isinstance(value, Literal) and value.value == 1
     return operation in {"max", "min"} and facts.is_uniform(value)
 
 

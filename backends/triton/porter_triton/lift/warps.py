@@ -40,6 +40,25 @@ def butterfly(facts: Facts, statement: Statement) -> tuple[Statement, ...] | Non
     return tuple(_written(reduction, statement.line) for reduction in found)
 
 
+def unrolled(facts: Facts, statements: tuple[Statement, ...]) -> tuple[int, Statement] | None:
+    """Exchanges with lanes 16, 8, 4, 2, 1 or the other way round, one statement each: how many, and what they make."""
+    made: list[Reduction] = []
+    for statement in statements[:5]:
+        found = _exchange(statement, None, Literal(WARP, "int"))
+        if found is None or (made and (found.target, found.operation) != (made[0].target, made[0].operation)):
+            return None
+        made.append(found)
+    distances = [_distance(s) for s in statements[:5]]
+    if distances not in ([16, 8, 4, 2, 1], [1, 2, 4, 8, 16]):
+        return None
+    everywhere = [r.everywhere for r in made]
+    if any(everywhere) != all(everywhere):
+        return None
+    if not any(everywhere) and not only_read_by(facts, statements[4], made[0].target, facts.is_lane):
+        return None
+    return 5, _written(made[0], statements[0].line)
+
+
 def exchanges(facts: Facts, statement: Statement) -> tuple[Reduction, ...]:
     """What a loop of exchanges reduces; nothing for any other statement."""
     found = steps(statement)
@@ -100,16 +119,26 @@ def _assigned(statement: Statement) -> tuple[str, Expression | None]:
 
 
 def _width(facts: Facts, node: Expression) -> Expression | None:
-    """The width of a segment: a number where it is known, or a template parameter of the function."""
+    """The width of a segment: a number where it is known, or the name of a constant that lowering knows."""
     value = facts.value(node)
     if value is not None:
         return Literal(value, "int") if 1 < value <= WARP and value & (value - 1) == 0 else None
-    is_parameter = isinstance(node, Name) and any(p.name == node.name for p in facts.parameters)
-    return node if is_parameter else None
+    if not isinstance(node, Name) or node.template:
+        return None
+    known_later = any(p.name == node.name for p in facts.parameters) or node.name in facts.constexprs
+    return node if known_later else None
 
 
-def _exchange(statement: Statement, step: str, width: Expression) -> Reduction | None:
-    """`v = v op __shfl_xor_sync(mask, v, step)` on a plain variable."""
+def _distance(statement: Statement) -> int | None:
+    """How far apart the lanes are that exchange."""
+    found = combine(statement)
+    if found is None or not isinstance(found.other, Call):
+        return None
+    return number(found.other.arguments[1 + called(found.other).endswith("_sync")])
+
+
+def _exchange(statement: Statement, step: str | None, width: Expression) -> Reduction | None:
+    """`v = v op __shfl_xor_sync(mask, v, step)` on a plain variable; without `step` by any number."""
     found: Combine | None = combine(statement)
     if found is None or not isinstance(found.target, Name) or not isinstance(found.other, Call):
         return None
@@ -119,7 +148,8 @@ def _exchange(statement: Statement, step: str, width: Expression) -> Reduction |
     if kind not in {_XOR, _DOWN} or len(found.other.arguments) < 2 + synchronous:
         return None
     value, lane, *rest = found.other.arguments[synchronous:]
-    if value != found.target or not is_name(lane, step) or not all(_holds(r, width) for r in rest):
+    by_step = number(lane) is not None if step is None else is_name(lane, step)
+    if value != found.target or not by_step or not all(_holds(r, width) for r in rest):
         return None
     return Reduction(found.operation, found.target.name, value, width, kind == _XOR)
 
