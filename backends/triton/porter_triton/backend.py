@@ -56,14 +56,14 @@ class TritonBackend:
     def ready(
         self,
         port: Port,
-        original: Side,  # noqa: ARG002
+        original: Side,
         target: Target,
         bench: Bench,
     ) -> AbstractContextManager[Ported]:
         """The port's module in Triton's interpreter; what it launches compiles, or it is no port."""
         from porter_triton.proof import interpreted  # noqa: PLC0415 - only where a port is executed
 
-        return interpreted(port, target, bench.cache, bench.limits)
+        return interpreted(port, original, target, bench.cache, bench.limits)
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:  # noqa: ARG002
         """The first line of the module that is no Python. Kernels compile for a launch, which takes a run."""

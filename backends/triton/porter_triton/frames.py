@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import IO
 
+from porter.contract.dtype import DType
 from porter.simt.job import Job
 
 _LENGTH = struct.Struct("<Q")
@@ -17,11 +18,15 @@ _LENGTH = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One call of `function` with the arguments of `job`; with `launch` also with its grid, block and shared memory."""
+    """One call of `function` with the arguments of `job`; with `launch` also with its grid, block and shared memory.
+
+    `returns` is the type of a number it returns; None where it returns tensors or nothing.
+    """
 
     function: str
     job: Job
     launch: bool = False
+    returns: DType | None = None
 
 
 def write_frame(stream: IO[bytes], payload: bytes) -> None:

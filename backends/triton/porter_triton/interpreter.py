@@ -16,10 +16,16 @@ import torch
 import triton.language as tl
 import triton.runtime.interpreter as triton_interpreter
 from numpy.typing import NDArray
-from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder, TensorHandle
+from triton.runtime.interpreter import (
+    InterpretedFunction,
+    InterpreterBuilder,
+    ReduceScanOpInterface,
+    TensorHandle,
+)
 
 from porter.contract.dtype import DType, encode
 from porter.simt.job import Fault, FaultKind, LaunchRecord, Schedule
+from porter_triton.device.corrections import correct
 from porter_triton.signatures import signature_of
 from porter_triton.watch import Region, Watch
 
@@ -69,9 +75,11 @@ class Interpreter:
         self.observation = Observation("")
         self.watch = Watch(self._note)
         self._order: NDArray[np.int64] | None = None
+        correct()
         self._patch_language()
         self._patch_functions()
         self._patch_grid()
+        self._patch_exchanges()
         self._patch_loads_and_stores()
         self._patch_atomics()
 
@@ -134,6 +142,27 @@ class Interpreter:
 
         InterpreterBuilder.set_grid_idx = set_grid_idx
         InterpreterBuilder.create_barrier = lambda _builder: self.watch.barrier()
+
+    def _patch_exchanges(self) -> None:
+        """What a whole tile exchanges goes through shared memory, with a barrier before it is read."""
+        gather, exchange = InterpreterBuilder.create_gather, ReduceScanOpInterface.apply
+
+        def create_gather(
+            builder: InterpreterBuilder, source: TensorHandle, index: TensorHandle, axis: int
+        ) -> TensorHandle:
+            self._exchanged(source.data.shape)
+            return gather(builder, source, index, axis)
+
+        def apply(operation: ReduceScanOpInterface, given: tl.tensor | tuple[tl.tensor, ...]) -> object:
+            self._exchanged((given if isinstance(given, tuple) else (given,))[0].handle.data.shape)
+            return exchange(operation, given)
+
+        InterpreterBuilder.create_gather = create_gather
+        ReduceScanOpInterface.apply = apply
+
+    def _exchanged(self, shape: tuple[int, ...]) -> None:
+        if len(shape) == 1 and shape[0] > _WARP_SIZE:
+            self.watch.barrier()
 
     def _patch_loads_and_stores(self) -> None:
         load, store = InterpreterBuilder.create_masked_load, InterpreterBuilder.create_masked_store

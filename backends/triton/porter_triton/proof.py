@@ -11,10 +11,14 @@ from pathlib import Path
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract, Entry, EntryKind
+from porter.contract.dtype import DType
+from porter.contract.elements import element_type
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import NotBuilt
 from porter.evaluate.ported import Candidates
+from porter.evaluate.side import Side
 from porter.simt.job import Job, Limits, Run
+from porter.source.program import Program
 from porter_triton.compile import refused
 from porter_triton.frames import Task
 from porter_triton.naming import function_of
@@ -25,7 +29,7 @@ _NOT_COMPILED = "PORT1810"
 
 
 @contextmanager
-def interpreted(port: Port, target: Target, cache: Path, limits: Limits) -> Iterator[InterpretedPort]:
+def interpreted(port: Port, original: Side, target: Target, cache: Path, limits: Limits) -> Iterator[InterpretedPort]:
     """`port` ready to run within `limits`; `cache` keeps compiled kernels, all else is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -35,7 +39,9 @@ def interpreted(port: Port, target: Target, cache: Path, limits: Limits) -> Iter
         module.write_text(port.files[0].text, "utf-8")
         worker = Worker(module, folder / "run", limits)
         try:
-            yield InterpretedPort(module, worker, _devices(target), folder / "compile", cache / "triton")
+            yield InterpretedPort(
+                original.program, module, worker, _devices(target), folder / "compile", cache / "triton"
+            )
         finally:
             worker.close()
 
@@ -44,6 +50,7 @@ def interpreted(port: Port, target: Target, cache: Path, limits: Limits) -> Iter
 class InterpretedPort:
     """A module that a worker runs. What it launches compiles for `devices`, or it is no port."""
 
+    original: Program
     module: Path
     worker: Worker
     devices: tuple[Target, ...]
@@ -71,9 +78,11 @@ class InterpretedPort:
             missing = f"{self.module.name} defines no '{function}'"
             return NotBuilt(missing, missing)
         launched: dict[str, None] = {}
+        launch = entry.kind is EntryKind.KERNEL
+        returns = _number(self.original, entry)
 
         def execute(job: Job) -> Run:
-            run, signatures = self.worker.run(Task(function, job, launch=entry.kind is EntryKind.KERNEL))
+            run, signatures = self.worker.run(Task(function, job, launch, returns))
             launched.update(dict.fromkeys(signatures))
             return run
 
@@ -86,6 +95,12 @@ class InterpretedPort:
         place = f"{self.module.name}:{found.line}: " if found.line else ""
         because = f"{_NOT_COMPILED}: {place}{found.kernel} does not compile for {found.arch}: {found.message}"
         return NotBuilt(because, because)
+
+
+def _number(program: Program, entry: Entry) -> DType | None:
+    """The type of the number that the CUDA function returns, if it is one."""
+    named = [f for f in program.host_functions if entry.name in (f.qualified, f.name)]
+    return element_type(named[0].returns.base) if named and not named[0].returns.pointers else None
 
 
 def _functions(module: Path) -> frozenset[str]:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from triton.runtime.interpreter import InterpreterError
 
-from porter.contract.dtype import DType
+from porter.contract.dtype import DType, encode
 from porter.simt.job import Fault, FaultKind, TensorValue, Value
 from porter_triton.confine import confine
 from porter_triton.frames import Task, read_frame, write_frame
@@ -63,7 +63,7 @@ class _Server:
         self._interpreter.observation = seen
         arguments = [_argument(value) for value in task.job.arguments]
         try:
-            results = list(_results(self._call(task, arguments)))
+            results = list(_results(self._call(task, arguments), task.returns))
         except Exception as error:  # noqa: BLE001 - whatever a module raises is its answer
             faults = (*seen.faults(), _fault(error, seen))
             return encode_failure(seen.launches, faults), _lines(seen.signatures)
@@ -97,12 +97,14 @@ def _argument(value: Value) -> object:
     return storage.view(_DTYPES[value.dtype]).reshape(value.shape)
 
 
-def _results(returned: object) -> Iterable[TensorValue]:
+def _results(returned: object, number: DType | None) -> Iterable[TensorValue]:
     if isinstance(returned, torch.Tensor):
         yield _value(returned)
+    elif isinstance(returned, (bool, int, float)) and number is not None:
+        yield TensorValue(number, (), encode(np.array(returned), number))
     elif isinstance(returned, (tuple, list)):
         for item in returned:
-            yield from _results(item)
+            yield from _results(item, number)
 
 
 def _value(tensor: torch.Tensor) -> TensorValue:

@@ -35,6 +35,13 @@ def rotate_kernel(x, block_size: tl.constexpr, ordered: tl.constexpr):
 
 
 @triton.jit
+def centre_kernel(x, block_size: tl.constexpr):
+    i = tl.arange(0, block_size)
+    total = tl.sum(tl.load(x + (i + 1) % block_size))
+    tl.store(x + i, total)
+
+
+@triton.jit
 def dead_lanes_kernel(x, y, n, block_size: tl.constexpr):
     i = tl.arange(0, block_size)
     tl.store(y, tl.sum(tl.load(x + i, mask=i < n)))
@@ -74,6 +81,10 @@ def unguarded(x):
 
 def rotate(x, ordered):
     rotate_kernel[(1,)](x, block_size=64, ordered=bool(ordered))
+
+
+def centre(x):
+    centre_kernel[(1,)](x, block_size=64)
 
 
 def dead_lanes(x, y, n):

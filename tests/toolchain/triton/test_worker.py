@@ -67,6 +67,12 @@ def test_a_barrier_makes_the_order(call):
     assert np.array_equal(run.outputs[0].storage, np.roll(np.arange(64), -1))
 
 
+def test_a_reduction_of_a_tile_makes_an_order_too(call):
+    run = call("centre", np.ones(64))
+    assert run.faults == ()
+    assert np.array_equal(run.outputs[0].storage, np.full(64, 64))
+
+
 def test_dead_lanes_of_a_load_have_no_value_unless_it_is_said(call):
     assert np.isnan(call("dead_lanes", np.ones(40), np.zeros(1), 40).outputs[1].storage).all()
 
