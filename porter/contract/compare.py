@@ -32,6 +32,8 @@ DEFAULT_TOLERANCE: Mapping[DType, Tolerance] = {
     DType.FLOAT32: Tolerance(rtol=1e-5, atol=1e-6),
     DType.FLOAT16: Tolerance(rtol=4e-3, atol=1e-3),
     DType.BFLOAT16: Tolerance(rtol=3.2e-2, atol=8e-3),
+    DType.FLOAT8_E4M3FN: Tolerance(rtol=1.25e-1, atol=2e-3),
+    DType.FLOAT8_E5M2: Tolerance(rtol=2.5e-1, atol=2e-5),
 }
 _OWN_ERROR_FACTOR = 2.0
 _NEIGHBOURHOOD = 4.0

@@ -15,6 +15,8 @@ class DType(StrEnum):
     FLOAT32 = "float32"
     FLOAT16 = "float16"
     BFLOAT16 = "bfloat16"
+    FLOAT8_E4M3FN = "float8_e4m3fn"
+    FLOAT8_E5M2 = "float8_e5m2"
     INT64 = "int64"
     INT32 = "int32"
     INT16 = "int16"
@@ -32,8 +34,8 @@ class DType(StrEnum):
 
     @property
     def storage(self) -> np.dtype[np.generic]:
-        """The numpy type of the raw bytes; bfloat16, unknown to numpy, is stored as uint16."""
-        return np.dtype("uint16" if self is DType.BFLOAT16 else self.value)
+        """The numpy type of the raw bytes; floats unknown to numpy are stored as unsigned integers."""
+        return np.dtype(_RAW.get(self, self.value))
 
     @property
     def bytes(self) -> int:
@@ -46,11 +48,19 @@ class DType(StrEnum):
         return 2.0 ** -_MANTISSA_BITS[self] if self.is_float else 0.0
 
 
-_MANTISSA_BITS = {DType.FLOAT64: 52, DType.FLOAT32: 23, DType.FLOAT16: 10, DType.BFLOAT16: 7}
+_MANTISSA_BITS = {
+    DType.FLOAT64: 52, DType.FLOAT32: 23, DType.FLOAT16: 10, DType.BFLOAT16: 7, DType.FLOAT8_E4M3FN: 3,
+    DType.FLOAT8_E5M2: 2,
+}  # fmt: skip
+_RAW = {DType.BFLOAT16: "uint16", DType.FLOAT8_E4M3FN: "uint8", DType.FLOAT8_E5M2: "uint8"}
+_FLOAT8_SIGN = 0x80
+_FLOAT8_NAN = 0x7F
 
 
 def encode(values: NDArray[np.float64] | NDArray[np.int64], dtype: DType) -> NDArray[np.generic]:
-    """`values` rounded to nearest-even in `dtype`, as raw storage."""
+    """`values` rounded to nearest-even in `dtype`, as raw storage; 8-bit floats end at their largest finite value."""
+    if dtype in (DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2):
+        return _encode_float8(np.asarray(values, np.float64), _float8_values(dtype))
     if dtype is not DType.BFLOAT16:
         return values.astype(dtype.storage)
     bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
@@ -64,6 +74,34 @@ def decode(storage: NDArray[np.generic], dtype: DType) -> NDArray[np.float64] | 
     with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
         if dtype is DType.BFLOAT16:
             return (storage.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        if dtype in (DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2):
+            codes = storage.astype(np.uint8)
+            magnitudes = _float8_values(dtype)[codes & _FLOAT8_NAN]
+            return np.where(codes & _FLOAT8_SIGN, -magnitudes, magnitudes)
         if dtype.is_float:
             return storage.astype(np.float64)
     return storage.astype(np.int64)
+
+
+def _float8_values(dtype: DType) -> NDArray[np.float64]:
+    """What the 128 codes without a sign stand for; E4M3FN has no infinity and one NaN, E5M2 is as IEEE 754 would."""
+    bits = _MANTISSA_BITS[dtype]
+    codes = np.arange(_FLOAT8_SIGN)
+    exponents, fractions = codes >> bits, (codes & ((1 << bits) - 1)) / (1 << bits)
+    bias = (1 << (6 - bits)) - 1
+    values = np.where(exponents == 0, np.ldexp(fractions, 1 - bias), np.ldexp(1 + fractions, exponents - bias))
+    if dtype is DType.FLOAT8_E5M2:
+        values[exponents == exponents[-1]] = [np.inf, np.nan, np.nan, np.nan]
+    values[_FLOAT8_NAN] = np.nan
+    return values
+
+
+def _encode_float8(values: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.generic]:
+    finite = table[np.isfinite(table)]
+    magnitudes = np.abs(values)
+    above = np.searchsorted(finite, magnitudes).clip(1, finite.size - 1)
+    below = above - 1
+    down, up = magnitudes - finite[below], finite[above] - magnitudes
+    nearest = np.where((down < up) | ((down == up) & (below % 2 == 0)), below, above)
+    codes = np.where(np.isnan(values), _FLOAT8_NAN, nearest).astype(np.uint8)
+    return np.bitwise_or(codes, np.where(np.signbit(values), _FLOAT8_SIGN, 0).astype(np.uint8))

@@ -20,13 +20,15 @@ _NAMED: Mapping[str, DType] = {
     "long long int": DType.INT64, "long int": DType.INT64, "int64_t": DType.INT64, "uint64_t": DType.UINT64,
     "unsigned long": DType.UINT64, "unsigned long long": DType.UINT64, "unsigned long long int": DType.UINT64,
     "half2": DType.FLOAT16, "__half2": DType.FLOAT16, "__nv_bfloat162": DType.BFLOAT16, "nv_bfloat162": DType.BFLOAT16,
-    "void": DType.FLOAT32, "byte": DType.UINT8,
+    "void": DType.FLOAT32, "byte": DType.UINT8, "__nv_fp8_storage_t": DType.UINT8,
+    "__nv_fp8_e4m3": DType.FLOAT8_E4M3FN, "__nv_fp8_e5m2": DType.FLOAT8_E5M2,
 }  # fmt: skip
 _TORCH: Mapping[str, DType] = {
     "Float32": DType.FLOAT32, "Float": DType.FLOAT32, "Half": DType.FLOAT16, "Float16": DType.FLOAT16,
     "BFloat16": DType.BFLOAT16, "Double": DType.FLOAT64, "Float64": DType.FLOAT64, "Int": DType.INT32,
     "Int32": DType.INT32, "Long": DType.INT64, "Int64": DType.INT64, "Bool": DType.BOOL, "Byte": DType.UINT8,
     "UInt8": DType.UINT8, "Char": DType.INT8, "Int8": DType.INT8, "Short": DType.INT16, "Int16": DType.INT16,
+    "Float8_e4m3fn": DType.FLOAT8_E4M3FN, "Float8_e5m2": DType.FLOAT8_E5M2,
 }  # fmt: skip
 _VECTOR = re.compile(r"(u?(?:char|short|int|long|longlong)|float|double)[1234]$")
 _TORCH_NAME = re.compile(r"\bk([A-Z]\w*)|ScalarType::(\w+)")

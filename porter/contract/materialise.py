@@ -14,8 +14,8 @@ from porter.simt.job import ScalarValue, TensorValue, Value
 # 12 uniforms of 16 bits: their sum less 6 has mean 0, variance 1 and lies within 6; no library function is involved.
 _UNIFORMS = 12
 _INTEGER_SPREAD = 8.0
-# float16 ends at 65504: beyond, inputs would be infinite before any kernel saw them.
-_LARGEST = {DType.FLOAT16: 60000.0}
+# Narrow floats end early: beyond, inputs would be infinite before any kernel saw them.
+_LARGEST = {DType.FLOAT16: 60000.0, DType.FLOAT8_E4M3FN: 448.0, DType.FLOAT8_E5M2: 57344.0}
 
 
 def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> tuple[Value, ...]:

@@ -12,7 +12,7 @@ from porter.contract.dtype import DType, encode
 from porter.simt.job import TensorValue
 
 EXACT = Tolerance(0.0, 0.0)
-FLOATS = [d for d in DType if d.is_float]
+FLOATS = [d for d in DType if d.is_float and d.bytes > 1]  # of eight bits, half is two units in the last place
 
 
 def value(values, dtype: DType = DType.FLOAT32) -> TensorValue:

@@ -15,7 +15,8 @@ namespace porter::simt {
 
 // In the order of porter.contract.dtype.DType.
 enum class DType : std::uint8_t {
-    FLOAT64, FLOAT32, FLOAT16, BFLOAT16, INT64, INT32, INT16, INT8, UINT64, UINT32, UINT16, UINT8, BOOL
+    FLOAT64, FLOAT32, FLOAT16, BFLOAT16, FLOAT8_E4M3FN, FLOAT8_E5M2,
+    INT64, INT32, INT16, INT8, UINT64, UINT32, UINT16, UINT8, BOOL
 };
 
 // A tensor (dense, row-major, in device memory) or a number.

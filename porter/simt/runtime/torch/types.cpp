@@ -45,6 +45,8 @@ std::size_t elementSize(ScalarType type) {
     case ScalarType::Name: return sizeof(T);
         PORTER_TORCH_SCALAR_TYPES(PORTER_CASE)
 #undef PORTER_CASE
+        case kFloat8_e5m2:
+        case kFloat8_e4m3fn: return 1;
         default: TORCH_CHECK(false, "no tensor has the type ", type);
     }
     __builtin_unreachable();

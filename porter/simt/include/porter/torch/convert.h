@@ -12,7 +12,8 @@ namespace porter::simt {
 // The table both ways: the executor's dtype and torch's.
 inline constexpr std::pair<DType, c10::ScalarType> TORCH_TYPES[] = {
     {DType::FLOAT64, c10::kDouble}, {DType::FLOAT32, c10::kFloat}, {DType::FLOAT16, c10::kHalf},
-    {DType::BFLOAT16, c10::kBFloat16}, {DType::INT64, c10::kLong}, {DType::INT32, c10::kInt},
+    {DType::BFLOAT16, c10::kBFloat16}, {DType::FLOAT8_E4M3FN, c10::kFloat8_e4m3fn},
+    {DType::FLOAT8_E5M2, c10::kFloat8_e5m2}, {DType::INT64, c10::kLong}, {DType::INT32, c10::kInt},
     {DType::INT16, c10::kShort}, {DType::INT8, c10::kChar}, {DType::UINT64, c10::kUInt64},
     {DType::UINT32, c10::kUInt32}, {DType::UINT16, c10::kUInt16}, {DType::UINT8, c10::kByte}, {DType::BOOL, c10::kBool},
 };

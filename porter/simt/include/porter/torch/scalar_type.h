@@ -28,7 +28,8 @@
 
 namespace c10 {
 
-// Complex, quantised and 8-bit float types can be named, as switches do; no tensor has them.
+// Complex and quantised types can be named, as switches do; no tensor has them. Tensors of 8-bit floats are bytes to hand
+// on to kernels.
 enum class ScalarType : std::int8_t {
     Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool,
     QInt8, QUInt8, QInt32, BFloat16, QUInt4x2, QUInt2x4, Bits1x8, Bits2x4, Bits4x2, Bits8, Bits16,
