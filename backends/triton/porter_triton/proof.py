@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from porter_triton.run import Worker
 from porter_triton.targets import targets
 
 _NOT_COMPILED = "PORT1810"
+_LINES = re.compile(r"\s*# (lines? \d+(?:-\d+)?)$")
 
 
 @contextmanager
@@ -92,9 +94,18 @@ class InterpretedPort:
         found = refused(self.module, launched, self.devices, self.workdir, self.cache)
         if found is None:
             return tuple(device.arch for device in self.devices)
-        place = f"{self.module.name}:{found.line}: " if found.line else ""
+        place = f"{self.module.name}:{found.line}{self._origin(found.line)}: " if found.line else ""
         because = f"{_NOT_COMPILED}: {place}{found.kernel} does not compile for {found.arch}: {found.message}"
         return NotBuilt(because, because)
+
+    def _origin(self, line: int) -> str:
+        """Which lines of the source a line of the module came from, as the comment above it says."""
+        for text in reversed(self.module.read_text("utf-8").splitlines()[:line]):
+            if found := _LINES.match(text):
+                return f" ({found[1]} of {self.original.source.path.name})"
+            if text.startswith("def "):
+                break
+        return ""
 
 
 def _number(program: Program, entry: Entry) -> DType | None:

@@ -59,7 +59,9 @@ def _run(decoded: Decoded, job: Job, seconds: float) -> Run:
         snapshots=(),
         touched=(),
         launches=tuple(decoded.launches),
-        faults=tuple(Fault(f.kind, f.file, f.line, f.kernel, f.message, f.count, f.fatal) for f in decoded.faults),
+        faults=tuple(
+            Fault(f.kind, Path(f.file).name, f.line, f.kernel, f.message, f.count, f.fatal) for f in decoded.faults
+        ),
         stdout="",
         stderr="",
         seconds=seconds,
