@@ -11,14 +11,15 @@ from porter.contract.contract import Contract, EntryKind, Question, Role, Scalar
 from porter.contract.expressions import names_in
 from porter.contract.garbage import POISONS
 from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_callables, unknown_extents
-from porter.oracle.faults import LEFT_BOUNDS, UNDEFINED
+from porter.oracle.faults import LEFT_BOUNDS
 from porter.oracle.reference import Reference
-from porter.simt.job import BuildFailure, TensorValue
+from porter.simt.job import BuildFailure, FaultKind, TensorValue
 from porter.source.program import Program
 
 _MISFIT = "the contract is open: runs at other sizes showed '{}' to span {} elements; it spans more (--contract), or"
 _UNRELATED = "the contract is open: the source does not say how '{}' is sized for the others (--contract), or"
 _LEFT = re.compile(r"`argument (\d+)` \(\d+ bytes\) at byte \d")
+_BELIEVED, _RUN = "the original itself cannot be believed", "the original does not run here"
 _FAR_OUT = "far outside every allocation"
 
 
@@ -40,6 +41,8 @@ def still_open(contract: Contract, trouble: str) -> str:
     """What keeps the original from being run at all: questions that trying, which gave `trouble`, did not answer."""
     if contract.entry.kind is EntryKind.PROGRAM:
         return ""
+    if trouble.startswith(FaultKind.UNDEFINED):  # no answer would change that
+        return f"{_RUN}: {trouble}"
     if unknown_extents(contract) or unknown_bounds(contract) or not contract.workloads:
         return _asked(*contract.questions) + (f"; trying gave: {trouble}" if trouble else "")
     return ""
@@ -89,10 +92,8 @@ def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
 
 def unsound(reference: Reference) -> str:
     """Why the original's answers cannot be compared with; empty when they can."""
-    if any(finding.code == UNDEFINED for finding in reference.findings):
-        return f"the original cannot be executed: {reference.because}"
     if reference.because:
-        return f"the original itself cannot be believed: {reference.because}"
+        return f"{_BELIEVED if reference.damned else _RUN}: {reference.because}"
     if not reference.complete:
         done = len(reference.expected)
         return f"the original is too slow here: {done} workloads in {reference.seconds:.0f} s; smaller sizes: --size"
@@ -104,11 +105,6 @@ def unsound(reference: Reference) -> str:
     if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in written):
         return "the original writes none of its outputs"
     return ""
-
-
-def ran(reference: Reference) -> bool:
-    """Whether the original came to an end and launched something on the way."""
-    return any(expected.outputs.tensors for expected in reference.expected)
 
 
 def _asked(*questions: Question) -> str:

@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract, EntryKind
+from porter.contract.contract import Contract
 from porter.contract.draft import draft
 from porter.contract.entries import reach
 from porter.contract.toml import loads
 from porter.contract.usage import Usage
 from porter.errors import InputError
 from porter.evaluate.bench import bench
+from porter.evaluate.descent import Descent, with_caveat
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
 from porter.evaluate.prove import Proof, Prover
-from porter.evaluate.refusal import refusal
 from porter.evaluate.side import Side, original_side
 from porter.findings import Finding
 from porter.registry import find_backend, find_target
@@ -31,7 +31,6 @@ from porter.source.text import Source
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
 _NO_PROGRAMS = "main itself was not ported and not compared"
-_PARTS_ONLY = "main itself did not come to an end here and was not compared"
 _LOCKSTEP = (
     "the original, whose lanes trust each other to run in lockstep, was executed with the __syncwarp() that takes"
 )
@@ -76,9 +75,10 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     with bench(options.cache, options.time_limit_s) as place, backend.ready(port, original, target, place) as ported:
         contracts = _contracts(original, options, whole_program=ported.runs_programs)
         prover = Prover(original.replaced(port.explicit), ported, options.sizes, place)
-        proofs = _proofs(prover, port, contracts, options, progress)
+        proofs = Descent(prover, port, options, progress).proofs(contracts)
+        proofs = [with_caveat(proof, _LOCKSTEP) for proof in proofs] if port.explicit else proofs
     if not ported.runs_programs and _is_program(program):
-        proofs = [_with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
+        proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
     entries = _entries(proofs, original)
     return Migration(
         source=program.source,
@@ -100,67 +100,18 @@ def _is_program(program: Program) -> bool:
 def _contracts(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
     """The user's contract, or the drafted ones."""
     if options.contract is None:
-        return _drafted(original, options, options.kernels, whole_program=whole_program)
+        return draft(
+            original.program,
+            kernels=options.kernels,
+            sizes=options.sizes,
+            whole_program=whole_program,
+            headers=tuple(header for _, header in original.headers),
+        )
     try:
         text = options.contract.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{options.contract}: cannot be read: {error}") from error
     return loads(text, options.contract)
-
-
-def _drafted(
-    original: Side, options: MigrateOptions, kernels: tuple[str, ...], *, whole_program: bool
-) -> tuple[Contract, ...]:
-    headers = tuple(header for _, header in original.headers)
-    return draft(original.program, kernels=kernels, sizes=options.sizes, whole_program=whole_program, headers=headers)
-
-
-def _proofs(
-    prover: Prover, port: Port, contracts: tuple[Contract, ...], options: MigrateOptions, progress: Progress
-) -> list[Proof]:
-    """The proof of each entry; of its launchers and kernels for a program that never comes to an end here."""
-    proofs: list[Proof] = []
-    for proof in _proven(prover, port, contracts, progress):
-        program = proof.entry.contract.entry.kind is EntryKind.PROGRAM
-        apart = program and not proof.ran and options.contract is None
-        parts = _parts(prover, port, contracts, options, progress) if apart else []
-        proofs.extend(_seen_of(proof, parts) or [proof])
-    return [_with_caveat(proof, _LOCKSTEP) for proof in proofs] if port.explicit else proofs
-
-
-def _parts(
-    prover: Prover, port: Port, contracts: tuple[Contract, ...], options: MigrateOptions, progress: Progress
-) -> list[Proof]:
-    """What stands behind the main of a program, without what has one of `contracts` for itself."""
-    names = {contract.name for contract in contracts}
-    drafted = _drafted(prover.original, options, (), whole_program=False)
-    parts = tuple(part for part in drafted if part.name not in names)
-    return [_with_caveat(part, _PARTS_ONLY) for part in _proven(prover, port, parts, progress)]
-
-
-def _seen_of(whole: Proof, parts: list[Proof]) -> list[Proof]:
-    """`parts`, the first of which tells what was seen of the whole."""
-    return [replace(part, findings=(*whole.findings, *part.findings)) for part in parts[:1]] + parts[1:]
-
-
-def _proven(prover: Prover, port: Port, contracts: tuple[Contract, ...], progress: Progress) -> list[Proof]:
-    """The proof of each entry that was ported."""
-    refused = [refusal(contract, prover.original.program, port) for contract in contracts]
-    wanted = [contract for contract, because in zip(contracts, refused, strict=True) if because is None]
-    proven = iter(prover.prove(wanted, progress))
-    return [
-        next(proven) if because is None else Proof(EntryOutcome(contract, because), ())
-        for contract, because in zip(contracts, refused, strict=True)
-    ]
-
-
-def _with_caveat(proof: Proof, caveat: str) -> Proof:
-    """The proof, which says what its verdict leaves out."""
-    outcome = proof.entry.outcome
-    if not isinstance(outcome, Verified):
-        return proof
-    whole = "; ".join(filter(None, (outcome.caveat, caveat)))
-    return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=whole)))
 
 
 def _entries(proofs: list[Proof], original: Side) -> tuple[EntryOutcome, ...]:

@@ -9,7 +9,7 @@ from porter.contract.confirm import confirm
 from porter.contract.contract import Contract
 from porter.contract.findings import contract_findings
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
-from porter.evaluate.doubt import misled, not_built, ran, still_open, unsound
+from porter.evaluate.doubt import misled, not_built, still_open, unsound
 from porter.evaluate.judge import Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Wrong
@@ -24,12 +24,22 @@ from porter.simt.job import BuildFailure, Built, Executable
 class Proof:
     """What came of an entry, and what was seen of the original on the way.
 
-    `ran` is False where the original never came to an end: then a smaller part of it may.
+    `damned` says that running showed the original itself to be wrong.
     """
 
     entry: EntryOutcome
     findings: tuple[Finding, ...]
-    ran: bool = True
+    damned: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether this is the verdict; False where nothing came of the original: a part of the entry may have it."""
+        return self.damned or self.compared
+
+    @property
+    def compared(self) -> bool:
+        """Whether there was something to hold the port to, or no port."""
+        return not isinstance(self.entry.outcome, NotVerified)
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,8 @@ class Prover:
         if because := unsound(reference):
             if asked := misled(reference, contract):
                 return Proof(EntryOutcome(settled, NotVerified(asked)), noted)
-            return Proof(EntryOutcome(settled, NotVerified(because)), (*noted, *reference.findings), ran(reference))
+            seen = (*noted, *reference.findings)
+            return Proof(EntryOutcome(settled, NotVerified(because)), seen, reference.damned)
         progress(f"running the port of {contract.name}")
         return self._judged(reference, execute, port, noted)
 

@@ -27,8 +27,12 @@ _CODES: Mapping[FaultKind, str] = {
     FaultKind.RESOURCE: "PORT4013",
     FaultKind.UNDEFINED: "PORT4014",
 }
+# What makes the original wrong wherever it runs.
+_DAMNING = frozenset(
+    (FaultKind.DEADLOCK, FaultKind.OUT_OF_BOUNDS, FaultKind.RACE, FaultKind.UNINITIALISED, FaultKind.LAUNCH,
+     FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
+)  # fmt: skip
 LEFT_BOUNDS = _CODES[FaultKind.OUT_OF_BOUNDS]
-UNDEFINED = _CODES[FaultKind.UNDEFINED]
 _SCHEDULE_DEPENDENT = "PORT4020"
 _UNWRITTEN = "PORT4021"
 _ROUNDING = "PORT4022"
@@ -36,7 +40,7 @@ _ROUNDING = "PORT4022"
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One observation. `unsound`: the outputs cannot be believed; the last three say what a finding is about."""
+    """One observation. `unsound`: the outputs cannot be believed; three more flags say what a finding is about."""
 
     kind: FaultKind
     text: str
@@ -45,6 +49,12 @@ class Observed:
     schedule_dependent: bool = False
     unwritten: bool = False
     rounding: bool = False
+    in_kernel: bool = False
+
+    @property
+    def damning(self) -> bool:
+        """Whether the original is wrong, rather than merely not brought to run here."""
+        return self.unsound and (self.kind in _DAMNING or (self.kind is FaultKind.CRASH and self.in_kernel))
 
     @property
     def code(self) -> str:
@@ -66,7 +76,7 @@ def observation(fault: Fault, workload: Workload, *, unsound: bool) -> Observed:
     place = f" in {fault.kernel}" if fault.kernel else ""
     times = f" ({fault.count} times)" if fault.count > 1 else ""
     text = f"{fault.kind.value}{place}: {fault.message}{times}, workload '{workload.name}'"
-    return Observed(fault.kind, text, fault.line, unsound)
+    return Observed(fault.kind, text, fault.line, unsound, in_kernel=bool(fault.kernel))
 
 
 def findings_of(observed: Iterable[Observed], source: Source) -> tuple[Finding, ...]:

@@ -50,6 +50,7 @@ class Expected:
 class Reference:
     """The original's answers. `because` is empty when they can be believed, else says why they cannot.
 
+    `damned` says that what was observed makes the original wrong, rather than merely not brought to run here.
     `complete` is False when the budget ended before every workload was examined; `seconds` of processor time were used.
     """
 
@@ -60,6 +61,7 @@ class Reference:
     complete: bool
     because: str
     seconds: float
+    damned: bool = False
 
 
 def workloads_of(contract: Contract) -> tuple[Workload, ...]:
@@ -86,6 +88,7 @@ def examine(
         complete=len(expected) == len(workloads),
         because=examiner.because() if workloads else "the contract has no workload",
         seconds=examiner.seconds,
+        damned=any(o.damning for o in examiner.observed),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from porter.catalogue import core_catalogue
 from porter.contract.draft import draft
 from porter.contract.questions import extent_question
-from porter.evaluate.doubt import misled
+from porter.evaluate.doubt import misled, still_open, unsound
 from porter.oracle.reference import Reference
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -69,3 +69,18 @@ def test_a_tensor_whose_size_is_related_to_no_other_may_be_too_small(check, open
     (contract,) = draft(parse(Source(Path("k.cu"), text)))
     because = misled(left_bounds(contract, "writes 4 bytes of `argument 0` (28 bytes) at byte 28"), contract)
     assert because.startswith("the contract is open: the source does not say how 'x' is sized") is open_
+
+
+def test_no_answer_of_the_users_helps_where_a_function_is_missing(drafted):
+    assert still_open(drafted, "check failed at line 3: x").startswith("the contract is open")
+    missing = "not defined at line 3: `f()` is defined in no file that porter was given"
+    assert still_open(drafted, missing) == f"the original does not run here: {missing}"
+
+
+@pytest.mark.parametrize(
+    ("damned", "because"),
+    [(True, "the original itself cannot be believed: why"), (False, "the original does not run here: why")],
+)
+def test_an_original_is_blamed_for_what_was_seen_to_be_wrong_alone(drafted, damned, because):
+    reference = replace(left_bounds(drafted, "why"), damned=damned)
+    assert unsound(reference) == because

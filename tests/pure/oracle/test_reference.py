@@ -173,3 +173,21 @@ def test_a_program_is_compared_by_buffers_and_prints():
 )
 def test_prints_are_compared_number_by_number(got, want, same):
     assert (compare_text(got, want) == "") is same
+
+
+@pytest.mark.parametrize(
+    ("kind", "kernel", "damned"),
+    [
+        (FaultKind.RACE, "k", True),
+        (FaultKind.OUT_OF_BOUNDS, "k", True),
+        (FaultKind.CRASH, "k", True),
+        (FaultKind.CRASH, "", False),
+        (FaultKind.TIMEOUT, "k", False),
+        (FaultKind.HOST_CHECK, "", False),
+        (FaultKind.UNDEFINED, "k", False),
+    ],
+)
+def test_an_original_that_was_not_brought_to_run_is_not_wrong_for_that(kind, kernel, damned):
+    fault = Fault(kind, "k.cu", 3, kernel, "why", fatal=True)
+    reference = examine(CONTRACT, PROGRAM, lambda job: ran(job, doubled(job), fault, finished=False))
+    assert (bool(reference.because), reference.damned) == (True, damned)

@@ -1,0 +1,112 @@
+"""From an entry whose original cannot be run down to its parts: a program, its launchers, their kernels.
+
+A `main` may read files or take too long here, a launcher may need what main sets up or another file defines, its
+contract may stay open. None of this says anything about the kernels behind it, so they are proven by themselves, and
+their verdicts say what was not compared. What running showed to be wrong is never passed over in this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+
+from porter.backend import Port
+from porter.catalogue import core_catalogue
+from porter.contract.contract import Contract, EntryKind
+from porter.contract.draft import draft, draft_each
+from porter.contract.entries import kernels_behind
+from porter.contract.usage import Usage
+from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
+from porter.evaluate.outcome import NotVerified, Verified
+from porter.evaluate.prove import Proof, Prover
+from porter.evaluate.refusal import refusal
+from porter.source.program import Function
+
+_PARTS_STAND = "PORT5001"
+_NOT_COMPARED = "{} itself could not be run here and was not compared"
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Proves entries, and where one cannot be run what stands behind it."""
+
+    prover: Prover
+    port: Port
+    options: MigrateOptions
+    progress: Progress
+
+    def proofs(self, contracts: Sequence[Contract]) -> list[Proof]:
+        """The proof of each entry, or those of its parts; an entry of a contract that the user wrote has none."""
+        proofs = self._proven(contracts)
+        if self.options.contract is not None:
+            return proofs
+        main = next((p for p in proofs if p.entry.contract.entry.kind is EntryKind.PROGRAM and not p.stands), None)
+        others = [proof for proof in proofs if proof is not main]
+        if main is None:
+            return self._with_kernels(others)
+        parts = self._with_kernels(self._proven(self._behind_main(contracts)))
+        if not any(part.compared for part in parts):
+            return proofs
+        return [*(self._part(part, main) for part in parts), *others]
+
+    def _behind_main(self, contracts: Sequence[Contract]) -> tuple[Contract, ...]:
+        """Launchers, and kernels that none of them reaches, without what has one of `contracts` for itself."""
+        known = {contract.name for contract in contracts}
+        usage = self._usage
+        drafted = draft(usage.program, sizes=self.options.sizes, whole_program=False, headers=usage.headers)
+        return tuple(contract for contract in drafted if contract.name not in known)
+
+    def _with_kernels(self, proofs: list[Proof]) -> list[Proof]:
+        """`proofs`, with kernels in the place of launchers that could not be run; all these are built at once."""
+        behind = [(proof, self._kernels_behind(proof)) for proof in proofs if not proof.stands]
+        fresh = dict.fromkeys(kernel for _, kernels in behind for kernel in kernels)
+        bare = self._proven(draft_each(self._usage, fresh, self.options.sizes))
+        proven = dict(zip(fresh, bare, strict=True))
+        fallen = [(proof, kernels) for proof, kernels in behind if any(proven[k].compared for k in kernels)]
+        parts = []
+        for kernel, part in proven.items():
+            launchers = [proof for proof, kernels in fallen if kernel in kernels]
+            parts += [reduce(self._part, launchers, part)] if launchers else []
+        kept = [proof for proof in proofs if all(proof is not launcher for launcher, _ in fallen)]
+        return [*kept, *parts]
+
+    def _kernels_behind(self, proof: Proof) -> tuple[Function, ...]:
+        """What a launcher leads to, of the kernels the user chose."""
+        chosen = set(self.options.kernels)
+        kernels = kernels_behind(self._usage, proof.entry.contract.entry.name)
+        return tuple(k for k in kernels if not chosen or chosen & {k.name, k.qualified})
+
+    def _part(self, part: Proof, whole: Proof) -> Proof:
+        """`part`, which says that `whole` was not compared, and why."""
+        outcome, contract = whole.entry.outcome, whole.entry.contract
+        assert isinstance(outcome, NotVerified)
+        functions = self._usage.program.host_functions
+        place = next((f.header for f in functions if f.qualified == contract.entry.name), None)
+        stands = core_catalogue()[_PARTS_STAND].at(place, f"{contract.name}: {outcome.because}")
+        seen = (*whole.findings, stands, *part.findings)
+        return with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name))
+
+    def _proven(self, contracts: Sequence[Contract]) -> list[Proof]:
+        """The proof of each entry that was ported."""
+        refused = [refusal(contract, self._usage.program, self.port) for contract in contracts]
+        wanted = [contract for contract, because in zip(contracts, refused, strict=True) if because is None]
+        proven = iter(self.prover.prove(wanted, self.progress))
+        return [
+            next(proven) if because is None else Proof(EntryOutcome(contract, because), ())
+            for contract, because in zip(contracts, refused, strict=True)
+        ]
+
+    @cached_property
+    def _usage(self) -> Usage:
+        original = self.prover.original
+        return Usage(original.program, tuple(header for _, header in original.headers))
+
+
+def with_caveat(proof: Proof, caveat: str) -> Proof:
+    """The proof, which says what its verdict leaves out."""
+    outcome = proof.entry.outcome
+    if not isinstance(outcome, Verified):
+        return proof
+    whole = "; ".join(filter(None, (outcome.caveat, caveat)))
+    return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=whole)))

@@ -1,0 +1,121 @@
+"""Where an entry cannot be run, what stands behind it is proven; where it is wrong, that is the verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.evaluate.migrate import migrate
+from porter.evaluate.migration import MigrateOptions, Migration
+from porter.evaluate.outcome import NotVerified, Verified
+from porter.simt.compiler import missing_compiler
+
+KERNELS = """
+#include <cstdio>
+#include <cstdlib>
+void other_file(int line);
+static int* table;
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+__global__ void thrice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 3 * x[i];
+}
+__global__ void raced(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[0] = x[i];
+}
+"""
+LAUNCHERS = """
+void misses(const float* x, float* y, int n) {
+    twice<<<(n + 255) / 256, 256>>>(x, y, n);
+    other_file(__LINE__);
+}
+void refuses(const float* x, float* y, int n) {
+    if (table == nullptr) exit(1);
+    twice<<<(n + 255) / 256, 256>>>(x, y, n);
+    thrice<<<(n + 255) / 256, 256>>>(x, y, n);
+}
+void races(const float* x, float* y, int n) { raced<<<(n + 255) / 256, 256>>>(x, y, n); }
+"""
+READS_A_FILE = """
+void refuses(const float* x, float* y, int n) {
+    if (table == nullptr) exit(1);
+    twice<<<(n + 255) / 256, 256>>>(x, y, n);
+}
+int main() {
+    char first = fgetc(fopen("weights.bin", "rb"));
+    float* x;
+    cudaMalloc(&x, first);
+    refuses(x, x, first);
+}
+"""
+RACES = """
+void launch(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
+int main() {
+    float values[4] = {1, 2, 3, 4}, *x;
+    cudaMalloc(&x, sizeof values);
+    cudaMemcpy(x, values, sizeof values, cudaMemcpyHostToDevice);
+    launch(x, x, 4);
+    raced<<<1, 4>>>(x, x, 4);
+    abort();
+}
+"""
+
+
+@pytest.fixture
+def migrated(pytestconfig, tmp_path):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+
+    def migrate_text(text: str, **options: object) -> Migration:
+        path: Path = tmp_path / "op.cu"
+        path.write_text(text)
+        cache = pytestconfig.cache.mkdir("simt")
+        (migration,) = migrate(path, MigrateOptions("maca", cache, **options), lambda _: None)
+        return migration
+
+    return migrate_text
+
+
+def outcomes(migration: Migration) -> dict[str, object]:
+    return {entry.contract.name: entry.outcome for entry in migration.entries}
+
+
+def test_kernels_stand_for_launchers_that_cannot_be_run(migrated):
+    migration = migrated(KERNELS + LAUNCHERS)
+    proven = outcomes(migration)
+    assert list(proven) == ["races", "twice", "thrice"]
+    assert isinstance(proven["twice"], Verified)
+    assert proven["twice"].caveat == (
+        "misses itself could not be run here and was not compared; "
+        "refuses itself could not be run here and was not compared"
+    )
+    assert isinstance(proven["thrice"], Verified)
+    assert "misses" not in proven["thrice"].caveat
+    reasons = [finding.message for finding in migration.findings if finding.code == "PORT5001"]
+    assert any(r.startswith("misses:") and "`other_file(int)` is defined in no file" in r for r in reasons)
+    assert any(r.startswith("refuses:") and "the program called exit(1)" in r for r in reasons)
+
+
+def test_what_running_showed_to_be_wrong_is_not_passed_over(migrated):
+    assert "race" in outcomes(migrated(KERNELS + LAUNCHERS, kernels=("raced",)))["races"].because
+    proven = outcomes(migrated(KERNELS + RACES))
+    assert list(proven) == ["main", "thrice"]
+    assert isinstance(proven["main"], NotVerified)
+    assert "race in raced" in proven["main"].because
+
+
+def test_a_program_goes_down_to_its_launchers_and_on_to_their_kernels(migrated):
+    proven = outcomes(migrated(KERNELS + READS_A_FILE))
+    assert proven["twice"].caveat == (
+        "refuses itself could not be run here and was not compared; "
+        "main itself could not be run here and was not compared"
+    )
+
+
+def test_only_chosen_kernels_stand_for_a_launcher(migrated):
+    assert list(outcomes(migrated(KERNELS + LAUNCHERS, kernels=("thrice",)))) == ["thrice"]
