@@ -32,7 +32,7 @@ def contract(kind, name):
 
 
 @pytest.mark.parametrize(
-    "kind, name, text",
+    ("kind", "name", "text"),
     [
         (EntryKind.POINTER, "f", "def f(x):\n    return 1\n"),
         (EntryKind.POINTER, "ns::f", "def f(x):\n    return 1\n"),
