@@ -51,7 +51,7 @@ def load(cx: Context, place: Place, line: int) -> Value:
     if isinstance(place.array, LocalArray):
         return locals_.load(cx, place.array, place.offset, line)
     if isinstance(place.array, SharedArray):
-        return shared.load(cx, place.array, place.offset, line)
+        return shared.load(cx, place.array, place.offset)
     columns = ((name, Slot(array, place.offset)) for name, array in place.array.fields.items())
     return Fields(place.array.element, tuple((name, load(cx, slot, line)) for name, slot in columns))
 

@@ -270,6 +270,7 @@ def compare(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
             return compare(operator, narrow[0], narrow[1], line)
     if operator not in {"==", "!="}:
         left, right = settled(left), settled(right)
+    type_ = _compared_type(left, right, type_)
     if type_ is INT and left.type is BOOL and right.constant in {0, 1}:
         return left if (operator == "!=") == (right.constant == 0) else negation(left)
     left_text, right_text = operands(left, right, type_, COMPARE + 1)
@@ -283,6 +284,17 @@ def compare(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
 
     reversible = not type_.is_float or operator in {"==", "!="}
     return replace(build(operator), opposite=build(_COMPARISONS[operator]) if reversible else None)
+
+
+def _compared_type(left: Scalar, right: Scalar, type_: Arithmetic) -> Arithmetic:
+    """The type to compare in: a small integer and a number it can hold need no `int`."""
+    for value, other in ((left, right), (right, left)):
+        small = value.carried
+        if not isinstance(small, Arithmetic) or small.is_float or small.bits >= 32 or small is BOOL:
+            continue
+        if isinstance(other.constant, int) and small.low <= other.constant <= small.high:
+            return small
+    return type_
 
 
 def _compare_pointers(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
@@ -362,8 +374,8 @@ def _interval(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) -> 
     if operator == "&":
         highs = [v.interval[1] for v in (left, right) if v.interval is not None and v.interval[0] >= 0]
         found = (0, min(highs)) if highs else None
-    elif operator == "%" and b is not None and b[0] == b[1] > 0 and a is not None and a[0] >= 0:
-        found = (0, min(a[1], b[0] - 1))
+    elif operator == "%" and b is not None and b[0] > 0 and a is not None and a[0] >= 0:
+        found = (0, min(a[1], b[1] - 1))
     elif a is None or b is None:
         return None
     elif operator == "+":

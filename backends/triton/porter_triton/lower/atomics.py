@@ -119,7 +119,7 @@ def _at_one(cx: Context, operation: str, array: SharedArray, index: Scalar, held
     before: Value = Nothing()
     if used:
         added = cx.temporary(Scalar(spread, array.element, True), "added").text
-        first = access.scalar(shared.load(cx, array, index, 0), 0)
+        first = access.scalar(shared.load(cx, array, index), 0)
         text = f"{first.within(SUM)} + tl.cumsum({added}, axis=0) - {added}"
         before = cx.temporary(Scalar(text, array.element, True, SUM), "before")
         spread = added

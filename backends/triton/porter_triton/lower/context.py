@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar, cast
 
 from porter.syntax.nodes import Call, Lambda, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
@@ -16,6 +17,8 @@ from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.places import Key, Place, Variable
 from porter_triton.lower.types import Type
 from porter_triton.lower.values import ATOM, Address, Bits, Fields, Group, Scalar, both
+
+_Node = TypeVar("_Node")
 
 
 @dataclass(slots=True)
@@ -29,6 +32,7 @@ class Decisions:
     loaded: set[str] = field(default_factory=set)  # buffers read
     scratch: set[Key] = field(default_factory=set)  # shared arrays that must lie in memory
     made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
+    rewritten: dict[object, object] = field(default_factory=dict)  # nodes made of the source's, the same in every pass
     rounds: dict[Key, frozenset[str]] = field(default_factory=dict)  # buffers written in a loop
 
     @property
@@ -107,6 +111,7 @@ class Context:
     threads: int | None = None
     padded: int | None = None
     threads_text: str = ""
+    inside: str = ""  # the mask of the block's own threads, where they are padded
     thread: str = "tid"
     coordinates: tuple[Scalar, ...] = ()
     extents: tuple[Scalar, ...] = ()
@@ -116,6 +121,7 @@ class Context:
     arrays: dict[object, Place] = field(default_factory=dict)
     changes: list[frozenset[str]] = field(default_factory=list)
     digits: dict[Digit, Scalar] = field(default_factory=dict)
+    loads: dict[str, tuple[Scalar, str]] = field(default_factory=dict)  # by pointer: what was loaded, under which mask
     copies: int = 1  # how often the code being lowered is written out already
     counts: dict[object, int] = field(default_factory=dict)
     reference: Place | None = None  # what the reference that a call returned is bound to
@@ -178,6 +184,13 @@ class Context:
         self.counts[key] = self.counts.get(key, 0) + 1
         return self.decisions.made.setdefault((key, self.counts[key]), Call(Name(name, (), line), (), line))
 
+    def rewritten(self, node: object, make: Callable[[], _Node]) -> _Node:
+        """What `make` makes of `node`: one object in all passes, for keys are identities."""
+        held = self.decisions.rewritten.setdefault((id(node), type(node)), None)
+        if held is None:
+            held = self.decisions.rewritten[id(node), type(node)] = make()
+        return cast(_Node, held)
+
     # Masks
 
     @property
@@ -222,6 +235,14 @@ class Context:
         """Note that memory is written: a load by another thread must wait for a barrier."""
         self.stored |= bases
         self.decisions.stored |= bases
+        self.loads.clear()
+
+    def loaded(self, pointer: str) -> Scalar | None:
+        """What was loaded from `pointer` already, in all lanes that run now."""
+        held = self.loads.get(pointer)
+        if held is None or (held[1] and held[1] not in {f.mask.text for f in self.frames if f.mask is not None}):
+            return None
+        return held[0]
 
     @contextmanager
     def round(self, key: Key) -> Iterator[None]:
@@ -241,17 +262,23 @@ class Context:
     def emit(self, line: Line) -> None:
         """Append a statement."""
         self.suite.nodes.append(line)
+        if line.target:
+            self.loads = {p: held for p, held in self.loads.items() if line.target not in names_in(p)}
+        elif line.effect:
+            self.loads.clear()
 
     @contextmanager
     def into(self, suite: Suite, python: bool = True) -> Iterator[None]:
         """Append what is inside to `suite`, the body of a statement of Python where `python`."""
         before, self.suite = self.suite, suite
         self.python_depth += python
+        self.loads.clear()
         try:
             yield
         finally:
             self.suite = before
             self.python_depth -= python
+            self.loads.clear()
 
     def temporary(self, value: Scalar, stem: str = "value", effect: bool = False, loads: bool = False) -> Scalar:
         """`value` under a name of its own, evaluated here."""

@@ -37,6 +37,7 @@ def begin(cx: Context) -> None:
         total = " * ".join(e.text for e in cx.extents if e.text != "1") or "1"
         mask = cx.temporary(Scalar(f"{cx.thread} < {total}", BOOL, True, COMPARE), "inside")
         cx.frames.append(Frame(mask, 0))
+        cx.inside = mask.text
 
 
 def _extent(cx: Context, axis: int) -> Scalar:

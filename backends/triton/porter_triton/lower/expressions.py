@@ -485,7 +485,8 @@ def _is_known(cx: Context, node: Expression) -> bool:
 def _choice(cx: Context, node: Choice) -> Value:
     split = known_part(cx, node.condition)
     if split is not None:
-        return _choice(cx, Choice(split[0], Choice(split[1], node.yes, node.no, node.line), node.no, node.line))
+        inner = Choice(split[1], node.yes, node.no, node.line)
+        return _choice(cx, cx.rewritten(node, lambda: Choice(split[0], inner, node.no, node.line)))
     chosen = truth(cx, node.condition)
     if chosen.constant is not None:
         return value(cx, node.yes if chosen.constant else node.no)

@@ -112,13 +112,19 @@ def _load(cx: Context, pointer: Scalar) -> Scalar:
     if pointer.bases & cx.stored:
         cx.emit(Line("tl.debug_barrier()", effect=True))
         cx.stored.clear()
+    known = cx.loaded(pointer.text)
+    assert isinstance(pointer.type, Pointer)
+    if known is not None and known.type == pointer.type.element:
+        return known
     cx.decisions.loaded |= pointer.bases
     target, mask = _aligned(cx, pointer)
     varying = pointer.varying or (mask is not None and mask.varying)
     text = f"tl.load({target}{_mask(mask)})"
     assert isinstance(pointer.type, Pointer)
     assert isinstance(pointer.type.element, Arithmetic)
-    return cx.temporary(Scalar(text, pointer.type.element, varying), loads=True)
+    value = cx.temporary(Scalar(text, pointer.type.element, varying), loads=True)
+    cx.loads[pointer.text] = (value, mask.text if mask is not None else "")
+    return value
 
 
 def with_other(cx: Context, loaded: Scalar, other: Scalar, mask: Scalar) -> Scalar | None:
@@ -200,6 +206,7 @@ def one_lane(cx: Context, pins: tuple[tuple[Digit, int], ...]) -> bool:
 
 def barrier(cx: Context) -> None:
     """`__syncthreads()`: registers need none; global memory that is both read and written does."""
+    cx.loads.clear()
     if cx.decisions.stored & cx.decisions.loaded:
         cx.emit(Line("tl.debug_barrier()", effect=True))
     cx.stored.clear()

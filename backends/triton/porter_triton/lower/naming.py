@@ -57,6 +57,11 @@ def is_temporary(name: str) -> bool:
     return _TEMPORARY.fullmatch(name) is not None
 
 
+def settled_length(text: str) -> int:
+    """The length of a text once its temporaries have their names, which may get numbers."""
+    return len(_TEMPORARY.sub(lambda found: f"{found[1]}_99", text))
+
+
 def settle(text: str) -> str:
     """Number what temporaries remain, in order, beside the names the text has."""
     taken = set(re.findall(r"[A-Za-z_]\w*\b(?!=[^=])", text))  # keywords of calls take no name

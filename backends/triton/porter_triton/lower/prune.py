@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from porter_triton.lower.emit import Branch, Comment, Leave, Line, Loop, Node, Suite, assigned, lines_of, names_in
+from porter_triton.lower.naming import settled_length
 
 _LINE_LENGTH = 88  # of statement text, which leaves room for its indentation within 100 columns
 
@@ -150,8 +151,8 @@ def _substitute(reader: Line | Branch, line: Line) -> bool:
     alone = (not before or before.endswith(("(", "[", ", ", "="))) and (not after or after[0] in ",)]")
     inner = line.text if line.level >= 11 or alone else f"({line.text})"
     longer = name.sub(lambda _: inner, text)
-    extra = len(reader.target) + 3 if isinstance(reader, Line) and reader.target else 3
-    if len(longer) + extra > _LINE_LENGTH:
+    extra = settled_length(reader.target) + 3 if isinstance(reader, Line) and reader.target else 3
+    if settled_length(longer) + extra > _LINE_LENGTH:
         return False
     if isinstance(reader, Line):
         reader.text = longer

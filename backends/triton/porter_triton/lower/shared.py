@@ -25,13 +25,13 @@ def _own(cx: Context, array: SharedArray, offset: Scalar) -> bool:
     return array.size_text == cx.threads_text or (array.size is not None and array.size == cx.padded)
 
 
-def load(cx: Context, array: SharedArray, offset: Scalar, line: int) -> Scalar:
+def load(cx: Context, array: SharedArray, offset: Scalar) -> Scalar:
     """One element a thread; one for all where the index is uniform."""
     if array.alone:
         return Scalar(array.name, array.element)
     if _own(cx, array, offset):
         return Scalar(array.name, array.element, True)
-    index = convert(settled(offset), INT, line)
+    index = settled(offset)
     if not index.varying:
         return element(array.name, index.text, array.element)
     safe = array.size is not None and index.known_within(0, array.size - 1)
@@ -114,7 +114,8 @@ def _inverse(cx: Context, array: SharedArray, offset: Scalar) -> Inverse | None:
     if pins is None or not _injective(affine):
         return None
     exact = cx.mask is not None and cx.mask.exact and set(pins) == set(cx.mask.pins)
-    return _solved(cx, array, affine, pins, masked=cx.mask is not None and not exact)
+    free = cx.mask is None or cx.mask.text == cx.inside  # a writer is a thread of the block
+    return _solved(cx, array, affine, pins, masked=not free and not exact)
 
 
 def _useful_pins(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite
-from porter_triton.lower.naming import Names
+from porter_triton.lower.naming import Names, settled_length
 
 _COLUMNS = 100
 _LEAST = 12  # shorter parts are not worth a name
@@ -16,7 +16,7 @@ def shorten(suite: Suite, names: Names, indent: int = 4) -> None:
     nodes: list[Node] = []
     for node in suite.nodes:
         if isinstance(node, Line):
-            head = len(node.target) + 3 if node.target else 0
+            head = settled_length(node.target) + 3 if node.target else 0
             nodes += _parts(node, names, _COLUMNS - indent - head)
         elif isinstance(node, Branch):
             condition = Line(node.condition)
@@ -40,8 +40,8 @@ def shorten(suite: Suite, names: Names, indent: int = 4) -> None:
 def _parts(line: Line, names: Names, room: int) -> list[Node]:
     """The line, made to fit into `room` by lines before it that compute parts of it."""
     before: list[Node] = []
-    while len(line.text) > room:
-        part = _part(line.text, len(line.text) - room)
+    while settled_length(line.text) > room:
+        part = _part(line.text, settled_length(line.text) - room)
         if part is None:
             break
         name = names.temporary("part")

@@ -247,12 +247,17 @@ def _evaluate(cx: Context, node: Evaluate) -> None:
 def _if(cx: Context, node: If) -> None:
     split = expressions.known_part(cx, node.condition)
     if split is not None:
-        inner = If(split[1], node.yes, node.no, node.constexpr, node.line)
-        node = If(split[0], Block((inner,), node.line), node.no, node.constexpr, node.line)
+        node = cx.rewritten(node, lambda: _nested(node, split))
     with cx.scope():
         condition = expressions.truth(cx, node.condition)
         no = node.no
         branch(cx, condition, lambda: block(cx, node.yes), lambda: block(cx, no) if no is not None else None)
+
+
+def _nested(node: If, condition: tuple[Expression, Expression]) -> If:
+    """`if (a && b)` as `if (a) if (b)`."""
+    inner = If(condition[1], node.yes, node.no, node.constexpr, node.line)
+    return If(condition[0], Block((inner,), node.line), node.no, node.constexpr, node.line)
 
 
 def _return(cx: Context, node: Return) -> None:
@@ -275,7 +280,7 @@ def _switch(cx: Context, node: Switch) -> None:
         cx.bind(_SWITCHED, value)
         push_target(cx, "break", node=node)
         try:
-            run(cx, _chain(node, node.cases))
+            run(cx, cx.rewritten(node, lambda: _chain(node, node.cases)))
         finally:
             cx.targets.pop()
 
