@@ -127,7 +127,7 @@ class DefinitionReader(FunctionReader):
         head = self.head(begin, body, template)
         if head is None:
             raise self.problem("this head of a function is not understood")
-        self.found.functions.append(self.function(head, body))
+        self.found.functions.append(self.function(head, body, special=self.texts[begin] == "template" and not template))
         return head.name, "template"
 
     def variables_or_prototype(self) -> str:

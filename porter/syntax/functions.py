@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from porter.source.lexer import TokenKind
@@ -86,8 +87,8 @@ class FunctionReader(StructReader):
             body_text=reading.text[opening:stop],
         )
 
-    def function(self, head: Function, body: int) -> FunctionTree:
-        """The function whose `head` is known and whose template's names are."""
+    def function(self, head: Function, body: int, *, special: bool) -> FunctionTree:
+        """The function whose `head` is known and whose template's names are; `special` for `template <>`."""
         returns = self.result(head)
         arguments = self.specialisation()
         with self.scopes.inner():
@@ -98,7 +99,16 @@ class FunctionReader(StructReader):
             initial = self.initial_values(body)
             self.at = body
             block = self.block()
-        return FunctionTree(head, returns, parameters, Block((*initial, *block.statements), block.line), arguments)
+        tree = FunctionTree(head, returns, parameters, Block((*initial, *block.statements), block.line), arguments)
+        return replace(tree, arguments=self.specialised_for(tree)) if special and not arguments else tree
+
+    def specialised_for(self, tree: FunctionTree) -> tuple[TypeName | Expression, ...]:
+        """What `template <> void f(int* x)` specialises `template <typename T> void f(T* x)` for."""
+        for general in reversed(self.found.functions):
+            told = _told(general, tree) if general.head.qualified == tree.head.qualified else ()
+            if told:
+                return told
+        return ()
 
     def result(self, head: Function) -> TypeName:
         """The type before the function's name, which comes next then; `void` for a constructor."""
@@ -154,3 +164,18 @@ class FunctionReader(StructReader):
             member = Member(Name("this", (), line), target.name, True, (), line)
             found.append(Evaluate(Assign("", member, given, line), line))
         return found
+
+
+def _told(general: FunctionTree, special: FunctionTree) -> tuple[TypeName | Expression, ...]:
+    """The template arguments of `general` with which its parameters are those of `special`; none where unsure."""
+    if len(general.parameters) != len(special.parameters):
+        return ()
+    found: list[TypeName] = []
+    for name in (t.name for t in general.head.template):
+        pairs = zip(general.parameters, special.parameters, strict=True)
+        types = [(g.type, s.type) for g, s in pairs if g.type.name == name and s.type.pointers >= g.type.pointers]
+        if not types:
+            return ()
+        wide, narrow = types[0]
+        found.append(TypeName(narrow.name, narrow.arguments, narrow.pointers - wide.pointers))
+    return tuple(found)

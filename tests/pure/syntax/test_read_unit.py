@@ -337,6 +337,11 @@ def test_function_specialisations_keep_their_arguments():
     assert unit.functions[0].arguments == (TypeName("float"),)
 
 
+def test_specialisations_tell_their_arguments_by_their_parameters():
+    unit = unit_of("template <typename T> void f(const T* x, int n) {}\ntemplate <> void f(const half* x, int n) {}")
+    assert [f.arguments for f in unit.functions] == [(), (TypeName("half"),)]
+
+
 def test_namespace_aliases_are_written_out():
     statements = body_of("__global__ void k() { namespace cg = cooperative_groups; y = cg::this_thread_block(); }")
     last = statements[1]

@@ -64,6 +64,7 @@ def binary(symbol: str, left: Code, right: Code) -> Code:
 
 def _logic(symbol: str, left: Code, right: Code) -> Code:
     """`and`, `or`; a side whose value is known decides or goes."""
+    left, right = condition(left), condition(right)
     for known, other in ((left, right), (right, left)):
         if known.constant is not None:
             decides = bool(known.constant) == (symbol == "||")
@@ -163,8 +164,16 @@ def negative(value: Code) -> Code:
     return Code(f"-{value.within(SIGN)}", value.kind, SIGN, constant, value.ctype)
 
 
+def condition(value: Code) -> Code:
+    """`value` where C++ asks for its truth: a pointer or an optional tensor is there or not."""
+    if value.kind in (Kind.POINTER, Kind.TENSOR):
+        return Code(f"{value.within(COMPARE + 1)} is not None", Kind.BOOL, COMPARE)
+    return value if value.kind is not Kind.NOTHING else truth(False)
+
+
 def negation(value: Code) -> Code:
     """`not value`."""
+    value = condition(value)
     if value.constant is not None:
         return truth(not value.constant)
     for symbol, opposite in ((" == ", " != "), (" != ", " == "), (" is not ", " is "), (" is ", " is not ")):

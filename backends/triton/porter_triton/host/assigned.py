@@ -9,13 +9,19 @@ from dataclasses import fields, is_dataclass
 from porter.syntax.nodes import (
     Assign,
     Block,
+    Break,
     Call,
     Continue,
     For,
     ForEach,
+    If,
     Member,
     Name,
+    Return,
+    Skipped,
+    Statement,
     Subscript,
+    Switch,
     Unary,
     Update,
     While,
@@ -43,6 +49,30 @@ def assigned(node: object) -> Counter[str]:
         if isinstance(target, Name):
             found[target.name] += 1
     return found
+
+
+def returns_early(body: Block) -> int:
+    """The line of a `return` in `body` behind which more of it would run; 0 where every one is the last thing done."""
+    return _early(body.statements, last=True)
+
+
+def _early(body: tuple[Statement, ...], *, last: bool) -> int:
+    steps = tuple(s for s in body if not isinstance(s, Skipped | Break))
+    for i, step in enumerate(steps):
+        ends = last and i == len(steps) - 1
+        if isinstance(step, Return) and not ends:
+            return step.line or 1
+        inner = [step] if isinstance(step, Block) else []
+        if isinstance(step, If):
+            inner = [b for b in (step.yes, step.no) if b is not None]
+        elif isinstance(step, Switch):
+            inner = [case.body for case in step.cases]
+        elif isinstance(step, For | ForEach | While):
+            inner, ends = [step.body], False
+        for block in inner:
+            if line := _early(block.statements, last=ends):
+                return line
+    return 0
 
 
 def contains_continue(body: Block) -> bool:

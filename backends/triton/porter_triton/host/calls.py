@@ -8,8 +8,8 @@ from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName
 from porter.syntax.unit import FunctionTree
 from porter_triton.host import expressions, methods
 from porter_triton.host.codes import NONE, SUCCESS, Code, Kind, integer, sequence, truth
-from porter_triton.host.instances import instance, kind_of
-from porter_triton.host.scope import Context, plain
+from porter_triton.host.instances import instance, kind_of, settled
+from porter_triton.host.scope import Context, Template, plain
 from porter_triton.host.table import table
 from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
@@ -157,6 +157,8 @@ def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
         return Code(f"torch.tensor({', '.join(_factory(arguments))})", Kind.TENSOR)
     if name == "size":
         return known.methods["size"].apply(arguments[0], arguments[1:])
+    if (own := name.rsplit("::", maxsplit=1)[-1]) in known.own:
+        return known.own[own].apply(None, arguments)
     raise Refusal(line, f"the function 'torch::{name}' is not known")
 
 
@@ -188,22 +190,39 @@ def _merged(options: Code, argument: Code) -> Code:
 def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tuple[Code, ...], line: int) -> Code:
     """A call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
     hosts = [f for f in own if f.head.space != "global"]
-    fitting = [f for f in hosts if _fits(f, arguments)]
+    explicit = tuple(settled(cx, t, line) for t in callee.template)
+    fitting = [f for f in hosts if _fits(cx, f, arguments) and (not f.arguments or _specialised(cx, f, explicit))]
     if not fitting:
         raise Refusal(line, f"no function '{callee.name}' takes these arguments")
-    target = fitting[-1]
+    target = max(fitting, key=lambda f: bool(f.arguments))
     inlined = _one_liner(cx, target, arguments)
     if inlined is not None:
         return inlined
-    template = instance(cx, target, callee.template, arguments, line)
+    template = explicit if target.arguments else instance(cx, target, callee.template, arguments, line)
     python = cx.callees.python_name(target, template)
     passed = [methods.spread(a) for a in arguments if a.kind not in (Kind.STREAM, Kind.ERROR)]
     return Code(f"{python}({', '.join(passed)})", kind_of(cx, target.returns), ctype=cx.type(target.returns))
 
 
-def _fits(function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
+def _fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
+    """Whether a function takes that many arguments, pointers where it wants pointers to that."""
     required = sum(p.default is None for p in function.parameters)
-    return required <= len(arguments) <= len(function.parameters)
+    if not required <= len(arguments) <= len(function.parameters):
+        return False
+    names = {p.name for p in function.head.template}
+    for parameter, argument in zip(function.parameters, arguments, strict=False):
+        wanted = cx.type(parameter.type)
+        if argument.kind is Kind.POINTER and argument.ctype is not None and parameter.type.name not in names:
+            given = cx.type(argument.ctype)
+            if wanted.pointers and "void" not in (wanted.name, given.name) and wanted.name != given.name:
+                return False
+    return True
+
+
+def _specialised(cx: Context, function: FunctionTree, explicit: Template) -> bool:
+    """Whether a specialisation is the one for these template arguments."""
+    own = tuple(cx.type(a) if isinstance(a, TypeName) else a for a in function.arguments)
+    return [str(a) for a in own[: len(explicit)]] == [str(a) for a in explicit]
 
 
 def _one_liner(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> Code | None:

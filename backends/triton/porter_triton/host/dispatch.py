@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from porter.resources import resource
-from porter.syntax.nodes import Call, Expression, Lambda, Name, TypeName
+from porter.syntax.nodes import Block, Call, Expression, Lambda, Name, TypeName
 from porter_triton.host import expressions, statements
 from porter_triton.host.scope import Context, plain
 from porter_triton.host.suites import Line, Suite, laid_out
 from porter_triton.refusal import Refusal
+
+Translate = Callable[[Context, Block], None]
 
 _DISPATCH = re.compile(r"AT_DISPATCH_(?:CASE_)?(?P<group>[A-Z_]+?)(?:_AND(?P<more>\d?))?$")
 
@@ -27,8 +29,8 @@ def is_dispatch(name: str) -> bool:
     return name.startswith("AT_DISPATCH_")
 
 
-def dispatch(cx: Context, node: Call) -> None:
-    """Emit the branches of `AT_DISPATCH_*(dtype, "name", [&] { ... })`."""
+def dispatch(cx: Context, node: Call, *, returns: bool = False) -> None:
+    """Emit the branches of `AT_DISPATCH_*(dtype, "name", [&] { ... })`; `returns` is that it stands behind `return`."""
     assert isinstance(node.callee, Name)
     if node.callee.name == "AT_DISPATCH_SWITCH":
         subject, _, *rest = node.arguments
@@ -36,7 +38,8 @@ def dispatch(cx: Context, node: Call) -> None:
     else:
         types, subject, name, body = _parts(node)
         cases = [(t, name, body) for t in types]
-    _branches(cx, expressions.expression(cx, subject).text, cases, node.line)
+    translate = statements.block if returns else statements.inlined
+    _branches(cx, expressions.expression(cx, subject).text, cases, translate, node.line)
 
 
 def _parts(node: Call) -> tuple[list[TypeName], Expression, str, Lambda]:
@@ -77,13 +80,15 @@ def _types(name: str, more: tuple[Expression, ...] | list[Expression], line: int
     return [TypeName(n) for n in dict.fromkeys(names) if "complex" not in n and "Float8" not in n]
 
 
-def _branches(cx: Context, subject: str, cases: list[tuple[TypeName, str, Lambda]], line: int) -> None:
+def _branches(
+    cx: Context, subject: str, cases: list[tuple[TypeName, str, Lambda]], translate: Translate, line: int
+) -> None:
     """One branch for each different text; dtypes for which a kernel cannot be lowered are refused when it runs."""
     texts: dict[str, tuple[list[str], list[Line | Suite]]] = {}
     refusals: list[Refusal] = []
     for type_, name, body in cases:
         try:
-            lines = _instance(cx, type_, name, body)
+            lines = _instance(cx, type_, name, body, translate)
         except Refusal as refusal:
             refusals.append(refusal)
             continue
@@ -103,15 +108,12 @@ def _branches(cx: Context, subject: str, cases: list[tuple[TypeName, str, Lambda
     cx.body.append(Suite("else:", [Line(_unsupported(subject))]))
 
 
-def _instance(cx: Context, type_: TypeName, name: str, body: Lambda) -> list[Line | Suite]:
+def _instance(cx: Context, type_: TypeName, name: str, body: Lambda, translate: Translate) -> list[Line | Suite]:
     """The statements of the body for one type."""
-    changes = dict(cx.changes)
-    with cx.suite("case:") as suite:
+    with cx.aside() as lines:
         cx.bind(name, type_)
-        statements.block(cx, body.body)
-    cx.body.pop()
-    cx.changes = changes
-    return suite.body
+        translate(cx, body.body)
+    return lines
 
 
 def _is(subject: str, dtypes: list[str]) -> str:

@@ -24,7 +24,7 @@ from porter.syntax.nodes import (
     Variable,
 )
 from porter_triton.host import calls, methods, runtime
-from porter_triton.host.arithmetic import added, binary, negation, negative
+from porter_triton.host.arithmetic import added, binary, condition, negation, negative
 from porter_triton.host.codes import (
     CONDITIONAL,
     NONE,
@@ -227,6 +227,8 @@ def _binary(cx: Context, node: Binary) -> Code:
         raise Refusal(node.line, "a pointer can only be moved forward")
     if Kind.DEVICE in (left.kind, right.kind) and node.operator in ("==", "!="):
         return truth(node.operator == "==") if '"' in left.text + right.text else _compared(node.operator, left, right)
+    if node.operator in ("/", "%") and Kind.OTHER in (left.kind, right.kind):
+        raise Refusal(node.line, "it is not known whether this division is one of integers")
     if node.operator == ",":
         raise Refusal(node.line, "the comma operator has no counterpart in Python")
     if node.operator in ("+", "-"):
@@ -239,13 +241,13 @@ def _compared(symbol: str, left: Code, right: Code) -> Code:
 
 
 def _choice(cx: Context, node: Choice) -> Code:
-    condition = expression(cx, node.condition)
-    if condition.constant is not None:
-        return expression(cx, node.yes if condition.constant else node.no)
+    asked = condition(expression(cx, node.condition))
+    if asked.constant is not None:
+        return expression(cx, node.yes if asked.constant else node.no)
     yes, no = expression(cx, node.yes), expression(cx, node.no)
-    if no.kind is Kind.NOTHING and condition.text == f"{yes.text} is not None":
+    if no.kind is Kind.NOTHING and asked.text == f"{yes.text} is not None":
         return yes
-    text = f"{yes.within(CONDITIONAL + 1)} if {condition.within(CONDITIONAL + 1)} else {no.text}"
+    text = f"{yes.within(CONDITIONAL + 1)} if {asked.within(CONDITIONAL + 1)} else {no.text}"
     kind = yes.kind if yes.kind not in (Kind.NOTHING, Kind.INT) else no.kind
     return Code(text, kind, CONDITIONAL, ctype=yes.ctype or no.ctype)
 
@@ -288,8 +290,11 @@ def _subscript(cx: Context, node: Subscript) -> Code:
     if owner.kind is Kind.SEQUENCE and owner.parts and index.constant is not None:
         return owner.parts[int(index.constant)]
     if owner.kind is Kind.SEQUENCE:
-        is_sizes = owner.text.endswith((".shape", ".stride()"))
-        return Code(f"{owner.text}[{index.text}]", Kind.INT if is_sizes else element_kind(owner))
+        text = f"{owner.text}[{index.text}]"
+        if owner.text.endswith((".shape", ".stride()")):
+            return Code(text, Kind.INT)
+        inner = owner.ctype.arguments[0] if owner.ctype is not None and owner.ctype.arguments else None
+        return Code(text, element_kind(owner), ctype=inner if isinstance(inner, TypeName) else None)
     if owner.kind is Kind.TENSOR:
         return Code(f"{owner.text}[{index.text}]", Kind.TENSOR)
     if owner.kind is Kind.POINTER:
@@ -300,9 +305,10 @@ def _subscript(cx: Context, node: Subscript) -> Code:
 def element_kind(owner: Code) -> Kind:
     """What the elements of a `std::vector` or array are."""
     inner = owner.ctype.arguments[0] if owner.ctype is not None and owner.ctype.arguments else None
-    if isinstance(inner, TypeName) and plain(inner.name) == "Tensor":
+    name = plain(inner.name) if isinstance(inner, TypeName) else ""
+    if name == "Tensor" or (owner.ctype is not None and plain(owner.ctype.name) == "TensorList"):
         return Kind.TENSOR
-    return Kind.INT
+    return Kind.SEQUENCE if name == "vector" else Kind.FLOAT if name in ("float", "double") else Kind.INT
 
 
 def braces(cx: Context, node: Braces) -> Code:

@@ -36,7 +36,9 @@ class Hosts:
         found = [f for f in self._unit.named(name) if f.head.space in ("host", "host device")]
         if not found:
             raise Refusal(0, f"the source defines no host function '{name}'")
-        return self.python_name(found[-1], template)
+        exact = [f for f in found if f.arguments and f.arguments == template]
+        general = [f for f in found if not f.arguments]
+        return self.python_name((exact or general or found)[-1], template)
 
     def python_name(self, function: FunctionTree, template: Template) -> str:
         """The Python name of an instance of `function`, translated on demand; raises `Refusal`."""

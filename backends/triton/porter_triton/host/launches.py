@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from porter.syntax.nodes import Call, Launch, Name, Variable
+from porter.syntax.unit import FunctionTree
 from porter_triton.host import expressions
 from porter_triton.host.assigned import walk
 from porter_triton.host.codes import Code, Kind, integer
@@ -21,7 +22,7 @@ _AXES = ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")
 def launch(cx: Context, node: Launch) -> None:
     """Emit the launch."""
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
-    first = cx.kernels.tree(node.kernel.name, ())
+    first = _meant(cx, node, len(arguments))
     template = instance(cx, first, node.kernel.template, arguments, node.line)
     grid, block = (
         extents(expressions.expression(cx, node.grid)),
@@ -45,6 +46,17 @@ def launch(cx: Context, node: Launch) -> None:
         cx.emit(_on_one_line(call(lowered, text, "")))
     except Refusal as refusal:
         raise Refusal(refusal.line or node.line, refusal.reason) from None
+
+
+def _meant(cx: Context, node: Launch, count: int) -> FunctionTree:
+    """The kernel launched, where only one of that name can be."""
+    found = [f for f in cx.unit.named(node.kernel.name) if f.head.space == "global" and not f.arguments]
+    if (
+        len({f.head.body_text for f in found if len(f.parameters) >= count}) > 1
+        or len({len(f.parameters) for f in found}) > 1
+    ):
+        raise Refusal(node.line, f"several kernels are called '{node.kernel.name}'")
+    return cx.kernels.tree(node.kernel.name, ())
 
 
 def _constants(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, str]:

@@ -63,6 +63,7 @@ class Context:
     tensor: str = ""
     lengths: dict[str, str] = field(default_factory=dict)  # of the rows of elements allocated here
     constants: dict[str, str] = field(default_factory=dict)  # tensors for `__constant__` variables, by these
+    inlined: int = 0  # lambdas around, whose `return` is not the function's
     depth: int = 0  # of Python's suites
 
     def find(self, name: str) -> Binding | None:
@@ -109,6 +110,17 @@ class Context:
             self.body = outer
             self.body.append(under)
 
+    @contextmanager
+    def aside(self) -> Iterator[list[Line | Suite]]:
+        """Statements that nobody gets yet: after the `with`, refused or not, all else is as before."""
+        kept = self.body, self.depth, self.inlined, list(self.blocks), dict(self.changes), dict(self.lengths)
+        self.body, self.depth = [], self.depth + 1
+        try:
+            with self.scope():
+                yield self.body
+        finally:
+            self.body, self.depth, self.inlined, self.blocks, self.changes, self.lengths = kept
+
     def settle(self, name: str, constant: float) -> None:
         """Note the value of a variable from its last assignment on, where that is sure to be reached."""
         meaning = self.find(name)
@@ -119,8 +131,10 @@ class Context:
                 scope[name] = replace(meaning, constant=constant)
 
     def emit(self, text: str, defines: str = "") -> None:
-        """Add a statement."""
-        self.body.append(Line(text, defines))
+        """Add a statement; `defines` is the variable it sets, if that is all it does."""
+        called = set(re.findall(r"(\w+)\(", text))
+        pure = not any(name in self.taken or name.endswith("_") for name in called)
+        self.body.append(Line(text, defines if pure else ""))
 
     def changes_of(self, name: str) -> int:
         """How often the block being translated sets the source's variable `name`, declared here, again."""
@@ -153,6 +167,8 @@ class Context:
                 name = meaning
             elif name.name in BUILT_IN:
                 break
+            elif (inner := self._member_type(name)) is not None:
+                name = inner
             else:
                 aliases = [a for a in self.unit.aliases if a.name == name.name.split("::")[-1] and not a.template]
                 if not aliases:
@@ -161,6 +177,21 @@ class Context:
             pointers += name.pointers
         arguments = tuple(self.type(a) if isinstance(a, TypeName) else a for a in name.arguments)
         return TypeName(name.name, arguments, pointers, const or name.const)
+
+    def _member_type(self, name: TypeName) -> TypeName | None:
+        """What `A<T>::Type` is: of the specialisation for `T`, else of the template with `T` in its place."""
+        owner, _, member = name.name.rpartition("::")
+        structs = self.unit.struct(owner) if owner else ()
+        given = tuple(self.type(a) if isinstance(a, TypeName) else a for a in name.arguments)
+        for struct in sorted(structs, key=lambda s: not s.arguments):
+            if struct.arguments and tuple(map(str, struct.arguments)) != tuple(map(str, given)):
+                continue
+            bound = {t.name: a for t, a in zip(struct.template, given, strict=False)}
+            for alias in struct.aliases:
+                meant = bound.get(alias.type.name, alias.type)
+                if alias.name == member and isinstance(meant, TypeName):
+                    return meant
+        return None
 
     def built_in(self, name: TypeName) -> Type | None:
         """The arithmetic or vector type `name` is; None for any other."""

@@ -36,6 +36,8 @@ from porter.syntax.nodes import (
     While,
 )
 from porter_triton.host import expressions, loops
+from porter_triton.host.arithmetic import condition
+from porter_triton.host.assigned import returns_early
 from porter_triton.host.checks import check, message
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.dispatch import dispatch, is_dispatch
@@ -59,6 +61,15 @@ def block(cx: Context, node: Block) -> None:
             if isinstance(item, Return | Throw | Break | Continue):
                 break
     cx.blocks.pop()
+
+
+def inlined(cx: Context, body: Block) -> None:
+    """The body of a lambda in the place of its call."""
+    if line := returns_early(body):
+        raise Refusal(line, "a lambda that returns early has no counterpart in place")
+    cx.inlined += 1
+    block(cx, body)
+    cx.inlined -= 1
 
 
 def statement(cx: Context, node: Statement) -> None:
@@ -139,7 +150,7 @@ def call(cx: Context, node: Call) -> None:
     """A call as a statement."""
     callee = node.callee
     if isinstance(callee, Lambda):
-        block(cx, callee.body)
+        inlined(cx, callee.body)
         return
     name = callee.name if isinstance(callee, Name) else ""
     meaning = cx.find(name) if name else None
@@ -181,7 +192,7 @@ def _closure(cx: Context, meaning: Closure, node: Call) -> None:
     with cx.scope():
         for parameter, argument in zip(meaning.node.parameters, node.arguments, strict=True):
             cx.bind(parameter.name, expressions.expression(cx, argument))
-        block(cx, meaning.node.body)
+        inlined(cx, meaning.node.body)
 
 
 def assign(cx: Context, node: Assign) -> None:
@@ -232,16 +243,16 @@ def _target(cx: Context, node: Expression) -> Code:
 
 def branch(cx: Context, node: If, word: str = "if") -> None:
     """`if` and `else`; a condition whose value is known leaves one of them."""
-    condition = expressions.expression(cx, node.condition)
-    if condition.constant is not None:
-        chosen = node.yes if condition.constant else node.no
+    asked = condition(expressions.expression(cx, node.condition))
+    if asked.constant is not None:
+        chosen = node.yes if asked.constant else node.no
         if word == "elif":
             with cx.suite("else:"):
                 _maybe(cx, chosen)
         else:
             _maybe(cx, chosen)
         return
-    with cx.suite(f"{word} {condition.text}:"):
+    with cx.suite(f"{word} {asked.text}:"):
         block(cx, node.yes)
     if node.no is None:
         return
@@ -328,13 +339,17 @@ def _ends(body: tuple[Statement, ...]) -> bool:
 
 
 def give_back(cx: Context, node: Return) -> None:
-    """`return value`."""
+    """`return value`; in a lambda that stands in the place of its call only what the value does."""
     value = node.value
+    if cx.inlined:
+        if isinstance(value, Call | Launch):
+            evaluate(cx, value)
+        return
     if value is None:
         cx.emit("return")
         return
     if isinstance(value, Call) and isinstance(value.callee, Name) and is_dispatch(value.callee.name):
-        dispatch(cx, value)
+        dispatch(cx, value, returns=True)
         return
     if isinstance(value, Call) and isinstance(value.callee, Lambda):
         block(cx, value.callee.body)

@@ -26,7 +26,7 @@ class Rule:
         for i, argument in enumerate(arguments, 1):
             text = text.replace(f"{{{i}}}", argument.text)
         kind = Kind(self.gives) if self.gives != "same" else _widest(arguments)
-        binds = COMPARE if " is not " in self.text else PRODUCT if " / " in self.text else ATOM
+        binds = COMPARE if " is not " in self.text or " < " in self.text else PRODUCT if " / " in self.text else ATOM
         return Code(text, kind, binds, ctype=arguments[0].ctype if self.gives == "same" and arguments else None)
 
 
@@ -36,6 +36,7 @@ class Table:
 
     methods: Mapping[str, Rule]
     numbers: Mapping[str, Rule]
+    own: Mapping[str, Rule]
     same_methods: frozenset[str]
     functions: frozenset[str]
     from_sizes: frozenset[str]
@@ -56,6 +57,7 @@ def table() -> Table:
     return Table(
         methods=_rules(raw["methods"]),
         numbers=_rules(raw["numbers"]),
+        own=_rules(raw["own"]),
         same_methods=_words(raw["same"]["tensor"]),
         functions=_words(raw["functions"]["tensor"]),
         from_sizes=_words(raw["factories"]["sizes"]),
