@@ -149,6 +149,52 @@ def test_host_functions_that_are_called_come_first():
     assert "add[(triton.cdiv(n, 64),)](y, x, n, BLOCK_SIZE=64, num_warps=1)" in found
 
 
+def test_a_return_leaves_only_the_lambda_it_stands_in():
+    found = body(
+        "[&] { switch (m) { case 1: return [&] { add<<<1, 32>>>(y, x, n); }(); } }(); add<<<2, 32>>>(y, x, n);"
+    )
+    assert "return" not in found
+    assert found.index("add[(1,)]") < found.index("add[(2,)]")
+
+
+def test_a_lambda_that_returns_early_is_refused():
+    with pytest.raises(Refusal, match="returns early"):
+        body("[&] { if (m) return; add<<<1, 32>>>(y, x, n); }(); add<<<2, 32>>>(y, x, n);")
+
+
+def test_pointers_are_there_or_not():
+    found = body("if (x && !y) add<<<1, 32>>>(y, x, n);")
+    assert found.startswith("if x is not None and y is None:")
+
+
+def test_results_nobody_reads_still_come_about():
+    found = translated("""
+        int g(float* y, float* x, int n) { add<<<1, 32>>>(y, x, n); return n; }
+        void f(float* y, float* x, int n) { int unused = g(y, x, n); }""")
+    assert found.endswith("unused = g(y, x, n)")
+
+
+def test_overloads_are_told_by_what_pointers_point_to():
+    found = translated("""
+        void g(float* y, int n) { add<<<1, 32>>>(y, y, n); }
+        void g(int* y, int n) { add<<<2, 32>>>((float*)y, (float*)y, n); }
+        void f(float* y, int n) { g(y, n); }""")
+    assert "add[(1,)]" in found
+    assert "add[(2,)]" not in found
+
+
+def test_constants_of_the_device_come_from_the_launcher():
+    found = translated("""
+        __constant__ float weights[4];
+        __global__ void weigh(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] *= weights[threadIdx.x]; }
+        void f(float* y, const float* w) {
+          cudaMemcpyToSymbol(weights, w, 4 * sizeof(float));
+          weigh<<<1, 32>>>(y, 4);
+        }""")
+    assert "weights = w.view(-1)[:4].to(y.device)" in found
+    assert "weigh[(1,)](y, 4, weights, " in found
+
+
 def test_instances_of_a_template_are_told_by_their_arguments():
     found = translated("""
         template <typename T, int THREADS> void launch(T* y, const T* x, int n) {
