@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from porter.syntax.nodes import Expression, Literal, TypeName
 from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.lift import Applied, lift
 from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
 from porter_triton.refusal import Refusal
 
@@ -34,10 +36,19 @@ class Kernels:
 
     def _lower(self, name: str, info: LaunchInfo) -> LoweredKernel | Refusal:
         try:
-            lowered = lower_kernel(self._unit, self.tree(name, info.template), info)
+            lowered = self._lifted(self.tree(name, info.template), info)
         except Refusal as refusal:
             return refusal
         return self._by_text.setdefault(lowered.text, self._numbered(lowered))
+
+    def _lifted(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
+        """The kernel in Triton's own words where a rule has some; literally where what they make of it is refused."""
+        x, y, z = (extent.value for extent in info.block)
+        lifted = lift(self._unit, tree, (x, y, z), _numbers(tree, info))
+        if lifted.applied:
+            with suppress(Refusal):
+                return _annotated(lower_kernel(lifted.unit, lifted.kernel, info), lifted.applied)
+        return lower_kernel(self._unit, tree, info)
 
     def tree(self, name: str, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
         """The kernel meant, an explicit specialisation only for its own arguments; raises `Refusal` for no kernel."""
@@ -53,6 +64,23 @@ class Kernels:
             return kernel
         name = f"{kernel.name}__{count}"
         return replace(kernel, name=name, text=kernel.text.replace(f"def {kernel.name}(", f"def {name}(", 1))
+
+
+def _annotated(kernel: LoweredKernel, applied: tuple[Applied, ...]) -> LoweredKernel:
+    """The kernel, whose body begins with what was lifted."""
+    notes = "".join(f"    # lifted: {a.rule}, {_lines(a)}\n" for a in dict.fromkeys(applied))
+    head, body = kernel.text.split("):\n", maxsplit=1)
+    return replace(kernel, text=f"{head}):\n{notes}{body}")
+
+
+def _lines(applied: Applied) -> str:
+    return f"lines {applied.first}-{applied.last}" if applied.last > applied.first else f"line {applied.first}"
+
+
+def _numbers(tree: FunctionTree, info: LaunchInfo) -> tuple[tuple[str, int], ...]:
+    """The template parameters that are integers, with their values."""
+    given = zip(tree.head.template, info.template, strict=False)
+    return tuple((p.name, a.value) for p, a in given if isinstance(a, Literal) and type(a.value) is int)
 
 
 def template_argument(text: str) -> TypeName | Literal:

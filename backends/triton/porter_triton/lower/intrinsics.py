@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from porter.syntax.nodes import Call, Member, Name, TypeName
+from porter_triton.lift import emit
 from porter_triton.lower import access, atomics, calls, expressions, groups, memory, resolve, table, views, warp
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import Held, Memory, Place
@@ -40,6 +41,8 @@ _FLOATS = {
 def call(cx: Context, callee: Name, node: Call) -> Value | None:
     """The value of a call of a function of CUDA's; None for an unknown one."""
     plain = callee.name.rsplit("::", maxsplit=1)[-1]
+    if callee.name.startswith("porter::"):
+        return emit.call(cx, plain, node)
     if plain in _BARRIERS:
         memory.barrier(cx)
         return Nothing()
