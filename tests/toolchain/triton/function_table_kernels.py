@@ -1,4 +1,4 @@
-"""Runs or compiles the kernels `function_table` wrote: `function_table_kernels.py run|compile FOLDER COUNTS`."""
+"""Runs or compiles the kernels of `function_table`: `function_table_kernels.py run|native|compile FOLDER COUNTS`."""
 
 import json
 import os
@@ -21,13 +21,22 @@ def run(counts):
 
     correct()
     np.seterr(all="ignore")
+    execute(counts, "cpu")
+
+
+def native(counts):
+    """Each kernel on the device that is here."""
+    execute(counts, "cuda")
+
+
+def execute(counts, device):
     held = np.load(FOLDER / "inputs.npz")
-    given = [torch.from_numpy(held[t]).view(_dtype(t)) for t in counts]
-    results = [torch.zeros(n * held["int32"].shape[1], dtype=_dtype(t)) for t, n in counts.items()]
+    given = [torch.from_numpy(held[t]).view(_dtype(t)).to(device) for t in counts]
+    results = [torch.zeros(n * held["int32"].shape[1], dtype=_dtype(t), device=device) for t, n in counts.items()]
     for kernel in _kernels():
         kernel[(1,)](*given, *results)
     bits = {
-        t: (r.view(torch.int16) if r.dtype == torch.bfloat16 else r).numpy()
+        t: (r.view(torch.int16) if r.dtype == torch.bfloat16 else r).cpu().numpy()
         for t, r in zip(counts, results, strict=True)
     }
     np.savez(FOLDER / "values.npz", **bits)
@@ -56,4 +65,4 @@ def _kernels():
 
 
 if __name__ == "__main__":
-    {"run": run, "compile": compile_all}[sys.argv[1]](json.loads(sys.argv[3]))
+    {"run": run, "native": native, "compile": compile_all}[sys.argv[1]](json.loads(sys.argv[3]))
