@@ -55,7 +55,7 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
                 place = f"workload '{expected.workload.name}'{_at(candidate)}"
                 broken = _broken(run, excused)
                 if broken is not None:
-                    return Crashed(f"{_describe(broken)} ({place})", tuple(checked))
+                    return _stopped(broken, candidate, place, checked)
                 launched = launched or bool(run.launches)
                 caveat = caveat or _unseen(reference.contract, run)
                 check = _check(reference.contract, expected, run, candidate.warp_size)
@@ -65,6 +65,13 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
     if not launched:
         return NotVerified("no workload makes it launch a kernel")
     return _compiled(candidates, Verified(tuple(checked), caveat))
+
+
+def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Checked]) -> Crashed | NotVerified:
+    """What a run that did not come to its end means: an interpreter may only be too slow for it."""
+    if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
+        return NotVerified(f"the port is too slow to be interpreted here ({place}); smaller sizes: --size")
+    return Crashed(f"{_describe(broken)} ({place})", tuple(checked))
 
 
 def _at(candidate: Candidate) -> str:

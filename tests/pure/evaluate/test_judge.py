@@ -149,3 +149,13 @@ def test_what_is_wrong_is_not_compiled():
     outcome = judge(REFERENCE, (Candidate(None, lambda job: changed(job, 1, np.zeros_like), never),))
     assert isinstance(outcome, Wrong)
     assert outcome.because.endswith("(workload 'tiny')")
+
+
+def test_an_interpreter_may_be_too_slow_where_a_port_of_its_own_speed_hangs():
+    late = Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)
+
+    def endless(_):
+        return Run(False, 1, (), (), (), (), (), (late,), "", "", 20.0)
+
+    assert isinstance(judge(REFERENCE, (Candidate(64, endless),)), Crashed)
+    assert isinstance(judge(REFERENCE, (Candidate(None, endless),)), NotVerified)
