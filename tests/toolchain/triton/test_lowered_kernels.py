@@ -4,16 +4,17 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from porter_triton.device.source import helper_source
-from porter_triton.lower import Dimension, LaunchInfo, ParameterKind, lower_kernel
 
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
+from porter_triton.device.source import helper_source
+from porter_triton.lower import Dimension, LaunchInfo, ParameterKind, lower_kernel
 
 ROOT = Path(__file__).parent
 RNG = np.random.default_rng(7)
@@ -54,7 +55,7 @@ CSR = np.array([0, 3, 3, 10, 11, 40], np.int32)
 def _partial(values, limit):
     """What `broken_sums` adds up of each row."""
     sums = []
-    for start, end in zip(CSR[:-1], CSR[1:], strict=True):
+    for start, end in pairwise(CSR):
         total = np.float32(0)
         for v in values[start:end]:
             if v < -1:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import black
 import pytest
-from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
 
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
+from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
 
 CASES = Path(__file__).parent
 SOURCES = sorted(CASES.glob("*.cu"))
