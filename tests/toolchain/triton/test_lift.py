@@ -15,8 +15,8 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.device.source import helper_source
-from porter_triton.lift import emit, lift
-from porter_triton.lower import Dimension, LaunchInfo, ParameterKind, atomics, lower_kernel
+from porter_triton.lift import lift
+from porter_triton.lower import Dimension, LaunchInfo, ParameterKind, lower_kernel
 from tests.pure.triton.lift_sources import LIFTED, source
 
 _INFO = LaunchInfo((Dimension(128, "BLOCK_SIZE"), Dimension(1), Dimension(1)), shared_bytes=1024)
@@ -27,19 +27,16 @@ _KINDS = {ParameterKind.BLOCK, ParameterKind.THREADS}
 def module():
     """`literal_N` and `lifted_N` for each case, as the text of a Python module."""
     kernels, helpers, table = [], set(), []
-    with pytest.MonkeyPatch.context() as patch:
-        before = atomics.call
-        patch.setattr(atomics, "call", lambda cx, name, node: emit.call(cx, name, node) or before(cx, name, node))
-        for number, (_, _, head, body) in enumerate(LIFTED):
-            unit = read_unit(parse(Source(Path("k.cu"), source(head, body))))
-            (kernel,) = unit.kernels
-            lifted = lift(unit, kernel, (128, 1, 1))
-            for name, made in (("literal", (unit, kernel)), ("lifted", (lifted.unit, lifted.kernel))):
-                lowered = lower_kernel(*made, _INFO)
-                constants = {p.name: 128 for p in lowered.parameters if p.kind in _KINDS}
-                kernels.append(lowered.text.replace("def k(", f"def {name}_{number}("))
-                helpers |= set(lowered.helpers)
-                table.append(f'    "{name}_{number}": ({name}_{number}, {constants}),')
+    for number, (_, _, head, body) in enumerate(LIFTED):
+        unit = read_unit(parse(Source(Path("k.cu"), source(head, body))))
+        (kernel,) = unit.kernels
+        lifted = lift(unit, kernel, (128, 1, 1))
+        for name, made in (("literal", (unit, kernel)), ("lifted", (lifted.unit, lifted.kernel))):
+            lowered = lower_kernel(*made, _INFO)
+            constants = {p.name: 128 for p in lowered.parameters if p.kind in _KINDS}
+            kernels.append(lowered.text.replace("def k(", f"def {name}_{number}("))
+            helpers |= set(lowered.helpers)
+            table.append(f'    "{name}_{number}": ({name}_{number}, {constants}),')
     parts = ["import triton\nimport triton.language as tl", helper_source(helpers), *kernels]
     return "\n\n\n".join([*parts, "KERNELS = {\n" + "\n".join(table) + "\n}"]) + "\n"
 
