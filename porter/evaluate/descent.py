@@ -18,8 +18,8 @@ from porter.contract.draft import draft, draft_each
 from porter.contract.entries import kernels_behind
 from porter.contract.usage import Usage
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
-from porter.evaluate.outcome import NotVerified, Verified
-from porter.evaluate.prove import Proof, Prover
+from porter.evaluate.outcome import NotVerified
+from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.refusal import refusal
 from porter.source.program import Function
 
@@ -42,13 +42,11 @@ class Descent:
         if self.options.contract is not None:
             return proofs
         main = next((p for p in proofs if p.entry.contract.entry.kind is EntryKind.PROGRAM and not p.stands), None)
-        others = [proof for proof in proofs if proof is not main]
         if main is None:
-            return self._with_kernels(others)
-        parts = self._with_kernels(self._proven(self._behind_main(contracts)))
-        if not any(part.compared for part in parts):
-            return proofs
-        return [*(self._part(part, main) for part in parts), *others]
+            return self._with_kernels(proofs)
+        others = [proof for proof in proofs if proof is not main]
+        parts = self._with_kernels([*self._proven(self._behind_main(contracts)), *others])
+        return [self._part(part, main) for part in parts] if any(part.compared for part in parts) else proofs
 
     def _behind_main(self, contracts: Sequence[Contract]) -> tuple[Contract, ...]:
         """Launchers, and kernels that none of them reaches, without what has one of `contracts` for itself."""
@@ -60,16 +58,17 @@ class Descent:
     def _with_kernels(self, proofs: list[Proof]) -> list[Proof]:
         """`proofs`, with kernels in the place of launchers that could not be run; all these are built at once."""
         behind = [(proof, self._kernels_behind(proof)) for proof in proofs if not proof.stands]
-        fresh = dict.fromkeys(kernel for _, kernels in behind for kernel in kernels)
-        bare = self._proven(draft_each(self._usage, fresh, self.options.sizes))
-        proven = dict(zip(fresh, bare, strict=True))
-        fallen = [(proof, kernels) for proof, kernels in behind if any(proven[k].compared for k in kernels)]
-        parts = []
-        for kernel, part in proven.items():
-            launchers = [proof for proof, kernels in fallen if kernel in kernels]
-            parts += [reduce(self._part, launchers, part)] if launchers else []
-        kept = [proof for proof in proofs if all(proof is not launcher for launcher, _ in fallen)]
-        return [*kept, *parts]
+        known = {p.entry.contract.entry.name: p for p in proofs if p.entry.contract.entry.kind is EntryKind.KERNEL}
+        kernels = dict.fromkeys(kernel for _, reached in behind for kernel in reached)
+        fresh = [kernel for kernel in kernels if kernel.qualified not in known]
+        bare = dict(zip(fresh, self._proven(draft_each(self._usage, fresh, self.options.sizes)), strict=True))
+        proven = {kernel: bare.get(kernel) or known[kernel.qualified] for kernel in kernels}
+        fallen = [(launcher, reached) for launcher, reached in behind if any(proven[k].compared for k in reached)]
+        wholes = {k: [launcher for launcher, reached in fallen if k in reached] for k in kernels}
+        parts = [(proven[k], launchers) for k, launchers in wholes.items() if launchers]
+        replaced = {id(proof) for proof, _ in (*fallen, *parts)}
+        kept = [proof for proof in proofs if id(proof) not in replaced]
+        return [*kept, *(reduce(self._part, launchers, part) for part, launchers in parts)]
 
     def _kernels_behind(self, proof: Proof) -> tuple[Function, ...]:
         """What a launcher leads to, of the kernels the user chose."""
@@ -101,12 +100,3 @@ class Descent:
     def _usage(self) -> Usage:
         original = self.prover.original
         return Usage(original.program, tuple(header for _, header in original.headers))
-
-
-def with_caveat(proof: Proof, caveat: str) -> Proof:
-    """The proof, which says what its verdict leaves out."""
-    outcome = proof.entry.outcome
-    if not isinstance(outcome, Verified):
-        return proof
-    whole = "; ".join(filter(None, (outcome.caveat, caveat)))
-    return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=whole)))

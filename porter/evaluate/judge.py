@@ -31,12 +31,14 @@ _SERIOUS = frozenset(
 class Candidate:
     """The port at one warp width, ready to run; `warp_size` is None where what executes it knows no warps.
 
+    `failure` is why it was built without its host functions, if it was.
     `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
     """
 
     warp_size: int | None
     execute: Execute
     compiled: Callable[[], tuple[str, ...] | NotBuilt] = tuple
+    failure: NotBuilt | None = None
 
 
 def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:

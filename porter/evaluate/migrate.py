@@ -15,10 +15,10 @@ from porter.contract.toml import loads
 from porter.contract.usage import Usage
 from porter.errors import InputError
 from porter.evaluate.bench import bench
-from porter.evaluate.descent import Descent, with_caveat
+from porter.evaluate.descent import Descent
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
-from porter.evaluate.prove import Proof, Prover
+from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.side import Side, original_side
 from porter.findings import Finding
 from porter.registry import find_backend, find_target

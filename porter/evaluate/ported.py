@@ -63,5 +63,7 @@ class EmulatedPort:
         for port in ports:
             if isinstance(port, BuildFailure):
                 return NotBuilt(port.placed, port.log)
-            ready.append(Candidate(port.request.warp_size, self.bench.execute(port, self.hardware)))
+            failure = NotBuilt(port.failure.placed, port.failure.log) if port.failure else None
+            execute = self.bench.execute(port, self.hardware)
+            ready.append(Candidate(port.request.warp_size, execute, failure=failure))
         return tuple(ready)

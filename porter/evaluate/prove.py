@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.contract.confirm import confirm
 from porter.contract.contract import Contract
@@ -12,7 +12,7 @@ from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.doubt import misled, not_built, still_open, unsound
 from porter.evaluate.judge import Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
-from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Wrong
+from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Verified, Wrong
 from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.side import Side
 from porter.findings import Finding
@@ -79,7 +79,7 @@ class Prover:
             seen = (*noted, *reference.findings)
             return Proof(EntryOutcome(settled, NotVerified(because)), seen, reference.damned)
         progress(f"running the port of {contract.name}")
-        return self._judged(reference, execute, port, noted)
+        return with_caveat(self._judged(reference, execute, _held(port, built), noted), _left_out(built))
 
     def _judged(self, reference: Reference, execute: Execute, port: Candidates, noted: tuple[Finding, ...]) -> Proof:
         """The port held to a sound `reference`.
@@ -98,6 +98,30 @@ class Prover:
         building = self.bench.begin(self.original.request((contract,), CUDA_WARP_SIZE, double_precision=True))
         (built,) = building.result()
         return self.bench.execute(built) if isinstance(built, Executable) else None
+
+
+def with_caveat(proof: Proof, caveat: str) -> Proof:
+    """The proof, which says what its verdict leaves out."""
+    outcome = proof.entry.outcome
+    if not isinstance(outcome, Verified) or not caveat:
+        return proof
+    whole = "; ".join(filter(None, (outcome.caveat, caveat)))
+    return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=whole)))
+
+
+def _left_out(built: Executable) -> str:
+    """What the original had to be built without; empty when it is whole."""
+    if built.failure is None:
+        return ""
+    empty = f", and {', '.join(built.absent)} taken to be empty" if built.absent else ""
+    return f"host functions, which do not build here ({built.failure.message}), were left out{empty}"
+
+
+def _held(port: Candidates, built: Executable) -> Candidates:
+    """`port`, which is none where it had to be built without its host functions and the original had not."""
+    if isinstance(port, NotBuilt) or built.failure is not None:
+        return port
+    return next((c.failure for c in port if c.failure is not None), port)
 
 
 def _outcome(reference: Reference, port: Candidates) -> Outcome:

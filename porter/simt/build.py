@@ -10,24 +10,31 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
+from porter.contract.contract import EntryKind
 from porter.errors import MachineError
 from porter.simt.compiler import Compiler, compiler, language_flags, missing_compiler, uses_torch
-from porter.simt.failure import blamed, build_failure, only_driver_fails
-from porter.simt.job import BuildFailure, BuildRequest, Built, Executable
+from porter.simt.failure import blamed, build_failure, missing_header, only_driver_fails
+from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Executable
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
 
 __all__ = ["Compiler", "build", "compiler", "prepare"]
+
+_MOST_ABSENT = 8
 
 
 def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     """For each callee of `request` the executable that calls it, from `cache` or made now, or why there is none.
 
     One executable (about a second; more for the first of its kind) serves all callees that compile; one that does not
-    is left out and tried by itself.
+    is left out and tried by itself. Kernels that still fail are tried without the source's host functions.
     Raises `MachineError` when the machine has no C++ compiler.
     """
-    return _built(unit(request, _found(), cache))
+    whole = unit(request, _found(), cache)
+    built = _built(whole)
+    failed = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and _is_kernel(request.callees[i])]
+    again = dict(zip(failed, _bare(whole.calling(*(request.callees[i] for i in failed))), strict=True))
+    return tuple(_either(one, again.get(i)) for i, one in enumerate(built))
 
 
 def prepare(request: BuildRequest, cache: Path) -> None:
@@ -55,6 +62,30 @@ def _built(whole: Unit) -> tuple[Built, ...]:
     if not guilty and not whole.calling().make().ok:  # whatever is called
         return (build_failure(done.log, whole.request),) * count
     return _apart(whole, guilty or range(count))
+
+
+def _is_kernel(callee: Callee) -> bool:
+    return callee.entry.kind is EntryKind.KERNEL
+
+
+def _bare(kernels: Unit) -> tuple[Built, ...]:
+    """Kernels built from a text without host functions, in which headers that are not there are empty."""
+    if not kernels.request.callees:
+        return ()
+    bare, absent = kernels.of_kernels(), list[str]()
+    built = _built(bare)
+    while (name := missing_header(built[0])) and len(absent) < _MOST_ABSENT:
+        absent.append(name)
+        bare = replace(bare, headers=(*bare.headers, (name, "")))
+        built = _built(bare)
+    return tuple(replace(one, absent=tuple(absent)) if isinstance(one, Executable) else one for one in built)
+
+
+def _either(whole: Built, bare: Built | None) -> Built:
+    """`bare` where it alone builds, with the reason."""
+    if isinstance(whole, BuildFailure) and isinstance(bare, Executable):
+        return replace(bare, failure=whole)
+    return whole
 
 
 def _apart(whole: Unit, guilty: Collection[int]) -> tuple[Built, ...]:

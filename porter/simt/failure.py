@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from porter.simt.driver import DRIVER_FILE
-from porter.simt.job import BuildFailure, BuildRequest
+from porter.simt.job import BuildFailure, BuildRequest, Built
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
 _PLACE = re.compile(r"^(?:In file included from |\s+from )?(?P<file>[^\n:]+):(?P<line>\d+)[:,]", re.MULTILINE)
@@ -13,6 +13,7 @@ _DRIVER = re.compile(rf"{re.escape(DRIVER_FILE)} (?P<entry>\d+):\d+")
 _UNDEFINED = re.compile(
     r"^(?:\S*ld: )?(?P<file>[^\n:]+):(?P<line>\d+): (?P<message>undefined reference to .*)$", re.MULTILINE
 )
+_NO_FILE = re.compile(r"(?P<header>\S+): No such file or directory")
 _UNDEFINED_ANYWHERE = re.compile(r"undefined reference to .*$", re.MULTILINE)
 
 
@@ -32,6 +33,12 @@ def build_failure(log: str, request: BuildRequest) -> BuildFailure:
         return BuildFailure(f"{name} cannot be called: {message}", str(request.source.path), 0, log)
     file, line = _led_there(log, error, own) or (str(request.source.path), 0)
     return BuildFailure(message, file, line, log)
+
+
+def missing_header(built: Built) -> str:
+    """The header that is not there, by the name it is included with; empty where that is not why a build failed."""
+    found = _NO_FILE.fullmatch(built.message) if isinstance(built, BuildFailure) else None
+    return found["header"] if found else ""
 
 
 def only_driver_fails(log: str) -> bool:

@@ -206,21 +206,6 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Executable:
-    """A built source, and which of its request's callees a job runs: those built together share `path`."""
-
-    path: str
-    digest: str
-    request: BuildRequest
-    index: int
-
-    @property
-    def callee(self) -> Callee:
-        """What a job runs."""
-        return self.request.callees[self.index]
-
-
-@dataclass(frozen=True, slots=True)
 class BuildFailure:
     """The first compiler error, at a line of the user's source where it has one, and the whole log."""
 
@@ -233,6 +218,27 @@ class BuildFailure:
     def placed(self) -> str:
         """The message behind its place."""
         return f"{self.file}:{self.line}: {self.message}" if self.line else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """A built source, and which of its request's callees a job runs: those built together share `path`.
+
+    Where the source does not build and its kernels do without its host functions, `failure` is why, and `absent` are
+    headers that are not there and were taken to be empty.
+    """
+
+    path: str
+    digest: str
+    request: BuildRequest
+    index: int
+    failure: BuildFailure | None = None
+    absent: tuple[str, ...] = ()
+
+    @property
+    def callee(self) -> Callee:
+        """What a job runs."""
+        return self.request.callees[self.index]
 
 
 Built = Executable | BuildFailure

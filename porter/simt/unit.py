@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
 from porter.simt.driver import driver
 from porter.simt.job import BuildRequest, Callee
+from porter.simt.kernels_only import kernels_only
 from porter.simt.parts import digest, executor_objects, move_into, precompiled_header, tree_digest
 from porter.simt.translate import translate
 from porter.simt.undefined import placed, table, undefined
@@ -37,6 +38,12 @@ class Unit:
     def calling(self, *callees: Callee) -> Unit:
         """The same with other callees."""
         return replace(self, request=replace(self.request, callees=callees))
+
+    def of_kernels(self) -> Unit:
+        """The same without the source's host functions."""
+        request = self.request
+        source = kernels_only(request.source, request.defines)
+        return replace(self, source=translate(source, double_precision=request.double_precision))
 
     @property
     def key(self) -> str:

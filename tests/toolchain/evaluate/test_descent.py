@@ -46,6 +46,10 @@ void refuses(const float* x, float* y, int n) {
     if (table == nullptr) exit(1);
     twice<<<(n + 255) / 256, 256>>>(x, y, n);
 }
+void spare(const float* x, float* y, int n) {
+    if (table == nullptr) exit(1);
+    thrice<<<(n + 255) / 256, 256>>>(x, y, n);
+}
 int main() {
     char first = fgetc(fopen("weights.bin", "rb"));
     float* x;
@@ -111,11 +115,23 @@ def test_what_running_showed_to_be_wrong_is_not_passed_over(migrated):
 
 def test_a_program_goes_down_to_its_launchers_and_on_to_their_kernels(migrated):
     proven = outcomes(migrated(KERNELS + READS_A_FILE))
-    assert proven["twice"].caveat == (
-        "refuses itself could not be run here and was not compared; "
-        "main itself could not be run here and was not compared"
-    )
+    assert list(proven) == ["raced", "twice", "thrice"]
+    for kernel, launcher in (("twice", "refuses"), ("thrice", "spare")):
+        assert proven[kernel].caveat == (
+            f"{launcher} itself could not be run here and was not compared; "
+            "main itself could not be run here and was not compared"
+        )
 
 
 def test_only_chosen_kernels_stand_for_a_launcher(migrated):
     assert list(outcomes(migrated(KERNELS + LAUNCHERS, kernels=("thrice",)))) == ["thrice"]
+
+
+def test_kernels_are_proven_without_the_host_functions_that_do_not_build(migrated):
+    missing = "#include <nowhere.h>\nvoid check(library_t status) {}\n"
+    (outcome,) = outcomes(migrated(missing + KERNELS + LAUNCHERS, kernels=("thrice",))).values()
+    assert isinstance(outcome, Verified)
+    assert outcome.caveat == (
+        "host functions, which do not build here (nowhere.h: No such file or directory), were left out, "
+        "and nowhere.h taken to be empty; refuses itself could not be run here and was not compared"
+    )

@@ -64,19 +64,20 @@ class InPython:
     """A port of `scale` and `raced`; the one of `unbuilt` does not come to be."""
 
     run: object
+    failure: NotBuilt | None = None
 
     def candidates(self, contracts) -> tuple[Candidates, ...]:
-        ready = (Candidate(1, self.run),)
+        ready = (Candidate(1, self.run, failure=self.failure),)
         return tuple(NotBuilt("no such intrinsic", "log") if c.name == "unbuilt" else ready for c in contracts)
 
 
 @pytest.fixture
 def outcomes(pytestconfig):
-    def prove(run) -> dict[str, object]:
+    def prove(run, failure=None) -> dict[str, object]:
         program = parse(Source(Path("scale.cu"), TEXT))
         contracts = draft(program)
         with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
-            prover = Prover(original_side(program, (), ()), InPython(run), {}, place)
+            prover = Prover(original_side(program, (), ()), InPython(run, failure), {}, place)
             proofs = prover.prove(contracts, lambda _: None)
         return {proof.entry.contract.name: proof.entry.outcome for proof in proofs}
 
@@ -95,3 +96,8 @@ def test_a_port_that_answers_otherwise_is_wrong(outcomes):
     proven = outcomes(wrong)
     assert isinstance(proven["scale"], Wrong)
     assert "at 1 lanes" in proven["scale"].because
+
+
+def test_a_port_that_lost_its_host_functions_is_none_where_the_original_has_them(outcomes):
+    failure = NotBuilt("no such header", "log")
+    assert outcomes(scaled, failure)["scale"] == failure

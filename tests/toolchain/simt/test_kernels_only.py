@@ -1,0 +1,50 @@
+"""Kernels are built without host functions where these need what is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.contract.contract import Entry, EntryKind
+from porter.simt.build import build
+from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Dialect, Executable
+from porter.source.text import Source
+
+ABSENT = """
+#include <nowhere/library.h>
+#include "other.h"
+__global__ void k(int* x) { *x = 1; }
+void uses(library_t handle) { library_call(handle); }
+void launch(int* x) { k<<<1, 1>>>(x); }
+"""
+
+
+@pytest.fixture
+def build_all(simt_cache):
+    def build_them(text: str, *entries: tuple[EntryKind, str]) -> tuple[Built, ...]:
+        callees = tuple(Callee(Entry(kind, name)) for kind, name in entries)
+        return build(BuildRequest(Source(Path("/u/user.cu"), text), (), Dialect.CUDA, callees, 32), simt_cache)
+
+    return build_them
+
+
+def test_a_kernel_is_built_without_headers_and_host_functions_that_are_missing(build_all):
+    kernel, launcher = build_all(ABSENT, (EntryKind.KERNEL, "k"), (EntryKind.POINTER, "launch"))
+    assert isinstance(kernel, Executable)
+    assert kernel.absent == ("nowhere/library.h", "other.h")
+    assert kernel.failure == launcher
+    assert launcher.message == "nowhere/library.h: No such file or directory"
+
+
+def test_a_kernel_that_needs_what_is_missing_fails_for_that(build_all):
+    text = '#include "sizes.h"\n__global__ void k(int* x) { *x = SIZE; }\n'
+    (kernel,) = build_all(text, (EntryKind.KERNEL, "k"))
+    assert isinstance(kernel, BuildFailure)
+    assert kernel.message == "sizes.h: No such file or directory"
+
+
+def test_a_source_that_builds_is_built_whole(build_all):
+    text = "__global__ void k(int* x) { *x = 1; }\nvoid launch(int* x) { k<<<1, 1>>>(x); }\n"
+    (kernel,) = build_all(text, (EntryKind.KERNEL, "k"))
+    assert (kernel.failure, kernel.absent) == (None, ())
