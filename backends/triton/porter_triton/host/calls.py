@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import expressions, methods
+from porter_triton.host import expressions, methods, pointers
 from porter_triton.host.codes import NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Context, Template, plain
@@ -27,28 +27,27 @@ def call(cx: Context, node: Call) -> Code:
         return _immediate(cx, callee, node.line)
     if not isinstance(callee, Name):
         raise Refusal(node.line, "only functions with a name can be called")
-    name = callee.name
-    if name in table().streams or name.endswith("getCurrentCUDAStream"):
-        return Code("", Kind.STREAM)
-    if name in table().dropped_calls:
-        return SUCCESS
-    if name.endswith(("getCurrentDeviceProperties", "getDeviceProperties")):
-        return Code("", Kind.PROPERTIES)
+    if (without := _without_meaning(callee.name)) is not None:
+        return without
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
-    if name == "alignof" and arguments:
-        return arguments[0]  # what the size of a number or vector is, too
     if any(a.kind is Kind.ERROR for a in arguments):
         return SUCCESS
-    made_here = made(cx, TypeName(name, callee.template), arguments, node.line)
-    if made_here is not None:
-        return made_here
-    own = cx.unit.named(name)
-    if own:
+    found = made(cx, TypeName(callee.name, callee.template), arguments, node.line)
+    if found is None and (own := cx.unit.named(callee.name)):
         return _own(cx, callee, own, arguments, node.line)
-    found = _library(cx, callee, arguments, node.line)
+    found = found or _library(cx, callee, arguments, node.line)
     if found is None:
-        raise Refusal(node.line, f"the function '{name}' is not known")
+        raise Refusal(node.line, f"the function '{callee.name}' is not known")
     return found
+
+
+def _without_meaning(name: str) -> Code | None:
+    """What a runtime call gives of which Python needs nothing; None for any other function."""
+    if name in table().streams or name.endswith("getCurrentCUDAStream"):
+        return Code("", Kind.STREAM)
+    if name.endswith(("getCurrentDeviceProperties", "getDeviceProperties")):
+        return Code("", Kind.PROPERTIES)
+    return SUCCESS if name in table().dropped_calls else None
 
 
 def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
@@ -70,7 +69,7 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) ->
     if plain(name) == "Device":
         return arguments[0]
     if isinstance(cx.built_in(kind), Arithmetic):
-        return expressions.cast(cx, kind, arguments[0], line) if arguments else integer(0)
+        return pointers.cast(cx, kind, arguments[0], line) if arguments else integer(0)
     return record(cx, cx.type(kind), arguments)
 
 
@@ -118,6 +117,8 @@ def _immediate(cx: Context, callee: Lambda, line: int) -> Code:
 def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> Code | None:
     """A function of PyTorch or the C library."""
     short, known = plain(callee.name), table()
+    if short == "alignof" and arguments:
+        return arguments[0]  # what the size of a number or vector is, too
     if callee.name.startswith(("torch::", "at::", "c10::")) and short in ("dtype", "device"):
         return methods.options_of(**{short: arguments[0]})
     if callee.name.startswith(("torch::", "at::")):

@@ -96,12 +96,14 @@ def _branches(
         texts.setdefault(key, ([], lines))[0].append(f"torch.{cx.dtype(type_, line)}")
     if not texts:
         raise refusals[0]
-    groups = list(texts.values())
+    _chain(cx, subject, list(texts.values()))
+
+
+def _chain(cx: Context, subject: str, groups: list[tuple[list[str], list[Line | Suite]]]) -> None:
+    """A branch for each group of dtypes; for a single one only a guard."""
     if len(groups) == 1:
         dtypes, lines = groups[0]
-        guard = Suite(f"if {_is_not(subject, dtypes)}:")
-        guard.body.append(Line(_unsupported(subject)))
-        cx.body.extend([guard, *lines])
+        cx.body.extend([Suite(f"if {_is_not(subject, dtypes)}:", [Line(_unsupported(subject))]), *lines])
         return
     for i, (dtypes, lines) in enumerate(groups):
         cx.body.append(Suite(f"{'el' if i else ''}if {_is(subject, dtypes)}:", lines))

@@ -23,25 +23,21 @@ from porter.syntax.nodes import (
     Unread,
     Variable,
 )
-from porter_triton.host import calls, methods, runtime
+from porter_triton.host import calls, methods, names, runtime
 from porter_triton.host.arithmetic import added, binary, condition, negation, negative
 from porter_triton.host.codes import (
     CONDITIONAL,
     NONE,
     SIGN,
-    SUCCESS,
     Code,
     Kind,
     integer,
     sequence,
     truth,
 )
-from porter_triton.host.scope import Closure, Context, plain
-from porter_triton.host.table import table
-from porter_triton.lower.types import Arithmetic
+from porter_triton.host.pointers import cast, flat, part, pointed_kind
+from porter_triton.host.scope import Context, plain
 from porter_triton.refusal import Refusal
-
-_LIMITS = {"C10_WARP_SIZE": 32, "INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "WARP_SIZE": 32, "warpSize": 32}
 
 
 def expression(cx: Context, node: Expression) -> Code:
@@ -50,7 +46,7 @@ def expression(cx: Context, node: Expression) -> Code:
         case Literal():
             return _literal(node)
         case Name():
-            return _name(cx, node)
+            return names.name(cx, node)
         case Unary():
             return _unary(cx, node)
         case Binary():
@@ -106,74 +102,6 @@ def repr_string(text: str) -> str:
     return '"' + escaped.replace('"', '\\"') + '"'
 
 
-def _name(cx: Context, node: Name) -> Code:
-    meaning = cx.find(node.name)
-    if isinstance(meaning, Code):
-        return meaning
-    if isinstance(meaning, TypeName | Closure):
-        raise Refusal(node.line, f"'{node.name}' is no value")
-    if node.name in _LIMITS:
-        return integer(_LIMITS[node.name])
-    if plain(node.name) in ("nullptr", "NULL", "nullopt", "None"):
-        return NONE
-    if node.name.startswith(("cudaSuccess", "cudaMemcpy", "cudaStream", "cudaEvent")):
-        return SUCCESS
-    if (found := _constant(cx, node)) is not None:
-        return found
-    if node.name in ("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
-        return Code(repr_string(cx.function.head.name), Kind.STRING)
-    if node.name == "__LINE__":
-        return integer(node.line)
-    short = plain(node.name).removeprefix("ScalarType::")
-    if short in table().dtypes:
-        return Code(f"torch.{table().dtypes[short]}", Kind.DTYPE)
-    if short in ("kCUDA", "DeviceType::CUDA"):
-        return Code(f"{cx.tensor}.device" if cx.tensor else '"cuda"', Kind.DEVICE)
-    if short == "kCPU":
-        return Code('"cpu"', Kind.DEVICE)
-    if short in ("INFINITY", "numeric_limits::infinity"):
-        return Code("math.inf", Kind.FLOAT)
-    raise Refusal(node.line, f"'{node.name}' is not known")
-
-
-def _constant(cx: Context, node: Name) -> Code | None:
-    """The value of a constant of file scope, or of `std::is_same_v<A, B>`."""
-    if node.name in ("std::is_same::value", "std::is_same_v") and len(node.template) == 2:
-        first, second = (cx.type(t) if isinstance(t, TypeName) else t for t in node.template)
-        same = isinstance(first, TypeName) and isinstance(second, TypeName)
-        alike = cx.built_in(first) if isinstance(first, TypeName) else None
-        return truth(same and (first == second or (alike is not None and alike == cx.built_in(second))))  # type: ignore[arg-type]
-    if (member := _static_member(cx, node)) is not None:
-        return member
-    plain_name = node.name.split("::")[-1]
-    for variable in reversed(cx.unit.variables):
-        if variable.name in (node.name, plain_name) and variable.value is not None and not variable.extents:
-            if not (variable.constexpr or variable.type.const):
-                return None
-            value = expression(cx, variable.value)
-            return replace(value, text=str(value.constant)) if value.constant is not None else value
-    return None
-
-
-def _static_member(cx: Context, node: Name) -> Code | None:
-    """The value of `T::size`, its template parameters those of `T`."""
-    owner, _, name = node.name.rpartition("::")
-    if not owner:
-        return None
-    kind = cx.type(TypeName(owner, node.template))
-    for struct in reversed(cx.unit.struct(kind.name)):
-        for field in struct.fields:
-            if field.name == name and field.constexpr and field.value is not None:
-                with cx.scope():
-                    for parameter, argument in zip(struct.template, kind.arguments, strict=False):
-                        cx.bind(
-                            parameter.name, argument if isinstance(argument, TypeName) else expression(cx, argument)
-                        )
-                    value = expression(cx, field.value)
-                return replace(value, text=str(value.constant)) if value.constant is not None else value
-    return None
-
-
 def _unary(cx: Context, node: Unary) -> Code:
     if node.operator == "&" and isinstance(node.operand, Subscript):
         index = Binary("+", node.operand.owner, node.operand.index, node.line)
@@ -193,26 +121,6 @@ def _unary(cx: Context, node: Unary) -> Code:
         case "*" if value.kind is Kind.POINTER:
             return Code(f"{flat(cx, value)}[0].item()", pointed_kind(cx, value))
     raise Refusal(node.line, f"'{node.operator}' has no counterpart in a launcher")
-
-
-def flat(cx: Context, pointer: Code) -> str:
-    """The tensor that `pointer` is, as a row of elements."""
-    return pointer.text if pointer.text.endswith("]") or pointer.text in cx.lengths else f"{pointer.text}.view(-1)"
-
-
-def part(begin: Code | None = None, end: Code | None = None) -> str:
-    """`[begin:]` or `[:end]`, blanks beside the colon where the bound is no plain name or number."""
-    first, last = begin.text if begin else "", end.text if end else ""
-    plain = all(not text or text.isidentifier() or text.isdecimal() for text in (first, last))
-    return f"[{first}:{last}]" if plain else f"[{first} : {last}]".replace("[ :", "[:").replace(": ]", ":]")
-
-
-def pointed_kind(cx: Context, pointer: Code) -> Kind:
-    """What a number is that `pointer` points to."""
-    kind = None if pointer.ctype is None else cx.built_in(TypeName(pointer.ctype.name, pointer.ctype.arguments))
-    if not isinstance(kind, Arithmetic):
-        return Kind.OTHER
-    return Kind.FLOAT if kind.is_float else Kind.INT
 
 
 def _binary(cx: Context, node: Binary) -> Code:
@@ -250,39 +158,6 @@ def _choice(cx: Context, node: Choice) -> Code:
     text = f"{yes.within(CONDITIONAL + 1)} if {asked.within(CONDITIONAL + 1)} else {no.text}"
     kind = yes.kind if yes.kind not in (Kind.NOTHING, Kind.INT) else no.kind
     return Code(text, kind, CONDITIONAL, ctype=yes.ctype or no.ctype)
-
-
-def cast(cx: Context, target: TypeName, value: Code, line: int) -> Code:
-    """`(T)value`."""
-    kind = cx.type(target)
-    if kind.pointers or value.kind is Kind.NOTHING:
-        return _pointer_cast(cx, kind, value, line)
-    wanted = cx.built_in(kind)
-    if value.kind is Kind.POINTER and isinstance(wanted, Arithmetic):
-        return Code(f"{value.text}.data_ptr()", Kind.INT, ctype=kind)
-    if not isinstance(wanted, Arithmetic) or not value.is_number:
-        return value
-    if wanted.is_float:
-        constant = None if value.constant is None else float(value.constant)
-        text = value.text if value.constant is None or value.kind is Kind.FLOAT else repr(float(value.constant))
-        return Code(text, Kind.FLOAT, value.binds, constant, kind)
-    if value.kind is Kind.FLOAT:
-        constant = None if value.constant is None else int(value.constant)
-        if value.text.startswith(("math.ceil(", "math.floor(")) and value.text.endswith(")"):
-            return Code(value.text, Kind.INT, constant=constant, ctype=kind)
-        return Code(f"int({value.text})", Kind.INT, constant=constant, ctype=kind)
-    return replace(value, ctype=kind, kind=Kind.BOOL if wanted.kind == "bool" else Kind.INT)
-
-
-def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
-    """A pointer as one to another type: a view where the elements are of another dtype."""
-    if value.ctype is None or value.kind is not Kind.POINTER:
-        return value.typed(kind) if value.kind is Kind.TENSOR else value
-    if kind.name == "void" or value.ctype.name == "void" or kind.pointers != 1:
-        return value if kind.name == "void" else value.typed(kind)
-    wanted, given = cx.dtype(kind, line), cx.dtype(value.ctype, line)
-    text = value.text if wanted == given else f"{value.text}.view(torch.{wanted})"
-    return Code(text, Kind.POINTER, ctype=kind)
 
 
 def _subscript(cx: Context, node: Subscript) -> Code:

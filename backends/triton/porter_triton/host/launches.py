@@ -10,7 +10,7 @@ from porter_triton.host import expressions
 from porter_triton.host.assigned import walk
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
-from porter_triton.host.scope import Context
+from porter_triton.host.scope import Context, Template
 from porter_triton.launching import LaunchText, call
 from porter_triton.lower.launch import Dimension, LaunchInfo, LoweredKernel, ParameterKind
 from porter_triton.refusal import Refusal
@@ -22,21 +22,14 @@ _AXES = ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")
 def launch(cx: Context, node: Launch) -> None:
     """Emit the launch."""
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
-    first = _meant(cx, node, len(arguments))
-    template = instance(cx, first, node.kernel.template, arguments, node.line)
-    grid, block = (
-        extents(expressions.expression(cx, node.grid)),
-        extents(expressions.expression(cx, node.block)),
-    )
+    template = instance(cx, _meant(cx, node, len(arguments)), node.kernel.template, arguments, node.line)
+    grid = extents(expressions.expression(cx, node.grid))
+    block = extents(expressions.expression(cx, node.block))
     shared = expressions.expression(cx, node.shared_bytes) if node.shared_bytes is not None else integer(0)
     info = LaunchInfo(_dimensions(block), template, _whole(shared))
     lowered = cx.kernels.lowered(node.kernel.name, info)
-    tree = cx.kernels.tree(node.kernel.name, template)
-    if len(arguments) > len(tree.parameters):
-        raise Refusal(node.line, f"'{node.kernel.name}' does not take {len(arguments)} arguments")
-    passed = {p.name: a for p, a in zip(tree.parameters, arguments, strict=False)}
     text = LaunchText(
-        arguments={**_constants(cx, lowered, node.line), **_texts(passed)},
+        arguments={**_constants(cx, lowered, node.line), **_passed(cx, node, template, arguments)},
         grid=_three(grid),
         block=_three(block),
         shared_bytes=str(shared.constant) if shared.constant is not None else shared.text,
@@ -46,6 +39,14 @@ def launch(cx: Context, node: Launch) -> None:
         cx.emit(_on_one_line(call(lowered, text, "")))
     except Refusal as refusal:
         raise Refusal(refusal.line or node.line, refusal.reason) from None
+
+
+def _passed(cx: Context, node: Launch, template: Template, arguments: tuple[Code, ...]) -> dict[str, str]:
+    """The texts of the arguments by the names of the kernel's parameters."""
+    tree = cx.kernels.tree(node.kernel.name, template)
+    if len(arguments) > len(tree.parameters):
+        raise Refusal(node.line, f"'{node.kernel.name}' does not take {len(arguments)} arguments")
+    return _texts({p.name: a for p, a in zip(tree.parameters, arguments, strict=False)})
 
 
 def _meant(cx: Context, node: Launch, count: int) -> FunctionTree:

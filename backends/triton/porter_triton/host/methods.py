@@ -54,15 +54,10 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     if callee.name in ("data_ptr", "data", "const_data_ptr", "mutable_data_ptr") and owner.kind is not Kind.OPTIONS:
         return _data(cx, owner, callee, node.line)
-    if owner.kind is Kind.OPTIONS:
-        return _option(owner, callee.name, arguments, node.line)
-    if owner.kind is Kind.DTYPE and callee.name == "scalarType":
-        return owner
-    if owner.kind is Kind.DEVICE:
-        return _device(owner, callee.name, node.line)
+    if owner.kind in (Kind.OPTIONS, Kind.DTYPE, Kind.DEVICE):
+        return _of_options(owner, callee.name, arguments, node.line)
     if callee.name == "options":
-        parts = (Code(f"{owner.text}.dtype", Kind.DTYPE), Code(f"{owner.text}.device", Kind.DEVICE))
-        return Code("", Kind.OPTIONS, parts=parts)
+        return options_of(Code(f"{owner.text}.dtype", Kind.DTYPE), Code(f"{owner.text}.device", Kind.DEVICE))
     if callee.name == "item":
         return _item(cx, owner, callee)
     if owner.kind is Kind.POINTER and callee.name == "size":
@@ -83,6 +78,15 @@ def _data(cx: Context, owner: Code, callee: Member, line: int) -> Code:
         return Code(owner.text, Kind.POINTER, owner.binds, ctype=TypeName("void", pointers=1))
     kind = cx.type(inner)
     return Code(owner.text, Kind.POINTER, owner.binds, ctype=TypeName(kind.name, kind.arguments, 1))
+
+
+def _of_options(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:
+    """A method of options, or of a dtype or device."""
+    if owner.kind is Kind.OPTIONS:
+        return _option(owner, name, arguments, line)
+    if owner.kind is Kind.DTYPE and name == "scalarType":
+        return owner
+    return _device(owner, name, line)
 
 
 def _option(owner: Code, name: str, arguments: tuple[Code, ...], line: int) -> Code:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Binary, Call, Cast, Expression, Name, SizeOf, TypeName, Unary
-from porter_triton.host import expressions, methods
+from porter_triton.host import expressions, methods, pointers
 from porter_triton.host.arithmetic import binary
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
@@ -150,10 +150,10 @@ def _copy_number(cx: Context, node: Call, target: Code | None, source: Code | No
     if target is not None and source is None:
         pointer = expressions.expression(cx, node.arguments[1])
         cx.changed(target.text)
-        cx.emit(f"{target.text} = {expressions.flat(cx, pointer)}[0].item()", target.text)
+        cx.emit(f"{target.text} = {pointers.flat(cx, pointer)}[0].item()", target.text)
     elif source is not None and target is None:
         pointer = expressions.expression(cx, node.arguments[0])
-        cx.emit(f"{expressions.flat(cx, pointer)}[:1].fill_({source.text})")
+        cx.emit(f"{pointers.flat(cx, pointer)}[:1].fill_({source.text})")
     else:
         raise Refusal(node.line, "one of the ends of a copy must be memory")
 
@@ -202,4 +202,4 @@ def _part(cx: Context, pointer: Code, count: Code) -> str:
     """The first `count` elements: the tensor itself where it was made for as many."""
     if cx.lengths.get(pointer.text) == count.text:
         return pointer.text
-    return f"{expressions.flat(cx, pointer)}{expressions.part(end=count)}"
+    return f"{pointers.flat(cx, pointer)}{pointers.part(end=count)}"

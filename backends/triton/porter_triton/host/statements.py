@@ -11,7 +11,6 @@ from porter.syntax.nodes import (
     Braces,
     Break,
     Call,
-    Case,
     Cast,
     Continue,
     Declare,
@@ -26,7 +25,6 @@ from porter.syntax.nodes import (
     Member,
     Name,
     Return,
-    Skipped,
     Statement,
     Subscript,
     Switch,
@@ -35,7 +33,7 @@ from porter.syntax.nodes import (
     Update,
     While,
 )
-from porter_triton.host import expressions, loops
+from porter_triton.host import expressions, loops, pointers, switches
 from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
 from porter_triton.host.checks import check, message
@@ -86,7 +84,7 @@ def statement(cx: Context, node: Statement) -> None:
         case While():
             loops.conditional(cx, node)
         case Switch():
-            switch(cx, node)
+            switches.switch(cx, node)
         case _:
             _simple(cx, node)
 
@@ -163,18 +161,20 @@ def call(cx: Context, node: Call) -> None:
     elif name in ("exit", "abort", "std::exit", "std::abort", "AT_ERROR", "std::terminate"):
         cx.emit(f"raise RuntimeError({message(cx, node.arguments[0] if name == 'AT_ERROR' else None)})")
     elif name in ("std::swap", "swap"):
-        a, b = (expressions.expression(cx, x).text for x in node.arguments)
-        cx.changed(a)
-        cx.changed(b)
-        cx.emit(f"{a}, {b} = {b}, {a}")
-    elif name in _PRINTS:
-        pass
+        _swap(cx, node)
     elif name in table().dropped_calls:
         for argument in node.arguments:
             if isinstance(argument, Call):
                 call(cx, argument)
-    elif not memory_call(cx, node):
+    elif name not in _PRINTS and not memory_call(cx, node):
         _effect(cx, node)
+
+
+def _swap(cx: Context, node: Call) -> None:
+    a, b = (expressions.expression(cx, x).text for x in node.arguments)
+    cx.changed(a)
+    cx.changed(b)
+    cx.emit(f"{a}, {b} = {b}, {a}")
 
 
 def _effect(cx: Context, node: Call) -> None:
@@ -207,24 +207,29 @@ def assign(cx: Context, node: Assign) -> None:
     if target.kind is Kind.STREAM:
         return
     value = expressions.expression(cx, node.value)
-    if target.kind is Kind.INT and value.kind is Kind.FLOAT and target.ctype is not None:
-        value = expressions.cast(cx, target.ctype, value, node.line)
     if target.kind is Kind.DIM3:
         extents = value.parts if value.kind is Kind.DIM3 else (value, integer(1), integer(1))
         for part, extent in zip(target.parts, extents, strict=True):
             cx.emit(f"{part.text} = {extent.text}", part.text)
         return
-    if node.operator == "/" and target.kind is Kind.INT:
-        cx.emit(f"{target.text} //= {value.text}")
-        return
-    if target.kind is Kind.POINTER and node.operator:
-        moved = expressions.expression(cx, Binary(node.operator, node.target, node.value, node.line))
-        cx.emit(f"{target.text} = {moved.text}")
-        return
-    simple = not node.operator and target.text.isidentifier()
-    if simple and isinstance(node.target, Name) and value.constant is not None:
+    rounds = target.kind is Kind.INT and (value.kind is Kind.FLOAT or node.operator == "/")
+    if node.operator and (rounds or target.kind is Kind.POINTER):
+        value = expressions.expression(cx, Binary(node.operator, node.target, node.value, node.line))
+    if rounds and target.ctype is not None:
+        value = pointers.cast(cx, target.ctype, value, node.line)
+    _set(cx, node, target, value, "" if rounds or target.kind is Kind.POINTER else node.operator)
+
+
+def _set(cx: Context, node: Assign, target: Code, value: Code, operator: str) -> None:
+    """Emit `target operator= value`; a division of the target by something is written so, too."""
+    simple = not operator and target.text.isidentifier()
+    if simple and not node.operator and isinstance(node.target, Name) and value.constant is not None:
         cx.settle(node.target.name, value.constant)
-    cx.emit(f"{target.text} {node.operator}= {value.text}", target.text if simple else "")
+    divides = f"{target.text} // "
+    if simple and node.operator == "/" and value.text.startswith(divides):
+        cx.emit(f"{target.text} //= {value.text.removeprefix(divides)}")
+        return
+    cx.emit(f"{target.text} {operator}= {value.text}", target.text if simple else "")
 
 
 def _target(cx: Context, node: Expression) -> Code:
@@ -233,7 +238,7 @@ def _target(cx: Context, node: Expression) -> Code:
         return Code("_", Kind.OTHER)
     if isinstance(node, Subscript):
         owner, index = expressions.expression(cx, node.owner), expressions.expression(cx, node.index)
-        text = expressions.flat(cx, owner) if owner.kind is Kind.POINTER else owner.text
+        text = pointers.flat(cx, owner) if owner.kind is Kind.POINTER else owner.text
         return Code(f"{text}[{index.text}]", Kind.OTHER)
     code = expressions.expression(cx, node)
     if isinstance(node, Name | Member):
@@ -269,75 +274,6 @@ def _maybe(cx: Context, chosen: Block | None) -> None:
         block(cx, chosen)
 
 
-def switch(cx: Context, node: Switch) -> None:
-    """`switch` as a chain of branches; each case must end by itself."""
-    subject = expressions.expression(cx, node.value)
-    cases = _with_default_last(node)
-    if subject.constant is not None:
-        _known_case(cx, node, subject.constant)
-        return
-    for i, case in enumerate(cases):
-        body = _closed(case, last=case is node.cases[-1])
-        if case.default:
-            head = "else:"
-        else:
-            values = [expressions.expression(cx, v) for v in case.values]
-            one = f"{subject.text} == {values[0].text}"
-            several = f"{subject.text} in ({', '.join(v.text for v in values)})"
-            head = f"{'el' if i else ''}if {one if len(values) == 1 else several}:"
-        with cx.suite(head if i or not case.default else "if True:"):
-            for item in body:
-                statement(cx, item)
-
-
-def _with_default_last(node: Switch) -> list[Case]:
-    return sorted(node.cases, key=lambda c: c.default)
-
-
-def _known_case(cx: Context, node: Switch, value: float) -> None:
-    """Only the case that a known value takes."""
-    for case in node.cases:
-        if any(expressions.expression(cx, v).constant == value for v in case.values):
-            break
-    else:
-        case = next((c for c in node.cases if c.default), Case((), True, Block(())))
-    for item in _closed(case, last=bool(node.cases) and case is node.cases[-1]):
-        statement(cx, item)
-
-
-def _closed(case: Case, *, last: bool) -> tuple[Statement, ...]:
-    """The statements of a case without its `break`; raises `Refusal` where it falls through."""
-    body = case.body.statements
-    while body and isinstance(body[-1], Skipped):
-        body = body[:-1]
-    if body and isinstance(body[-1], Block) and not _ends(body[-1].statements[-1:]):
-        pass
-    elif len(body) == 1 and isinstance(body[0], Block):
-        return _closed(Case(case.values, case.default, body[0], case.line), last=last)
-    if body and isinstance(body[-1], Break):
-        return body[:-1]
-    if last or _ends(body[-1:]):
-        return tuple(
-            Block(tuple(s for s in item.statements if not isinstance(s, Break)), item.line)
-            if isinstance(item, Block)
-            else item
-            for item in body
-        )
-    raise Refusal(case.line, "a case that falls through to the next has no counterpart in Python")
-
-
-def _ends(body: tuple[Statement, ...]) -> bool:
-    """Whether the last statement leaves the switch: a return, a throw, a block that ends so, a failing check."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, Block):
-        return _ends(last.statements[-1:])
-    if isinstance(last, Evaluate) and isinstance(last.expression, Call) and isinstance(last.expression.callee, Name):
-        return last.expression.callee.name in ("AT_ERROR", "exit", "abort", "TORCH_CHECK")
-    return isinstance(last, Return | Throw | Break)
-
-
 def give_back(cx: Context, node: Return) -> None:
     """`return value`; in a lambda that stands in the place of its call only what the value does."""
     value = node.value
@@ -347,21 +283,21 @@ def give_back(cx: Context, node: Return) -> None:
         return
     if value is None:
         cx.emit("return")
-        return
-    if isinstance(value, Call) and isinstance(value.callee, Name) and is_dispatch(value.callee.name):
+    elif isinstance(value, Call) and isinstance(value.callee, Name) and is_dispatch(value.callee.name):
         dispatch(cx, value, returns=True)
-        return
-    if isinstance(value, Call) and isinstance(value.callee, Lambda):
+    elif isinstance(value, Call) and isinstance(value.callee, Lambda):
         block(cx, value.callee.body)
-        return
+    else:
+        _result(cx, value)
+
+
+def _result(cx: Context, value: Expression) -> None:
+    """Emit `return` with a value, a tuple without its brackets."""
     if isinstance(value, Braces) and value.type is None:
         code = expressions.returned(cx, value, cx.function.returns)
     else:
         code = expressions.expression(cx, value)
-    if code.kind in (Kind.ERROR, Kind.STREAM):
-        cx.emit("return")
-        return
     text = code.text
     if code.kind is Kind.SEQUENCE and text.startswith("(") and len(code.parts) > 1:
         text = text[1:-1]
-    cx.emit(f"return {text}")
+    cx.emit("return" if code.kind in (Kind.ERROR, Kind.STREAM) else f"return {text}")

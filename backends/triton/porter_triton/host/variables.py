@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from porter.syntax.nodes import Call, Lambda, TypeName, Variable
-from porter_triton.host import expressions, runtime
+from porter_triton.host import expressions, pointers, runtime
 from porter_triton.host.codes import SUCCESS, Code, Kind, integer, sequence
 from porter_triton.host.instances import kind_of
 from porter_triton.host.methods import options_of
@@ -87,7 +87,7 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
         _named(cx, variable, value, kind)
         return
     if kind in (Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.POINTER) and value.kind is not Kind.OTHER:
-        value = expressions.cast(cx, declared, value, variable.line)
+        value = pointers.cast(cx, declared, value, variable.line)
     if value.kind is Kind.DIM3:
         _extents(cx, variable, value.parts)
         return

@@ -1,0 +1,102 @@
+"""Names in host code: variables, constants of the source, members of classes, PyTorch's enumerators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.syntax.nodes import (
+    Name,
+    TypeName,
+)
+from porter_triton.host import expressions
+from porter_triton.host.codes import (
+    NONE,
+    SUCCESS,
+    Code,
+    Kind,
+    integer,
+    truth,
+)
+from porter_triton.host.scope import Closure, Context, plain
+from porter_triton.host.table import table
+from porter_triton.refusal import Refusal
+
+_LIMITS = {"C10_WARP_SIZE": 32, "INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "warpSize": 32}
+
+
+def name(cx: Context, node: Name) -> Code:
+    """The value a name stands for: the function's own, the source's, or what CUDA and PyTorch define."""
+    meaning = cx.find(node.name)
+    if isinstance(meaning, Code):
+        return meaning
+    if isinstance(meaning, TypeName | Closure):
+        raise Refusal(node.line, f"'{node.name}' is no value")
+    found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name))
+    if found is None:
+        raise Refusal(node.line, f"'{node.name}' is not known")
+    return found
+
+
+def _predefined(cx: Context, node: Name) -> Code | None:
+    """What the compiler and CUDA's headers define."""
+    if node.name in _LIMITS:
+        return integer(_LIMITS[node.name])
+    if node.name.startswith(("cudaSuccess", "cudaMemcpy", "cudaStream", "cudaEvent")):
+        return SUCCESS
+    if node.name in ("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
+        return Code(expressions.repr_string(cx.function.head.name), Kind.STRING)
+    return integer(node.line) if node.name == "__LINE__" else None
+
+
+def _of_torch(cx: Context, name: str) -> Code | None:
+    """What PyTorch and the standard library define, by its name without namespaces."""
+    short = name.removeprefix("ScalarType::")
+    if short in table().dtypes:
+        return Code(f"torch.{table().dtypes[short]}", Kind.DTYPE)
+    if short in ("kCUDA", "DeviceType::CUDA"):
+        return Code(f"{cx.tensor}.device" if cx.tensor else '"cuda"', Kind.DEVICE)
+    known = {
+        "kCPU": Code('"cpu"', Kind.DEVICE),
+        "INFINITY": Code("math.inf", Kind.FLOAT),
+        "numeric_limits::infinity": Code("math.inf", Kind.FLOAT),
+    }
+    return NONE if short in ("nullptr", "NULL", "nullopt", "None") else known.get(short)
+
+
+def _constant(cx: Context, node: Name) -> Code | None:
+    """The value of a constant of file scope, or of `std::is_same_v<A, B>`."""
+    if node.name in ("std::is_same::value", "std::is_same_v") and len(node.template) == 2:
+        first, second = (cx.type(t) if isinstance(t, TypeName) else t for t in node.template)
+        same = isinstance(first, TypeName) and isinstance(second, TypeName)
+        alike = cx.built_in(first) if isinstance(first, TypeName) else None
+        return truth(same and (first == second or (alike is not None and alike == cx.built_in(second))))  # type: ignore[arg-type]
+    if (member := _static_member(cx, node)) is not None:
+        return member
+    plain_name = node.name.split("::")[-1]
+    for variable in reversed(cx.unit.variables):
+        if variable.name in (node.name, plain_name) and variable.value is not None and not variable.extents:
+            if not (variable.constexpr or variable.type.const):
+                return None
+            value = expressions.expression(cx, variable.value)
+            return replace(value, text=str(value.constant)) if value.constant is not None else value
+    return None
+
+
+def _static_member(cx: Context, node: Name) -> Code | None:
+    """The value of `T::size`, its template parameters those of `T`."""
+    owner, _, name = node.name.rpartition("::")
+    if not owner:
+        return None
+    kind = cx.type(TypeName(owner, node.template))
+    for struct in reversed(cx.unit.struct(kind.name)):
+        for field in struct.fields:
+            if field.name == name and field.constexpr and field.value is not None:
+                with cx.scope():
+                    for parameter, argument in zip(struct.template, kind.arguments, strict=False):
+                        cx.bind(
+                            parameter.name,
+                            argument if isinstance(argument, TypeName) else expressions.expression(cx, argument),
+                        )
+                    value = expressions.expression(cx, field.value)
+                return replace(value, text=str(value.constant)) if value.constant is not None else value
+    return None

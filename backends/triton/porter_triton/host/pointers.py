@@ -1,0 +1,68 @@
+"""Conversions, and pointers as the tensors they point into."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.syntax.nodes import (
+    TypeName,
+)
+from porter_triton.host.codes import (
+    Code,
+    Kind,
+)
+from porter_triton.host.scope import Context
+from porter_triton.lower.types import Arithmetic
+
+
+def cast(cx: Context, target: TypeName, value: Code, line: int) -> Code:
+    """`(T)value`."""
+    kind = cx.type(target)
+    if kind.pointers or value.kind is Kind.NOTHING:
+        return _pointer_cast(cx, kind, value, line)
+    wanted = cx.built_in(kind)
+    if value.kind is Kind.POINTER and isinstance(wanted, Arithmetic):
+        return Code(f"{value.text}.data_ptr()", Kind.INT, ctype=kind)
+    if not isinstance(wanted, Arithmetic) or not value.is_number:
+        return value
+    if wanted.is_float:
+        constant = None if value.constant is None else float(value.constant)
+        text = value.text if value.constant is None or value.kind is Kind.FLOAT else repr(float(value.constant))
+        return Code(text, Kind.FLOAT, value.binds, constant, kind)
+    if value.kind is Kind.FLOAT:
+        constant = None if value.constant is None else int(value.constant)
+        if value.text.startswith(("math.ceil(", "math.floor(")) and value.text.endswith(")"):
+            return Code(value.text, Kind.INT, constant=constant, ctype=kind)
+        return Code(f"int({value.text})", Kind.INT, constant=constant, ctype=kind)
+    return replace(value, ctype=kind, kind=Kind.BOOL if wanted.kind == "bool" else Kind.INT)
+
+
+def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
+    """A pointer as one to another type: a view where the elements are of another dtype."""
+    if value.ctype is None or value.kind is not Kind.POINTER:
+        return value.typed(kind) if value.kind is Kind.TENSOR else value
+    if kind.name == "void" or value.ctype.name == "void" or kind.pointers != 1:
+        return value if kind.name == "void" else value.typed(kind)
+    wanted, given = cx.dtype(kind, line), cx.dtype(value.ctype, line)
+    text = value.text if wanted == given else f"{value.text}.view(torch.{wanted})"
+    return Code(text, Kind.POINTER, ctype=kind)
+
+
+def flat(cx: Context, pointer: Code) -> str:
+    """The tensor that `pointer` is, as a row of elements."""
+    return pointer.text if pointer.text.endswith("]") or pointer.text in cx.lengths else f"{pointer.text}.view(-1)"
+
+
+def part(begin: Code | None = None, end: Code | None = None) -> str:
+    """`[begin:]` or `[:end]`, blanks beside the colon where the bound is no plain name or number."""
+    first, last = begin.text if begin else "", end.text if end else ""
+    plain = all(not text or text.isidentifier() or text.isdecimal() for text in (first, last))
+    return f"[{first}:{last}]" if plain else f"[{first} : {last}]".replace("[ :", "[:").replace(": ]", ":]")
+
+
+def pointed_kind(cx: Context, pointer: Code) -> Kind:
+    """What a number is that `pointer` points to."""
+    kind = None if pointer.ctype is None else cx.built_in(TypeName(pointer.ctype.name, pointer.ctype.arguments))
+    if not isinstance(kind, Arithmetic):
+        return Kind.OTHER
+    return Kind.FLOAT if kind.is_float else Kind.INT
