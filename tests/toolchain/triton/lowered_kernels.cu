@@ -1,4 +1,5 @@
 // What CUDA kernels are made of, one feature or two a kernel; test_lowered_kernels.py says what each computes.
+#include <cub/cub.cuh>
 #include <cuda_runtime.h>
 
 __global__ void scale(const float* x, float* y, int n, float factor) {
@@ -319,4 +320,35 @@ __global__ void scattered(const int* to, const int* x, int* y) {
     held[to[threadIdx.x] * 128] = x[threadIdx.x];
     __syncthreads();
     y[threadIdx.x] = held[threadIdx.x * 128];
+}
+
+__device__ float max_of(float* address, float val) {
+    int* address_as_i = (int*)address;
+    int old = *address_as_i, assumed;
+    do {
+        assumed = old;
+        old = ::atomicCAS(address_as_i, assumed, __float_as_int(::fmaxf(val, __int_as_float(assumed))));
+    } while (assumed != old);
+    return __int_as_float(old);
+}
+__global__ void swapped_in(const float* x, float* best, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) max_of(best + (i & 1), x[i]);
+}
+__global__ void collectives(const float* x, float* y, int* z, int n) {
+    typedef cub::BlockReduce<float, 64> BlockReduce;
+    using Scan = cub::BlockScan<int, 64>;
+    __shared__ typename BlockReduce::TempStorage temp;
+    __shared__ Scan::TempStorage scan_temp;
+    __shared__ float total;
+    float v = threadIdx.x < n ? x[threadIdx.x] : 0.f;
+    float s = BlockReduce(temp).Sum(v);
+    __syncthreads();
+    float m = BlockReduce(temp).Reduce(v, cub::Max());
+    if (threadIdx.x == 0) total = s + m;
+    __syncthreads();
+    int at;
+    Scan(scan_temp).ExclusiveSum(v > 0 ? 1 : 0, at);
+    y[threadIdx.x] = v / total;
+    z[threadIdx.x] = at;
 }

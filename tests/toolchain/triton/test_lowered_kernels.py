@@ -92,6 +92,16 @@ def _unzipped(keys):
     return np.r_[keys[keys % 2 == 0], keys[keys % 2 == 1][::-1]]
 
 
+def _collected(x):
+    v = np.r_[x[:50], np.zeros(14, np.float32)]
+    return v / (v.sum() + v.max())
+
+
+def _before(x):
+    taken = np.r_[x[:50] > 0, np.zeros(14, bool)].astype(np.int32)
+    return np.cumsum(taken) - taken
+
+
 CASES = [
     Case("scale", (X, _zeros(200), 190, 0.5), {1: np.r_[X[:190] * np.float32(0.5) + 1, _zeros(10)]}, (4, 1, 1)),
     Case("grid_stride", (X, _zeros(200), 200), {1: X * 2}, (2, 1, 1)),
@@ -130,6 +140,8 @@ CASES = [
     Case("unzipped", (SMALL[:64], _zeros(64, np.int32), _zeros(1, np.int32)),
          {1: _unzipped(SMALL[:64]), 2: np.array([(SMALL[:64] % 2 == 0).sum()], np.int32)}),
     Case("scattered", (PERMUTED, SMALL[:64], _zeros(64, np.int32)), {2: SMALL[:64][np.argsort(PERMUTED)]}),
+    Case("swapped_in", (X, np.full(2, -9, np.float32), 100), {1: np.array([X[:100:2].max(), X[1:100:2].max()])}, (2, 1, 1)),
+    Case("collectives", (X, _zeros(64), _zeros(64, np.int32), 50), {1: _collected(X), 2: _before(X)}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

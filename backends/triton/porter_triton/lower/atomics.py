@@ -86,14 +86,24 @@ def _compare_and_swap(cx: Context, node: Call) -> Value:
     if not isinstance(pointer.type, Pointer) or not isinstance(pointer.type.element, Arithmetic):
         raise Refusal(node.line, "`atomicCAS` on what is no global memory")
     element = pointer.type.element
-    expected = settled(convert(expressions.scalar(cx, node.arguments[1]), element, node.line))
-    wanted = settled(convert(expressions.scalar(cx, node.arguments[2]), element, node.line))
+    operands = [settled(convert(expressions.scalar(cx, a), element, node.line)) for a in node.arguments[1:3]]
     cx.touch(pointer.bases)
     alone = cx.mask is not None and cx.mask.exact and memory.one_lane(cx, cx.mask.pins)
-    if alone and not any(v.varying for v in (pointer, expected, wanted)):
-        texts = [pointer.text, *(f"tl.cast({v.text}, {element.triton})" for v in (expected, wanted))]
+    if alone and not any(v.varying for v in (pointer, *operands)):
+        texts = [pointer.text, *(f"tl.cast({v.text}, {element.triton})" for v in operands)]
         return cx.temporary(Scalar(f"tl.atomic_cas({', '.join(texts)})", element), "before", effect=True)
-    raise Refusal(node.line, "`atomicCAS` by many threads")
+    target = pointer.text if pointer.varying else f"tl.broadcast_to({pointer.text}, [{cx.block}])"
+    spread = [v.text if v.varying else f"tl.full([{cx.block}], {v.text}, {element.triton})" for v in operands]
+    if cx.mask is not None:
+        # There is no mask: lanes that do not run exchange 0 for 0 where the buffer begins.
+        if len(pointer.bases) != 1:
+            raise Refusal(node.line, "`atomicCAS` on what may be one of several buffers")
+        (base,) = pointer.bases
+        safe = f"{base}.to(tl.pointer_type({element.triton}), bitcast=True)"
+        target = f"tl.where({cx.mask.text}, {target}, {safe})"
+        spread = [f"tl.where({cx.mask.text}, {text}, 0)" for text in spread]
+    text = f"tl.atomic_cas({target}, {', '.join(spread)})"
+    return cx.temporary(Scalar(text, element, True), "before", effect=True)
 
 
 def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, value: Scalar, *, node: Call) -> Value:

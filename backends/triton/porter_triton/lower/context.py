@@ -16,7 +16,7 @@ from porter_triton.lower.launch import LaunchInfo, LoweredParameter
 from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.places import Key, Place, Variable
 from porter_triton.lower.types import Type
-from porter_triton.lower.values import ATOM, Address, Bits, Fields, Group, Scalar, both
+from porter_triton.lower.values import ATOM, Address, Bits, Collective, Fields, Group, Scalar, both
 
 _Node = TypeVar("_Node")
 
@@ -57,7 +57,7 @@ class Closure:
     scopes: tuple[Scope, ...]
 
 
-Binding = Place | Fields | Address | Scalar | Bits | Group | Closure | FunctionName | TypeName | Type
+Binding = Place | Fields | Address | Scalar | Bits | Group | Collective | Closure | FunctionName | TypeName | Type
 
 
 @dataclass(slots=True)

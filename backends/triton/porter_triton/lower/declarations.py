@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
-from porter_triton.lower import access, calls, expressions, locals_, resolve, shared_arrays
+from porter_triton.lower import access, calls, cub, expressions, locals_, resolve, shared_arrays
 from porter_triton.lower.arithmetic import convert
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
 from porter_triton.lower.types import INT, Arithmetic, Pointer, Record, Type
-from porter_triton.lower.values import Address, Bits, Fields, Group, Value, number
+from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Value, number
 from porter_triton.refusal import Refusal
 
 
@@ -25,12 +25,20 @@ def alias(cx: Context, node: Alias) -> None:
     """`using T = type;`."""
     if node.template:
         raise Refusal(node.line, "an alias template inside a function")
+    if cub.kind(cx, node.type) is not None:
+        cx.bind(node.name, node.type)
+        return
     cx.bind(node.name, resolve.type_of(cx, node.type, node.line))
 
 
 def _place(cx: Context, node: Declared) -> Place | Closure:
+    if cub.is_storage(cx, node.type):
+        return Held(Collective())
     if "shared" in node.storage:
         return shared(cx, node)
+    collective = cub.kind(cx, node.type)
+    if collective is not None:
+        return Held(Collective(collective))
     if isinstance(node.value, Lambda):
         return Closure(node.value, tuple(cx.scopes))
     if node.storage == "static":

@@ -57,6 +57,7 @@ from porter_triton.lower.types import (
     BOOL,
     BUILT_IN,
     DOUBLE,
+    FLOAT,
     INT,
     LONG,
     ULONG,
@@ -71,6 +72,7 @@ from porter_triton.lower.values import (
     ATOM,
     Address,
     Bits,
+    Collective,
     Fields,
     Group,
     Nothing,
@@ -165,7 +167,7 @@ def _named_place(cx: Context, node: Name) -> Place:
     bound = cx.find(node.name)
     if bound is None:
         return _global_place(cx, node)
-    if isinstance(bound, Scalar | Fields | Address | Bits | Group):
+    if isinstance(bound, Scalar | Fields | Address | Bits | Group | Collective):
         return Held(bound)
     if isinstance(
         bound, Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held
@@ -527,7 +529,7 @@ def choose(chosen: Scalar, yes: Value, no: Value, line: int) -> Value:
     type_ = left.type if left.type == right.type else common(left.type, right.type)
     single = _chosen_single(chosen, left, right, type_, line)
     left, right = _of_type(left, type_), _of_type(right, type_)
-    if left.constant is not None and right.constant is not None:
+    if left.constant is not None and right.constant is not None and type_ not in {INT, FLOAT}:
         text = f"tl.full([], {left.text}, {type_.triton})"
         left = replace(left, text=text, level=ATOM, constant=None, loose=False)
     return _either(chosen, left, right, single)

@@ -6,11 +6,11 @@ import math
 
 from porter.syntax.nodes import Call, Member, Name, TypeName
 from porter_triton.lift import emit
-from porter_triton.lower import access, atomics, calls, expressions, groups, memory, resolve, table, views, warp
+from porter_triton.lower import access, atomics, calls, cub, expressions, groups, memory, resolve, table, views, warp
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import Held, Memory, Place
-from porter_triton.lower.types import BUILT_IN, Arithmetic, Pointer, Record
-from porter_triton.lower.values import Address, Bits, Fields, Group, Nothing, Scalar, Value, number
+from porter_triton.lower.types import BUILT_IN, ULONG, Arithmetic, Pointer, Record, size
+from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _BARRIERS = frozenset({"__syncthreads", "__barrier_sync", "__threadfence", "__threadfence_system"})
@@ -54,16 +54,11 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
         record = BUILT_IN[plain[5:]]
         assert isinstance(record, Record)
         return calls.construct(cx, record, tuple(expressions.value(cx, a) for a in node.arguments), node.line)
-    if plain in _CACHED_LOADS and len(node.arguments) == 1:
-        return access.load(cx, _pointee(cx, node), node.line)
-    if plain in _CACHED_STORES and len(node.arguments) == 2:
-        target = _pointee(cx, node)
-        access.store(cx, target, expressions.value(cx, node.arguments[1]), node.line)
-        return Nothing()
     if plain in _SAME and node.arguments:
         return expressions.value(cx, node.arguments[0])
-    if plain in {"memcpy", "memset", "memmove"} and len(node.arguments) == 3:
-        return _copied(cx, plain, node)
+    made = _of_memory(cx, plain, node)
+    if made is not None:
+        return made
     grouped = groups.call(cx, callee, node)
     if grouped is not None:
         return grouped
@@ -72,6 +67,22 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
         if made is not None:
             return made
     return table.call(cx, plain, node)
+
+
+def _of_memory(cx: Context, plain: str, node: Call) -> Value | None:
+    """Loads and stores with a hint for the cache, copies, alignment; None for any other name."""
+    if plain in _CACHED_LOADS and len(node.arguments) == 1:
+        return access.load(cx, _pointee(cx, node), node.line)
+    if plain in _CACHED_STORES and len(node.arguments) == 2:
+        target = _pointee(cx, node)
+        access.store(cx, target, expressions.value(cx, node.arguments[1]), node.line)
+        return Nothing()
+    if plain == "alignof" and len(node.arguments) == 1 and isinstance(node.arguments[0], Name):
+        type_ = resolve.type_of(cx, TypeName(node.arguments[0].name), node.line)
+        return number(min(size(type_) or 1, 16), ULONG)
+    if plain in {"memcpy", "memset", "memmove"} and len(node.arguments) == 3:
+        return _copied(cx, plain, node)
+    return None
 
 
 def _copied(cx: Context, name: str, node: Call) -> Value:
@@ -117,6 +128,8 @@ def method(cx: Context, owner: Place, callee: Member, node: Call) -> Value | Non
     """A method of a type of CUDA's."""
     if isinstance(owner, Held) and isinstance(owner.value, Group):
         return groups.method(cx, owner.value, callee, node)
+    if isinstance(owner, Held) and isinstance(owner.value, Collective):
+        return cub.method(cx, owner.value, callee, node)
     return None
 
 

@@ -123,11 +123,18 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Collective:
+    """An object of CUB's: `kind` is reduce, scan or warp. Its storage is one too, of no kind."""
+
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """The value of a void expression."""
 
 
-Value = Scalar | Fields | Bits | Address | Group | Nothing
+Value = Scalar | Fields | Bits | Address | Group | Collective | Nothing
 
 
 def number(value: float, type_: Arithmetic = INT) -> Scalar:

@@ -1,0 +1,114 @@
+"""CUB's collectives for a block or a warp, as Triton's own reductions and scans."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Call, Expression, Member, Name, TypeName
+from porter_triton.lower import access, expressions, warp
+from porter_triton.lower.arithmetic import convert, settled
+from porter_triton.lower.context import Context
+from porter_triton.lower.types import Arithmetic
+from porter_triton.lower.values import ATOM, SUM, Collective, Nothing, Scalar, Value
+from porter_triton.refusal import Refusal
+
+_KINDS = {"BlockReduce": "reduce", "WarpReduce": "warp", "BlockScan": "scan"}
+_OPERATIONS = {"Sum": "sum", "Max": "max", "Min": "min", "plus": "sum", "maximum": "max", "minimum": "min"}
+_OF_WARP = {"sum": "add", "max": "max", "min": "min"}
+
+
+def kind(cx: Context, name: TypeName) -> str | None:
+    """Which collective a type is, aliases followed; None for any other type."""
+    seen = name
+    for _ in range(8):
+        plain = seen.name.rsplit("::", maxsplit=1)[-1]
+        if seen.name.startswith("cub::") and plain in _KINDS:
+            return _KINDS[plain]
+        bound = cx.find(seen.name)
+        if not isinstance(bound, TypeName):
+            found = [a.type for a in cx.unit.aliases if a.name == seen.name and not a.template]
+            bound = found[-1] if found else None
+        if bound is None or bound == seen:
+            return None
+        seen = bound
+    return None
+
+
+def is_storage(cx: Context, name: TypeName) -> bool:
+    """Whether a type is what a collective asks shared memory for; registers need none."""
+    owner, _, member = name.name.rpartition("::")
+    return member == "TempStorage" and kind(cx, TypeName(owner, name.arguments)) is not None
+
+
+def method(cx: Context, collective: Collective, callee: Member, node: Call) -> Value:
+    """`BlockReduce(storage).Sum(v)` and its like."""
+    value = settled(expressions.scalar(cx, node.arguments[0]))
+    if not isinstance(value.type, Arithmetic):
+        raise Refusal(node.line, "a collective on pointers")
+    if collective.kind == "scan":
+        return _scanned(cx, callee.name, value, node)
+    if callee.name == "Sum" and len(node.arguments) == 1:
+        operation = "sum"
+    elif callee.name == "Reduce" and len(node.arguments) == 2:
+        operation = _operation(node.arguments[1], node.line)
+    else:
+        raise Refusal(node.line, f"`{callee.name}` of a collective for so many arguments")
+    if collective.kind == "warp":
+        return warp.reduce(cx, _OF_WARP[operation], None, value)
+    return _reduced(cx, operation, value)
+
+
+def _operation(node: Expression, line: int) -> str:
+    name = ""
+    if isinstance(node, Call) and isinstance(node.callee, Name):
+        name = node.callee.name
+    elif isinstance(getattr(node, "type", None), TypeName):
+        name = node.type.name  # type: ignore[union-attr]
+    found = _OPERATIONS.get(name.rsplit("::", maxsplit=1)[-1])
+    if found is None:
+        raise Refusal(line, "a collective with an operation of the source's own")
+    return found
+
+
+def _neutral(operation: str, type_: Arithmetic) -> str:
+    if operation == "sum":
+        return "0.0" if type_.is_float else "0"
+    if type_.is_float:
+        return 'float("-inf")' if operation == "max" else 'float("inf")'
+    return str(type_.low if operation == "max" else type_.high)
+
+
+def _spread(cx: Context, operation: str, value: Scalar) -> str:
+    """A value of each thread, neutral in those that do not run."""
+    assert isinstance(value.type, Arithmetic)
+    text = value.text if value.varying else f"tl.full([{cx.block}], {value.text}, {value.type.triton})"
+    if cx.mask is not None:
+        text = f"tl.where({cx.mask.text}, {text}, {_neutral(operation, value.type)})"
+    return text
+
+
+def _reduced(cx: Context, operation: str, value: Scalar) -> Scalar:
+    """Only the first thread may use the result, so all may have it."""
+    assert isinstance(value.type, Arithmetic)
+    text = f"tl.{operation}({_spread(cx, operation, value)}, axis=0)"
+    if value.type.bits < 32:
+        text = f"{text}.to({value.type.triton})"
+    return cx.temporary(Scalar(text, value.type), "total")
+
+
+def _scanned(cx: Context, name: str, value: Scalar, node: Call) -> Value:
+    if name not in {"InclusiveSum", "ExclusiveSum"} or len(node.arguments) not in {2, 3}:
+        raise Refusal(node.line, f"`{name}` of a block's scan")
+    assert isinstance(value.type, Arithmetic)
+    each = cx.temporary(Scalar(_spread(cx, "sum", value), value.type, True), "each").text
+    text, level = f"tl.cumsum({each}, axis=0)", ATOM
+    if name == "ExclusiveSum":
+        text, level = f"{text} - {each}", SUM
+    total = None
+    if len(node.arguments) == 3:
+        total = cx.temporary(Scalar(f"tl.sum({each}, axis=0)", value.type), "total")
+    scanned = cx.temporary(Scalar(text, value.type, True, level), "scanned")
+    for target, result in zip(node.arguments[1:], (scanned, total), strict=False):
+        if result is not None:
+            place = expressions.place(cx, target)
+            held = access.place_type(place)
+            access.store(cx, place, convert(result, held) if isinstance(held, Arithmetic) else result, node.line)
+    return Nothing()
