@@ -110,6 +110,21 @@ LIFTED = (
      " float sum = warp_sum(v); if (t % 32 == 0) part[t / 32] = sum; __syncthreads(); if (t < 32) {"
      " sum = t < 4 ? part[t] : 0.0f; sum = warp_sum(sum); if (t == 0) mean = sum / 128; } __syncthreads();"
      " out[blockIdx.x * 128 + t] = v - mean;"),
+    ("two values in two stages", [WARP, STAGES], SUM_WARP, f"__shared__ float sa[4], sb[4]; __shared__ float mean, var; {_LOAD}"
+     " int lane = t % 32, wid = t / 32; float s = warp_sum(v); float q = warp_sum(v * v); if (lane == 0) { sa[wid] = s;"
+     " sb[wid] = q; } __syncthreads(); if (wid == 0) { s = lane < 4 ? sa[lane] : 0.0f; q = lane < 4 ? sb[lane] : 0.0f;"
+     " s = warp_sum(s); q = warp_sum(q); if (lane == 0) { mean = s / 128; var = q / 128 - mean * mean; } }"
+     " __syncthreads(); out[blockIdx.x * 128 + t] = (v - mean) * rsqrtf(var + 1e-5f);"),
+    ("two stages into a new variable", [WARP, STAGES], SUM_WARP, f"__shared__ float part[32]; {_LOAD} float mine = warp_sum(v);"
+     " if (t % 32 == 0) part[t / 32] = mine; __syncthreads(); float total = t < blockDim.x / 32 ? part[t % 32] : 0.0f;"
+     " if (t / 32 == 0) total = warp_sum(total); if (t == 0) out[blockIdx.x] = total;"),
+    ("two stages and a broadcast", [WARP, STAGES], SUM_WARP, f"__shared__ float part[32]; {_LOAD} float s = warp_sum(v);"
+     " if (t % 32 == 0) part[t / 32] = s; __syncthreads(); s = t < 4 ? part[t] : 0.0f; if (t < 32) s = warp_sum(s);"
+     " if (t == 0) part[0] = s; __syncthreads(); out[blockIdx.x * 128 + t] = v - part[0] / 128;"),
+    ("stages whose warps' results are read later", [WARP], "", f"__shared__ float part[32]; {_LOAD} float s = v;"
+     " for (int m = 16; m > 0; m >>= 1) s += __shfl_down_sync(~0u, s, m); if (t % 32 == 0) part[t / 32] = s;"
+     " __syncthreads(); s = t < 4 ? part[t] : 0.0f; if (t < 32) { for (int m = 16; m > 0; m >>= 1)"
+     " s += __shfl_down_sync(~0u, s, m); } out[blockIdx.x * 128 + t] = s + part[t / 32];"),
     ("scan of a warp", [WARP_SCAN], "", f"{_LOAD} int lane = t % 32; for (int d = 1; d < 32; d *= 2) {{"
      " float n = __shfl_up_sync(0xffffffff, v, d); if (lane >= d) v += n; } out[blockIdx.x * 128 + t] = v;"),
     ("running maximum of a warp", [WARP_SCAN], "", f"{_LOAD} for (int d = 1; d <= 16; d <<= 1) {{"

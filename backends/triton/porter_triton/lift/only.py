@@ -21,7 +21,7 @@ from porter.syntax.nodes import (
 )
 from porter.syntax.unit import FunctionTree
 from porter_triton.lift.after import Reader, readers, writes
-from porter_triton.lift.facts import Facts
+from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.trees import bare, called, is_name, mapped, mentions, number, suites, walk
 from porter_triton.lower.assigned import assigned_names
 
@@ -93,21 +93,26 @@ def _assignments(caller: FunctionTree, function: str) -> list[tuple[Statement, s
 
 
 def _guarded(facts: Facts, reader: Reader, coordinate: IsZero) -> bool:
-    return any(_demands_zero(facts, bare(guard), coordinate) for guard in reader.guards)
+    """Whether the conditions hold only where the coordinate is 0. The thread's number being 0 makes the lane 0, too."""
+    parts = [part for guard in reader.guards for part in _conjuncts(bare(guard))]
+    zeros = [zero for part in parts if (zero := _zero(part)) is not None]
+    if any(coordinate(zero) or facts.is_thread(zero) for zero in zeros):
+        return True
+    first_warp = any(facts.is_warp(zero) for zero in zeros) or any(_below_warp(facts, part) for part in parts)
+    return first_warp and any(facts.is_lane(zero) for zero in zeros)
 
 
-def _demands_zero(facts: Facts, condition: Expression, coordinate: IsZero) -> bool:
-    """Whether a condition holds only where the coordinate is 0. The thread's number being 0 makes the lane 0, too."""
+def _conjuncts(condition: Expression) -> list[Expression]:
     if isinstance(condition, Binary) and condition.operator == "&&":
-        parts = (condition.left, condition.right)
-        if any(_demands_zero(facts, part, coordinate) for part in parts):
-            return True
-        zeros = [_zero(part) for part in parts]
-        return any(z is not None and facts.is_lane(z) for z in zeros) and any(
-            z is not None and facts.is_warp(z) for z in zeros
-        )
-    zero = _zero(condition)
-    return zero is not None and (coordinate(zero) or facts.is_thread(zero))
+        return _conjuncts(condition.left) + _conjuncts(condition.right)
+    return [condition]
+
+
+def _below_warp(facts: Facts, condition: Expression) -> bool:
+    """`t < 32`."""
+    if not isinstance(condition, Binary) or condition.operator != "<":
+        return False
+    return facts.is_thread(condition.left) and facts.value(condition.right) == WARP
 
 
 def _zero(condition: Expression) -> Expression | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import (
     Assign,
@@ -19,11 +19,14 @@ from porter.syntax.nodes import (
     Name,
     Statement,
     Subscript,
+    TypeName,
     Unary,
+    Variable,
 )
+from porter_triton.lift.after import readers, writes
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.only import only_read_by
-from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, number, walk
+from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mentions, number, walk
 from porter_triton.lift.warps import Reduction, reduction
 
 _INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "HUGE_VAL"})
@@ -31,101 +34,153 @@ _INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "H
 
 @dataclass(frozen=True, slots=True)
 class _Second:
-    """The second stage: the statements it takes, what comes after it under its `if`, and who has the result."""
+    """One value in the second stage: where it was stored, the variable it is loaded to, and what idle lanes load."""
 
+    array: str
+    result: str
+    declared: TypeName | None
+    neutral: Expression
+    everywhere: bool
+    reduced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """The second stage of all values. `count` statements of the block are taken, `last` is the last one that reduces.
+
+    `rest` follows in the same `if (warp == 0)`, which is `under`.
+    """
+
+    values: dict[str, _Second]
     count: int
     last: Statement
-    under: If | None
-    rest: tuple[Statement, ...]
-    everywhere: bool
-    neutral: Expression
+    under: If | None = None
+    rest: tuple[Statement, ...] = ()
 
 
 def two_stages(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
-    """The reduction that begins at the statement `at`: how many statements it takes, and the block with one instead."""
+    """The reductions that begin at the statement `at`: how many statements they take, and the block with words."""
     if facts.threads is None or facts.threads % WARP:
         return None
-    first = reduction(facts, block.statements[at])
-    stored = _stored(facts, block, at + 1, first) if first is not None else None
-    if first is None or stored is None:
+    firsts = _firsts(facts, block.statements[at:])
+    position = _past_barriers(block, at + len(firsts))
+    arrays = _stored(facts, block.statements[position:], firsts) if firsts else None
+    if arrays is None:
         return None
-    array, position = stored
-    second = _second(facts, block, position, first, array)
-    if second is None or _used_elsewhere(facts, block.statements[at : position + second.count], array):
+    begin = _past_barriers(block, position + 1)
+    if not any(called(s) == "__syncthreads" for s in block.statements[position + 1 : begin]):
         return None
-    if not second.everywhere and not only_read_by(facts, second.last, first.target, facts.is_thread):
+    stage = _second(facts, block.statements[begin:], firsts, arrays)
+    if stage is None or not _certain(facts, block.statements[at : begin + stage.count], stage, firsts):
         return None
-    line = block.statements[at].line
-    target = Name(first.target, line=line)
-    value = _value(facts, first, second.neutral, line)
-    beginning = block.statements[at]
-    new: Statement
-    if isinstance(beginning, Declare):
-        variable = beginning.variables[0]
-        new = Declare((type(variable)(variable.name, variable.type, value=value, line=line),), line)
-    else:
-        new = Evaluate(Assign("", target, value, line), line)
-    more = (
-        (If(second.under.condition, Block(second.rest, line), None, line=line),) if second.under and second.rest else ()
-    )
-    count = position + second.count - at
-    statements = (*block.statements[:at], new, *more, *block.statements[at + count :])
-    return count, Block(statements, block.line)
+    line, count = block.statements[at].line, begin + stage.count - at
+    new = tuple(_written(facts, first, stage.values[first.target], block.statements[at + n], line)
+                for n, first in enumerate(firsts))  # fmt: skip
+    if stage.under is not None and stage.rest:
+        new = (*new, If(stage.under.condition, Block(stage.rest, line), None, line=line))
+    return count, Block((*block.statements[:at], *new, *block.statements[at + count :]), block.line)
 
 
-def _stored(facts: Facts, block: Block, at: int, first: Reduction) -> tuple[str, int] | None:
-    """`if (lane == 0) a[warp] = v; __syncthreads();`: the array, and where the statements after that begin."""
-    at = _past_barriers(block, at)
-    statement = block.statements[at] if at < len(block.statements) else None
+def _firsts(facts: Facts, statements: tuple[Statement, ...]) -> tuple[Reduction, ...]:
+    """The reductions over warps that stand one after the other, of different variables."""
+    found: list[Reduction] = []
+    for statement in statements:
+        first = reduction(facts, statement)
+        if first is None or first.target in {f.target for f in found}:
+            break
+        found.append(first)
+    return tuple(found)
+
+
+def _stored(facts: Facts, statements: tuple[Statement, ...], firsts: tuple[Reduction, ...]) -> dict[str, str] | None:
+    """`if (lane == 0) { a[warp] = v; b[warp] = w; }`: the array of each variable."""
+    statement = statements[0] if statements else None
     if not isinstance(statement, If) or statement.no is not None or not _is_zero(facts, statement.condition):
         return None
-    inner = flat(statement.yes)
-    if len(inner) != 1 or not isinstance(inner[0], Evaluate) or not isinstance(inner[0].expression, Assign):
-        return None
-    made = bare(inner[0].expression)
-    target = made.target
-    if made.operator or not isinstance(target, Subscript) or not isinstance(target.owner, Name):
-        return None
-    if not facts.is_warp(target.index) or not is_name(made.value, first.target):
-        return None
-    after = _past_barriers(block, at + 1)
-    waits = any(called(s) == "__syncthreads" for s in block.statements[at + 1 : after])
-    return (target.owner.name, after) if waits else None
+    arrays: dict[str, str] = {}
+    for inner in flat(statement.yes):
+        if not isinstance(inner, Evaluate) or not isinstance(inner.expression, Assign):
+            return None
+        made = bare(inner.expression)
+        target = made.target
+        if made.operator or not isinstance(target, Subscript) or not isinstance(target.owner, Name):
+            return None
+        if not facts.is_warp(target.index) or not isinstance(made.value, Name):
+            return None
+        arrays[made.value.name] = target.owner.name
+    whole = arrays.keys() == {f.target for f in firsts} and len(set(arrays.values())) == len(firsts)
+    return arrays if whole else None
 
 
-def _second(facts: Facts, block: Block, at: int, first: Reduction, array: str) -> _Second | None:
-    """`v = t < warps ? a[lane] : neutral; if (warp == 0) v = reduce(v);`, or both under the `if`."""
-    rest = block.statements[at:]
-    if not rest:
-        return None
-    under = rest[0] if isinstance(rest[0], If) and _first_warp(facts, rest[0]) else None
+def _second(
+    facts: Facts, rest: tuple[Statement, ...], firsts: tuple[Reduction, ...], arrays: dict[str, str]
+) -> _Stage | None:
+    """`v = t < warps ? a[lane] : neutral; if (warp == 0) v = reduce(v);` for each value, or both under the `if`."""
+    under = rest[0] if rest and isinstance(rest[0], If) and _first_warp(facts, rest[0]) else None
     inner = under.yes.statements if under is not None else rest
-    if len(inner) < 2 or not _loaded(facts, inner[0], first, array):
-        return None
-    reduce, guarded = inner[1], under is not None
-    if isinstance(reduce, If) and _first_warp(facts, reduce) and len(flat(reduce.yes)) == 1:
-        reduce, guarded = flat(reduce.yes)[0], True
-    again = reduction(facts, reduce)
-    same = again is not None and (again.operation, again.target) == (first.operation, first.target)
-    if again is None or not same or not is_name(again.value, first.target):
-        return None
-    choice = _choice(inner[0])
-    assert choice is not None
-    assert isinstance(choice.condition, Binary)
-    if under is not None:
-        # What reads the result under the `if` must be the first thread; `two_stages` asks about what follows it.
-        certain = only_read_by(facts, reduce, first.target, facts.is_thread)
-        return _Second(1, under, under, inner[2:], everywhere=False, neutral=choice.no) if certain else None
-    everywhere = again.everywhere and not guarded and facts.is_lane(choice.condition.left)
-    return _Second(2, inner[1], None, (), everywhere, choice.no)
+    loaded: dict[str, _Second] = {}
+    for count, statement in enumerate(inner, start=1):
+        found = _loaded(facts, statement, firsts, arrays)
+        if found is not None:
+            loaded[found[0]] = found[1]
+        elif not is_barrier(statement) and not _reduce(facts, statement, firsts, loaded, under is not None):
+            return None
+        if len(loaded) == len(firsts) and all(value.reduced for value in loaded.values()):
+            if under is not None:
+                return _Stage(loaded, 1, statement, under, inner[count:])
+            return _Stage(loaded, count, statement)
+    return None
 
 
-def _choice(statement: Statement) -> Choice | None:
-    """The value of `v = c ? a : b`, without lines."""
-    if not isinstance(statement, Evaluate) or not isinstance(statement.expression, Assign):
-        return None
-    value = bare(statement.expression).value
-    return value if isinstance(value, Choice) else None
+def _reduce(
+    facts: Facts, node: Statement, firsts: tuple[Reduction, ...], loaded: dict[str, _Second], guarded: bool
+) -> bool:
+    """Mark loaded values that a statement reduces as the first stage did; whether it does nothing else."""
+    first_warp = isinstance(node, If) and _first_warp(facts, node)
+    for statement in flat(node.yes) if isinstance(node, If) and first_warp else (node,):
+        again = reduction(facts, statement)
+        first = next(
+            (f for f in firsts if again and f.target in loaded and loaded[f.target].result == again.target), None
+        )
+        if again is None or first is None or again.operation != first.operation or loaded[first.target].reduced:
+            return False
+        if not is_name(again.value, again.target):
+            return False
+        held = loaded[first.target]
+        everywhere = held.everywhere and again.everywhere and not guarded and not first_warp
+        loaded[first.target] = replace(held, everywhere=everywhere, reduced=True)
+    return True
+
+
+def _certain(facts: Facts, taken: tuple[Statement, ...], stage: _Stage, firsts: tuple[Reduction, ...]) -> bool:
+    """Whether nobody misses what is not there any more: partial results in the arrays and in other threads."""
+    for first in firsts:
+        value = stage.values[first.target]
+        if _used_elsewhere(facts, taken, value.array, stage):
+            return False
+        if value.result != first.target and _read_after(facts, stage, first.target):
+            return False
+        ends = [stage.last, stage.under] if stage.under is not None else [stage.last]
+        if not value.everywhere and not all(
+            only_read_by(facts, end, value.result, facts.is_thread) for end in ends if end is not None
+        ):
+            return False
+    return True
+
+
+def _read_after(facts: Facts, stage: _Stage, name: str) -> bool:
+    later = readers(facts.function.body, stage.last, lambda s: writes(s, name))
+    return any(mentions(r.node, name) for r in later)
+
+
+def _written(facts: Facts, first: Reduction, second: _Second, beginning: Statement, line: int) -> Statement:
+    """`v = reduction over the block`."""
+    value = _value(facts, first, second.neutral, line)
+    if second.declared is not None:
+        return Declare((Variable(second.result, second.declared, value=value, line=line),), line)
+    if isinstance(beginning, Declare):
+        return Declare((replace(beginning.variables[0], value=value),), line)
+    return Evaluate(Assign("", Name(second.result, line=line), value, line), line)
 
 
 def _value(facts: Facts, first: Reduction, neutral: Expression, line: int) -> Expression:
@@ -137,20 +192,32 @@ def _value(facts: Facts, first: Reduction, neutral: Expression, line: int) -> Ex
     return Call(Name(first.operation, line=line), (value, neutral), line)
 
 
-def _loaded(facts: Facts, statement: Statement, first: Reduction, array: str) -> bool:
-    """`v = t < warps ? a[lane] : neutral`; the neutral value is what the operation ignores."""
-    if not isinstance(statement, Evaluate) or not isinstance(statement.expression, Assign):
-        return False
-    made, value = bare(statement.expression), _choice(statement)
-    if made.operator or not is_name(made.target, first.target) or value is None:
-        return False
-    condition, yes = value.condition, value.yes
+def _loaded(
+    facts: Facts, statement: Statement, firsts: tuple[Reduction, ...], arrays: dict[str, str]
+) -> tuple[str, _Second] | None:
+    """`v = t < warps ? a[lane] : neutral` or `T w = ...`: the variable of the first stage, and what is known."""
+    declared = statement.variables[0] if isinstance(statement, Declare) and len(statement.variables) == 1 else None
+    if declared is not None:
+        name, value = declared.name, bare(declared.value)
+    elif isinstance(statement, Evaluate) and isinstance(statement.expression, Assign):
+        made = bare(statement.expression)
+        name, value = (made.target.name if isinstance(made.target, Name) and not made.operator else ""), made.value
+    else:
+        return None
+    if not name or not isinstance(value, Choice) or not isinstance(value.yes, Subscript):
+        return None
+    condition, read = value.condition, value.yes
+    first = next((f for f in firsts if is_name(read.owner, arrays[f.target])), None)
+    if first is None or not (facts.is_lane(read.index) or facts.is_thread(read.index)):
+        return None
     if not isinstance(condition, Binary) or condition.operator != "<" or not _counts(facts, condition):
-        return False
-    from_lane = isinstance(yes, Subscript) and is_name(yes.owner, array)
-    if not from_lane or not isinstance(yes, Subscript) or not (facts.is_lane(yes.index) or facts.is_thread(yes.index)):
-        return False
-    return _neutral(facts, first.operation, value.no)
+        return None
+    if declared is None and name != first.target:
+        return None
+    if not _neutral(facts, first.operation, value.no):
+        return None
+    type_ = None if declared is None else declared.type
+    return first.target, _Second(arrays[first.target], name, type_, value.no, facts.is_lane(condition.left))
 
 
 def _counts(facts: Facts, condition: Binary) -> bool:
@@ -210,7 +277,25 @@ def _past_barriers(block: Block, at: int) -> int:
     return at
 
 
-def _used_elsewhere(facts: Facts, taken: tuple[Statement, ...], array: str) -> bool:
-    """Whether anything but the statements taken reads or writes the array."""
-    inside = sum(isinstance(n, Name) and n.name == array for n in walk(taken))
-    return inside != sum(isinstance(n, Name) and n.name == array for n in walk(facts.function.body))
+def _used_elsewhere(facts: Facts, taken: tuple[Statement, ...], array: str, stage: _Stage) -> bool:
+    """Whether the array has another use than to hand its element 0, written anew, to everyone."""
+    body = facts.function.body
+    count = sum(isinstance(n, Name) and n.name == array for n in walk(taken))
+    in_rest = sum(isinstance(n, Name) and n.name == array for n in walk(stage.rest))
+    if count - in_rest == sum(isinstance(n, Name) and n.name == array for n in walk(body)):
+        return False
+    later = [r.node for r in readers(body, stage.last, lambda _: False) if mentions(r.node, array)]
+    return not later or not _is_first(later[0], array, written=True) or not all(_is_first(n, array) for n in later)
+
+
+def _is_first(node: object, array: str, written: bool = False) -> bool:
+    """Whether `node` uses of the array the element 0 alone; `written`: it stores there and reads nothing of it."""
+    firsts = [n for n in walk(node) if isinstance(n, Subscript) and is_name(n.owner, array) and number(n.index) == 0]
+    if sum(isinstance(n, Name) and n.name == array for n in walk(node)) != len(firsts):
+        return False
+    if not written:
+        return True
+    expression = node.expression if isinstance(node, Evaluate) else None
+    return (
+        isinstance(expression, Assign) and not expression.operator and expression.target in firsts and len(firsts) == 1
+    )
