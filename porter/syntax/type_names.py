@@ -17,6 +17,7 @@ _SINGLE_WORDS = frozenset((
     "ptrdiff_t", "intptr_t", "uintptr_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
     "uint32_t", "uint64_t", "uint", "uchar", "ushort", "ulong", "__nv_fp8_e4m3", "__nv_fp8_e5m2",
 ))  # fmt: skip
+_HEADER_NAMES = {"half": "__half", "half2": "__half2"} | {f"nv_{n}": f"__nv_{n}" for n in ("bfloat16", "bfloat162")}
 _VECTORS = frozenset(
     f"{base}{width}"
     for base in ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "float", "double")
@@ -248,9 +249,9 @@ def canonical(words: list[str]) -> str:
 
 
 def spelled(name: str) -> str:
-    """A C type without the `std::` it may have."""
+    """A built-in type without the `std::` it may have, and by the name its header gives it."""
     plain = name.removeprefix("std::")
-    return plain if plain != name and plain in _SINGLE_WORDS else name
+    return _HEADER_NAMES.get(plain, plain) if plain in _SINGLE_WORDS else name
 
 
 def as_type(name: Name) -> TypeName:

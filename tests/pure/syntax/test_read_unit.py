@@ -156,6 +156,7 @@ def _variables(body: str) -> tuple[Variable, ...]:
         ("const float* __restrict__ x;", TypeName("float", pointers=1, const=True)),
         ("float const* const x = p;", TypeName("float", pointers=1, const=True)),
         ("std::size_t x;", TypeName("size_t")),
+        ("const half2* x;", TypeName("__half2", pointers=1, const=True)),
         ("auto& x = n;", TypeName("auto", reference=True)),
         ("volatile int* x;", TypeName("int", pointers=1, volatile=True)),
         ("Foo * x;", TypeName("Foo", pointers=1)),
@@ -339,7 +340,7 @@ def test_function_specialisations_keep_their_arguments():
 
 def test_specialisations_tell_their_arguments_by_their_parameters():
     unit = unit_of("template <typename T> void f(const T* x, int n) {}\ntemplate <> void f(const half* x, int n) {}")
-    assert [f.arguments for f in unit.functions] == [(), (TypeName("half"),)]
+    assert [f.arguments for f in unit.functions] == [(), (TypeName("__half"),)]
 
 
 def test_namespace_aliases_are_written_out():
