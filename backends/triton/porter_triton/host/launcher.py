@@ -37,8 +37,8 @@ class Hosts:
         if not found:
             raise Refusal(0, f"the source defines no host function '{name}'")
         exact = [f for f in found if f.arguments and f.arguments == template]
-        general = [f for f in found if not f.arguments]
-        return self.python_name((exact or general or found)[-1], template)
+        fitting = exact or [f for f in found if bool(f.head.template) == bool(template)]
+        return self.python_name((fitting or found)[-1], template)
 
     def python_name(self, function: FunctionTree, template: Template) -> str:
         """The Python name of an instance of `function`, translated on demand; raises `Refusal`."""
