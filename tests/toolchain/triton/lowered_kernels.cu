@@ -352,3 +352,30 @@ __global__ void collectives(const float* x, float* y, int* z, int n) {
     y[threadIdx.x] = v / total;
     z[threadIdx.x] = at;
 }
+
+__global__ void column_sums(const float* x, float* sums, int rows, int cols) {
+    extern __shared__ float held[];
+    float* totals = held + cols;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) totals[c] = 0;
+    __syncthreads();
+    for (int r = warp; r < rows; r += blockDim.x / 32)
+        for (int c = lane; c < cols; c += 32) atomicAdd(&totals[c], x[r * cols + c]);
+    __syncthreads();
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) sums[c] = totals[c];
+}
+
+__global__ void folded(const float* x, float* y) {
+    __shared__ float buffer[128];
+    float sum = x[threadIdx.y * blockDim.x + threadIdx.x];
+    for (int offset = blockDim.y / 2; offset >= 1; offset /= 2) {
+        if (threadIdx.y >= offset && threadIdx.y < 2 * offset) {
+            const int at = (threadIdx.y - offset) * blockDim.x + threadIdx.x;
+            buffer[at] = sum;
+        }
+        __syncthreads();
+        if (threadIdx.y < offset) sum += buffer[threadIdx.y * blockDim.x + threadIdx.x];
+        __syncthreads();
+    }
+    if (threadIdx.y == 0) y[threadIdx.x] = sum;
+}

@@ -141,6 +141,8 @@ CASES = [
          {1: _unzipped(SMALL[:64]), 2: np.array([(SMALL[:64] % 2 == 0).sum()], np.int32)}),
     Case("scattered", (PERMUTED, SMALL[:64], _zeros(64, np.int32)), {2: SMALL[:64][np.argsort(PERMUTED)]}),
     Case("swapped_in", (X, np.full(2, -9, np.float32), 100), {1: np.array([X[:100:2].max(), X[1:100:2].max()])}, (2, 1, 1)),
+    Case("column_sums", (ROWS, _zeros(100), 3, 100), {1: ROWS.sum(0)}, (1, 1, 1), (64, 1, 1), 1024),
+    Case("folded", (X, _zeros(16)), {1: X[:128].reshape(8, 16).sum(0)}, (1, 1, 1), (16, 8, 1)),
     Case("collectives", (X, _zeros(64), _zeros(64, np.int32), 50), {1: _collected(X), 2: _before(X)}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip

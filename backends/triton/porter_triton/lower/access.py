@@ -244,8 +244,14 @@ def known(cx: Context, value: Scalar) -> Scalar:
     """What of `value` stays true of a variable that holds it."""
     affine = affine_of(value) if value.affine is not None or not value.varying else None
     if affine is not None and not all(_unchanging(cx, text) for text, _ in affine.rest):
-        affine = None
+        rest = tuple((text if _unchanging(cx, text) else _now(cx, text), factor) for text, factor in affine.rest)
+        affine = replace(affine, rest=tuple(sorted(rest)))
     return replace(value, affine=affine)
+
+
+def _now(cx: Context, text: str) -> str:
+    """A name for what a uniform number is here; dropped again if nobody asks."""
+    return cx.temporary(Scalar(text, INT, level=0), "start").text
 
 
 def _unchanging(cx: Context, text: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call
 from porter_triton.lower import access, expressions, memory, shared
-from porter_triton.lower.arithmetic import binary, compare, convert, negative, settled
+from porter_triton.lower.affine import Affine
+from porter_triton.lower.arithmetic import affine_of, binary, compare, convert, negative, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import SharedArray
@@ -112,6 +113,12 @@ def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, 
     index = convert(settled(offset), INT, node.line)
     used = cx.discarded is not node
     alone = array.alone or not index.varying
+    affine = affine_of(index)
+    if affine is not None and index.varying and not used and operation != "xchg":
+        total = _by_digit(cx, operation, array, affine, held)
+        if total is not None:
+            _add_to(cx, operation, array, affine, total)
+            return Nothing()
     compared = array.size is not None and cx.padded is not None and array.size * cx.padded <= shared.MOST_COMPARISONS
     if operation == "xchg" or (used and not (alone and operation == "add")) or not (alone or compared):
         shared.ask_for_memory(cx, array, node.line)
@@ -119,6 +126,45 @@ def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, 
     return (
         _at_one(cx, operation, array, index, held, used=used) if alone else _at_many(cx, operation, array, index, held)
     )
+
+
+def _by_digit(
+    cx: Context, operation: str, array: SharedArray, affine: Affine, held: Scalar
+) -> tuple[Scalar, int] | None:
+    """The values of all threads that have the same digit combined: a tensor with an element for each value of it."""
+    if len(affine.terms) != 1 or affine.terms[0][1] != 1 or cx.padded is None:
+        return None
+    digit = affine.terms[0][0]
+    inner, count = digit.divisor, cx.padded // digit.divisor if digit.top else digit.modulus
+    outer = cx.padded // (inner * count)
+    if inner & (inner - 1) or count & (count - 1) or outer * count * inner != cx.padded:
+        return None
+    spread = held.text if held.varying else f"tl.full([{cx.block}], {held.text}, {array.element.triton})"
+    if cx.mask is not None:
+        spread = f"tl.where({cx.mask.text}, {spread}, {_neutral(operation, array.element)})"
+    if inner * outer > 1:
+        spread = _reduced(cx, operation, f"tl.reshape({spread}, [{outer}, {count}, {inner}])", 2)
+        spread = _reduced(cx, operation, spread, 0)
+    return cx.temporary(Scalar(spread, array.element, True), "total"), count
+
+
+def _add_to(cx: Context, operation: str, array: SharedArray, affine: Affine, total: tuple[Scalar, int]) -> None:
+    """Combine a range of elements, which begins at the uniform part of the index, with a tensor."""
+    value, count = total
+    start = [f"{text} * {c}" if c != 1 else text for text, c in affine.rest] + [str(affine.offset)] * (
+        affine.offset != 0
+    )
+    slot = f"tl.arange(0, {array.size_text})"
+    if start:
+        slot = f"{slot} - ({' + '.join(start)})"
+    slot = cx.temporary(Scalar(slot, INT, True, SUM), "slot").text
+    checks = [f"({slot} >= 0)"] * bool(start) + [f"({slot} < {count})"] * (bool(start) or array.size != count)
+    if not checks:
+        cx.emit(Line(_combined(operation, array.name, value.text), array.name, level=SUM))
+        return
+    valid = cx.temporary(Scalar(" & ".join(checks), BOOL, True, AND), "written").text
+    found = f"tl.gather({value.text}, tl.where({valid}, {slot}, 0), 0)"
+    cx.emit(Line(f"tl.where({valid}, {_combined(operation, array.name, found)}, {array.name})", array.name, level=ATOM))
 
 
 def _at_one(cx: Context, operation: str, array: SharedArray, index: Scalar, held: Scalar, *, used: bool) -> Value:

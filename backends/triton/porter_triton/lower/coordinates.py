@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter_triton.lower.affine import UNBOUNDED, Affine, Digit, thread_digit
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context, Frame
@@ -98,7 +100,7 @@ def text_of(cx: Context, terms: tuple[tuple[Digit, int], ...]) -> Scalar:
     for digit, coefficient in terms:
         part = cx.digits.get(digit)
         if part is None:
-            part = Scalar(cx.thread, INT, True, interval=(0, (cx.threads or 1024) - 1))
+            part = replace(rank(cx), type=INT, held=None)
             part = binary("/", part, number(digit.divisor), 0)
             if not digit.top:
                 part = binary("%", part, number(digit.modulus), 0)
