@@ -118,6 +118,12 @@ LIFTED = (
     ("two stages into a new variable", [WARP, STAGES], SUM_WARP, f"__shared__ float part[32]; {_LOAD} float mine = warp_sum(v);"
      " if (t % 32 == 0) part[t / 32] = mine; __syncthreads(); float total = t < blockDim.x / 32 ? part[t % 32] : 0.0f;"
      " if (t / 32 == 0) total = warp_sum(total); if (t == 0) out[blockIdx.x] = total;"),
+    ("a second stage by the first thread", [WARP, STAGES], MAX_WARP, f"__shared__ float part[4]; {_LOAD} v = warp_max(v);"
+     " if (t % 32 == 0) part[t / 32] = v; __syncthreads(); if (t == 0) { float m = part[t]; for (int j = 1; j < 4; j++)"
+     " m = fmaxf(m, part[j]); part[0] = m; } __syncthreads(); out[blockIdx.x * 128 + t] = part[0];"),
+    ("a second stage by each thread", [WARP, STAGES], SUM_WARP, f"__shared__ float part[4]; {_LOAD} float s = warp_sum(v);"
+     " if (t % 32 == 0) part[t / 32] = s; __syncthreads(); float total = 0.0f;"
+     " for (int j = 0; j < blockDim.x / 32; ++j) total += part[j]; out[blockIdx.x * 128 + t] = v / total;"),
     ("two stages and a broadcast", [WARP, STAGES], SUM_WARP, f"__shared__ float part[32]; {_LOAD} float s = warp_sum(v);"
      " if (t % 32 == 0) part[t / 32] = s; __syncthreads(); s = t < 4 ? part[t] : 0.0f; if (t < 32) s = warp_sum(s);"
      " if (t == 0) part[0] = s; __syncthreads(); out[blockIdx.x * 128 + t] = v - part[0] / 128;"),

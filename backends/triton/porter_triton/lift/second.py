@@ -1,0 +1,223 @@
+"""The second stage of a block reduction: the first warp, one thread or each of them reduces what the warps stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from porter.syntax.nodes import (
+    Assign,
+    Binary,
+    Cast,
+    Choice,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    If,
+    Literal,
+    Name,
+    Statement,
+    Subscript,
+    TypeName,
+    Unary,
+    Update,
+)
+from porter_triton.lift.facts import WARP, Facts
+from porter_triton.lift.loops import Combine, combine
+from porter_triton.lift.trees import bare, flat, is_barrier, is_name, mapped, number
+from porter_triton.lift.warps import Reduction, reduction
+
+_INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "HUGE_VAL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """One value in the second stage: where it was stored, the variable it is loaded to, and what idle lanes load."""
+
+    array: str
+    result: str
+    declared: TypeName | None
+    neutral: Expression | None
+    everywhere: bool
+    reduced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The second stage of all values. `count` statements of the block are taken, `last` is the last one that reduces.
+
+    `rest` follows in the same `if (warp == 0)`, which is `under`.
+    """
+
+    values: dict[str, Second]
+    count: int
+    last: Statement
+    under: If | None = None
+    rest: tuple[Statement, ...] = ()
+
+
+def second_stage(
+    facts: Facts, rest: tuple[Statement, ...], firsts: tuple[Reduction, ...], arrays: dict[str, str]
+) -> Stage | None:
+    """`v = t < warps ? a[lane] : neutral; if (warp == 0) v = reduce(v);` for each value, or both under the `if`."""
+    under = rest[0] if rest and isinstance(rest[0], If) and _first_warp(facts, rest[0]) else None
+    inner = under.yes.statements if under is not None else rest
+    loaded: dict[str, Second] = {}
+    for count, statement in enumerate(inner, start=1):
+        found = _loaded(facts, statement, firsts, arrays)
+        if found is not None:
+            loaded[found[0]] = found[1]
+        elif not is_barrier(statement) and not _reduce(facts, statement, firsts, loaded, under is not None):
+            return None
+        if len(loaded) == len(firsts) and all(value.reduced for value in loaded.values()):
+            if under is not None:
+                return Stage(loaded, 1, statement, under, inner[count:])
+            return Stage(loaded, count, statement)
+    return None
+
+
+def _reduce(
+    facts: Facts, node: Statement, firsts: tuple[Reduction, ...], loaded: dict[str, Second], guarded: bool
+) -> bool:
+    """Mark loaded values that a statement reduces as the first stage did; whether it does nothing else."""
+    first_warp = isinstance(node, If) and _first_warp(facts, node)
+    for statement in flat(node.yes) if isinstance(node, If) and first_warp else (node,):
+        again = reduction(facts, statement)
+        first = next(
+            (f for f in firsts if again and f.target in loaded and loaded[f.target].result == again.target), None
+        )
+        if again is None or first is None or again.operation != first.operation or loaded[first.target].reduced:
+            return False
+        if not is_name(again.value, again.target):
+            return False
+        held = loaded[first.target]
+        everywhere = held.everywhere and again.everywhere and not guarded and not first_warp
+        loaded[first.target] = replace(held, everywhere=everywhere, reduced=True)
+    return True
+
+
+def _loaded(
+    facts: Facts, statement: Statement, firsts: tuple[Reduction, ...], arrays: dict[str, str]
+) -> tuple[str, Second] | None:
+    """`v = t < warps ? a[lane] : neutral` or `T w = ...`: the variable of the first stage, and what is known."""
+    declared = statement.variables[0] if isinstance(statement, Declare) and len(statement.variables) == 1 else None
+    if declared is not None:
+        name, value = declared.name, bare(declared.value)
+    elif isinstance(statement, Evaluate) and isinstance(statement.expression, Assign):
+        made = bare(statement.expression)
+        name, value = (made.target.name if isinstance(made.target, Name) and not made.operator else ""), made.value
+    else:
+        return None
+    if not name or not isinstance(value, Choice) or not isinstance(value.yes, Subscript):
+        return None
+    condition, read = value.condition, value.yes
+    first = next((f for f in firsts if is_name(read.owner, arrays[f.target])), None)
+    if first is None or not (facts.is_lane(read.index) or facts.is_thread(read.index)):
+        return None
+    if not isinstance(condition, Binary) or condition.operator != "<" or not _counts(facts, condition):
+        return None
+    if declared is None and name != first.target:
+        return None
+    if not _neutral(facts, first.operation, value.no):
+        return None
+    type_ = None if declared is None else declared.type
+    return first.target, Second(arrays[first.target], name, type_, value.no, facts.is_lane(condition.left))
+
+
+def _counts(facts: Facts, condition: Binary) -> bool:
+    """Whether `t < n` or `lane < n` with n the number of warps."""
+    assert facts.threads is not None
+    right = condition.right.operand if isinstance(condition.right, Cast) else condition.right
+    number_of_warps = facts.value(right) == facts.threads // WARP
+    return number_of_warps and (facts.is_thread(condition.left) or facts.is_lane(condition.left))
+
+
+def serial_stage(
+    facts: Facts, rest: tuple[Statement, ...], firsts: tuple[Reduction, ...], arrays: dict[str, str]
+) -> Stage | None:
+    """`T v = a[0]; for (i = 1; i < warps; ++i) v = v op a[i];` by the first thread, or by each of them."""
+    (first, *more) = firsts
+    guard = rest[0].condition if rest and isinstance(rest[0], If) and rest[0].no is None else None
+    under = rest[0] if rest and isinstance(rest[0], If) and guard and _first_thread(facts, guard) else None
+    inner = under.yes.statements if under is not None else rest
+    if more or len(inner) < 2 or not isinstance(inner[0], Declare) or len(inner[0].variables) != 1:
+        return None
+    variable, array = inner[0].variables[0], arrays[first.target]
+    begin = _begun(facts, first, array, bare(variable.value))
+    made = _counted(facts, inner[1], begin, facts.threads or 0)
+    if made != Combine(first.operation, Name(variable.name), Subscript(Name(array), Name("i"))):
+        return None
+    second = Second(array, variable.name, variable.type, None, under is None, reduced=True)
+    if under is not None:
+        return Stage({first.target: second}, 1, inner[1], under, inner[2:])
+    return Stage({first.target: second}, 2, inner[1])
+
+
+def _begun(facts: Facts, first: Reduction, array: str, value: Expression | None) -> int | None:
+    """How many elements a variable holds at first: none where it has the neutral value, one where it is a[0]."""
+    if isinstance(value, Subscript) and is_name(value.owner, array):
+        return 1 if number(value.index) == 0 or facts.is_thread(value.index) else None
+    if value is None or not _neutral(facts, first.operation, value):
+        return None
+    return 0 if first.operation not in {"max", "min"} or is_infinite(first.operation, value) else None
+
+
+def _counted(facts: Facts, loop: Statement, begin: int | None, threads: int) -> Combine | None:
+    """What `for (i = begin; i < warps; ++i)` does in each turn, with `i` for the name of the counter."""
+    if begin is None or not isinstance(loop, For) or len(loop.start) != 1 or not isinstance(loop.start[0], Declare):
+        return None
+    counter = loop.start[0].variables[0]
+    condition, step = bare(loop.condition), loop.step
+    if number(counter.value) != begin or not isinstance(condition, Binary) or condition.operator != "<":
+        return None
+    if not is_name(condition.left, counter.name) or facts.value(condition.right) != threads // WARP:
+        return None
+    if not isinstance(step, Update) or step.operator != "++" or not is_name(step.operand, counter.name):
+        return None
+    body = flat(loop.body)
+    if len(body) != 1:
+        return None
+    return combine(mapped(body[0], lambda n: Name("i") if is_name(n, counter.name) else n))
+
+
+def _neutral(facts: Facts, operation: str, value: Expression) -> bool:
+    """Whether a value changes nothing, or for a maximum or minimum may be taken along."""
+    while isinstance(value, Cast):
+        value = value.operand
+    if operation in {"sum", "or", "xor"}:
+        return isinstance(value, Literal) and value.value == 0
+    if operation == "product":
+        return isinstance(value, Literal) and value.value == 1
+    return operation in {"max", "min"} and facts.is_uniform(value)
+
+
+def is_infinite(operation: str, value: Expression) -> bool:
+    """Whether a maximum or minimum with `value` changes nothing, whatever the other one is."""
+    while isinstance(value, Cast):
+        value = value.operand
+    if operation == "max":
+        if not isinstance(value, Unary) or value.operator != "-":
+            return False
+        value = value.operand
+    return isinstance(value, Name) and value.name in _INFINITE
+
+
+def _first_thread(facts: Facts, condition: Expression) -> bool:
+    made = bare(condition)
+    if isinstance(made, Unary) and made.operator == "!":
+        return facts.is_thread(made.operand)
+    return isinstance(made, Binary) and made.operator == "==" and number(made.right) == 0 and facts.is_thread(made.left)
+
+
+def _first_warp(facts: Facts, statement: If) -> bool:
+    """`if (warp == 0)` or `if (t < 32)`, without `else`."""
+    made = bare(statement.condition)
+    if statement.no is not None:
+        return False
+    if isinstance(made, Unary) and made.operator == "!":
+        return facts.is_warp(made.operand)
+    if not isinstance(made, Binary):
+        return False
+    if made.operator == "<" and facts.is_thread(made.left):
+        return facts.value(made.right) == WARP
+    return made.operator == "==" and number(made.right) == 0 and facts.is_warp(made.left)
