@@ -10,11 +10,12 @@ from porter.backend import Port, Target
 from porter.contract.contract import Contract
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import NotBuilt
+from porter.evaluate.outcome import NotBuilt, NotVerified
 from porter.evaluate.side import Side, ported_side
 from porter.simt.job import BuildFailure, Built, HardwareLimits
 
-Candidates = tuple[Candidate, ...] | NotBuilt
+# NotBuilt for what is wrong with the port, NotVerified where it has nothing for an entry to be compared with.
+Candidates = tuple[Candidate, ...] | NotBuilt | NotVerified
 
 
 class Ported(Protocol):

@@ -119,10 +119,10 @@ def _left_out(built: Executable) -> str:
 
 def _held(port: Candidates, built: Executable) -> Candidates:
     """`port`, which is none where it had to be built without its host functions and the original had not."""
-    if isinstance(port, NotBuilt) or built.failure is not None:
+    if not isinstance(port, tuple) or built.failure is not None:
         return port
     return next((c.failure for c in port if c.failure is not None), port)
 
 
 def _outcome(reference: Reference, port: Candidates) -> Outcome:
-    return port if isinstance(port, NotBuilt) else judge(reference, port)
+    return judge(reference, port) if isinstance(port, tuple) else port

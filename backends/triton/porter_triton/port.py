@@ -28,11 +28,13 @@ from porter_triton.refusal import Refusal
 _KERNEL_REFUSED, _HOST_REFUSED = "PORT1800", "PORT1801"
 
 
-def port(program: Program, headers: tuple[Source, ...]) -> Port:
-    """`program` as one Python module."""
+def port(program: Program, headers: tuple[Source, ...], besides: tuple[Entry, ...] = ()) -> Port:
+    """`program` as one Python module. `besides` are kernels that get a launcher although the module launches them."""
     porter = _Porter(program, headers)
     for contract in draft(program, whole_program=False, headers=headers):
         porter.add(contract.entry)
+    for entry in besides:
+        porter.add(entry)
     text = assembled(program.source, porter.parts())
     return Port((PortedFile(module_name(program.source), text, program.source),), tuple(porter.findings))
 

@@ -6,23 +6,26 @@ import ast
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from porter.backend import Port, Target
+from porter.backend import Port, PortedFile, Target
 from porter.contract.contract import Contract, Entry, EntryKind
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type
 from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import NotBuilt
+from porter.evaluate.outcome import NotBuilt, NotVerified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.side import Side
 from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
+from porter.source.text import Source
 from porter_triton.compile import refused
 from porter_triton.frames import Task
 from porter_triton.naming import function_of
+from porter_triton.port import port
 from porter_triton.run import Worker
 from porter_triton.targets import targets
 
@@ -31,33 +34,46 @@ _LINES = re.compile(r"\s*# (lines? \d+(?:-\d+)?)$")
 
 
 @contextmanager
-def interpreted(port: Port, original: Side, target: Target, cache: Path, limits: Limits) -> Iterator[InterpretedPort]:
-    """`port` ready to run within `limits`; `cache` keeps compiled kernels, all else is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        for part in ("run", "compile"):
-            (folder / part).mkdir()
-        module = folder / port.files[0].name
-        module.write_text(port.files[0].text, "utf-8")
-        worker = Worker(module, folder / "run", limits)
+def interpreted(ported: Port, original: Side, target: Target, cache: Path, limits: Limits) -> Iterator[InterpretedPort]:
+    """`ported` ready to run within `limits`; `cache` keeps compiled kernels, all else is gone afterwards."""
+    with (
+        tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
+        ExitStack() as workers,
+    ):
+        yield InterpretedPort(
+            ported.files[0], original, _devices(target), Path(name), cache / "triton", limits, workers
+        )
+
+
+@dataclass(frozen=True)
+class _Module:
+    """A module that a worker runs in `folder`."""
+
+    path: Path
+    folder: Path
+    worker: Worker
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """The functions at its top; none where it is no Python."""
         try:
-            yield InterpretedPort(
-                original.program, module, worker, _devices(target), folder / "compile", cache / "triton"
-            )
-        finally:
-            worker.close()
+            tree = ast.parse(self.path.read_text("utf-8"))
+        except SyntaxError:
+            return frozenset()
+        return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
 @dataclass(frozen=True)
 class InterpretedPort:
-    """A module that a worker runs. What it launches compiles for `devices`, or it is no port."""
+    """A module that Triton's interpreter runs. What it launches compiles for `devices`, or it is no port."""
 
-    original: Program
-    module: Path
-    worker: Worker
+    file: PortedFile
+    original: Side
     devices: tuple[Target, ...]
-    workdir: Path
+    folder: Path
     cache: Path
+    limits: Limits
+    workers: ExitStack
 
     @property
     def warp_sizes(self) -> tuple[int, ...]:
@@ -70,37 +86,64 @@ class InterpretedPort:
         return False
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """One way to run each entry."""
-        defined = _functions(self.module)
-        return tuple(self._candidates(contract.entry, defined) for contract in contracts)
+        """One way to run each entry.
 
-    def _candidates(self, entry: Entry, defined: frozenset[str]) -> Candidates:
-        function = function_of(entry)
-        if function not in defined:
-            missing = f"{self.module.name} defines no '{function}'"
-            return NotBuilt(missing, missing)
+        A kernel that the module launches itself has no launcher there; to be called by itself it gets one.
+        """
+        module = self._own
+        kernels = [c.entry for c in contracts if c.entry.kind is EntryKind.KERNEL]
+        hidden = tuple(entry for entry in kernels if function_of(entry) not in module.functions)
+        if hidden and module.functions and self._is_untouched():
+            module = self._running(port(*self._source, hidden).files[0].text)
+        return tuple(self._candidates(contract.entry, module) for contract in contracts)
+
+    @cached_property
+    def _own(self) -> _Module:
+        return self._running(self.file.text)
+
+    @property
+    def _source(self) -> tuple[Program, tuple[Source, ...]]:
+        return self.original.program, tuple(header for _, header in self.original.headers)
+
+    def _is_untouched(self) -> bool:
+        """Whether the module is as porter writes it: what a user made of it has only the launchers it has."""
+        return port(*self._source).files[0].text == self.file.text
+
+    def _running(self, text: str) -> _Module:
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        path = folder / self.file.name
+        path.write_text(text, "utf-8")
+        (folder / "run").mkdir()
+        worker = Worker(path, folder / "run", self.limits)
+        self.workers.callback(worker.close)
+        return _Module(path, folder, worker)
+
+    def _candidates(self, entry: Entry, module: _Module) -> Candidates:
+        function, launch = function_of(entry), entry.kind is EntryKind.KERNEL
+        if function not in module.functions:
+            missing = f"{self.file.name} defines no '{function}'"
+            return NotVerified(missing) if launch else NotBuilt(missing, missing)
         launched: dict[str, None] = {}
-        launch = entry.kind is EntryKind.KERNEL
-        returns = _number(self.original, entry)
+        returns = _number(self.original.program, entry)
 
         def execute(job: Job) -> Run:
-            run, signatures = self.worker.run(Task(function, job, launch, returns))
+            run, signatures = module.worker.run(Task(function, job, launch, returns))
             launched.update(dict.fromkeys(signatures))
             return run
 
-        return (Candidate(None, execute, lambda: self._compiled(launched)),)
+        return (Candidate(None, execute, lambda: self._compiled(module, launched)),)
 
-    def _compiled(self, launched: Iterable[str]) -> tuple[str, ...] | NotBuilt:
-        found = refused(self.module, launched, self.devices, self.workdir, self.cache)
+    def _compiled(self, module: _Module, launched: Iterable[str]) -> tuple[str, ...] | NotBuilt:
+        found = refused(module.path, launched, self.devices, module.folder, self.cache)
         if found is None:
             return tuple(device.arch for device in self.devices)
-        place = f"{self.module.name}:{found.line}{self._origin(found.line)}: " if found.line else ""
+        place = f"{self.file.name}:{found.line}{self._origin(module, found.line)}: " if found.line else ""
         because = f"{_NOT_COMPILED}: {place}{found.kernel} does not compile for {found.arch}: {found.message}"
         return NotBuilt(because, because)
 
-    def _origin(self, line: int) -> str:
+    def _origin(self, module: _Module, line: int) -> str:
         """Which lines of the source a line of the module came from, as the comment above it says."""
-        for text in reversed(self.module.read_text("utf-8").splitlines()[:line]):
+        for text in reversed(module.path.read_text("utf-8").splitlines()[:line]):
             if found := _LINES.match(text):
                 return f" ({found[1]} of {self.original.source.path.name})"
             if text.startswith("def "):
@@ -112,15 +155,6 @@ def _number(program: Program, entry: Entry) -> DType | None:
     """The type of the number that the CUDA function returns, if it is one."""
     named = [f for f in program.host_functions if entry.name in (f.qualified, f.name)]
     return element_type(named[0].returns.base) if named and not named[0].returns.pointers else None
-
-
-def _functions(module: Path) -> frozenset[str]:
-    """The functions at the top of the module; none where it is no Python."""
-    try:
-        tree = ast.parse(module.read_text("utf-8"))
-    except SyntaxError:
-        return frozenset()
-    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
 def _devices(target: Target) -> tuple[Target, ...]:

@@ -1,34 +1,42 @@
-"""What a module's entries are before anything of it has run."""
+"""What answers for a module's entries before anything of it has run."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import Contract, Entry, EntryKind
-from porter.evaluate.outcome import NotBuilt
+from porter.backend import PortedFile
+from porter.contract.contract import Contract, Entry, EntryKind, LaunchShape
+from porter.evaluate.outcome import NotBuilt, NotVerified
+from porter.evaluate.side import original_side
 from porter.simt.job import Limits
 from porter.source.parse import parse
 from porter.source.text import Source
+from porter_triton.port import port
 from porter_triton.proof import InterpretedPort
-from porter_triton.run import Worker
 
-PROGRAM = parse(Source(Path("op.cu"), "__global__ void k(float* x) { x[0] = 1; }\nint f(float* x) { return 1; }\n"))
+SOURCE = Source(
+    Path("op.cu"),
+    "__global__ void k(float* x) { x[threadIdx.x] = 1.0f; }\nvoid f(float* x) { k<<<1, 32>>>(x); }\n",
+)
+PROGRAM = parse(SOURCE)
+SHAPE = LaunchShape(("1", "1", "1"), ("32", "1", "1"))
 
 
 @pytest.fixture
-def port(tmp_path):
-    """`port(text)` is a module that holds `text`."""
-
-    def make(text):
-        module = tmp_path / "op_triton.py"
-        module.write_text(text)
-        return InterpretedPort(PROGRAM, module, Worker(module, tmp_path, Limits()), (), tmp_path, tmp_path)
-
-    return make
+def ported(tmp_path):
+    """`ported(text)` is a module that holds `text`."""
+    with ExitStack() as workers:
+        yield lambda text: InterpretedPort(
+            PortedFile("op_triton.py", text, SOURCE),
+            original_side(PROGRAM, (), ()), (), tmp_path, tmp_path, Limits(), workers,
+        )  # fmt: skip
 
 
-def contract(kind, name):
-    return Contract(name, "other", Entry(kind, name), (), (), (), (), {})
+def answer(made, kind, name):
+    contract = Contract(name, "other", Entry(kind, name, (), SHAPE), (), (), (), (), {})
+    (found,) = made.candidates([contract])
+    return found
 
 
 @pytest.mark.parametrize(
@@ -40,16 +48,27 @@ def contract(kind, name):
         (EntryKind.KERNEL, "k", "def launch_k(x, *, grid, block, shared_bytes=0):\n    pass\n"),
     ],
 )
-def test_an_entry_is_answered_by_the_function_of_its_name(port, kind, name, text):
-    ((candidate,),) = port(text).candidates([contract(kind, name)])
+def test_an_entry_is_answered_by_the_function_of_its_name(ported, kind, name, text):
+    (candidate,) = answer(ported(text), kind, name)
     assert candidate.warp_size is None
 
 
 @pytest.mark.parametrize("text", ["", "def g(x):\n    pass\n", "def f(x:\n"])
-def test_an_entry_the_module_lacks_is_not_built(port, text):
-    (answer,) = port(text).candidates([contract(EntryKind.POINTER, "f")])
-    assert answer == NotBuilt("op_triton.py defines no 'f'", "op_triton.py defines no 'f'")
+def test_an_entry_the_module_lacks_is_not_built(ported, text):
+    missing = "op_triton.py defines no 'f'"
+    assert answer(ported(text), EntryKind.POINTER, "f") == NotBuilt(missing, missing)
 
 
-def test_programs_are_taken_apart(port):
-    assert not port("").runs_programs
+def test_a_kernel_that_the_module_launches_itself_gets_a_launcher_to_be_called_by(ported):
+    text = port(PROGRAM, ()).files[0].text
+    assert "launch_k" not in text
+    assert isinstance(answer(ported(text), EntryKind.KERNEL, "k"), tuple)
+
+
+def test_a_module_that_was_edited_gets_nothing_added(ported):
+    text = port(PROGRAM, ()).files[0].text.replace("1.0", "2.0")
+    assert isinstance(answer(ported(text), EntryKind.KERNEL, "k"), NotVerified)
+
+
+def test_programs_are_taken_apart(ported):
+    assert not ported("").runs_programs
