@@ -212,6 +212,7 @@ def test_instances_of_a_template_are_told_by_their_arguments():
         ("goto end;\nend: ;", 11, "goto"),
         ("\nunknown_function(n);", 12, "unknown_function"),
         ("add<<<1, 32>>>(y - 1, x, n);", 11, "forward"),
+        ("int& r = n;\nr = 2;", 11, "another name"),
         ("switch (m) { case 1: n = 2; case 2: n = 3; }", 11, "falls through"),
     ],
 )

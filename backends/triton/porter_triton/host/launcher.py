@@ -100,6 +100,7 @@ def _parameter(cx: Context, parameter: Parameter, index: int) -> str:
     kind = kind_of(cx, parameter.type)
     name = cx.python_name(parameter.name or f"unused_{index}")
     cx.changes[name] = cx.changes_of(parameter.name)
+    cx.demand_own(parameter.name, parameter.type, kind is Kind.STREAM, cx.function.head.span.line)
     if kind is Kind.DIM3:
         parts = tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3))
         cx.bind(parameter.name, Code(name, kind, parts=parts))

@@ -145,6 +145,11 @@ class Context:
         counts = assigned(self.blocks[-1] if self.blocks else self.function.body)
         return counts[name] - sum(counts[f"{name}.{other}"] for other in "xyz" if other != axis)
 
+    def demand_own(self, name: str, kind: TypeName, meaningless: bool, line: int) -> None:
+        """Raise `Refusal` for a reference through which another variable is set: Python has none."""
+        if kind.reference and not kind.const and not meaningless and self.changes_of(name):
+            raise Refusal(line, f"'{name}' sets a variable of another function or another name")
+
     def is_steady(self, python: str) -> bool:
         """Whether nothing sets the Python variable any more."""
         return self.changes.get(python, 0) == 0

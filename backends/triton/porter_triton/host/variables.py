@@ -20,6 +20,7 @@ _INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, 
 def declare(cx: Context, variable: Variable) -> None:
     """One variable."""
     kind = kind_of(cx, variable.type)
+    cx.demand_own(variable.name, variable.type, kind is Kind.STREAM, variable.line)
     if isinstance(variable.value, Lambda):
         cx.bind(variable.name, Closure(variable.value))
     elif kind is Kind.STREAM:
