@@ -9,6 +9,7 @@ before each, times by device events behind the flush, so that launching costs ne
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import importlib.util
 import json
 import math
@@ -65,12 +66,16 @@ def build(folder: Path) -> str:
     case = json.loads((folder / "case.json").read_text())
     text = (folder / "source.cu").read_text()
     if case["kind"] == "torch":
-        if not case["binding"]:
-            if case["has_module"]:
-                return "the module does not bind the entry"
-            text += f'\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("entry", &{case["entry"]}); }}\n'
-        (folder / "bound.cu").write_text(text)
-        command = [sys.executable, __file__, "--extension", str(folder)]
+        if case["has_module"] and not case["binding"]:
+            return "the module does not bind the entry"
+        text = bound(text, case)
+        built = extension_folder(folder, text)
+        try:
+            built.mkdir(parents=True)
+        except FileExistsError:  # another entry of the same source builds it
+            return ""
+        (built / "bound.cu").write_text(text)
+        command = [sys.executable, __file__, "--extension", str(built)]
     else:
         (folder / "bound.cu").write_text(text + wrapper(case))
         command = [
@@ -80,6 +85,13 @@ def build(folder: Path) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     errors = [line for line in (done.stdout + done.stderr).splitlines() if "error" in line.lower()]
     return "" if done.returncode == 0 else f"the original does not build: {(errors or ['?'])[0][:200]}"
+
+
+def bound(text: str, case: dict) -> str:
+    """The source with a binding of the entry."""
+    if case["binding"]:
+        return text
+    return text + f'\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("entry", &{case["entry"]}); }}\n'
 
 
 def wrapper(case: dict) -> str:
@@ -95,15 +107,20 @@ def wrapper(case: dict) -> str:
     return f'\nextern "C" void porter_entry({", ".join(heads)}) {{ {name}({", ".join(passed)}); }}\n'
 
 
-def load_extension(folder: Path) -> object:
-    name = "original_" + "".join(c if c.isalnum() else "_" for c in folder.name)
-    (folder / "build").mkdir(exist_ok=True)
-    return load(name, [str(folder / "bound.cu")], build_directory=str(folder / "build"), extra_cuda_cflags=["-O3"])
+def extension_folder(folder: Path, text: str) -> Path:
+    """Where the extension made of `text` is built; entries of one source share it."""
+    return folder.parent / "extensions" / hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def load_extension(built: Path) -> object:
+    source = str(built / "bound.cu")
+    return load(f"original_{built.name}", [source], build_directory=str(built), extra_cuda_cflags=["-O3"])
 
 
 def original(case: dict, folder: Path, arguments: list) -> Run:
     if case["kind"] == "torch":
-        function = getattr(load_extension(folder), case["binding"] or "entry")
+        text = bound((folder / "source.cu").read_text(), case)
+        function = getattr(load_extension(extension_folder(folder, text)), case["binding"] or "entry")
         return lambda: function(*arguments)
     function = ctypes.CDLL(str(folder / "original.so")).porter_entry
     function.restype = None
