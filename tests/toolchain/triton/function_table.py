@@ -150,6 +150,11 @@ def triton_module(tested):
     return head + "\n\n\n".join([helper_source(helpers), *kernels]) + "\n", counts
 
 
+def expressions(tested):
+    """A case for each expression, in single and in double precision: what there is to compile."""
+    return list({(c.overload.expressions, "float64" in c.overload.parameters): c for c in tested}.values())
+
+
 def places(tested):
     """Where the values of each meaning lie: by type the number in its output."""
     counts, found = dict.fromkeys(CXX, 0), {}
@@ -202,6 +207,7 @@ def _texts(case, arguments):
 def write(folder, tested):
     """The program, the module and the inputs in `folder`; the numbers of values by type."""
     text, counts = triton_module(tested)
+    (folder / "compiled_module.py").write_text(triton_module(expressions(tested))[0])
     (folder / "table.cpp").write_text(cxx_program(tested))
     (folder / "table_module.py").write_text(text)
     (folder / "inputs.bin").write_bytes(b"".join(values.tobytes() for values in inputs().values()))
