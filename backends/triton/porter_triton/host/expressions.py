@@ -56,10 +56,7 @@ def expression(cx: Context, node: Expression) -> Code:
         case Cast():
             return runtime.host_memory(cx, node) or cast(cx, node.type, expression(cx, node.operand), node.line)
         case SizeOf():
-            of = node.of if isinstance(node.of, TypeName) else expression(cx, node.of).ctype
-            if of is None:
-                raise Refusal(node.line, "the size of this is not known")
-            return integer(cx.size_of(of, node.line))
+            return _size_of(cx, node)
         case Call():
             return runtime.host_memory(cx, node) or calls.call(cx, node)
         case Member():
@@ -69,6 +66,13 @@ def expression(cx: Context, node: Expression) -> Code:
         case Braces():
             return braces(cx, node)
     raise Refusal(getattr(node, "line", 0), _why_not(node))
+
+
+def _size_of(cx: Context, node: SizeOf) -> Code:
+    of = node.of if isinstance(node.of, TypeName) else expression(cx, node.of).ctype
+    if of is None:
+        raise Refusal(node.line, "the size of this is not known")
+    return integer(cx.size_of(of, node.line))
 
 
 def _why_not(node: Expression) -> str:

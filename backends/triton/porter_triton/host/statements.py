@@ -29,6 +29,7 @@ from porter.syntax.nodes import (
     Subscript,
     Switch,
     Throw,
+    TypeName,
     Unread,
     Update,
     While,
@@ -129,9 +130,7 @@ def evaluate(cx: Context, node: Expression) -> None:
                 raise Refusal(node.line, "this has no effect")
         case Call():
             call(cx, node)
-        case Cast() if node.type.name == "void":
-            pass
-        case Name() | Literal():
+        case Cast(type=TypeName(name="void")) | Name() | Literal():
             pass
         case _:
             expressions.expression(cx, node)
