@@ -173,12 +173,12 @@ class _Confirmer:
     def _reconsider(self) -> bool:
         """What breaks where extents are merely covered may hold where sizes go together and extents have a form."""
         broken, probed, trouble = self.contract, self.probed, self.trials.trouble
-        if probed is None or probed.explained:
+        if probed is None or probed.exact:
             return False
         for change in regularities(probed.contract):
             self.contract = change(probed.before)
             found = self._probed(change(probed.contract))
-            if found.suffices and found.varied and all(f is not None and f.exact for f in found.fits.values()):
+            if found.suffices and found.varied and found.exact:
                 self._take(found)
                 self.contract = with_workloads(self.contract, self.fixed)
                 if self._holds_up():

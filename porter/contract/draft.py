@@ -30,6 +30,7 @@ from porter.contract.contract import (
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type
 from porter.contract.entries import entries, reach
+from porter.contract.functors import function_objects
 from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.pointers import is_buffer
 from porter.contract.questions import (
@@ -174,6 +175,8 @@ class _Drafter:
             self.symbols.append(found.name)
             return ScalarArg(found.name, param.type.text, found.name)
         if isinstance(found, FunctionObject):
+            if made := function_objects(self.usage, self.function).get(found.type):
+                return ScalarArg(named.name, made, "0")
             self.questions.append(callable_question(named.name, found.type))
             return ScalarArg(named.name, param.type.text, "0")
         if isinstance(found, Unsupported):

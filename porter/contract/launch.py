@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from porter.contract.body import comparisons, quietly, written
 from porter.contract.contract import LaunchShape
 from porter.contract.expressions import free_names, render, value
+from porter.contract.functors import element_of, function_objects
 from porter.contract.scalars import dimensions
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
@@ -132,13 +133,17 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
     written_out = next(
         (_evaluated(usage, function, x) for x in usage.program.launches_of(function) if x.template_args), ()
     )
+    objects = function_objects(usage, function)
     arguments: list[str] = []
     for i, param in enumerate(function.template):
         given = written_out[i] if i < len(written_out) else ""
-        if re.fullmatch(r"\d+|true|false|float|int|double|half|__half", given):
+        if param.name in objects:
+            arguments.append(objects[param.name])
+        elif re.fullmatch(r"\d+|true|false|float|int|double|half|__half", given):
             arguments.append(given)
         elif param.kind.startswith("typename"):
-            arguments.append("int" if re.search(r"(?i)idx|index|int", param.name) else "float")
+            usual = element_of(objects) or "float"
+            arguments.append("int" if re.search(r"(?i)idx|index|int", param.name) else usual)
         else:
             arguments.append(
                 param.default if re.fullmatch(r"\d+|true|false", param.default) else _usual(param.kind, param.name)

@@ -54,6 +54,11 @@ class Probed:
         return all(f is not None and f.exact and not f.apart for f in self.fits.values())
 
     @property
+    def exact(self) -> bool:
+        """Whether every extent has a form, be it that of rows with a distance of their own."""
+        return all(f is not None and f.exact for f in self.fits.values())
+
+    @property
     def covered(self) -> bool:
         """Whether every extent is at least known not to be exceeded."""
         return all(f is not None for f in self.fits.values())

@@ -10,7 +10,7 @@ _LAUNCH = "the source does not say how '{name}' is launched"
 _ELEMENT = "'{name}' points to {type}"
 _TAKEN = "; its bytes are taken to be float32"
 _CALLABLE = "'{name}' is an object of the type {type} that is called"
-_NO_VALUE = "; a contract has no values for one"
+_NO_VALUE = "; name a class without state as its type and as the template argument"
 _FLAG = "--contract"
 
 

@@ -126,7 +126,11 @@ class Usage:
 
     def is_member(self, function: Function) -> bool:
         """Whether `function` belongs to a class, and not to a namespace alone."""
-        return bool(function.scope) and function.scope[-1].split("<")[0] in self._classes
+        return bool(function.scope) and self.is_class(function.scope[-1].split("<")[0])
+
+    def is_class(self, name: str) -> bool:
+        """Whether the source or its headers define a class called `name`."""
+        return name in self._classes
 
     @cached_property
     def _classes(self) -> frozenset[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.contract import EntryKind, Role, Values
+from porter.contract.contract import EntryKind, Role, ScalarArg, Values
 from porter.contract.draft import draft
 from porter.contract.dtype import DType
 from porter.contract.questions import guessed_launch, unknown_bounds, unknown_callables, unknown_extents
@@ -394,3 +394,25 @@ def test_a_template_parameter_that_is_wrapped_to_be_called_is_no_number():
     text = "template <typename F> void run(F f, float* x, int n) { launch(Factory<F>(f), x, n); k<<<1, 32>>>(x); }"
     (contract,) = drafted(f"__global__ void k(float* x) {{ x[threadIdx.x] = 1; }}\n{text}")
     assert [q.about for q in unknown_callables(contract)] == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("call", "template"),
+    [
+        ("apply(Square<half>(), x, 4)", ("Square<half>", "half")), ("apply(Negate{}, x, 4)", ("Negate", "float")),
+        ("apply(Scale(2.0f), x, 4)", ("float", "float")), ("apply(square(), x, 4)", ("float", "float")),
+    ],
+)  # fmt: skip
+def test_a_function_object_is_what_the_file_hands_over_unless_it_holds_something(call, template):
+    text = f"""
+    template <typename T> struct Square {{ __device__ T operator()(T x) const {{ return x * x; }} }};
+    struct Negate {{ __device__ float operator()(float x) const {{ return -x; }} }};
+    struct Scale {{ float by; __device__ float operator()(float x) const {{ return by * x; }} }};
+    template <typename F, typename T> __global__ void k(F f, T* x, int n) {{ x[threadIdx.x] = f(x[threadIdx.x]); }}
+    template <typename F, typename T> void apply(F f, T* x, int n) {{ k<<<1, 32>>>(f, x, n); f(1.0f); }}
+    int main() {{ half* x; {call}; }}
+    """
+    (contract,) = drafted(text, whole_program=False)
+    assert contract.entry.template == template
+    assert [q.about for q in unknown_callables(contract)] == (["f"] if template[0] == "float" else [])
+    assert contract.arguments[0] == ScalarArg("f", "F" if template[0] == "float" else template[0], "0")

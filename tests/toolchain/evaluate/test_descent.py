@@ -57,6 +57,20 @@ int main() {
     refuses(x, x, first);
 }
 """
+HANDS_OVER_AN_OBJECT = """
+#include <cstdio>
+template <typename T> struct Square { __device__ T operator()(T x) const { return x * x; } };
+template <typename F, typename T> __global__ void each(F f, T* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = f(x[i]);
+}
+template <typename F, typename T> void apply(F f, T* x, int n) { each<<<(n + 255) / 256, 256>>>(f, x, n); }
+int main() {
+    float* x;
+    cudaMalloc(&x, fgetc(fopen("weights.bin", "rb")));
+    apply(Square<float>(), x, 4);
+}
+"""
 RACES = """
 void launch(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
 int main() {
@@ -135,3 +149,9 @@ def test_kernels_are_proven_without_the_host_functions_that_do_not_build(migrate
         "host functions, which do not build here (nowhere.h: No such file or directory), were left out, "
         "and nowhere.h taken to be empty; refuses itself could not be run here and was not compared"
     )
+
+
+def test_a_launcher_is_given_the_function_object_that_main_hands_it(migrated):
+    (entry,) = migrated(HANDS_OVER_AN_OBJECT).entries
+    assert (entry.contract.name, entry.contract.entry.template) == ("apply", ("Square<float>", "float"))
+    assert isinstance(entry.outcome, Verified), entry.outcome

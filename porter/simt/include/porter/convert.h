@@ -46,7 +46,10 @@ struct Result {
 // `Convert<P>::from(argument)` makes the value for a parameter declared as P without reference and const.
 template <class T, class Enable = void>
 struct Convert {
-    static T from(Argument& argument) { return T(argument.number<double>()); }
+    static T from(Argument& argument) {
+        if constexpr (std::is_class_v<T> && std::is_empty_v<T>) return T{};  // a function object without state
+        else return T(argument.number<double>());
+    }
 };
 
 template <class T>
