@@ -13,6 +13,7 @@ import hashlib
 import importlib.util
 import json
 import math
+import shutil
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,11 @@ from torch.utils.cpp_extension import load
 
 SAMPLES, WARM_UP = 60, 5
 FLUSH_BYTES = 512 << 20
+# torch takes the operators of half away from extensions; sources that use them are built with these in their own projects.
+HALF_OPERATORS = [
+    f"-U__CUDA_NO_{name}__"
+    for name in ("HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS")
+]
 C_TYPES = {
     "int": ctypes.c_int, "unsigned int": ctypes.c_uint, "unsigned": ctypes.c_uint, "float": ctypes.c_float,
     "double": ctypes.c_double, "size_t": ctypes.c_size_t, "long": ctypes.c_long, "int64_t": ctypes.c_int64,
@@ -75,12 +81,14 @@ def build(folder: Path) -> str:
         except FileExistsError:  # another entry of the same source builds it
             return ""
         (built / "bound.cu").write_text(text)
+        shutil.copytree(folder / "headers", built / "headers")
         command = [sys.executable, __file__, "--extension", str(built)]
     else:
         (folder / "bound.cu").write_text(text + wrapper(case))
         command = [
             "nvcc", "-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-Dmain=unused_main",
-            str(folder / "bound.cu"), "-o", str(folder / "original.so"),
+            f"-I{folder / 'headers'}", str(folder / "bound.cu"), "-lcublas", "-lcublasLt",
+            "-o", str(folder / "original.so"),
         ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     errors = [line for line in (done.stdout + done.stderr).splitlines() if "error" in line.lower()]
@@ -114,7 +122,8 @@ def extension_folder(folder: Path, text: str) -> Path:
 
 def load_extension(built: Path) -> object:
     source = str(built / "bound.cu")
-    return load(f"original_{built.name}", [source], build_directory=str(built), extra_cuda_cflags=["-O3"])
+    flags = ["-O3", f"-I{built / 'headers'}", *HALF_OPERATORS]
+    return load(f"original_{built.name}", [source], build_directory=str(built), extra_cuda_cflags=flags)
 
 
 def original(case: dict, folder: Path, arguments: list) -> Run:

@@ -26,6 +26,7 @@ from porter.contract.expressions import evaluate, holds, number
 from porter.contract.materialise import shape_of
 from porter.contract.toml import loads
 from porter.errors import PorterError
+from porter.source.headers import local_headers
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
@@ -63,6 +64,7 @@ def laid_out(record: dict, checkouts: Path, kept: Path, folder: Path) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         item = Item(record["repository"], "", record["family"], record["path"])
         source = load(checkout(item, checkouts, Path(scratch))).sources[0]
+        headers = local_headers(source)
     try:
         contracts = loads(next(kept.glob("*.contract.toml")).read_text(), kept)
         contract = next(c for c in contracts if c.name == record["entry"])
@@ -70,7 +72,11 @@ def laid_out(record: dict, checkouts: Path, kept: Path, folder: Path) -> str:
         described = case(record, contract, workload, parse(source))
     except (PorterError, StopIteration) as error:
         return f"left out: {error!r}"
-    folder.mkdir(parents=True)
+    (folder / "headers").mkdir(parents=True)
+    for name, header in headers:
+        place = folder / "headers" / name.lstrip("./")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(header.text)
     (folder / "source.cu").write_text(source.text)
     (folder / "port.py").write_text(next(kept.glob("*_triton.py")).read_text())
     (folder / "case.json").write_text(json.dumps(described, indent=1))
