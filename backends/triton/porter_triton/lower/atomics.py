@@ -142,9 +142,10 @@ def _by_digit(
     spread = held.text if held.varying else f"tl.full([{cx.block}], {held.text}, {array.element.triton})"
     if cx.mask is not None:
         spread = f"tl.where({cx.mask.text}, {spread}, {_neutral(operation, array.element)})"
-    if inner * outer > 1:
-        spread = _reduced(cx, operation, f"tl.reshape({spread}, [{outer}, {count}, {inner}])", 2)
-        spread = _reduced(cx, operation, spread, 0)
+    if inner > 1:
+        spread = _reduced(cx, operation, f"tl.reshape({spread}, [{outer * count}, {inner}])", 1)
+    if outer > 1:
+        spread = _reduced(cx, operation, f"tl.reshape({spread}, [{outer}, {count}])", 0)
     return cx.temporary(Scalar(spread, array.element, True), "total"), count
 
 
@@ -156,7 +157,8 @@ def _add_to(cx: Context, operation: str, array: SharedArray, affine: Affine, tot
     )
     slot = f"tl.arange(0, {array.size_text})"
     if start:
-        slot = f"{slot} - ({' + '.join(start)})"
+        begun = " + ".join(start)
+        slot = f"{slot} - ({begun})" if " " in begun else f"{slot} - {begun}"
     slot = cx.temporary(Scalar(slot, INT, True, SUM), "slot").text
     checks = [f"({slot} >= 0)"] * bool(start) + [f"({slot} < {count})"] * (bool(start) or array.size != count)
     if not checks:

@@ -14,12 +14,14 @@ from porter.syntax.nodes import (
     Expression,
     For,
     Literal,
+    Member,
     Name,
     Subscript,
     Unary,
     Update,
     While,
 )
+from porter_triton.device.functions import functions
 from porter_triton.lower import access, coordinates, expressions, statements
 from porter_triton.lower.arithmetic import binary, compare, convert, disjunction, settled
 from porter_triton.lower.assigned import walk
@@ -28,7 +30,7 @@ from porter_triton.lower.emit import Line, Loop, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Held, Variable
 from porter_triton.lower.types import BOOL, INT, LONG, UINT, ULONG, Arithmetic
-from porter_triton.lower.values import ATOM, Scalar, both, negation, number
+from porter_triton.lower.values import ATOM, Group, Scalar, both, negation, number
 from porter_triton.refusal import Refusal
 
 _MOST_TRIPS = 64  # of a loop that is written out
@@ -84,12 +86,28 @@ def _counted(cx: Context, node: For) -> Counted | None:
         return None
     if _reads_memory((test.right, step[1])) and _writes_memory(cx, node.body):
         return None
-    if expressions.acts(test.right) or expressions.acts(step[1]) or (step[0] == "+") != (test.operator[0] == "<"):
+    if _may_act(cx, test.right) or _may_act(cx, step[1]) or (step[0] == "+") != (test.operator[0] == "<"):
         return None
     type_, start = _begun(cx, node, variable)
     if type_ is None or start is None:
         return None
     return Counted(name, variable, type_, start, test.operator, test.right, step[1], step[0])
+
+
+def _may_act(cx: Context, node: Expression) -> bool:
+    """Whether asking every time round may do something: a call of CUDA's own that computes a number does not."""
+    return any(isinstance(n, Assign | Update) or (isinstance(n, Call) and not _computes(cx, n)) for n in walk(node))
+
+
+def _computes(cx: Context, node: Call) -> bool:
+    callee = node.callee
+    if isinstance(callee, Name):
+        plain = callee.name.rsplit("::", maxsplit=1)[-1]
+        return cx.find(callee.name) is None and not cx.unit.named(callee.name) and plain in functions()
+    if isinstance(callee, Member) and isinstance(callee.owner, Name):
+        owner = cx.find(callee.owner.name)
+        return isinstance(owner, Held) and isinstance(owner.value, Group)
+    return False
 
 
 def _reads_memory(node: object) -> bool:
