@@ -131,6 +131,8 @@ LIFTED = (
      " for (int m = 16; m > 0; m >>= 1) s += __shfl_down_sync(~0u, s, m); if (t % 32 == 0) part[t / 32] = s;"
      " __syncthreads(); s = t < 4 ? part[t] : 0.0f; if (t < 32) { for (int m = 16; m > 0; m >>= 1)"
      " s += __shfl_down_sync(~0u, s, m); } out[blockIdx.x * 128 + t] = s + part[t / 32];"),
+    ("stages whose result each first lane hands on", [WARP], BLOCK_SUM, f"{_LOAD} v = block_sum(v);"
+     " v = __shfl_sync(~0u, v, 0); out[blockIdx.x * 128 + t] = v;"),
     ("scan of a warp", [WARP_SCAN], "", f"{_LOAD} int lane = t % 32; for (int d = 1; d < 32; d *= 2) {{"
      " float n = __shfl_up_sync(0xffffffff, v, d); if (lane >= d) v += n; } out[blockIdx.x * 128 + t] = v;"),
     ("running maximum of a warp", [WARP_SCAN], "", f"{_LOAD} for (int d = 1; d <= 16; d <<= 1) {{"

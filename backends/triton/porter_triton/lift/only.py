@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from enum import Enum
 from typing import TypeVar
 
 from porter.syntax.nodes import (
@@ -26,27 +26,36 @@ from porter_triton.lift.trees import bare, called, is_name, mapped, mentions, nu
 from porter_triton.lower.assigned import assigned_names
 
 _T = TypeVar("_T")
-IsZero = Callable[[Expression], bool]
 _MOST_CALLERS = 4  # functions that hand the value on
 
 
-def only_read_by(facts: Facts, last: Statement, name: str, coordinate: IsZero, depth: int = 0) -> bool:
-    """Whether after `last` only threads whose `coordinate` is 0 read the local variable `name`.
+class First(Enum):
+    """Whom a value must be left to: the first lane of each warp, or the first thread of the block."""
 
-    `coordinate` says of an expression that it is the lane, or the thread's number. What a function returns is followed
-    to all its callers.
+    LANE = "lane"
+    THREAD = "thread"
+
+
+def only_read_by(facts: Facts, last: Statement, name: str, first: First, depth: int = 0) -> bool:
+    """Whether after `last` only the `first` ones read the local variable `name`.
+
+    What a function returns is followed to all its callers.
     """
     if name in _shown(facts):
         return False
     returned = False
-    for reader in readers(facts.function.body, last, lambda s: writes(_without_first_lane(s, name), name)):
-        if not mentions(reader.node, name) or _guarded(facts, reader, coordinate):
+
+    def rest(statement: _T) -> _T:
+        return _without_first_lane(statement, name) if first is First.LANE else statement
+
+    for reader in readers(facts.function.body, last, lambda s: writes(rest(s), name)):
+        if not mentions(reader.node, name) or _guarded(facts, reader, first):
             continue
         if isinstance(reader.node, Return) and is_name(reader.node.value, name):
             returned = True
-        elif mentions(_without_first_lane(reader.node, name), name):
+        elif mentions(rest(reader.node), name):
             return False
-    return not returned or (depth < _MOST_CALLERS and _callers_do(facts, coordinate, depth))
+    return not returned or (depth < _MOST_CALLERS and _callers_do(facts, first, depth))
 
 
 def _shown(facts: Facts) -> frozenset[str]:
@@ -58,13 +67,13 @@ def _shown(facts: Facts) -> frozenset[str]:
     return assigned_names(facts.unit, plain)
 
 
-def _callers_do(facts: Facts, coordinate: IsZero, depth: int) -> bool:
+def _callers_do(facts: Facts, first: First, depth: int) -> bool:
     """Whether all callers assign what the function returns to a variable that only those threads read."""
     name = facts.function.head.name
     if len(facts.unit.named(name)) != 1 or facts.function.head.space == "global":
         return False
-    kind = "is_thread" if coordinate.__name__ == "is_thread" else "is_lane"
-    for caller in facts.unit.functions:
+    methods = (method for struct in facts.unit.structs for method in struct.methods)
+    for caller in (*facts.unit.functions, *methods):
         calls = sum(isinstance(n, Call) and called(n) == name for n in walk(caller.body))
         if not calls:
             continue
@@ -72,7 +81,7 @@ def _callers_do(facts: Facts, coordinate: IsZero, depth: int) -> bool:
         targets = list(_assignments(caller, name))
         if len(targets) != calls:
             return False
-        if not all(only_read_by(inside, s, target, getattr(inside, kind), depth + 1) for s, target in targets):
+        if not all(only_read_by(inside, s, target, first, depth + 1) for s, target in targets):
             return False
     return True
 
@@ -92,14 +101,15 @@ def _assignments(caller: FunctionTree, function: str) -> list[tuple[Statement, s
     return found
 
 
-def _guarded(facts: Facts, reader: Reader, coordinate: IsZero) -> bool:
-    """Whether the conditions hold only where the coordinate is 0. The thread's number being 0 makes the lane 0, too."""
+def _guarded(facts: Facts, reader: Reader, first: First) -> bool:
+    """Whether the conditions hold only for the first ones. The first thread is the first lane of its warp, too."""
     parts = [part for guard in reader.guards for part in _conjuncts(bare(guard))]
     zeros = [zero for part in parts if (zero := _zero(part)) is not None]
-    if any(coordinate(zero) or facts.is_thread(zero) for zero in zeros):
+    lane = any(facts.is_lane(zero) for zero in zeros)
+    if any(facts.is_thread(zero) for zero in zeros) or (lane and first is First.LANE):
         return True
     first_warp = any(facts.is_warp(zero) for zero in zeros) or any(_below_warp(facts, part) for part in parts)
-    return first_warp and any(facts.is_lane(zero) for zero in zeros)
+    return lane and first_warp
 
 
 def _conjuncts(condition: Expression) -> list[Expression]:

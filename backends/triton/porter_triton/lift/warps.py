@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from porter.syntax.nodes import Assign, Call, Declare, Evaluate, Expression, For, Literal, Name, Return, Statement
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Combine, combine, inlined, steps
-from porter_triton.lift.only import only_read_by
+from porter_triton.lift.only import First, only_read_by
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, number
 
 _XOR, _DOWN = "__shfl_xor_sync", "__shfl_down_sync"
@@ -34,7 +34,7 @@ def butterfly(facts: Facts, statement: Statement) -> tuple[Statement, ...] | Non
         return None
     for reduction in found:
         if not reduction.everywhere and not (
-            number(reduction.width) == WARP and only_read_by(facts, statement, reduction.target, facts.is_lane)
+            number(reduction.width) == WARP and only_read_by(facts, statement, reduction.target, First.LANE)
         ):
             return None
     return tuple(_written(reduction, statement.line) for reduction in found)
@@ -54,7 +54,7 @@ def unrolled(facts: Facts, statements: tuple[Statement, ...]) -> tuple[int, Stat
     everywhere = [r.everywhere for r in made]
     if any(everywhere) != all(everywhere):
         return None
-    if not any(everywhere) and not only_read_by(facts, statements[4], made[0].target, facts.is_lane):
+    if not any(everywhere) and not only_read_by(facts, statements[4], made[0].target, First.LANE):
         return None
     return 5, _written(made[0], statements[0].line)
 
