@@ -27,7 +27,7 @@ from torch.utils.cpp_extension import load
 
 SAMPLES, WARM_UP = 60, 5
 FLUSH_BYTES = 512 << 20
-# torch takes the operators of half away from extensions; sources that use them are built with these in their own projects.
+# torch takes the operators of half away from extensions; projects that use them build with these.
 HALF_OPERATORS = [
     f"-U__CUDA_NO_{name}__"
     for name in ("HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS")
