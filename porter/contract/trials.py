@@ -17,7 +17,8 @@ Execute = Callable[[Job], Run]
 _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
-_MOST_TIMEOUTS = 3  # one after the other: a probe comes in three sizes
+_MOST_VAIN = 3  # one after the other: a probe comes in three sizes
+_VAIN = frozenset((FaultKind.TIMEOUT, FaultKind.UNDEFINED))
 _TROUBLE = frozenset(
     (FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.CRASH)
 )
@@ -27,7 +28,8 @@ _TROUBLE = frozenset(
 class Trials:
     """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far.
 
-    Once a few in a row reached the time limit no others are made: the last stands for what they would show.
+    Once a few in a row reached the time limit, or came to what no file defines, no others are made: the last stands for
+    what they would show.
     """
 
     execute: Execute
@@ -35,7 +37,7 @@ class Trials:
     runs: int = 0
     trouble: str = ""
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
-    _timeouts: list[Run] = field(default_factory=list)
+    _vain: list[Run] = field(default_factory=list)
 
     def probe(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
         """A run on allocations far larger than needed, indices all at their largest."""
@@ -81,7 +83,7 @@ class Trials:
 
     def _run(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:
         if key not in self._seen:
-            self._seen[key] = self._timeouts[-1] if len(self._timeouts) >= _MOST_TIMEOUTS else self._made(given())
+            self._seen[key] = self._vain[-1] if len(self._vain) >= _MOST_VAIN else self._made(given())
         run = self._seen[key]
         broken = next((f for f in run.faults if f.kind in _TROUBLE or f.fatal), None)
         if broken is not None:
@@ -91,7 +93,7 @@ class Trials:
     def _made(self, given: Job) -> Run:
         self.runs += 1
         run = self.execute(given)
-        self._timeouts = [*self._timeouts, run] if any(f.kind is FaultKind.TIMEOUT for f in run.faults) else []
+        self._vain = [*self._vain, run] if any(f.kind in _VAIN for f in run.faults) else []
         return run
 
 

@@ -279,14 +279,15 @@ def test_what_never_runs_keeps_its_questions_and_says_why(open_contract, tensor)
     assert confirmation.runs <= 10
 
 
-def test_what_only_ever_reaches_the_time_limit_is_soon_given_up(open_contract, tensor):
+@pytest.mark.parametrize("kind", [FaultKind.TIMEOUT, FaultKind.UNDEFINED])
+def test_what_no_sizes_would_mend_is_soon_given_up(open_contract, tensor, kind):
     drafted = open_contract(tensor("x", "n"), tensor("y", "n * m"), *sizes("n", "m"), symbols=("n", "m"))
-    late = run_of(faults=[Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)], finished=False)
+    vain = run_of(faults=[Fault(kind, "", 7, "", "why", fatal=True)], finished=False)
     jobs = []
-    confirmation = confirm(drafted, lambda job: jobs.append(job) or late)
+    confirmation = confirm(drafted, lambda job: jobs.append(job) or vain)
     assert len(jobs) == confirmation.runs == 3
     assert confirmation.contract.questions == drafted.questions
-    assert confirmation.trouble == "timeout at line 0: the time limit is reached"
+    assert confirmation.trouble == f"{kind.value} at line 7: why"
 
 
 def test_a_launch_that_is_in_time_at_smaller_sizes_is_confirmed(open_contract, tensor):
