@@ -21,7 +21,7 @@ from porter_triton.lower.places import (
     Variable,
     View,
 )
-from porter_triton.lower.types import BOOL, FLOAT, INT, Arithmetic, Pointer, Record, Type
+from porter_triton.lower.types import BOOL, FLOAT, INT, Arithmetic, Pointer, Type
 from porter_triton.lower.values import ATOM, Address, Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -281,18 +281,3 @@ def index(slot_extents: tuple[int, ...], offset: Scalar, by: Scalar, line: int) 
     for extent in rest:
         step *= extent
     return binary("+", offset, binary("*", by, number(step), line), line), rest
-
-
-__all__ = [
-    "Record",
-    "assign",
-    "declare",
-    "index",
-    "is_stable",
-    "known",
-    "load",
-    "place_type",
-    "read",
-    "scalar",
-    "store",
-]

@@ -239,6 +239,3 @@ def _on_variable(cx: Context, operation: str, target: Address, value: Scalar, no
         after = access.scalar(picked, node.line)
     access.store(cx, place, after, node.line)
     return before
-
-
-__all__ = ["BOOL", "call", "number"]

@@ -229,6 +229,3 @@ def operator(cx: Context, symbol: str, operands: tuple[Value, ...], line: int) -
     if candidates:
         return inline.function(cx, candidates, (), places[1:], node, this=places[0])
     raise Refusal(line, f"`{symbol}` on a struct that does not define it")
-
-
-__all__ = ["BUILT_IN", "Array", "Pointer", "Type", "apply", "call", "construct", "method", "operator", "place"]

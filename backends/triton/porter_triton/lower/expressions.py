@@ -25,7 +25,7 @@ from porter.syntax.nodes import (
     Unread,
     Update,
 )
-from porter_triton.lower import access, builtins_, calls, globals_, locals_, memory, resolve, statements, structs, views
+from porter_triton.lower import access, calls, locals_, memory, resolve, statements, views
 from porter_triton.lower.arithmetic import (
     binary,
     complement,
@@ -38,20 +38,15 @@ from porter_triton.lower.arithmetic import (
     settled,
 )
 from porter_triton.lower.assigned import walk
-from porter_triton.lower.context import Closure, Context
+from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Suite
+from porter_triton.lower.lvalues import address_of, field, place, pointee
 from porter_triton.lower.places import (
-    Columns,
-    Cursor,
-    Held,
     LocalArray,
-    Members,
-    Memory,
     Place,
     SharedArray,
     Slot,
     Variable,
-    View,
 )
 from porter_triton.lower.types import (
     BOOL,
@@ -64,7 +59,6 @@ from porter_triton.lower.types import (
     Arithmetic,
     Pointer,
     Record,
-    Type,
     common,
     size,
 )
@@ -72,9 +66,7 @@ from porter_triton.lower.values import (
     ATOM,
     Address,
     Bits,
-    Collective,
     Fields,
-    Group,
     Nothing,
     Scalar,
     Value,
@@ -119,146 +111,6 @@ def constant(cx: Context, node: Expression | TypeName, line: int) -> Scalar:
     return found
 
 
-def place(cx: Context, node: Expression) -> Place:
-    """The place an lvalue names; other expressions give their value a place that can only be read."""
-    if isinstance(node, Name):
-        return _named_place(cx, node)
-    if isinstance(node, Subscript):
-        return _element(cx, node)
-    if isinstance(node, Member):
-        return _member(cx, node)
-    if isinstance(node, Unary) and node.operator == "*":
-        return pointee(value(cx, node.operand), node.line)
-    if isinstance(node, Call):
-        return calls.place(cx, node)
-    if isinstance(node, Choice):
-        return _chosen_place(cx, node)
-    if isinstance(node, Assign | Update):
-        value(cx, node)
-        return place(cx, node.target if isinstance(node, Assign) else node.operand)
-    if isinstance(node, Cast) and node.type.reference:
-        return _viewed(cx, place(cx, node.operand), resolve.type_of(cx, node.type, node.line), node.line)
-    return Held(value(cx, node))
-
-
-def _chosen_place(cx: Context, node: Choice) -> Place:
-    chosen = truth(cx, node.condition)
-    if chosen.constant is not None:
-        return place(cx, node.yes if chosen.constant else node.no)
-    return Held(_choice(cx, node))
-
-
-def pointee(pointer: Value, line: int) -> Place:
-    """What a pointer points to."""
-    if isinstance(pointer, Address):
-        if pointer.view is not None:
-            return views.pointee(pointer, line)
-        if isinstance(pointer.place, LocalArray | SharedArray | Columns):
-            return Slot(pointer.place, pointer.offset)
-        if pointer.offset.constant != 0:
-            raise Refusal(line, "an address is advanced beyond the variable it is that of")
-        return pointer.place
-    if isinstance(pointer, Scalar) and isinstance(pointer.type, Pointer):
-        return Memory(pointer, pointer.type.element)
-    raise Refusal(line, "what is dereferenced is no pointer")
-
-
-def _named_place(cx: Context, node: Name) -> Place:
-    bound = cx.find(node.name)
-    if bound is None:
-        return _global_place(cx, node)
-    if isinstance(bound, Scalar | Fields | Address | Bits | Group | Collective):
-        return Held(bound)
-    if isinstance(
-        bound, Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held
-    ):
-        return bound
-    raise Refusal(node.line, f"`{node.name}` is used as a value")
-
-
-def _global_place(cx: Context, node: Name) -> Place:
-    known = builtins_.name(cx, node)
-    if known is not None:
-        return Held(known)
-    found = globals_.place(cx, node)
-    if found is None and "::" in node.name:
-        owner, member = node.name.rsplit("::", 1)
-        constant_ = structs.member_value(cx, owner, node.template, member, node.line)
-        found = Held(constant_) if constant_ is not None else None
-    if found is None:
-        raise Refusal(node.line, f"`{node.name}` is not known")
-    return found
-
-
-def _element(cx: Context, node: Subscript) -> Place:
-    owner = place(cx, node.owner)
-    index = scalar(cx, node.index)
-    if isinstance(owner, Slot) and owner.extents:
-        offset, rest = access.index(owner.extents, owner.offset, index, node.line)
-        return Slot(owner.array, offset, rest)
-    held = access.load(cx, owner, node.line)
-    if isinstance(held, Address):
-        return pointee(add("+", held, index, node.line), node.line)
-    if isinstance(held, Scalar) and isinstance(held.type, Pointer):
-        return pointee(memory.step(held, index, "+", node.line), node.line)
-    if isinstance(held, Fields | Bits):
-        return calls.method_place(cx, owner, "operator[]", (Held(index),), cx.implied("operator[]", node.line))
-    raise Refusal(node.line, "what is subscripted is neither an array nor a pointer")
-
-
-def _member(cx: Context, node: Member) -> Place:
-    owner = pointee(value(cx, node.owner), node.line) if node.arrow else place(cx, node.owner)
-    return field(cx, owner, node.name, node.line)
-
-
-def field(cx: Context, owner: Place, name: str, line: int) -> Place:
-    """The field `name` of what `owner` holds."""
-    if isinstance(owner, Members) and name in owner.fields:
-        return owner.fields[name]
-    if isinstance(owner, Slot) and isinstance(owner.array, Columns) and name in owner.array.fields:
-        return Slot(owner.array.fields[name], owner.offset)
-    if isinstance(owner, Slot) and isinstance(owner.array, LocalArray):
-        inner = locals_.element(cx, owner.array, owner.offset, line)
-        return field(cx, inner if inner is not None else owner.array.elements[0], name, line)
-    if isinstance(owner, Memory) and isinstance(owner.type, Record):
-        return memory.field(owner, name, line)
-    if isinstance(owner, View):
-        return _viewed_field(cx, owner, name, line)
-    static = structs.static_value(cx, access.place_type(owner), name, line)
-    if static is not None:
-        return Held(static)
-    held = access.load(cx, owner, line)
-    if isinstance(held, Bits):
-        return Held(views.field(held, name, line))
-    if isinstance(held, Fields) and name in dict(held.values):
-        return Held(held.field(name))
-    raise Refusal(line, f"`{name}` is no field of what stands before it")
-
-
-def _viewed_field(cx: Context, owner: View, name: str, line: int) -> Place:
-    """A field of registers seen as a struct."""
-    position = 0
-    unit = owner.unit.bits // 8
-    for other, type_ in owner.type.fields if isinstance(owner.type, Record) else ():
-        bytes_ = size(type_) or 0
-        if other == name and position % unit == 0 and bytes_ % unit == 0:
-            return View(type_, owner.unit, owner.parts[position // unit : (position + bytes_) // unit])
-        position += bytes_
-    whole = computed(views.load(cx, owner, line), line)
-    if isinstance(whole, Fields) and name in dict(whole.values):
-        return Held(whole.field(name))
-    raise Refusal(line, f"`{name}` is no field of what stands before it")
-
-
-def _viewed(cx: Context, owner: Place, type_: Type, line: int) -> Place:
-    if access.place_type(owner) == type_:
-        return owner
-    target = address_of(owner, line)
-    if isinstance(target, Address):
-        return pointee(views.cast(cx, target, Pointer(type_), line), line)
-    return pointee(memory.view(target, type_, line), line)
-
-
 def _literal(_: Context, node: Literal) -> Value:
     if node.type == "nullptr":
         return number(0, LONG)
@@ -295,26 +147,6 @@ def _unary(cx: Context, node: Unary) -> Value:
 def address(cx: Context, node: Expression, line: int) -> Value:
     """`&node`."""
     return address_of(place(cx, node), line)
-
-
-def address_of(target: Place, line: int) -> Scalar | Address:
-    """The address of a place."""
-    if isinstance(target, Memory):
-        return target.pointer
-    if isinstance(target, View):
-        array = LocalArray("registers", target.unit, len(target.parts), (), 0, list(target.parts), settled=True)
-        return Address(array, number(0), target.type)
-    if isinstance(target, Slot) and target.extents:
-        return Address(target.array, target.offset)
-    if isinstance(target, LocalArray | SharedArray | Columns):
-        return Address(target, number(0))
-    if isinstance(target, Held) and isinstance(target.value, Scalar | Fields | Bits):
-        return Address(target, number(0))
-    if isinstance(target, Slot) and not target.extents:
-        return Address(target.array, target.offset)
-    if isinstance(target, Variable | Members):
-        return Address(target, number(0))
-    raise Refusal(line, "the address of what is no variable, element or memory")
 
 
 def _update(cx: Context, node: Update) -> Value:
@@ -484,11 +316,12 @@ def _is_known(cx: Context, node: Expression) -> bool:
         return isinstance(held, Scalar) and (held.static or isinstance(held.type, Pointer))
 
 
-def _choice(cx: Context, node: Choice) -> Value:
+def choice(cx: Context, node: Choice) -> Value:
+    """`condition ? yes : no`, each under its own mask."""
     split = known_part(cx, node.condition)
     if split is not None:
         inner = Choice(split[1], node.yes, node.no, node.line)
-        return _choice(cx, cx.rewritten(node, lambda: Choice(split[0], inner, node.no, node.line)))
+        return choice(cx, cx.rewritten(node, lambda: Choice(split[0], inner, node.no, node.line)))
     chosen = truth(cx, node.condition)
     if chosen.constant is not None:
         return value(cx, node.yes if chosen.constant else node.no)
@@ -653,7 +486,7 @@ _VALUES: dict[type, Callable[..., Value]] = {
     Update: _update,
     Assign: _assign,
     Binary: _binary,
-    Choice: _choice,
+    Choice: choice,
     Cast: _cast,
     Braces: _braces,
     SizeOf: _size_of,
@@ -662,4 +495,7 @@ _VALUES: dict[type, Callable[..., Value]] = {
     Unread: _unread,
 }
 
-__all__ = ["BOOL", "Closure", "math", "place", "scalar", "truth", "value"]
+__all__ = [
+    "acts", "add", "address_of", "aggregate", "cast", "choice", "choose", "computed", "constant", "field", "frozen",
+    "known_part", "listed", "operate", "place", "pointee", "scalar", "truth", "value",
+]  # fmt: skip

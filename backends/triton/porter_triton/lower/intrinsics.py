@@ -8,8 +8,8 @@ from porter.syntax.nodes import Call, Member, Name, TypeName
 from porter_triton.lift import emit
 from porter_triton.lower import access, atomics, calls, cub, expressions, groups, memory, resolve, table, views, warp
 from porter_triton.lower.context import Context
-from porter_triton.lower.places import Held, Memory, Place
-from porter_triton.lower.types import BUILT_IN, ULONG, Arithmetic, Pointer, Record, size
+from porter_triton.lower.places import Held, Place
+from porter_triton.lower.types import BUILT_IN, ULONG, Arithmetic, Record, size
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -143,6 +143,3 @@ def vector_operator(cx: Context, symbol: str, operands: tuple[Value, ...], line:
         return None
     parts = ((n, expressions.operate(cx, symbol, v, right.field(n), line)) for n, v in left.values)
     return Fields(types[0], tuple(parts))
-
-
-__all__ = ["Memory", "Pointer", "call", "method", "vector_operator"]

@@ -21,8 +21,9 @@ from porter.syntax.nodes import (
     Update,
     While,
 )
+from porter.syntax.nodes import Variable as Declared
 from porter_triton.device.functions import functions
-from porter_triton.lower import access, coordinates, expressions, statements
+from porter_triton.lower import access, coordinates, expressions, resolve, statements
 from porter_triton.lower.arithmetic import binary, compare, convert, disjunction, settled
 from porter_triton.lower.assigned import walk
 from porter_triton.lower.context import Context
@@ -129,9 +130,6 @@ def _writes_memory(cx: Context, body: Block) -> bool:
 
 
 def _begun(cx: Context, node: For, variable: object) -> tuple[Arithmetic | None, Scalar | None]:
-    from porter.syntax.nodes import Variable as Declared  # noqa: PLC0415
-    from porter_triton.lower import resolve  # noqa: PLC0415
-
     assert isinstance(variable, Declared)
     assert variable.value is not None
     value = expressions.value(cx, variable.value)

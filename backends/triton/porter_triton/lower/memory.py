@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from porter_triton.lower import access, locals_, views
 from porter_triton.lower.affine import Digit
-from porter_triton.lower.arithmetic import advance, cast_text, convert
+from porter_triton.lower.arithmetic import advance, convert
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import Memory, Place
 from porter_triton.lower.types import BOOL, Arithmetic, Array, Pointer, Record, Type, components, size
-from porter_triton.lower.values import ATOM, Bits, Fields, Nothing, Scalar, Value, number
+from porter_triton.lower.values import ATOM, Bits, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 
@@ -210,6 +210,3 @@ def barrier(cx: Context) -> None:
     if cx.decisions.stored & cx.decisions.loaded:
         cx.emit(Line("tl.debug_barrier()", effect=True))
     cx.stored.clear()
-
-
-__all__ = ["Nothing", "barrier", "cast_text", "load", "one_lane", "step", "store", "stride", "unit", "view"]

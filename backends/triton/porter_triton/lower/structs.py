@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from porter.syntax.nodes import Expression, TypeName
+from porter.syntax.nodes import Name, TypeName
 from porter.syntax.unit import FunctionTree, StructTree
 from porter_triton.lower import expressions, resolve
 from porter_triton.lower.context import Context, FunctionName
@@ -110,8 +110,6 @@ def _argument(cx: Context, argument: object, line: int) -> Argument:
         if bound is None and cx.unit.named(name):
             return FunctionName(name)
         if bound is None and isinstance(argument, TypeName) and any(v.name == name for v in cx.unit.variables):
-            from porter.syntax.nodes import Name  # noqa: PLC0415
-
             argument = Name(name, line=line)
         elif bound is None and not isinstance(argument, TypeName) and cx.unit.struct(name):
             argument = TypeName(name)
@@ -230,6 +228,3 @@ def _inside(cx: Context, owner: str, given: Sequence[object], line: int) -> Iter
         if found is not None:
             _bind(cx, found[0], found[1], line)
         yield found is not None
-
-
-__all__ = ["Expression", "bind_members", "member_type", "member_value", "methods", "named", "record", "tree_of"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import Call
 from porter_triton.device.functions import Overload, overload, vector
@@ -12,7 +12,7 @@ from porter_triton.lower import access, expressions
 from porter_triton.lower.arithmetic import cast_text, convert, narrowed, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
-from porter_triton.lower.types import BUILT_IN, DOUBLE, FLOAT, Arithmetic, Pointer, Record, components
+from porter_triton.lower.types import BUILT_IN, DOUBLE, FLOAT, Arithmetic, Record, components
 from porter_triton.lower.values import ATOM, LEVELS, Address, Fields, Nothing, Scalar, Value
 from porter_triton.refusal import Refusal
 
@@ -211,10 +211,5 @@ def _bounded(name: str, value: Value, values: tuple[Value, ...]) -> Value:
     intervals = [v.interval for v in values if isinstance(v, Scalar) and v.interval is not None]
     if len(intervals) < len(values):
         return value
-    from dataclasses import replace  # noqa: PLC0415
-
     pick = min if name == "min" else max
     return replace(value, interval=(pick(i[0] for i in intervals), pick(i[1] for i in intervals)))
-
-
-__all__ = ["Pointer", "apply", "call"]

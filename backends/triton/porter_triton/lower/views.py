@@ -19,7 +19,7 @@ from porter_triton.lower.places import (
     Variable,
     View,
 )
-from porter_triton.lower.types import INT, UINT, VOID, Arithmetic, Array, Pointer, Record, Type, components, size
+from porter_triton.lower.types import VOID, Arithmetic, Array, Pointer, Record, Type, components, size
 from porter_triton.lower.values import ATOM, Address, Bits, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -262,6 +262,3 @@ def _joined(parts: list[Scalar], unit: Arithmetic, line: int) -> Scalar:
         total = piece if total is None else binary("|", total, piece, line)
     assert total is not None
     return total if unit == wide else bitcast(total, unit)
-
-
-__all__ = ["INT", "UINT", "as_units", "cast", "field", "gathered", "interpreted", "load", "pointee", "step", "store"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call
 from porter_triton.lower import access, expressions
-from porter_triton.lower.arithmetic import condition, convert, settled
+from porter_triton.lower.arithmetic import convert, settled
 from porter_triton.lower.context import Context
 from porter_triton.lower.types import BOOL, INT, UINT, Arithmetic
 from porter_triton.lower.values import ATOM, Fields, Scalar, Value, number
@@ -116,6 +116,3 @@ def _active(cx: Context, mask: Scalar | None) -> str:
     if mask.constant is not None:
         named = f"{cx.helper('named_lanes')}(tl.cast({int(mask.constant) & _FULL}, tl.uint32), {cx.block})"
     return f"{running} & {named}" if running else named
-
-
-__all__ = ["call", "condition", "reduce", "shuffle"]

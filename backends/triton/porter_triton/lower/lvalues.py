@@ -1,0 +1,219 @@
+"""Lvalues to places: names, elements, fields, and what pointers point to."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import (
+    Assign,
+    Call,
+    Cast,
+    Choice,
+    Expression,
+    Member,
+    Name,
+    Subscript,
+    Unary,
+    Update,
+)
+from porter_triton.lower import (
+    access,
+    builtins_,
+    calls,
+    expressions,
+    globals_,
+    locals_,
+    memory,
+    resolve,
+    structs,
+    views,
+)
+from porter_triton.lower.context import Context
+from porter_triton.lower.places import (
+    Columns,
+    Cursor,
+    Held,
+    LocalArray,
+    Members,
+    Memory,
+    Place,
+    SharedArray,
+    Slot,
+    Variable,
+    View,
+)
+from porter_triton.lower.types import (
+    Pointer,
+    Record,
+    Type,
+    size,
+)
+from porter_triton.lower.values import (
+    Address,
+    Bits,
+    Collective,
+    Fields,
+    Group,
+    Scalar,
+    Value,
+    number,
+)
+from porter_triton.refusal import Refusal
+
+
+def place(cx: Context, node: Expression) -> Place:
+    """The place an lvalue names; other expressions give their value a place that can only be read."""
+    if isinstance(node, Name):
+        return _named_place(cx, node)
+    if isinstance(node, Subscript):
+        return _element(cx, node)
+    if isinstance(node, Member):
+        return _member(cx, node)
+    if isinstance(node, Unary) and node.operator == "*":
+        return pointee(expressions.value(cx, node.operand), node.line)
+    if isinstance(node, Call):
+        return calls.place(cx, node)
+    if isinstance(node, Choice):
+        return _chosen_place(cx, node)
+    if isinstance(node, Assign | Update):
+        expressions.value(cx, node)
+        return place(cx, node.target if isinstance(node, Assign) else node.operand)
+    if isinstance(node, Cast) and node.type.reference:
+        return _viewed(cx, place(cx, node.operand), resolve.type_of(cx, node.type, node.line), node.line)
+    return Held(expressions.value(cx, node))
+
+
+def _chosen_place(cx: Context, node: Choice) -> Place:
+    chosen = expressions.truth(cx, node.condition)
+    if chosen.constant is not None:
+        return place(cx, node.yes if chosen.constant else node.no)
+    return Held(expressions.choice(cx, node))
+
+
+def pointee(pointer: Value, line: int) -> Place:
+    """What a pointer points to."""
+    if isinstance(pointer, Address):
+        if pointer.view is not None:
+            return views.pointee(pointer, line)
+        if isinstance(pointer.place, LocalArray | SharedArray | Columns):
+            return Slot(pointer.place, pointer.offset)
+        if pointer.offset.constant != 0:
+            raise Refusal(line, "an address is advanced beyond the variable it is that of")
+        return pointer.place
+    if isinstance(pointer, Scalar) and isinstance(pointer.type, Pointer):
+        return Memory(pointer, pointer.type.element)
+    raise Refusal(line, "what is dereferenced is no pointer")
+
+
+def _named_place(cx: Context, node: Name) -> Place:
+    bound = cx.find(node.name)
+    if bound is None:
+        return _global_place(cx, node)
+    if isinstance(bound, Scalar | Fields | Address | Bits | Group | Collective):
+        return Held(bound)
+    if isinstance(
+        bound, Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held
+    ):
+        return bound
+    raise Refusal(node.line, f"`{node.name}` is used as a value")
+
+
+def _global_place(cx: Context, node: Name) -> Place:
+    known = builtins_.name(cx, node)
+    if known is not None:
+        return Held(known)
+    found = globals_.place(cx, node)
+    if found is None and "::" in node.name:
+        owner, member = node.name.rsplit("::", 1)
+        constant_ = structs.member_value(cx, owner, node.template, member, node.line)
+        found = Held(constant_) if constant_ is not None else None
+    if found is None:
+        raise Refusal(node.line, f"`{node.name}` is not known")
+    return found
+
+
+def _element(cx: Context, node: Subscript) -> Place:
+    owner = place(cx, node.owner)
+    index = expressions.scalar(cx, node.index)
+    if isinstance(owner, Slot) and owner.extents:
+        offset, rest = access.index(owner.extents, owner.offset, index, node.line)
+        return Slot(owner.array, offset, rest)
+    held = access.load(cx, owner, node.line)
+    if isinstance(held, Address):
+        return pointee(expressions.add("+", held, index, node.line), node.line)
+    if isinstance(held, Scalar) and isinstance(held.type, Pointer):
+        return pointee(memory.step(held, index, "+", node.line), node.line)
+    if isinstance(held, Fields | Bits):
+        return calls.method_place(cx, owner, "operator[]", (Held(index),), cx.implied("operator[]", node.line))
+    raise Refusal(node.line, "what is subscripted is neither an array nor a pointer")
+
+
+def _member(cx: Context, node: Member) -> Place:
+    owner = pointee(expressions.value(cx, node.owner), node.line) if node.arrow else place(cx, node.owner)
+    return field(cx, owner, node.name, node.line)
+
+
+def field(cx: Context, owner: Place, name: str, line: int) -> Place:
+    """The field `name` of what `owner` holds."""
+    if isinstance(owner, Members) and name in owner.fields:
+        return owner.fields[name]
+    if isinstance(owner, Slot) and isinstance(owner.array, Columns) and name in owner.array.fields:
+        return Slot(owner.array.fields[name], owner.offset)
+    if isinstance(owner, Slot) and isinstance(owner.array, LocalArray):
+        inner = locals_.element(cx, owner.array, owner.offset, line)
+        return field(cx, inner if inner is not None else owner.array.elements[0], name, line)
+    if isinstance(owner, Memory) and isinstance(owner.type, Record):
+        return memory.field(owner, name, line)
+    if isinstance(owner, View):
+        return _viewed_field(cx, owner, name, line)
+    static = structs.static_value(cx, access.place_type(owner), name, line)
+    if static is not None:
+        return Held(static)
+    held = access.load(cx, owner, line)
+    if isinstance(held, Bits):
+        return Held(views.field(held, name, line))
+    if isinstance(held, Fields) and name in dict(held.values):
+        return Held(held.field(name))
+    raise Refusal(line, f"`{name}` is no field of what stands before it")
+
+
+def _viewed_field(cx: Context, owner: View, name: str, line: int) -> Place:
+    """A field of registers seen as a struct."""
+    position = 0
+    unit = owner.unit.bits // 8
+    for other, type_ in owner.type.fields if isinstance(owner.type, Record) else ():
+        bytes_ = size(type_) or 0
+        if other == name and position % unit == 0 and bytes_ % unit == 0:
+            return View(type_, owner.unit, owner.parts[position // unit : (position + bytes_) // unit])
+        position += bytes_
+    whole = expressions.computed(views.load(cx, owner, line), line)
+    if isinstance(whole, Fields) and name in dict(whole.values):
+        return Held(whole.field(name))
+    raise Refusal(line, f"`{name}` is no field of what stands before it")
+
+
+def _viewed(cx: Context, owner: Place, type_: Type, line: int) -> Place:
+    if access.place_type(owner) == type_:
+        return owner
+    target = address_of(owner, line)
+    if isinstance(target, Address):
+        return pointee(views.cast(cx, target, Pointer(type_), line), line)
+    return pointee(memory.view(target, type_, line), line)
+
+
+def address_of(target: Place, line: int) -> Scalar | Address:
+    """The address of a place."""
+    if isinstance(target, Memory):
+        return target.pointer
+    if isinstance(target, View):
+        array = LocalArray("registers", target.unit, len(target.parts), (), 0, list(target.parts), settled=True)
+        return Address(array, number(0), target.type)
+    if isinstance(target, Slot) and target.extents:
+        return Address(target.array, target.offset)
+    if isinstance(target, LocalArray | SharedArray | Columns):
+        return Address(target, number(0))
+    if isinstance(target, Held) and isinstance(target.value, Scalar | Fields | Bits):
+        return Address(target, number(0))
+    if isinstance(target, Slot) and not target.extents:
+        return Address(target.array, target.offset)
+    if isinstance(target, Variable | Members):
+        return Address(target, number(0))
+    raise Refusal(line, "the address of what is no variable, element or memory")
