@@ -12,7 +12,7 @@ from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.doubt import misled, not_built, still_open, unsound
 from porter.evaluate.judge import Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
-from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Verified, Wrong
+from porter.evaluate.outcome import NotVerified, Outcome, Verified, Wrong
 from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.side import Side
 from porter.findings import Finding
