@@ -13,6 +13,7 @@ import hashlib
 import importlib.util
 import json
 import math
+import multiprocessing
 import shutil
 import statistics
 import subprocess
@@ -26,6 +27,7 @@ import triton
 from torch.utils.cpp_extension import load
 
 SAMPLES, WARM_UP = 60, 5
+CASE_LIMIT_S = 60.0
 FLUSH_BYTES = 512 << 20
 # torch takes the operators of half away from extensions; projects that use them build with these.
 HALF_OPERATORS = [
@@ -44,8 +46,7 @@ def main() -> None:
     folders = sorted(p.parent for p in Path(sys.argv[1]).glob("*/case.json"))
     with ThreadPoolExecutor(12) as pool:
         built = list(pool.map(build, folders))
-    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
-    rows = [measured(folder, trouble, flush) for folder, trouble in zip(folders, built, strict=True)]
+    rows = [apart(folder, trouble) for folder, trouble in zip(folders, built, strict=True)]
     ratios = [r["ratio"] for r in rows if "ratio" in r]
     summary = {
         "device": torch.cuda.get_device_name(),
@@ -53,18 +54,35 @@ def main() -> None:
         "triton": triton.__version__,
         "nvcc": subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False).stdout.split()[-1],
         "measured": len(ratios),
-        "geometric_mean_of_port_over_cuda": round(math.exp(statistics.fmean(map(math.log, ratios))), 4)
-        if ratios
-        else 0,
+        "geometric_mean_of_port_over_cuda": round(statistics.geometric_mean(ratios), 4) if ratios else None,
         "rows": rows,
     }
     Path(sys.argv[2]).write_text(json.dumps(summary, indent=1) + "\n")
-    for r in sorted(rows, key=lambda r: -r.get("ratio", 99)):
-        print(
-            f"{r['repository']}/{r['path']} {r['entry']}: "
-            + (f"cuda {r['cuda_us']} us, port {r['port_us']} us, ratio {r['ratio']}" if "ratio" in r else r["trouble"])
-        )
     print({k: v for k, v in summary.items() if k != "rows"})
+
+
+def apart(folder: Path, trouble: str) -> dict:
+    """The row of one case, from a process of its own: an original may exit, or break the device for those after it."""
+    context = multiprocessing.get_context("fork")  # before this process has touched the device
+    theirs, ours = context.Pipe()
+    child = context.Process(target=lambda: ours.send(measured(folder, trouble)))
+    child.start()
+    ours.close()
+    child.join(CASE_LIMIT_S)
+    if child.is_alive():
+        child.kill()
+    try:
+        row = theirs.recv() if theirs.poll() else {**described(folder), "trouble": "takes too long"}
+    except EOFError:
+        child.join()
+        row = {**described(folder), "trouble": f"ended with status {child.exitcode}"}
+    print(folder.name, row.get("ratio", row.get("trouble")), flush=True)
+    return row
+
+
+def described(folder: Path) -> dict:
+    case = json.loads((folder / "case.json").read_text())
+    return {key: case[key] for key in ("repository", "path", "family", "entry", "sizes", "bytes")}
 
 
 def build(folder: Path) -> str:
@@ -175,9 +193,9 @@ def tensor(argument: dict) -> object:
             return (torch.randn(shape, device="cuda") * scale).to(dtype)
 
 
-def measured(folder: Path, trouble: str, flush: torch.Tensor) -> dict:
+def measured(folder: Path, trouble: str) -> dict:
     case = json.loads((folder / "case.json").read_text())
-    row = {key: case[key] for key in ("repository", "path", "family", "entry", "sizes", "bytes")}
+    row = described(folder)
     if trouble:
         return {**row, "trouble": trouble}
     try:
@@ -186,7 +204,7 @@ def measured(folder: Path, trouble: str, flush: torch.Tensor) -> dict:
         theirs = [a.clone() if isinstance(a, torch.Tensor) else a for a in mine]
         cuda, ours = original(case, folder, theirs), port(case, folder, mine)
         error = largest_error(cuda(), theirs, ours(), mine)
-        times = interleaved(cuda, ours, flush)
+        times = interleaved(cuda, ours, torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda"))
     except Exception as error:  # noqa: BLE001 - one broken case must not cost the others their times
         return {**row, "trouble": f"{type(error).__name__}: {str(error)[:300]}"}
     cuda_us, port_us = (statistics.median(t) for t in times)
