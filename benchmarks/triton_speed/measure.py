@@ -13,7 +13,6 @@ import hashlib
 import importlib.util
 import json
 import math
-import multiprocessing
 import shutil
 import statistics
 import subprocess
@@ -63,19 +62,15 @@ def main() -> None:
 
 def apart(folder: Path, trouble: str) -> dict:
     """The row of one case, from a process of its own: an original may exit, or break the device for those after it."""
-    context = multiprocessing.get_context("fork")  # before this process has touched the device
-    theirs, ours = context.Pipe()
-    child = context.Process(target=lambda: ours.send(measured(folder, trouble)))
-    child.start()
-    ours.close()
-    child.join(CASE_LIMIT_S)
-    if child.is_alive():
-        child.kill()
-    try:
-        row = theirs.recv() if theirs.poll() else {**described(folder), "trouble": "takes too long"}
-    except EOFError:
-        child.join()
-        row = {**described(folder), "trouble": f"ended with status {child.exitcode}"}
+    if not trouble:
+        command = [sys.executable, __file__, "--case", str(folder)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=CASE_LIMIT_S, check=False)
+            row = json.loads(done.stdout.splitlines()[-1])
+        except (subprocess.TimeoutExpired, IndexError, json.JSONDecodeError) as error:
+            trouble = f"no times: {error!r}"
+    if trouble:
+        row = {**described(folder), "trouble": trouble}
     print(folder.name, row.get("ratio", row.get("trouble")), flush=True)
     return row
 
@@ -193,11 +188,9 @@ def tensor(argument: dict) -> object:
             return (torch.randn(shape, device="cuda") * scale).to(dtype)
 
 
-def measured(folder: Path, trouble: str) -> dict:
+def measured(folder: Path) -> dict:
     case = json.loads((folder / "case.json").read_text())
     row = described(folder)
-    if trouble:
-        return {**row, "trouble": trouble}
     try:
         torch.manual_seed(0)
         mine = [tensor(a) for a in case["arguments"]]
@@ -250,5 +243,7 @@ def interleaved(cuda: Run, ours: Run, flush: torch.Tensor) -> tuple[list[float],
 if __name__ == "__main__":
     if sys.argv[1] == "--extension":
         load_extension(Path(sys.argv[2]))
+    elif sys.argv[1] == "--case":
+        print(f"\n{json.dumps(measured(Path(sys.argv[2])))}")
     else:
         main()
