@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call
 from porter_triton.lower import access, expressions
-from porter_triton.lower.arithmetic import cast_text, convert, settled
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import cast_text, convert, settled
 from porter_triton.lower.types import FLOAT, Arithmetic
 from porter_triton.lower.values import ATOM, Scalar, Value
 from porter_triton.refusal import Refusal

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter_triton.lower import locals_, memory, shared, views
-from porter_triton.lower.arithmetic import affine_of, binary, convert, exact_double, settled
+from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert, exact_double, settled
 from porter_triton.lower.emit import Line
+from porter_triton.lower.intervals import affine_of
 from porter_triton.lower.places import (
     Columns,
     Cursor,

@@ -5,9 +5,12 @@ from __future__ import annotations
 from porter.syntax.nodes import Call
 from porter_triton.lower import access, expressions, memory, shared
 from porter_triton.lower.affine import Affine
-from porter_triton.lower.arithmetic import affine_of, binary, compare, convert, negative, settled
+from porter_triton.lower.arithmetic import binary, negative
+from porter_triton.lower.comparisons import compare
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
+from porter_triton.lower.intervals import affine_of
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import BOOL, INT, Arithmetic, Pointer
 from porter_triton.lower.values import AND, ATOM, OR, SUM, Address, Nothing, Scalar, Value, number

@@ -6,17 +6,7 @@ import math
 
 from porter.syntax.nodes import Name
 from porter_triton.lower.context import Context
-from porter_triton.lower.types import (
-    BUILT_IN,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    UINT,
-    ULONG,
-    Arithmetic,
-    Record,
-)
+from porter_triton.lower.types import BUILT_IN, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Arithmetic, Record
 from porter_triton.lower.values import Fields, Scalar, Value, number
 
 _FLOAT_MAX = 3.4028234663852886e38

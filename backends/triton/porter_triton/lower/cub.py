@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, Name, TypeName
 from porter_triton.lower import access, expressions, warp
-from porter_triton.lower.arithmetic import convert, settled
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import ATOM, SUM, Collective, Nothing, Scalar, Value
 from porter_triton.refusal import Refusal

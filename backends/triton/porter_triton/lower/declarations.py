@@ -7,8 +7,8 @@ from dataclasses import replace
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
 from porter_triton.lower import access, calls, cub, expressions, locals_, resolve, shared_arrays
-from porter_triton.lower.arithmetic import convert
 from porter_triton.lower.context import Closure, Context
+from porter_triton.lower.conversions import convert
 from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
 from porter_triton.lower.types import INT, Arithmetic, Pointer, Record, Type
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Value, number

@@ -26,28 +26,14 @@ from porter.syntax.nodes import (
     Update,
 )
 from porter_triton.lower import access, calls, locals_, memory, resolve, statements, views
-from porter_triton.lower.arithmetic import (
-    binary,
-    complement,
-    condition,
-    convert,
-    disjunction,
-    exact_double,
-    narrowed,
-    negative,
-    settled,
-)
+from porter_triton.lower.arithmetic import binary, complement, negative
 from porter_triton.lower.assigned import walk
+from porter_triton.lower.comparisons import disjunction
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import condition, convert, exact_double, narrowed, settled
 from porter_triton.lower.emit import Suite
 from porter_triton.lower.lvalues import address_of, field, place, pointee
-from porter_triton.lower.places import (
-    LocalArray,
-    Place,
-    SharedArray,
-    Slot,
-    Variable,
-)
+from porter_triton.lower.places import LocalArray, Place, SharedArray, Slot, Variable
 from porter_triton.lower.types import (
     BOOL,
     BUILT_IN,
@@ -62,18 +48,7 @@ from porter_triton.lower.types import (
     common,
     size,
 )
-from porter_triton.lower.values import (
-    ATOM,
-    Address,
-    Bits,
-    Fields,
-    Nothing,
-    Scalar,
-    Value,
-    both,
-    negation,
-    number,
-)
+from porter_triton.lower.values import ATOM, Address, Bits, Fields, Nothing, Scalar, Value, both, negation, number
 from porter_triton.refusal import Refusal
 
 UNTYPED = "{}"

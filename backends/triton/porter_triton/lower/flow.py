@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import (
-    Block,
-    Break,
-    Continue,
-    For,
-    ForEach,
-    If,
-    Return,
-    Statement,
-    Switch,
-    Throw,
-    While,
-)
+from porter.syntax.nodes import Block, Break, Continue, For, ForEach, If, Return, Statement, Switch, Throw, While
 
 _NONE: frozenset[str] = frozenset()
 

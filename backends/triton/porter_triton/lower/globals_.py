@@ -5,8 +5,8 @@ from __future__ import annotations
 from porter.syntax.nodes import Name
 from porter.syntax.nodes import Variable as Declared
 from porter_triton.lower import expressions, resolve
-from porter_triton.lower.arithmetic import convert
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
 from porter_triton.lower.places import Held, Memory, Place
 from porter_triton.lower.types import Arithmetic, Pointer, components

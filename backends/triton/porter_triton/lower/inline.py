@@ -7,20 +7,11 @@ from dataclasses import replace
 from porter.syntax.nodes import Block, Call, Parameter, Return, TypeName
 from porter.syntax.unit import FunctionTree
 from porter_triton.lower import access, declarations, expressions, locals_, resolve, statements, structs
-from porter_triton.lower.arithmetic import convert
 from porter_triton.lower.context import Closure, Context, FunctionName, Scope
+from porter_triton.lower.conversions import convert
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.naming import is_temporary
-from porter_triton.lower.places import (
-    Columns,
-    Held,
-    LocalArray,
-    Members,
-    Memory,
-    Place,
-    SharedArray,
-    Slot,
-)
+from porter_triton.lower.places import Columns, Held, LocalArray, Members, Memory, Place, SharedArray, Slot
 from porter_triton.lower.types import VOID, Arithmetic, Pointer, Record, Type
 from porter_triton.lower.values import Address, Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal

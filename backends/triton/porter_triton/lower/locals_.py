@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from porter_triton.lower import access
-from porter_triton.lower.arithmetic import convert, settled
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import Columns, LocalArray, Members, Place, SharedArray, Slot
 from porter_triton.lower.types import INT, Arithmetic, Array, Record, Type

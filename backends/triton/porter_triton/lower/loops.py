@@ -24,9 +24,11 @@ from porter.syntax.nodes import (
 from porter.syntax.nodes import Variable as Declared
 from porter_triton.device.functions import functions
 from porter_triton.lower import access, coordinates, expressions, resolve, statements
-from porter_triton.lower.arithmetic import binary, compare, convert, disjunction, settled
+from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.assigned import walk
+from porter_triton.lower.comparisons import compare, disjunction
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line, Loop, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Held, Variable

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import (
-    Assign,
-    Call,
-    Cast,
-    Choice,
-    Expression,
-    Member,
-    Name,
-    Subscript,
-    Unary,
-    Update,
-)
+from porter.syntax.nodes import Assign, Call, Cast, Choice, Expression, Member, Name, Subscript, Unary, Update
 from porter_triton.lower import (
     access,
     builtins_,
@@ -40,22 +29,8 @@ from porter_triton.lower.places import (
     Variable,
     View,
 )
-from porter_triton.lower.types import (
-    Pointer,
-    Record,
-    Type,
-    size,
-)
-from porter_triton.lower.values import (
-    Address,
-    Bits,
-    Collective,
-    Fields,
-    Group,
-    Scalar,
-    Value,
-    number,
-)
+from porter_triton.lower.types import Pointer, Record, Type, size
+from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from porter_triton.lower import access, locals_, views
 from porter_triton.lower.affine import Digit
-from porter_triton.lower.arithmetic import advance, convert
+from porter_triton.lower.arithmetic import advance
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert
 from porter_triton.lower.emit import Line
 from porter_triton.lower.places import Memory, Place
 from porter_triton.lower.types import BOOL, Arithmetic, Array, Pointer, Record, Type, components, size

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from porter_triton.lower.affine import UNBOUNDED, Affine, Digit
-from porter_triton.lower.arithmetic import affine_of, convert, settled
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
+from porter_triton.lower.intervals import affine_of
 from porter_triton.lower.memory import one_lane
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import INT, Arithmetic

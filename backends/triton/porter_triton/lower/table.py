@@ -9,8 +9,8 @@ from porter.syntax.nodes import Call
 from porter_triton.device.functions import Overload, overload, vector
 from porter_triton.device.source import helpers_in
 from porter_triton.lower import access, expressions
-from porter_triton.lower.arithmetic import cast_text, convert, narrowed, settled
 from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import cast_text, convert, narrowed, settled
 from porter_triton.lower.emit import Line
 from porter_triton.lower.types import BUILT_IN, DOUBLE, FLOAT, Arithmetic, Record, components
 from porter_triton.lower.values import ATOM, LEVELS, Address, Fields, Nothing, Scalar, Value

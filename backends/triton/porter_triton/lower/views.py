@@ -6,19 +6,10 @@ import math
 from dataclasses import replace
 
 from porter_triton.lower import access, locals_, shared_arrays
-from porter_triton.lower.arithmetic import binary, convert, settled
+from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
-from porter_triton.lower.places import (
-    Columns,
-    Held,
-    LocalArray,
-    Members,
-    Place,
-    SharedArray,
-    Slot,
-    Variable,
-    View,
-)
+from porter_triton.lower.conversions import convert, settled
+from porter_triton.lower.places import Columns, Held, LocalArray, Members, Place, SharedArray, Slot, Variable, View
 from porter_triton.lower.types import VOID, Arithmetic, Array, Pointer, Record, Type, components, size
 from porter_triton.lower.values import ATOM, Address, Bits, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
