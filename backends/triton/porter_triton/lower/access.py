@@ -283,3 +283,8 @@ def index(slot_extents: tuple[int, ...], offset: Scalar, by: Scalar, line: int) 
     for extent in rest:
         step *= extent
     return binary("+", offset, binary("*", by, number(step), line), line), rest
+
+
+def frozen(cx: Context, held: Scalar) -> Scalar:
+    """`held` evaluated here, before what follows changes what it names."""
+    return held if is_stable(cx, held) else cx.temporary(held)

@@ -1,11 +1,11 @@
-"""Which names a body may change."""
+"""Which names a body may change, and whether an expression does more than compute."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
-from porter.syntax.nodes import Asm, Assign, Call, Expression, Member, Name, TypeName, Unary, Update
+from porter.syntax.nodes import Asm, Assign, Call, Expression, Member, Name, Subscript, TypeName, Unary, Update
 from porter.syntax.unit import Unit
 
 
@@ -63,3 +63,24 @@ def _referenced(unit: Unit, call: Call) -> Iterator[Expression]:
 
 def _by_reference(type_: TypeName) -> bool:
     return type_.reference and not type_.const
+
+
+def acts(node: Expression) -> bool:
+    """Whether an expression may change a variable: it assigns or calls."""
+    if isinstance(node, Assign | Update | Call):
+        return True
+    children = [getattr(node, part, None) for part in _PARTS]
+    inner = [c for c in children if c is not None and not isinstance(c, TypeName | str)]
+    return any(acts(c) for c in inner)
+
+
+_PARTS = ("left", "right", "operand", "owner", "index", "condition", "yes", "no")
+
+
+def only_compares(node: Expression) -> bool:
+    """Whether an operand of `&&` may be evaluated whatever the other says: it loads nothing."""
+    return not any(isinstance(n, Subscript | Call | Assign | Update) or _dereferences(n) for n in walk(node))
+
+
+def _dereferences(node: object) -> bool:
+    return isinstance(node, Unary) and node.operator == "*"

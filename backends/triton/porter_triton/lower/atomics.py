@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call
-from porter_triton.lower import access, expressions, memory, shared
+from porter_triton.lower import access, choices, expressions, lvalues, memory, shared
 from porter_triton.lower.affine import Affine
 from porter_triton.lower.arithmetic import binary, negative
 from porter_triton.lower.comparisons import compare
@@ -230,7 +230,7 @@ def _combined(operation: str, left: str, right: str) -> str:
 
 def _on_variable(cx: Context, operation: str, target: Address, value: Scalar, node: Call) -> Value:
     """On a thread's own variable nothing is shared."""
-    place = expressions.pointee(target, node.line)
+    place = lvalues.pointee(target, node.line)
     before = cx.temporary(access.scalar(access.load(cx, place, node.line), node.line), "before")
     if operation in _COMBINED:
         after = binary(_COMBINED[operation], before, value, node.line)
@@ -238,7 +238,7 @@ def _on_variable(cx: Context, operation: str, target: Address, value: Scalar, no
         after = value
     else:
         chosen = compare("<" if operation == "min" else ">", value, before, node.line)
-        picked = expressions.choose(chosen, value, before, node.line)
+        picked = choices.choose(chosen, value, before, node.line)
         after = access.scalar(picked, node.line)
     access.store(cx, place, after, node.line)
     return before

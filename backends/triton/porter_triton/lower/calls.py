@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Lambda, Member, Name, TypeName
-from porter_triton.lower import access, cub, expressions, inline, intrinsics, locals_, resolve, structs
+from porter_triton.lower import (
+    access,
+    cub,
+    expressions,
+    inline,
+    intrinsics,
+    locals_,
+    lvalues,
+    objects,
+    resolve,
+    structs,
+)
 from porter_triton.lower.context import Closure, Context, FunctionName
 from porter_triton.lower.places import Held, Members, Place
 from porter_triton.lower.types import BUILT_IN, Arithmetic, Array, Pointer, Record, Type
@@ -20,7 +31,7 @@ def call(cx: Context, node: Call) -> Value:
         return _named(cx, callee, node)
     if isinstance(callee, Member):
         return _method(cx, callee, node)
-    return _object(cx, expressions.place(cx, callee), node)
+    return _object(cx, lvalues.place(cx, callee), node)
 
 
 def place(cx: Context, node: Call) -> Place:
@@ -41,7 +52,7 @@ def _named(cx: Context, callee: Name, node: Call) -> Value:
     if isinstance(bound, TypeName | Arithmetic | Pointer | Record | Array):
         return _constructed(cx, resolve.type_of(cx, TypeName(callee.name), node.line), node)
     if bound is not None:
-        return _object(cx, expressions.place(cx, callee), node)
+        return _object(cx, lvalues.place(cx, callee), node)
     candidates = tuple(f for f in cx.unit.named(callee.name) if "device" in f.head.space or _is_constexpr(f.head.space))
     if candidates:
         return inline.function(cx, candidates, callee.template, arguments(cx, node), node)
@@ -69,7 +80,7 @@ def _own_method(cx: Context, name: str) -> Place | None:
     this = cx.find("this")
     if not isinstance(this, Held):
         return None
-    owner = expressions.pointee(this.value, 0)
+    owner = lvalues.pointee(this.value, 0)
     return owner if structs.methods(cx, access.place_type(owner), name) else None
 
 
@@ -108,7 +119,7 @@ def argument(cx: Context, node: Expression) -> Argument:
             return bound
         if bound is None and cx.unit.named(node.name):
             return FunctionName(node.name)
-    return expressions.place(cx, node)
+    return lvalues.place(cx, node)
 
 
 def apply(cx: Context, functor: Argument, values: tuple[Value, ...], node: Call) -> Value:
@@ -135,7 +146,7 @@ def _constructed(cx: Context, type_: Type, node: Call) -> Value:
     if not values:
         return locals_.zero(type_)
     if len(values) == 1:
-        return expressions.cast(cx, values[0], type_, node.line)
+        return objects.cast(cx, values[0], type_, node.line)
     raise Refusal(node.line, "a value of a simple type is made of several")
 
 
@@ -153,7 +164,7 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
     made = []
     for i, (name, field) in enumerate(type_.fields):
         value = values[i] if i < len(values) else locals_.zero(field)
-        made.append((name, expressions.cast(cx, value, field, line) if isinstance(field, Arithmetic) else value))
+        made.append((name, objects.cast(cx, value, field, line) if isinstance(field, Arithmetic) else value))
     return Fields(type_, tuple(made))
 
 
@@ -181,9 +192,9 @@ def initialise(cx: Context, place_: Place, type_: Record, given: tuple[Argument,
 
 
 def _method(cx: Context, callee: Member, node: Call) -> Value:
-    owner = expressions.place(cx, callee.owner)
+    owner = lvalues.place(cx, callee.owner)
     if callee.arrow:
-        owner = expressions.pointee(access.load(cx, owner, node.line), node.line)
+        owner = lvalues.pointee(access.load(cx, owner, node.line), node.line)
     made = intrinsics.method(cx, owner, callee, node)
     if made is not None:
         return made

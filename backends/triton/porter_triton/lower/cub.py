@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, Name, TypeName
-from porter_triton.lower import access, expressions, warp
+from porter_triton.lower import access, expressions, lvalues, warp
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.types import Arithmetic
@@ -108,7 +108,7 @@ def _scanned(cx: Context, name: str, value: Scalar, node: Call) -> Value:
     scanned = cx.temporary(Scalar(text, value.type, True, level), "scanned")
     for target, result in zip(node.arguments[1:], (scanned, total), strict=False):
         if result is not None:
-            place = expressions.place(cx, target)
+            place = lvalues.place(cx, target)
             held = access.place_type(place)
             access.store(cx, place, convert(result, held) if isinstance(held, Arithmetic) else result, node.line)
     return Nothing()

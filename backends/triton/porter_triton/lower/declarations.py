@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
-from porter_triton.lower import access, calls, cub, expressions, locals_, resolve, shared_arrays
+from porter_triton.lower import access, calls, cub, expressions, locals_, lvalues, objects, resolve, shared_arrays
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
@@ -44,7 +44,7 @@ def _place(cx: Context, node: Declared) -> Place | Closure:
     if node.storage == "static":
         raise Refusal(node.line, f"`{node.name}` is static")
     if node.type.reference and node.value is not None:
-        return _pinned(cx, expressions.place(cx, node.value))
+        return _pinned(cx, lvalues.place(cx, node.value))
     if node.type.name == "auto" or node.type.name.startswith("cooperative_groups::"):
         if node.value is None:
             raise Refusal(node.line, f"`{node.name}` is `auto` without a value")
@@ -72,7 +72,7 @@ def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
     """The value of `node` as what initialises a `type_`."""
     if isinstance(node, Braces) and node.type is None:
         if isinstance(type_, Record):
-            return expressions.aggregate(cx, type_, node)
+            return objects.aggregate(cx, type_, node)
         if not node.items:
             return locals_.zero(type_)
         node = node.items[0]
@@ -80,7 +80,7 @@ def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
     if isinstance(type_, Arithmetic):
         return convert(access.scalar(value, line), type_, line)
     if isinstance(type_, Record) and not (isinstance(value, Fields | Bits) and value.type == type_):
-        return expressions.cast(cx, value, type_, line)
+        return objects.cast(cx, value, type_, line)
     return value
 
 
@@ -113,9 +113,9 @@ def cursor(cx: Context, name: str, value: Address, node: object, line: int) -> P
 def _pinned(cx: Context, place: Place) -> Place:
     """A place whose index is evaluated now: what a reference is bound to."""
     if isinstance(place, Memory):
-        return replace(place, pointer=expressions.frozen(cx, place.pointer))
+        return replace(place, pointer=access.frozen(cx, place.pointer))
     if isinstance(place, Slot):
-        return replace(place, offset=expressions.frozen(cx, place.offset))
+        return replace(place, offset=access.frozen(cx, place.offset))
     return place
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, Name
-from porter_triton.lower import access, builtins_, calls, coordinates, expressions, memory, warp
+from porter_triton.lower import access, builtins_, calls, choices, coordinates, expressions, memory, operators, warp
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.types import UINT
@@ -113,12 +113,12 @@ def _by_shuffles(
         other = warp.shuffle(cx, "xor", (value, number(offset), number(group.width)), node.line)
         if kind in {"max", "min"}:
             left, right = access.scalar(value, node.line), access.scalar(other, node.line)
-            value = expressions.choose(
+            value = choices.choose(
                 binary("<" if kind == "max" else ">", left, right, node.line), right, left, node.line
             )
         elif kind is not None:
             symbol = {"add": "+", "and": "&", "or": "|", "xor": "^"}[kind]
-            value = expressions.operate(cx, symbol, value, other, node.line)
+            value = operators.operate(cx, symbol, value, other, node.line)
         else:
             assert functor is not None
             value = calls.apply(cx, functor, (value, other), node)

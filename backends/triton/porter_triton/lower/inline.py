@@ -6,7 +6,17 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Block, Call, Parameter, Return, TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.lower import access, declarations, expressions, locals_, resolve, statements, structs
+from porter_triton.lower import (
+    access,
+    declarations,
+    expressions,
+    locals_,
+    lvalues,
+    objects,
+    resolve,
+    statements,
+    structs,
+)
 from porter_triton.lower.context import Closure, Context, FunctionName, Scope
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.flow import leaves
@@ -243,7 +253,7 @@ def _typed(cx: Context, parameter: Parameter, argument: Place, line: int) -> Pla
     if not untyped or parameter.type.name == "auto":
         return argument
     assert isinstance(argument, Held)
-    return Held(expressions.cast(cx, argument.value, resolve.type_of(cx, parameter.type, line), line))
+    return Held(objects.cast(cx, argument.value, resolve.type_of(cx, parameter.type, line), line))
 
 
 def _named(value: Scalar) -> bool:
@@ -293,7 +303,7 @@ def _straight(cx: Context, returns: TypeName, body: Block, line: int) -> Value:
     with _Returning(cx, None, body):
         statements.run(cx, body.statements[:-1])
         if returns.reference and not returns.const:
-            cx.reference = found = expressions.place(cx, last.value)
+            cx.reference = found = lvalues.place(cx, last.value)
             return access.load(cx, found, line)
         if returns.name == "auto":
             return _materialised(cx, expressions.value(cx, last.value))

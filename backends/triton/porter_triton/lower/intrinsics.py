@@ -6,7 +6,21 @@ import math
 
 from porter.syntax.nodes import Call, Member, Name, TypeName
 from porter_triton.lift import emit
-from porter_triton.lower import access, atomics, calls, cub, expressions, groups, memory, resolve, table, views, warp
+from porter_triton.lower import (
+    access,
+    atomics,
+    calls,
+    cub,
+    expressions,
+    groups,
+    lvalues,
+    memory,
+    operators,
+    resolve,
+    table,
+    views,
+    warp,
+)
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import Held, Place
 from porter_triton.lower.types import BUILT_IN, ULONG, Arithmetic, Record, size
@@ -109,7 +123,7 @@ def _copied(cx: Context, name: str, node: Call) -> Value:
 
 
 def _pointee(cx: Context, node: Call) -> Place:
-    return expressions.pointee(expressions.value(cx, node.arguments[0]), node.line)
+    return lvalues.pointee(expressions.value(cx, node.arguments[0]), node.line)
 
 
 def _limit(cx: Context, callee: Name, plain: str) -> Scalar:
@@ -141,5 +155,5 @@ def vector_operator(cx: Context, symbol: str, operands: tuple[Value, ...], line:
     left, right = operands
     if not isinstance(left, Fields) or not isinstance(right, Fields):
         return None
-    parts = ((n, expressions.operate(cx, symbol, v, right.field(n), line)) for n, v in left.values)
+    parts = ((n, operators.operate(cx, symbol, v, right.field(n), line)) for n, v in left.values)
     return Fields(types[0], tuple(parts))

@@ -7,10 +7,12 @@ from porter_triton.lower import (
     access,
     builtins_,
     calls,
+    choices,
     expressions,
     globals_,
     locals_,
     memory,
+    operators,
     resolve,
     structs,
     views,
@@ -60,7 +62,7 @@ def _chosen_place(cx: Context, node: Choice) -> Place:
     chosen = expressions.truth(cx, node.condition)
     if chosen.constant is not None:
         return place(cx, node.yes if chosen.constant else node.no)
-    return Held(expressions.choice(cx, node))
+    return Held(choices.choice(cx, node))
 
 
 def pointee(pointer: Value, line: int) -> Place:
@@ -113,7 +115,7 @@ def _element(cx: Context, node: Subscript) -> Place:
         return Slot(owner.array, offset, rest)
     held = access.load(cx, owner, node.line)
     if isinstance(held, Address):
-        return pointee(expressions.add("+", held, index, node.line), node.line)
+        return pointee(operators.add("+", held, index, node.line), node.line)
     if isinstance(held, Scalar) and isinstance(held.type, Pointer):
         return pointee(memory.step(held, index, "+", node.line), node.line)
     if isinstance(held, Fields | Bits):
@@ -159,7 +161,7 @@ def _viewed_field(cx: Context, owner: View, name: str, line: int) -> Place:
         if other == name and position % unit == 0 and bytes_ % unit == 0:
             return View(type_, owner.unit, owner.parts[position // unit : (position + bytes_) // unit])
         position += bytes_
-    whole = expressions.computed(views.load(cx, owner, line), line)
+    whole = operators.computed(views.load(cx, owner, line), line)
     if isinstance(whole, Fields) and name in dict(whole.values):
         return Held(whole.field(name))
     raise Refusal(line, f"`{name}` is no field of what stands before it")

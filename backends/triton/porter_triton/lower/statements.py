@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter.syntax.nodes import (
     Alias,
     Asm,
-    Assign,
     Binary,
     Block,
-    Braces,
     Break,
-    Call,
     Case,
     Continue,
     Declare,
@@ -23,7 +19,6 @@ from porter.syntax.nodes import (
     For,
     ForEach,
     If,
-    Lambda,
     Name,
     Return,
     Skipped,
@@ -34,14 +29,14 @@ from porter.syntax.nodes import (
     Update,
     While,
 )
-from porter_triton.lower import access, declarations, expressions, loops
+from porter_triton.lower import access, conditions, declarations, expressions, loops
 from porter_triton.lower.assigned import walk
 from porter_triton.lower.context import Context, Target
 from porter_triton.lower.emit import Branch, Comment, Leave, Line, Suite
 from porter_triton.lower.flow import always_leaves, leaves
 from porter_triton.lower.places import Place, Variable
 from porter_triton.lower.types import BOOL
-from porter_triton.lower.values import AND, OR, Scalar, Value, negation, number
+from porter_triton.lower.values import AND, OR, Scalar, negation, number
 from porter_triton.refusal import Refusal
 
 Action = Callable[[], None]
@@ -147,25 +142,6 @@ def branch(
         cx.suite.nodes.append(Branch(condition.text, negation(condition).text, first, second))
 
 
-def chosen(cx: Context, condition: Scalar, yes: Callable[[], Value], no: Callable[[], Value], node: object) -> Value:
-    """`condition ? yes : no` as Python's `if`: what does not hold is not even compiled."""
-    probe = Suite()
-    with cx.into(probe, python=False):
-        kind = (no if condition.text.endswith("is None") else yes)()
-    if not isinstance(kind, Scalar):
-        raise Refusal(getattr(node, "line", 0), "a choice between structs that depends on a pointer")
-    with cx.within("chosen"):
-        place = access.declare(cx, "chosen", kind.type, node, None, stable=False, line=getattr(node, "line", 0))
-    line = getattr(node, "line", 0)
-    branch(
-        cx,
-        condition,
-        lambda: access.store(cx, place, yes(), line),
-        lambda: access.store(cx, place, no(), line),
-    )
-    return access.load(cx, place, line)
-
-
 def _guarded(cx: Context, ways: frozenset[str], rest: Sequence[Statement]) -> None:
     """`rest` where none of the flags is set that `ways` may have set."""
     targets = {id(t): t for t in (_target(cx, way, 0) for way in sorted(ways))}
@@ -245,7 +221,7 @@ def _evaluate(cx: Context, node: Evaluate) -> None:
 
 
 def _if(cx: Context, node: If) -> None:
-    split = expressions.known_part(cx, node.condition)
+    split = conditions.known_part(cx, node.condition)
     if split is not None:
         node = cx.rewritten(node, lambda: _nested(node, split))
     with cx.scope():
@@ -359,5 +335,3 @@ _STATEMENTS: dict[type, Callable[..., None]] = {
     ForEach: _refused,
     Unread: _refused,
 }
-
-__all__ = ["Assign", "Braces", "Call", "Iterator", "Lambda", "Variable", "block", "branch", "contextmanager", "run"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from porter.syntax.nodes import Call
 from porter_triton.device.functions import Overload, overload, vector
 from porter_triton.device.source import helpers_in
-from porter_triton.lower import access, expressions
+from porter_triton.lower import access, expressions, lvalues, operators
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import cast_text, convert, narrowed, settled
 from porter_triton.lower.emit import Line
@@ -34,7 +34,7 @@ class _Parts:
 
 def call(cx: Context, name: str, node: Call) -> Value | None:
     """The value of a call that the table knows; None for an unknown name or arguments it does not take."""
-    values = tuple(expressions.computed(expressions.value(cx, a), node.line) for a in node.arguments)
+    values = tuple(operators.computed(expressions.value(cx, a), node.line) for a in node.arguments)
     return apply(cx, name, values, node)
 
 
@@ -201,7 +201,7 @@ def _write_outputs(
     cx: Context, values: tuple[Value, ...], outputs: tuple[int, ...], results: list[Value], node: Call
 ) -> None:
     for position, result in zip(outputs, results, strict=True):
-        access.store(cx, expressions.pointee(values[position], node.line), result, node.line)
+        access.store(cx, lvalues.pointee(values[position], node.line), result, node.line)
 
 
 def _bounded(name: str, value: Value, values: tuple[Value, ...]) -> Value:
