@@ -1,0 +1,168 @@
+"""Which `for` loops count: `for (T name = start; name < bound; name += step)` over a body that leaves `name` alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.syntax.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Declare,
+    Expression,
+    For,
+    Literal,
+    Member,
+    Name,
+    Subscript,
+    Unary,
+    Update,
+)
+from porter.syntax.nodes import Variable as Declared
+from porter_triton.device.functions import functions
+from porter_triton.lower import expressions, resolve
+from porter_triton.lower.arithmetic import binary
+from porter_triton.lower.assigned import walk
+from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert
+from porter_triton.lower.places import Held
+from porter_triton.lower.types import Arithmetic
+from porter_triton.lower.values import Group, Scalar, number
+from porter_triton.refusal import Refusal
+
+_MOST_TRIPS = 64  # of a loop that is written out
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """`for (T name = start; name < bound; name += step)`, whose body leaves `name` alone."""
+
+    name: str
+    declared: object
+    type: Arithmetic
+    start: Scalar
+    operator: str
+    bound: Expression
+    step: Expression
+    sign: str
+
+    def trips(self, bound: Scalar, step: Scalar) -> range | None:
+        """The values of the counter, where all is known and they are few."""
+        start, end, by = self.start.fixed, bound.fixed, step.fixed
+        if start is None or end is None or by is None or by == 0:
+            return None
+        end += {"<=": 1, ">=": -1}.get(self.operator, 0)
+        values = range(start, end, by)
+        return values if len(values) <= _MOST_TRIPS else None
+
+    def limit(self, bound: Scalar) -> Scalar:
+        """The first value that the counter does not take."""
+        if self.operator == "<=":
+            return binary("+", bound, number(1), 0)
+        if self.operator == ">=":
+            return binary("-", bound, number(1), 0)
+        return bound
+
+    def interval(self, start: Scalar, bound: Scalar) -> tuple[int, int] | None:
+        """Where the counter lies, if it begins at `start`."""
+        if start.interval is None:
+            return None
+        low, high = start.interval[0], self.type.high
+        if self.sign == "-":
+            end = bound.interval[0] if bound.interval is not None else self.type.low
+            return (end, start.interval[1])
+        if bound.interval is not None:
+            high = bound.interval[1] - (self.operator == "<")
+        return (low, max(high, low))
+
+
+def counted(cx: Context, node: For) -> Counted | None:
+    """`node` as a counted loop; its start is evaluated only if it is one."""
+    if len(node.start) != 1 or not isinstance(node.start[0], Declare) or len(node.start[0].variables) != 1:
+        return None
+    variable = node.start[0].variables[0]
+    if variable.value is None or variable.extents or variable.type.reference:
+        return None
+    name, test, step = variable.name, node.condition, _step(variable.name, node.step)
+    if not isinstance(test, Binary) or test.operator not in {"<", "<=", ">", ">="} or step is None:
+        return None
+    left = test.left
+    if not isinstance(left, Name) or left.name != name or _mentions(test.right, name) or _mentions(step[1], name):
+        return None
+    changed = cx.assigned(node.body)
+    if name in changed or any(isinstance(n, Name) and n.name in changed for n in walk((test.right, step[1]))):
+        return None
+    if _reads_memory((test.right, step[1])) and _writes_memory(cx, node.body):
+        return None
+    if _may_act(cx, test.right) or _may_act(cx, step[1]) or (step[0] == "+") != (test.operator[0] == "<"):
+        return None
+    type_, start = _begun(cx, node, variable)
+    if type_ is None or start is None:
+        return None
+    return Counted(name, variable, type_, start, test.operator, test.right, step[1], step[0])
+
+
+def _may_act(cx: Context, node: Expression) -> bool:
+    """Whether asking every time round may do something: a call of CUDA's own that computes a number does not."""
+    return any(isinstance(n, Assign | Update) or (isinstance(n, Call) and not _computes(cx, n)) for n in walk(node))
+
+
+def _computes(cx: Context, node: Call) -> bool:
+    callee = node.callee
+    if isinstance(callee, Name):
+        plain = callee.name.rsplit("::", maxsplit=1)[-1]
+        return cx.find(callee.name) is None and not cx.unit.named(callee.name) and plain in functions()
+    if isinstance(callee, Member) and isinstance(callee.owner, Name):
+        owner = cx.find(callee.owner.name)
+        return isinstance(owner, Held) and isinstance(owner.value, Group)
+    return False
+
+
+def _reads_memory(node: object) -> bool:
+    return any(isinstance(n, Subscript) or (isinstance(n, Unary) and n.operator == "*") for n in walk(node))
+
+
+def _writes_memory(cx: Context, body: Block) -> bool:
+    """Whether a body may change what lies in memory or in an array."""
+    for node in walk(body):
+        if isinstance(node, Assign) and not isinstance(node.target, Name):
+            return True
+        if isinstance(node, Update) and not isinstance(node.operand, Name):
+            return True
+        if isinstance(node, Call) and (not isinstance(node.callee, Name) or cx.unit.named(node.callee.name)):
+            return True
+        if isinstance(node, Call) and isinstance(node.callee, Name) and "tomic" in node.callee.name:
+            return True
+    return False
+
+
+def _begun(cx: Context, node: For, variable: object) -> tuple[Arithmetic | None, Scalar | None]:
+    assert isinstance(variable, Declared)
+    assert variable.value is not None
+    value = expressions.value(cx, variable.value)
+    if not isinstance(value, Scalar):
+        raise Refusal(node.line, "a loop counts with what is no number")
+    type_ = value.type if variable.type.name == "auto" else resolve.type_of(cx, variable.type, node.line)
+    if not isinstance(type_, Arithmetic) or type_.is_float or variable.type.pointers:
+        return None, None
+    return type_, convert(value, type_, node.line)
+
+
+def _step(name: str, node: Expression | None) -> tuple[str, Expression] | None:
+    """The sign and size of the step."""
+    if isinstance(node, Update) and isinstance(node.operand, Name) and node.operand.name == name:
+        return node.operator[0], Literal(1, "int", node.line)
+    if not isinstance(node, Assign) or not isinstance(node.target, Name) or node.target.name != name:
+        return None
+    if node.operator in {"+", "-"}:
+        return node.operator, node.value
+    added = node.value
+    if node.operator or not isinstance(added, Binary) or added.operator not in {"+", "-"}:
+        return None
+    own = isinstance(added.left, Name) and added.left.name == name
+    return (added.operator, added.right) if own else None
+
+
+def _mentions(node: Expression, name: str) -> bool:
+    return any(isinstance(n, Name) and n.name == name for n in walk(node))

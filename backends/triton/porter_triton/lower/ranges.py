@@ -1,0 +1,162 @@
+"""Counted loops as Triton's `for`, written out, or under a mask where each thread starts elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.syntax.nodes import For
+from porter_triton.lower import access, coordinates, expressions, loops, statements
+from porter_triton.lower.arithmetic import binary
+from porter_triton.lower.comparisons import compare
+from porter_triton.lower.context import Context
+from porter_triton.lower.conversions import convert, settled
+from porter_triton.lower.counting import Counted
+from porter_triton.lower.emit import Loop, Suite
+from porter_triton.lower.flow import leaves
+from porter_triton.lower.places import Held
+from porter_triton.lower.types import INT, LONG, UINT, ULONG, Arithmetic
+from porter_triton.lower.values import ATOM, Scalar, number
+
+_MOST_COPIES = 512  # of the innermost body of loops that are written out
+
+
+def counted_loop(cx: Context, node: For, counted: Counted) -> None:
+    """Lower a counted loop: written out, as Triton's `for`, or as `while` where that cannot be."""
+    bound = expressions.scalar(cx, counted.bound)
+    step = expressions.scalar(cx, counted.step)
+    if counted.sign == "-":
+        step = binary("-", number(0), step, node.line)
+    trips = counted.trips(bound, step)
+    if trips is not None and len(trips) * cx.copies > _MOST_COPIES:
+        trips = None
+    if trips is not None and (cx.key(node) in cx.decisions.unrolled or len(trips) <= 1) and not _leaves_loop(node):
+        _unrolled(cx, node, counted, trips)
+        return
+    begin = None if _leaves(node) or bound.varying or step.varying else _begin(cx, counted)
+    if begin is None:
+        loops.from_start(cx, node, counted)
+    else:
+        _range(cx, node, counted, *begin, bound=bound, step=step, few=trips is not None)
+
+
+def _leaves(node: For) -> bool:
+    return not leaves(node.body).isdisjoint({"break", "return"})
+
+
+def _begin(cx: Context, counted: Counted) -> tuple[Scalar, Scalar | None] | None:
+    """The start that all threads share, and how much later each begins; None where they cannot be told apart."""
+    if not counted.start.varying:
+        return counted.start, None
+    return None if counted.sign == "-" else _split(cx, counted.start)
+
+
+def _leaves_loop(node: For) -> bool:
+    return any("break" in leaves(s) for s in node.body.statements)
+
+
+def _unrolled(cx: Context, node: For, counted: Counted, trips: range) -> None:
+    copies, cx.copies = cx.copies, cx.copies * max(len(trips), 1)
+    for value in trips:
+        with cx.within(value), cx.scope():
+            cx.bind(counted.name, Held(number(value, counted.type)))
+            statements.push_target(cx, "continue", node=node)
+            statements.run(cx, node.body.statements)
+            cx.targets.pop()
+    cx.copies = copies
+
+
+def _split(cx: Context, start: Scalar) -> tuple[Scalar, Scalar] | None:
+    """A start that differs between threads, as what all share and what is at least 0 in each."""
+    affine = start.affine
+    if affine is None or any(c < 0 for _, c in affine.terms):
+        return (number(0), start) if start.known_within(0, INT.high) else None
+    shared: Scalar | None = None
+    for text, coefficient in affine.rest:
+        part = Scalar(text, INT, level=0 if "(" not in text or " " in text else ATOM)
+        if coefficient != 1:
+            part = binary("*", part, number(coefficient), 0)
+        shared = part if shared is None else binary("+", shared, part, 0)
+    constant = number(affine.offset)
+    shared = constant if shared is None else binary("+", shared, constant, 0)
+    return shared, coordinates.text_of(cx, affine.terms)
+
+
+def _range(
+    cx: Context,
+    node: For,
+    counted: Counted,
+    start: Scalar,
+    offset: Scalar | None,
+    *,
+    bound: Scalar,
+    step: Scalar,
+    few: bool,
+) -> None:
+    """`for name in range(start, bound, step)`; with `offset` each thread starts so much later, under a mask."""
+    interval = counted.interval(start, bound)
+    arguments = _range_arguments(counted, start, counted.limit(bound), step)
+    wide = any(a.constant is None and a.type.bits == 64 for a in arguments if isinstance(a.type, Arithmetic))
+    carried = INT if not wide else LONG if counted.type is not ULONG else ULONG
+    plain = offset is None and wide == (counted.type.bits == 64)
+    stem = counted.name if plain else f"{counted.name}_base"
+    name = cx.names.declare(stem, (carried, False))
+    cx.unchanged.add(name)
+    counter = Scalar(name, carried, interval=interval, loose=True)
+    body = Suite()
+    loops.enter(cx)
+    with cx.into(body), cx.round(cx.key(node, "round")):
+        if offset is None:
+            if few:
+                cx.loops.append((name, cx.key(node)))
+            cx.bind(counted.name, Held(_counter(cx, counter, counted.type)))
+            loops.body(cx, node)
+            if few:
+                cx.loops.pop()
+        else:
+            _masked_body(cx, node, counted, counter, offset, bound=bound)
+    cx.suite.nodes.append(Loop(name, _header([a.text for a in arguments], unit=step.fixed == 1), body))
+
+
+def _header(arguments: list[str], *, unit: bool) -> str:
+    """`range(...)` without the arguments that Python supplies."""
+    given = arguments[:2] if unit else arguments
+    if given[0] == "0" and len(given) == 2:
+        given = given[1:]
+    return f"range({', '.join(given)})"
+
+
+def _range_arguments(counted: Counted, start: Scalar, limit: Scalar, step: Scalar) -> list[Scalar]:
+    """What `range` is given: numbers of the counter's type, of 64 bits where unsigned ones could pass 2^31."""
+    type_ = counted.type
+    wide = isinstance(limit.type, Arithmetic) and limit.type.bits > type_.bits
+    arguments = [convert(start, type_), limit if wide else convert(limit, type_), convert(step, type_)]
+    return [_ranged(a) for a in arguments]
+
+
+def _ranged(value: Scalar) -> Scalar:
+    value = settled(value)
+    if value.type is UINT and value.constant is None and not value.known_within(0, INT.high):
+        return convert(value, LONG)
+    return value
+
+
+def _counter(cx: Context, counter: Scalar, type_: Arithmetic) -> Scalar:
+    """The counter as a number of its own type."""
+    if counter.type == type_:
+        return counter
+    if type_ is UINT and counter.type is INT:
+        return Scalar(counter.text, UINT, held=INT, interval=counter.interval, loose=True)
+    value = convert(counter, type_)
+    return value if value.level == ATOM else cx.temporary(value)
+
+
+def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offset: Scalar, *, bound: Scalar) -> None:
+    own = convert(binary("+", replace(counter, interval=None), offset, node.line), counted.type)
+    own = replace(own, interval=None, loose=False)
+    variable = access.declare(
+        cx, counted.name, counted.type, counted.declared, own, stable=True, line=node.line, part="own"
+    )
+    cx.bind(counted.name, variable)
+    value = access.scalar(access.load(cx, variable, node.line), node.line)
+    with cx.where(compare(counted.operator, value, bound, node.line), cx.depth):
+        loops.body(cx, node)
