@@ -84,15 +84,14 @@ def combine(statement: Statement) -> Combine | None:
 
 def inlined(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """Statements with variables that are declared and read once after that written where they are read."""
-    result = list(statements)
-    for declare in statements:
-        if not isinstance(declare, Declare):
-            continue
-        if any(v.value is None or v.extents for v in declare.variables):
-            continue
-        values = {v.name: v.value for v in declare.variables}
-        result.remove(declare)
-        result = [_substituted(s, values) for s in result]
+    result: list[Statement] = []
+    values: dict[str, Expression | None] = {}
+    for statement in statements:
+        known = _substituted(statement, values)
+        if isinstance(known, Declare) and all(v.value is not None and not v.extents for v in known.variables):
+            values |= {v.name: v.value for v in known.variables}
+        else:
+            result.append(known)
     return tuple(result)
 
 

@@ -59,6 +59,11 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
 
 
 def _on_memory(cx: Context, operation: str, pointer: Scalar, value: Scalar, node: Call) -> Value:
+    """On a buffer.
+
+    CUDA's atomics order nothing but themselves, Triton's by default whatever stands around them, which has its price;
+    where the source has fences, or uses what it gets, the stronger order stands for the fence that Triton lacks.
+    """
     assert isinstance(pointer.type, Pointer)
     element = pointer.type.element
     if not isinstance(element, Arithmetic):
@@ -66,7 +71,9 @@ def _on_memory(cx: Context, operation: str, pointer: Scalar, value: Scalar, node
     held = settled(convert(value, element, node.line))
     cx.touch(pointer.bases)
     target, written, mask = _for_each_thread(cx, pointer, held)
-    text = f"tl.atomic_{operation}({target}, {written}{mask})"
+    unordered = cx.discarded is node and not cx.decisions.fences
+    order = ', sem="relaxed"' if unordered else ""
+    text = f"tl.atomic_{operation}({target}, {written}{mask}{order})"
     varying = target != pointer.text or pointer.varying
     if cx.discarded is node:
         cx.emit(Line(text, effect=True))

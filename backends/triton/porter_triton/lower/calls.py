@@ -12,6 +12,7 @@ from porter_triton.lower import (
     locals_,
     lvalues,
     objects,
+    overloads,
     resolve,
     structs,
 )
@@ -184,7 +185,7 @@ def initialise(cx: Context, place_: Place, type_: Record, given: tuple[Argument,
                 value = expressions.value(cx, field.value)
             access.store(cx, place_.fields[field.name], value, node.line)
     constructors = structs.methods(cx, type_, _plain(type_.name))
-    fitting = tuple(c for c in constructors if inline.accepts(c, len(given)))
+    fitting = tuple(c for c in constructors if overloads.accepts(c, len(given)))
     if fitting:
         inline.function(cx, fitting, (), given, node, this=place_)
     elif given:
@@ -233,7 +234,7 @@ def operator(cx: Context, symbol: str, operands: tuple[Value, ...], line: int) -
     places: tuple[Place, ...] = tuple(Held(o) for o in operands)
     candidates = tuple(f for f in cx.unit.functions if f.head.name == f"operator{symbol}")
     fitting = tuple(f for f in candidates if len(f.parameters) == len(operands))
-    if fitting and inline.fits(cx, fitting, places, line):
+    if fitting and overloads.fits(cx, fitting, places, line):
         return inline.function(cx, fitting, (), places, node)
     first = operands[0]
     candidates = structs.methods(cx, first.type, f"operator{symbol}") if isinstance(first, Fields) else ()

@@ -31,6 +31,7 @@ class Decisions:
     stored: set[str] = field(default_factory=set)  # buffers written
     loaded: set[str] = field(default_factory=set)  # buffers read
     scratch: set[Key] = field(default_factory=set)  # shared arrays that must lie in memory
+    fences: set[int] = field(default_factory=set)  # lines of fences between blocks
     made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
     rewritten: dict[object, object] = field(default_factory=dict)  # nodes made of the source's, the same in every pass
     rounds: dict[Key, frozenset[str]] = field(default_factory=dict)  # buffers written in a loop
@@ -38,7 +39,7 @@ class Decisions:
     @property
     def size(self) -> int:
         """How much is known."""
-        sets = (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.scratch)
+        sets = (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.scratch, self.fences)
         return sum(len(s) for s in sets) + sum(len(bases) for bases in self.rounds.values())
 
 

@@ -58,6 +58,8 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
     if callee.name.startswith("porter::"):
         return emit.call(cx, plain, node)
     if plain in _BARRIERS:
+        if "fence" in plain:
+            cx.decisions.fences.add(node.line)
         memory.barrier(cx)
         return Nothing()
     if plain in _NOTHING:

@@ -1,0 +1,93 @@
+"""Which of several functions of one name a call means, from the types of its arguments."""
+
+from __future__ import annotations
+
+from porter.syntax.unit import FunctionTree
+from porter_triton.lower import access, resolve, structs
+from porter_triton.lower.context import Closure, Context, FunctionName
+from porter_triton.lower.parameters import Argument
+from porter_triton.lower.places import Columns, Held, LocalArray, SharedArray, Slot
+from porter_triton.lower.types import Arithmetic, Pointer, Type
+from porter_triton.lower.values import Address
+from porter_triton.refusal import Refusal
+
+
+def best(
+    cx: Context,
+    candidates: tuple[FunctionTree, ...],
+    template: tuple[object, ...],
+    types: tuple[Type | None, ...],
+    line: int,
+) -> FunctionTree:
+    """The one of `candidates` that fits arguments of these types best; raises `Refusal` where none takes so many."""
+    fitting = [c for c in candidates if accepts(c, len(types))]
+    if not fitting:
+        raise Refusal(line, "a function is called with a number of arguments that it does not take")
+    return max(_specialised(cx, fitting, template, line), key=lambda c: _score(cx, c, types, line))
+
+
+def _specialised(
+    cx: Context, fitting: list[FunctionTree], template: tuple[object, ...], line: int
+) -> list[FunctionTree]:
+    """An explicit specialisation where its own arguments are given; otherwise only where those are deduced."""
+    plain = [c for c in fitting if not c.arguments]
+    if not template:
+        return fitting
+    given = structs.arguments(cx, template, line)
+    exact = [c for c in fitting if c.arguments and structs.arguments(cx, c.arguments, line)[: len(given)] == given]
+    return exact or plain or fitting
+
+
+def fits(cx: Context, candidates: tuple[FunctionTree, ...], arguments: tuple[Argument, ...], line: int) -> bool:
+    """Whether one of `candidates` takes arguments of these types."""
+    types = tuple(argument_type(a) for a in arguments)
+    return any(_score(cx, c, types, line) >= 0 for c in candidates)
+
+
+def argument_type(argument: Argument) -> Type | None:
+    """The type of an argument: that of a pointer for an array; None for a function."""
+    if isinstance(argument, Closure | FunctionName):
+        return None
+    if isinstance(argument, Slot) and argument.extents:
+        return Pointer(argument.array.element)
+    if isinstance(argument, LocalArray | SharedArray | Columns):
+        return Pointer(argument.element)
+    if isinstance(argument, Held) and isinstance(argument.value, Address):
+        place = argument.value.place
+        if isinstance(place, LocalArray | SharedArray | Columns):
+            return Pointer(place.element)
+        inner = access.place_type(place)
+        return None if inner is None else Pointer(inner)
+    return access.place_type(argument)
+
+
+def accepts(candidate: FunctionTree, count: int) -> bool:
+    """Whether a function takes so many arguments."""
+    needed = sum(p.default is None for p in candidate.parameters)
+    return needed <= count <= len(candidate.parameters)
+
+
+def _score(cx: Context, candidate: FunctionTree, types: tuple[Type | None, ...], line: int) -> int:
+    """How well argument types fit: exact beats template beats conversion."""
+    total = 0
+    templates = {t.name for t in candidate.head.template}
+    for parameter, type_ in zip(candidate.parameters, types, strict=False):
+        if parameter.type.name in templates:
+            depth = _pointer_depth(type_)
+            total += 2 if depth >= parameter.type.pointers else -20
+            continue
+        try:
+            wanted = resolve.type_of(cx, parameter.type, line)
+        except Refusal:
+            continue
+        if wanted == type_:
+            total += 3
+        elif isinstance(wanted, Arithmetic) and isinstance(type_, Arithmetic):
+            total += 1 if wanted.is_float == type_.is_float else 0
+        else:
+            total -= 20
+    return total
+
+
+def _pointer_depth(type_: Type | None) -> int:
+    return 1 + _pointer_depth(type_.element) if isinstance(type_, Pointer) else 0
