@@ -87,6 +87,8 @@ LIFTED = (
      " out[blockIdx.x * 128 + t] = v;"),
     ("rising butterfly of a segment", [WARP], "", f"{_LOAD} for (int m = 1; m < 8; m <<= 1) {{"
      " float other = __shfl_xor_sync(0xffffffff, v, m, 8); v = fminf(other, v); } out[blockIdx.x * 128 + t] = v;"),
+    ("exchanged through two variables", [WARP], "", f"{_LOAD} for (int m = 16; m > 0; m >>= 1) {{"
+     " float other = __shfl_xor_sync(~0u, v, m); float got = other; v += got; } out[blockIdx.x * 128 + t] = v;"),
     ("two values", [WARP], "", f"{_LOAD} float w = v * v; for (int m = warpSize / 2; m; m /= 2) {{"
      " v += __shfl_xor_sync(~0u, v, m); w = fmaxf(w, __shfl_xor_sync(~0u, w, m)); } out[blockIdx.x * 128 + t] = v * w;"),
     ("down to the first lane", [WARP], "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);"

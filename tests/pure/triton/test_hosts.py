@@ -239,3 +239,28 @@ def test_the_text_is_as_black_writes_it():
           return {result, other};
         }""")
     assert black.format_str(found, mode=black.Mode(line_length=100)) == found + "\n"
+
+
+def test_a_choice_of_options_chooses_what_differs():
+    found = translated("""
+        torch::Tensor f(torch::Tensor x, bool wide) {
+          return torch::empty_like(x, wide ? x.options().dtype(torch::kFloat64) : x.options());
+        }""")
+    assert "torch.empty_like(x, dtype=torch.float64 if wide else x.dtype, device=x.device)" in found
+
+
+def test_options_cannot_be_passed():
+    with pytest.raises(Refusal, match="no tensor options to pass for 'options'"):
+        translated("torch::Tensor f(torch::TensorOptions options) { return torch::zeros({4}, options); }")
+
+
+@pytest.mark.parametrize(
+    ("asked", "number"), [("to<int>", "int"), ("to<float>", "float"), ("toDouble", "float"), ("toBool", "bool")]
+)
+def test_the_number_that_a_tensor_holds(asked, number):
+    found = translated(f"""
+        torch::Tensor f(torch::Tensor x) {{
+          auto most = x.max().item().{asked}();
+          return torch::full({{4}}, most, x.options());
+        }}""")
+    assert f"{number}(x.max().item())" in found

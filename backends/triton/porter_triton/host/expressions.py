@@ -159,9 +159,23 @@ def _choice(cx: Context, node: Choice) -> Code:
     yes, no = expression(cx, node.yes), expression(cx, node.no)
     if no.kind is Kind.NOTHING and asked.text == f"{yes.text} is not None":
         return yes
+    if Kind.OPTIONS in (yes.kind, no.kind):
+        return _chosen_options(asked, yes, no, node.line)
+    return _either(asked, yes, no)
+
+
+def _either(asked: Code, yes: Code, no: Code) -> Code:
     text = f"{yes.within(CONDITIONAL + 1)} if {asked.within(CONDITIONAL + 1)} else {no.text}"
     kind = yes.kind if yes.kind not in (Kind.NOTHING, Kind.INT) else no.kind
     return Code(text, kind, CONDITIONAL, ctype=yes.ctype or no.ctype)
+
+
+def _chosen_options(asked: Code, yes: Code, no: Code, line: int) -> Code:
+    """One of two options: of two dtypes and of two devices, as far as they differ."""
+    if any(yes_part.kind is not no_part.kind for yes_part, no_part in zip(yes.parts, no.parts, strict=True)):
+        raise Refusal(line, "the two options do not say the same things")
+    pairs = zip(yes.parts, no.parts, strict=True)
+    return methods.options_of(*(y if y.text == n.text else _either(asked, y, n) for y, n in pairs))
 
 
 def _subscript(cx: Context, node: Subscript) -> Code:

@@ -101,6 +101,8 @@ def _parameter(cx: Context, parameter: Parameter, index: int) -> str:
     name = cx.python_name(parameter.name or f"unused_{index}")
     cx.changes[name] = cx.changes_of(parameter.name)
     cx.demand_own(parameter.name, parameter.type, kind is Kind.STREAM, cx.function.head.span.line)
+    if kind is Kind.OPTIONS:
+        raise Refusal(cx.function.head.span.line, f"Python has no tensor options to pass for '{parameter.name}'")
     if kind is Kind.DIM3:
         parts = tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3))
         cx.bind(parameter.name, Code(name, kind, parts=parts))

@@ -7,9 +7,11 @@ from porter_triton.host import expressions
 from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
 from porter_triton.host.scope import Context
 from porter_triton.host.table import table
+from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
 
 _EMULATED = 4  # multiprocessors of the device that porter emulates
+_OF_SCALAR = {"toInt": "int", "toLong": "long", "toFloat": "float", "toDouble": "double", "toBool": "bool"}
 _OF_DEVICE = {"is_cuda": True, "is_cpu": False}
 
 
@@ -60,6 +62,8 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return options_of(Code(f"{owner.text}.dtype", Kind.DTYPE), Code(f"{owner.text}.device", Kind.DEVICE))
     if callee.name == "item":
         return _item(cx, owner, callee)
+    if owner.kind is Kind.OTHER and (callee.name in _OF_SCALAR or (callee.name == "to" and callee.template)):
+        return _of_scalar(cx, owner, callee)
     if owner.kind is Kind.POINTER and callee.name == "size":
         return Code(f"{owner.text}.numel()", Kind.INT)
     if owner.kind is Kind.SEQUENCE and callee.name in ("size", "vec", "begin", "end", "back", "front"):
@@ -116,6 +120,16 @@ def _item(cx: Context, owner: Code, callee: Member) -> Code:
         name = cx.type(inner).name
         kind = Kind.FLOAT if name in ("float", "double") else Kind.BOOL if name == "bool" else Kind.INT
     return Code(f"{owner.within(ATOM)}.item()", kind)
+
+
+def _of_scalar(cx: Context, owner: Code, callee: Member) -> Code:
+    """The number that a `Scalar`, such as `x.item()`, holds."""
+    inner = callee.template[0] if callee.template else TypeName(_OF_SCALAR.get(callee.name, ""))
+    wanted = cx.built_in(cx.type(inner)) if isinstance(inner, TypeName) else None
+    if not isinstance(wanted, Arithmetic):
+        raise Refusal(callee.line, f"the method '{callee.name}' is not known")
+    kind = Kind.FLOAT if wanted.is_float else Kind.BOOL if wanted.kind == "bool" else Kind.INT
+    return Code(f"{kind.value}({owner.text})", kind, ctype=cx.type(inner))
 
 
 def _of_sequence(owner: Code, name: str, line: int) -> Code:

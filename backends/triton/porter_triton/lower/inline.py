@@ -10,6 +10,7 @@ from porter_triton.lower import (
     access,
     declarations,
     expressions,
+    leaving,
     locals_,
     lvalues,
     overloads,
@@ -134,7 +135,7 @@ class _Returning:
         self._body = body
 
     def __enter__(self) -> None:
-        statements.push_target(self._cx, "return", self._result, node=self._body)
+        leaving.push_target(self._cx, "return", self._result, node=self._body)
         self._cx.changes.append(self._cx.assigned(self._body))
 
     def __exit__(self, *_: object) -> None:

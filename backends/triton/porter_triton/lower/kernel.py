@@ -5,7 +5,7 @@ from __future__ import annotations
 from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
-from porter_triton.lower import access, coordinates, resolve, statements, structs
+from porter_triton.lower import access, coordinates, leaving, resolve, statements, structs
 from porter_triton.lower.context import Context, Decisions
 from porter_triton.lower.emit import Suite, names_in, render
 from porter_triton.lower.launch import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
@@ -70,7 +70,7 @@ def _lower(cx: Context) -> None:
         for name, place in places:
             cx.bind(name, _copied(cx, name, place))
         with cx.scope():
-            statements.push_target(cx, "return", node=body, kernel=True)
+            leaving.push_target(cx, "return", node=body, kernel=True)
             cx.frames = [type(f)(f.mask, 0) for f in cx.frames]
             statements.run(cx, body.statements)
             cx.targets.pop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Evaluate, For, While
-from porter_triton.lower import access, counting, expressions, ranges, statements
+from porter_triton.lower import access, branches, counting, expressions, leaving, ranges, statements
 from porter_triton.lower.comparisons import disjunction
 from porter_triton.lower.context import Context
 from porter_triton.lower.counting import Counted
@@ -51,7 +51,7 @@ def enter(cx: Context) -> None:
 def body(cx: Context, node: For | While) -> None:
     """The statements that are repeated; `continue` leaves them."""
     with cx.scope():
-        statements.push_target(cx, "continue", node=node)
+        leaving.push_target(cx, "continue", node=node)
         statements.run(cx, node.body.statements)
         cx.targets.pop()
 
@@ -60,8 +60,8 @@ def _general(cx: Context, node: For | While) -> None:
     """`while`: for all threads together, or as long as some thread goes on."""
     key = cx.key(node, "going")
     divergent = key in cx.decisions.varying
-    statements.push_target(cx, "break", node=node)
-    flags = statements.flags(cx, leaves(node.body) - {"continue"}, node.line)
+    leaving.push_target(cx, "break", node=node)
+    flags = leaving.flags(cx, leaves(node.body) - {"continue"}, node.line)
     enter(cx)
     mark = len(cx.suite.nodes)
     first = isinstance(node, While) and node.first
@@ -137,4 +137,4 @@ def _again_together(cx: Context, node: For | While, going: Variable, flags: list
     def stop() -> None:
         access.assign(cx, going, number(0, BOOL), node.line)
 
-    statements.branch(cx, left, stop, onward)
+    branches.branch(cx, left, stop, onward)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import For
-from porter_triton.lower import access, coordinates, expressions, loops, statements
+from porter_triton.lower import access, coordinates, expressions, leaving, loops, statements
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.comparisons import compare
 from porter_triton.lower.context import Context
@@ -59,7 +59,7 @@ def _unrolled(cx: Context, node: For, counted: Counted, trips: range) -> None:
     for value in trips:
         with cx.within(value), cx.scope():
             cx.bind(counted.name, Held(number(value, counted.type)))
-            statements.push_target(cx, "continue", node=node)
+            leaving.push_target(cx, "continue", node=node)
             statements.run(cx, node.body.statements)
             cx.targets.pop()
     cx.copies = copies
