@@ -125,11 +125,12 @@ def _item(cx: Context, owner: Code, callee: Member) -> Code:
 def _of_scalar(cx: Context, owner: Code, callee: Member) -> Code:
     """The number that a `Scalar`, such as `x.item()`, holds."""
     inner = callee.template[0] if callee.template else TypeName(_OF_SCALAR.get(callee.name, ""))
-    wanted = cx.built_in(cx.type(inner)) if isinstance(inner, TypeName) else None
+    ctype = cx.type(inner) if isinstance(inner, TypeName) else None
+    wanted = cx.built_in(ctype) if ctype is not None else None
     if not isinstance(wanted, Arithmetic):
         raise Refusal(callee.line, f"the method '{callee.name}' is not known")
     kind = Kind.FLOAT if wanted.is_float else Kind.BOOL if wanted.kind == "bool" else Kind.INT
-    return Code(f"{kind.value}({owner.text})", kind, ctype=cx.type(inner))
+    return Code(f"{kind.value}({owner.text})", kind, ctype=ctype)
 
 
 def _of_sequence(owner: Code, name: str, line: int) -> Code:

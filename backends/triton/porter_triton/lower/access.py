@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter_triton.lower import locals_, memory, shared, views
+from porter_triton.lower import local_arrays, memory, shared, views
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, exact_double, settled
@@ -51,7 +51,7 @@ def load(cx: Context, place: Place, line: int) -> Value:
     if isinstance(place.array, SharedArray) and place.array.memory is not None:
         return memory.load(cx, in_memory(place.array, place.offset, line), line)
     if isinstance(place.array, LocalArray):
-        return locals_.load(cx, place.array, place.offset, line)
+        return local_arrays.load(cx, place.array, place.offset, line)
     if isinstance(place.array, SharedArray):
         return shared.load(cx, place.array, place.offset)
     columns = ((name, Slot(array, place.offset)) for name, array in place.array.fields.items())
@@ -62,7 +62,7 @@ def _content(cx: Context, place: Place, line: int) -> Value:
     """What a field holds: an array by value."""
     array = place.array if isinstance(place, Slot) and place.extents else place
     if isinstance(array, LocalArray):
-        return locals_.elements([load(cx, e, line) for e in array.elements], array.element)
+        return local_arrays.elements([load(cx, e, line) for e in array.elements], array.element)
     return load(cx, place, line)
 
 
@@ -146,7 +146,7 @@ def _store_slot(cx: Context, place: Slot, value: Value, line: int) -> None:
     if isinstance(place.array, SharedArray) and place.array.memory is not None:
         memory.store(cx, in_memory(place.array, place.offset, line), value, line)
     elif isinstance(place.array, LocalArray):
-        locals_.store(cx, place.array, place.offset, value, line)
+        local_arrays.store(cx, place.array, place.offset, value, line)
     elif isinstance(place.array, SharedArray):
         shared.store(cx, place.array, place.offset, scalar(value, line), line)
     elif isinstance(value, Fields):

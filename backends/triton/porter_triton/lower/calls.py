@@ -9,7 +9,7 @@ from porter_triton.lower import (
     expressions,
     inline,
     intrinsics,
-    locals_,
+    local_arrays,
     lvalues,
     objects,
     overloads,
@@ -145,7 +145,7 @@ def _constructed(cx: Context, type_: Type, node: Call) -> Value:
     if isinstance(type_, Record):
         return construct(cx, type_, values, node.line)
     if not values:
-        return locals_.zero(type_)
+        return local_arrays.zero(type_)
     if len(values) == 1:
         return objects.cast(cx, values[0], type_, node.line)
     raise Refusal(node.line, "a value of a simple type is made of several")
@@ -157,14 +157,14 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
         return values[0]
     if structs.methods(cx, type_, _plain(type_.name)):
         node = cx.implied(type_.name, line)
-        place_ = locals_.variable(cx, "made", type_, node, line)
+        place_ = local_arrays.variable(cx, "made", type_, node, line)
         initialise(cx, place_, type_, tuple(Held(v) for v in values), node)
         return access.load(cx, place_, line)
     if len(values) > len(type_.fields):
         raise Refusal(line, f"`{type_.name}` is made of more values than it has fields")
     made = []
     for i, (name, field) in enumerate(type_.fields):
-        value = values[i] if i < len(values) else locals_.zero(field)
+        value = values[i] if i < len(values) else local_arrays.zero(field)
         made.append((name, objects.cast(cx, value, field, line) if isinstance(field, Arithmetic) else value))
     return Fields(type_, tuple(made))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
-from porter_triton.lower import access, calls, cub, expressions, locals_, lvalues, objects, resolve, shared_arrays
+from porter_triton.lower import access, calls, cub, expressions, local_arrays, lvalues, objects, resolve, shared_arrays
 from porter_triton.lower.context import Closure, Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
@@ -57,13 +57,13 @@ def _place(cx: Context, node: Declared) -> Place | Closure:
             return _default(cx, node, type_)
         if isinstance(type_, Pointer):
             raise Refusal(node.line, f"the pointer `{node.name}` is set later")
-        return locals_.variable(cx, node.name, type_, node, node.line)
+        return local_arrays.variable(cx, node.name, type_, node, node.line)
     return hold(cx, node.name, initial(cx, type_, node.value, node.line), node, node.line)
 
 
 def _default(cx: Context, node: Declared, type_: Record) -> Place:
     """A struct variable without a value: its constructor and the values of its fields count."""
-    place = locals_.variable(cx, node.name, type_, node, node.line)
+    place = local_arrays.variable(cx, node.name, type_, node, node.line)
     calls.initialise(cx, place, type_, (), cx.implied(type_.name, node.line))
     return place
 
@@ -74,7 +74,7 @@ def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
         if isinstance(type_, Record):
             return objects.aggregate(cx, type_, node)
         if not node.items:
-            return locals_.zero(type_)
+            return local_arrays.zero(type_)
         node = node.items[0]
     value = expressions.value(cx, node)
     if isinstance(type_, Arithmetic):
@@ -90,7 +90,7 @@ def hold(cx: Context, name: str, value: Value, node: object, line: int) -> Place
     if isinstance(value, Group):
         return Held(value)
     if isinstance(value, Fields):
-        place = locals_.variable(cx, name, value.type, node, line)
+        place = local_arrays.variable(cx, name, value.type, node, line)
         access.store(cx, place, value, line)
         return place
     if isinstance(value, Bits):
@@ -130,10 +130,10 @@ def _array(cx: Context, node: Declared, type_: Type) -> Place:
     count = 1
     for extent in extents:
         count *= extent
-    array = locals_.declare(cx, node.name, type_, count, node, line=node.line)
+    array = local_arrays.declare(cx, node.name, type_, count, node, line=node.line)
     if items is not None:
         flat = _flattened(items)
-        locals_.fill(cx, array, count, [initial(cx, type_, item, node.line) for item in flat], node.line)
+        local_arrays.fill(cx, array, count, [initial(cx, type_, item, node.line) for item in flat], node.line)
     return Slot(array, number(0), extents) if len(extents) > 1 else array
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, Name
-from porter_triton.lower import access, builtins_, calls, choices, coordinates, expressions, memory, operators, warp
+from porter_triton.lower import access, calls, choices, coordinates, expressions, memory, operators, predefined, warp
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.types import UINT
@@ -64,7 +64,7 @@ def method(cx: Context, group: Group, callee: Member, node: Call) -> Value:
         "dim_threads": "blockDim",
     }
     if name in triples and not group.width:
-        value = builtins_.name(cx, Name(triples[name]))
+        value = predefined.name(cx, Name(triples[name]))
         assert value is not None
         return value
     if group.width and name in _SHUFFLES:

@@ -11,7 +11,7 @@ from porter_triton.lower import (
     declarations,
     expressions,
     leaving,
-    locals_,
+    local_arrays,
     lvalues,
     overloads,
     resolve,
@@ -156,6 +156,6 @@ def _outside(cx: Context, name: str, type_: Type, body: Block, line: int) -> Pla
     scope = cx.scopes[-1]
     scope.depth -= 1
     try:
-        return locals_.variable(cx, name, type_, body, line)
+        return local_arrays.variable(cx, name, type_, body, line)
     finally:
         scope.depth += 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 from porter.syntax.nodes import Assign, Call, Cast, Choice, Expression, Member, Name, Subscript, Unary, Update
 from porter_triton.lower import (
     access,
-    builtins_,
     calls,
     choices,
     expressions,
-    globals_,
-    locals_,
+    local_arrays,
     memory,
+    namespace_scope,
     operators,
+    predefined,
     resolve,
     structs,
     views,
@@ -94,10 +94,10 @@ def _named_place(cx: Context, node: Name) -> Place:
 
 
 def _global_place(cx: Context, node: Name) -> Place:
-    known = builtins_.name(cx, node)
+    known = predefined.name(cx, node)
     if known is not None:
         return Held(known)
-    found = globals_.place(cx, node)
+    found = namespace_scope.place(cx, node)
     if found is None and "::" in node.name:
         owner, member = node.name.rsplit("::", 1)
         constant_ = structs.member_value(cx, owner, node.template, member, node.line)
@@ -135,7 +135,7 @@ def field(cx: Context, owner: Place, name: str, line: int) -> Place:
     if isinstance(owner, Slot) and isinstance(owner.array, Columns) and name in owner.array.fields:
         return Slot(owner.array.fields[name], owner.offset)
     if isinstance(owner, Slot) and isinstance(owner.array, LocalArray):
-        inner = locals_.element(cx, owner.array, owner.offset, line)
+        inner = local_arrays.element(cx, owner.array, owner.offset, line)
         return field(cx, inner if inner is not None else owner.array.elements[0], name, line)
     if isinstance(owner, Memory) and isinstance(owner.type, Record):
         return memory.field(owner, name, line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from porter_triton.lower import access, locals_, views
+from porter_triton.lower import access, local_arrays, views
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.arithmetic import advance
 from porter_triton.lower.context import Context
@@ -76,7 +76,7 @@ def load(cx: Context, place: Memory, line: int) -> Value:
             step_ = number(k * _units(place.pointer, place.type.element, line))
             pointer = advance(replace(place.pointer, type=Pointer(place.type.element)), step_, 1, "+", line)
             parts_.append(load(cx, Memory(pointer, place.type.element), line))
-        return locals_.elements(parts_, place.type.element)
+        return local_arrays.elements(parts_, place.type.element)
     raise Refusal(line, "a pointer is loaded from memory")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Assign, Braces
-from porter_triton.lower import access, calls, expressions, locals_, lvalues, memory, resolve, views
+from porter_triton.lower import access, calls, expressions, local_arrays, lvalues, memory, resolve, views
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.types import Arithmetic, Pointer, Record
@@ -51,7 +51,7 @@ def braces(cx: Context, node: Braces) -> Value:
     if isinstance(type_, Record):
         return aggregate(cx, type_, node)
     if not node.items:
-        return locals_.zero(type_)
+        return local_arrays.zero(type_)
     return cast(cx, expressions.value(cx, node.items[0]), type_, node.line)
 
 

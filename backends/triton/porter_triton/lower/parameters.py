@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Block, Parameter
-from porter_triton.lower import access, declarations, expressions, locals_, objects, resolve
+from porter_triton.lower import access, declarations, expressions, local_arrays, objects, resolve
 from porter_triton.lower.context import Closure, Context, FunctionName
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.naming import is_temporary
@@ -105,6 +105,6 @@ def _bound_fields(
         and all(isinstance(v, Scalar) and (v.is_name or v.constant is not None) for _, v in value.values)
     ):
         return Held(value)
-    place = locals_.variable(cx, parameter.name, value.type, parameter, line)
+    place = local_arrays.variable(cx, parameter.name, value.type, parameter, line)
     access.store(cx, place, value, line)
     return place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from porter_triton.lower import access, locals_, shared_arrays
+from porter_triton.lower import access, local_arrays, shared_arrays
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
@@ -138,7 +138,9 @@ def _built(type_: Type, parts: list[Scalar]) -> Value:
     if isinstance(type_, Arithmetic):
         return parts.pop(0)
     if isinstance(type_, Array):
-        return locals_.elements([_built(type_.element, parts) for _ in range(math.prod(type_.extents))], type_.element)
+        return local_arrays.elements(
+            [_built(type_.element, parts) for _ in range(math.prod(type_.extents))], type_.element
+        )
     assert isinstance(type_, Record)
     return Fields(type_, tuple((name, _built(field, parts)) for name, field in type_.fields))
 
