@@ -59,14 +59,20 @@ def _value(parameter: LoweredParameter, launch: LaunchText) -> str:
         case ParameterKind.THREADS:
             return f"{parameter.name}={_power_of_2(product(launch.block))}"
         case ParameterKind.SHARED:
-            return f"{parameter.name}={_power_of_2(_elements(launch.shared_bytes, parameter.dtype))}"
+            return f"{parameter.name}={_shared(parameter, launch)}"
         case ParameterKind.SCRATCH:
-            count = product((str(parameter.elements), *launch.grid))
+            one = str(parameter.elements) if parameter.elements else _shared(parameter, launch)
+            count = product((one, *launch.grid))
             return f"torch.empty({count}, dtype=torch.{parameter.dtype}, device={launch.device}.device)"
         case ParameterKind.POINTER | ParameterKind.SCALAR | ParameterKind.CONSTANT:
             if parameter.source not in launch.arguments:
                 raise Refusal(0, f"nothing is known to pass for '{parameter.source}'")
             return launch.arguments[parameter.source]
+
+
+def _shared(parameter: LoweredParameter, launch: LaunchText) -> str:
+    """How many elements the launch's dynamic shared memory holds, padded to a power of two."""
+    return _power_of_2(_elements(launch.shared_bytes, parameter.dtype))
 
 
 def _power_of_2(count: str) -> str:

@@ -22,11 +22,9 @@ from porter.syntax.nodes import (
     Lambda,
     Launch,
     Literal,
-    Member,
     Name,
     Return,
     Statement,
-    Subscript,
     Switch,
     Throw,
     TypeName,
@@ -34,11 +32,11 @@ from porter.syntax.nodes import (
     Update,
     While,
 )
-from porter_triton.host import expressions, loops, pointers, switches
+from porter_triton.host import assignments, expressions, loops, switches
 from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
 from porter_triton.host.checks import check, message
-from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.codes import Kind
 from porter_triton.host.dispatch import dispatch, is_dispatch
 from porter_triton.host.launches import launch
 from porter_triton.host.runtime import memory_call
@@ -118,10 +116,10 @@ def evaluate(cx: Context, node: Expression) -> None:
         case Launch():
             launch(cx, node)
         case Assign():
-            assign(cx, node)
+            assignments.assign(cx, node)
         case Update():
             step = Assign(node.operator[0], node.operand, Literal(1, "int", node.line), node.line)
-            assign(cx, step)
+            assignments.assign(cx, step)
         case Binary(operator=","):
             evaluate(cx, node.left)
             evaluate(cx, node.right)
@@ -160,20 +158,13 @@ def call(cx: Context, node: Call) -> None:
     elif name in ("exit", "abort", "std::exit", "std::abort", "AT_ERROR", "std::terminate"):
         cx.emit(f"raise RuntimeError({message(cx, node.arguments[0] if name == 'AT_ERROR' else None)})")
     elif name in ("std::swap", "swap"):
-        _swap(cx, node)
+        assignments.swap(cx, node)
     elif name in table().dropped_calls:
         for argument in node.arguments:
             if isinstance(argument, Call):
                 call(cx, argument)
     elif name not in _PRINTS and not memory_call(cx, node):
         _effect(cx, node)
-
-
-def _swap(cx: Context, node: Call) -> None:
-    a, b = (expressions.expression(cx, x).text for x in node.arguments)
-    cx.changed(a)
-    cx.changed(b)
-    cx.emit(f"{a}, {b} = {b}, {a}")
 
 
 def _effect(cx: Context, node: Call) -> None:
@@ -192,57 +183,6 @@ def _closure(cx: Context, meaning: Closure, node: Call) -> None:
         for parameter, argument in zip(meaning.node.parameters, node.arguments, strict=True):
             cx.bind(parameter.name, expressions.expression(cx, argument))
         inlined(cx, meaning.node.body)
-
-
-def assign(cx: Context, node: Assign) -> None:
-    """`target = value`, `target += value`."""
-    if isinstance(node.value, Call) and isinstance(node.target, Name):
-        meaning = cx.find(node.target.name)
-        if isinstance(meaning, Code) and meaning.kind is Kind.ERROR:
-            call(cx, node.value)
-            return
-    target = _target(cx, node.target)
-    cx.changed(target.text)
-    if target.kind is Kind.STREAM:
-        return
-    value = expressions.expression(cx, node.value)
-    if target.kind is Kind.DIM3:
-        extents = value.parts if value.kind is Kind.DIM3 else (value, integer(1), integer(1))
-        for part, extent in zip(target.parts, extents, strict=True):
-            cx.emit(f"{part.text} = {extent.text}", part.text)
-        return
-    rounds = target.kind is Kind.INT and (value.kind is Kind.FLOAT or node.operator == "/")
-    if node.operator and (rounds or target.kind is Kind.POINTER):
-        value = expressions.expression(cx, Binary(node.operator, node.target, node.value, node.line))
-    if rounds and target.ctype is not None:
-        value = pointers.cast(cx, target.ctype, value, node.line)
-    _set(cx, node, target, value, "" if rounds or target.kind is Kind.POINTER else node.operator)
-
-
-def _set(cx: Context, node: Assign, target: Code, value: Code, operator: str) -> None:
-    """Emit `target operator= value`; a division of the target by something is written so, too."""
-    simple = not operator and target.text.isidentifier()
-    if simple and not node.operator and isinstance(node.target, Name) and value.constant is not None:
-        cx.settle(node.target.name, value.constant)
-    divides = f"{target.text} // "
-    if simple and node.operator == "/" and value.text.startswith(divides):
-        cx.emit(f"{target.text} //= {value.text.removeprefix(divides)}")
-        return
-    cx.emit(f"{target.text} {operator}= {value.text}", target.text if simple else "")
-
-
-def _target(cx: Context, node: Expression) -> Code:
-    """What stands left of `=`."""
-    if isinstance(node, Name) and node.name == "std::ignore":
-        return Code("_", Kind.OTHER)
-    if isinstance(node, Subscript):
-        owner, index = expressions.expression(cx, node.owner), expressions.expression(cx, node.index)
-        text = pointers.flat(cx, owner) if owner.kind is Kind.POINTER else owner.text
-        return Code(f"{text}[{index.text}]", Kind.OTHER)
-    code = expressions.expression(cx, node)
-    if isinstance(node, Name | Member):
-        return code
-    raise Refusal(getattr(node, "line", 0), "this cannot be assigned to in Python")
 
 
 def branch(cx: Context, node: If, word: str = "if") -> None:

@@ -131,7 +131,7 @@ def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, 
             return Nothing()
     compared = array.size is not None and cx.padded is not None and array.size * cx.padded <= shared.MOST_COMPARISONS
     if operation == "xchg" or (used and not (alone and operation == "add")) or not (alone or compared):
-        shared.ask_for_memory(cx, array, node.line)
+        shared.ask_for_memory(cx, array)
         return number(0, array.element)
     return (
         _at_one(cx, operation, array, index, held, used=used) if alone else _at_many(cx, operation, array, index, held)

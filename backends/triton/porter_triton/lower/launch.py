@@ -40,7 +40,7 @@ class ParameterKind(StrEnum):
     THREADS = "threads"  # the power of two the block is padded to, a constexpr
     SHARED = "shared"  # elements of the dynamic shared array, padded to a power of two, a constexpr
     CONSTANT = "constant"  # the tensor behind a `__constant__` or `__device__` variable
-    SCRATCH = "scratch"  # a buffer with `elements` for every program
+    SCRATCH = "scratch"  # a buffer for every program: `elements` of it, as many as SHARED has where that is 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from porter_triton.lower.memory import one_lane
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import INT, Arithmetic
 from porter_triton.lower.values import AND, ATOM, COMPARE, OR, SUM, Scalar
-from porter_triton.refusal import Refusal
 
 MOST_COMPARISONS = 1 << 16  # elements times threads: what comparing each with each may cost in registers
 
@@ -66,7 +65,7 @@ def store(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: 
     elif not offset.varying and not value.varying:
         _store_one(cx, array, offset, value)
     else:
-        _store_compared(cx, array, convert(settled(offset), INT, line), value, line)
+        _store_compared(cx, array, convert(settled(offset), INT, line), value)
 
 
 def _store_alone(cx: Context, array: SharedArray, value: Scalar) -> None:
@@ -226,19 +225,15 @@ def _store_one(cx: Context, array: SharedArray, offset: Scalar, value: Scalar) -
     cx.emit(Line(f"tl.where({chosen}, {value.text}, {array.name})", array.name, level=ATOM))
 
 
-def ask_for_memory(cx: Context, array: SharedArray, line: int) -> None:
+def ask_for_memory(cx: Context, array: SharedArray) -> None:
     """Ask the next pass to keep the array in memory."""
-    if array.count is None:
-        raise Refusal(
-            line, f"`{array.name}`, whose size is not known, is written at an index that no rule turns around"
-        )
     cx.decisions.scratch.add(array.key)
 
 
-def _store_compared(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: int) -> None:
+def _store_compared(cx: Context, array: SharedArray, offset: Scalar, value: Scalar) -> None:
     """Any index: compare each element with each thread's; of several writers the last thread's value stays."""
     if array.size is None or cx.padded is None or array.size * cx.padded > MOST_COMPARISONS:
-        ask_for_memory(cx, array, line)
+        ask_for_memory(cx, array)
         return
     row = f"{offset.within(ATOM)}[None, :]" if offset.varying else offset.within(OR)
     hits = f"tl.arange(0, {array.size_text})[:, None] == {row}"

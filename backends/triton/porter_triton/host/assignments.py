@@ -1,0 +1,68 @@
+"""Assignments, whose target may be a tensor's element, a dim3 or a pointer."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Assign, Binary, Call, Expression, Member, Name, Subscript
+from porter_triton.host import expressions, pointers, statements
+from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.scope import Context
+from porter_triton.refusal import Refusal
+
+
+def swap(cx: Context, node: Call) -> None:
+    """`std::swap(a, b)`."""
+    a, b = (expressions.expression(cx, x).text for x in node.arguments)
+    cx.changed(a)
+    cx.changed(b)
+    cx.emit(f"{a}, {b} = {b}, {a}")
+
+
+def assign(cx: Context, node: Assign) -> None:
+    """`target = value`, `target += value`."""
+    if isinstance(node.value, Call) and isinstance(node.target, Name):
+        meaning = cx.find(node.target.name)
+        if isinstance(meaning, Code) and meaning.kind is Kind.ERROR:
+            statements.call(cx, node.value)
+            return
+    target = _target(cx, node.target)
+    cx.changed(target.text)
+    if target.kind is Kind.STREAM:
+        return
+    value = expressions.expression(cx, node.value)
+    if target.kind is Kind.DIM3:
+        extents = value.parts if value.kind is Kind.DIM3 else (value, integer(1), integer(1))
+        for part, extent in zip(target.parts, extents, strict=True):
+            cx.emit(f"{part.text} = {extent.text}", part.text)
+        return
+    rounds = target.kind is Kind.INT and (value.kind is Kind.FLOAT or node.operator == "/")
+    if node.operator and (rounds or target.kind is Kind.POINTER):
+        value = expressions.expression(cx, Binary(node.operator, node.target, node.value, node.line))
+    if rounds and target.ctype is not None:
+        value = pointers.cast(cx, target.ctype, value, node.line)
+    _set(cx, node, target, value, "" if rounds or target.kind is Kind.POINTER else node.operator)
+
+
+def _set(cx: Context, node: Assign, target: Code, value: Code, operator: str) -> None:
+    """Emit `target operator= value`; a division of the target by something is written so, too."""
+    simple = not operator and target.text.isidentifier()
+    if simple and not node.operator and isinstance(node.target, Name) and value.constant is not None:
+        cx.settle(node.target.name, value.constant)
+    divides = f"{target.text} // "
+    if simple and node.operator == "/" and value.text.startswith(divides):
+        cx.emit(f"{target.text} //= {value.text.removeprefix(divides)}")
+        return
+    cx.emit(f"{target.text} {operator}= {value.text}", target.text if simple else "")
+
+
+def _target(cx: Context, node: Expression) -> Code:
+    """What stands left of `=`."""
+    if isinstance(node, Name) and node.name == "std::ignore":
+        return Code("_", Kind.OTHER)
+    if isinstance(node, Subscript):
+        owner, index = expressions.expression(cx, node.owner), expressions.expression(cx, node.index)
+        text = pointers.flat(cx, owner) if owner.kind is Kind.POINTER else owner.text
+        return Code(f"{text}[{index.text}]", Kind.OTHER)
+    code = expressions.expression(cx, node)
+    if isinstance(node, Name | Member):
+        return code
+    raise Refusal(getattr(node, "line", 0), "this cannot be assigned to in Python")
