@@ -22,6 +22,7 @@ std::deque<Region> allocations;  // a deque, so that a region stays where it is
 std::uint32_t* granules = nullptr;  // 1 + index of the allocation whose memory or guard zone it is
 std::size_t arena_used = GUARD_BYTES;
 std::size_t bytes_in_use = 0;
+std::size_t refused_bytes = 0;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -89,7 +90,10 @@ void refine_cells(Region& region, int shift) {
 // Guard zones are memory in watched executables, which report an access there and go on; elsewhere they are holes.
 void* device_allocate(std::size_t bytes, const char* label, bool managed) {
     const std::size_t body = round_up(bytes == 0 ? 1 : bytes, GRANULE);
-    if (bytes > device_limit_bytes - bytes_in_use || arena_used + body + GUARD_BYTES > ARENA_BYTES) return nullptr;
+    if (bytes > device_limit_bytes - bytes_in_use || arena_used + body + GUARD_BYTES > ARENA_BYTES) {
+        refused_bytes = bytes;
+        return nullptr;
+    }
     const std::uintptr_t base = ARENA_BASE + arena_used;
     const std::size_t guard = watching ? GUARD_BYTES : 0;
     const std::size_t last_page = watching ? body + guard : round_up(bytes == 0 ? 1 : bytes, 4096);
@@ -162,6 +166,7 @@ void device_fill(void* to, int byte, std::size_t bytes) {
 }
 
 std::size_t device_bytes_total() { return device_limit_bytes; }
+std::size_t device_bytes_refused() { return refused_bytes; }
 std::size_t device_bytes_free() { return device_limit_bytes - bytes_in_use; }
 
 }  // namespace porter::simt

@@ -47,5 +47,7 @@ void access_plain(const volatile void* address, std::size_t bytes, bool write, c
 void refine_cells(Region& region, int shift);
 void reserve_arena();
 extern std::size_t device_limit_bytes;
+// The last size that an allocation was refused; 0 where none was.
+std::size_t device_bytes_refused();
 
 }  // namespace porter::simt

@@ -89,6 +89,9 @@ constexpr std::uintptr_t UNDEFINED_FIRST = 0x100000, UNDEFINED_APART = 0x1000;
 char handler_stack[64 << 10];
 volatile sig_atomic_t handling = 0;
 
+// What a null pointer and a small index make.
+constexpr std::uintptr_t NULL_PAGES = 1 << 20;
+
 bool memory_is_exhausted() {
     void* probe = mmap(nullptr, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return probe == MAP_FAILED;
@@ -132,6 +135,10 @@ const char* undefined_at(std::uintptr_t address) {
         fail_in_handler(FaultKind::OUT_OF_BOUNDS, frames, message, 128 + SIGSEGV);
     }
     if (memory_is_exhausted()) fail_in_handler(FaultKind::RESOURCE, frames, "the memory limit is reached", 128 + SIGSEGV);
+    if (const std::size_t bytes = device_bytes_refused(); bytes != 0 && address < NULL_PAGES) {
+        std::snprintf(message, sizeof message, "the memory limit is reached: %zu bytes of device memory were refused", bytes);
+        fail_in_handler(FaultKind::RESOURCE, frames, message, 128 + SIGSEGV);
+    }
     std::snprintf(message, sizeof message, "an access of address 0x%zx, where no memory is", address);
     fail_in_handler(FaultKind::CRASH, frames, message, 128 + SIGSEGV);
 }

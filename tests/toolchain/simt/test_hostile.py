@@ -98,6 +98,14 @@ def test_device_memory_is_bounded(execute):
     assert run.exit_code == 0
 
 
+def test_a_null_pointer_that_a_refused_allocation_left_is_no_crash_of_the_program(execute):
+    kernel = "__global__ void clear(float* x) { x[threadIdx.x] = 0; }\n"
+    body = "float* x = nullptr; cudaMalloc(&x, 1 << 30); clear<<<1, 32>>>(x);"
+    run = execute(kernel + program(body), **PROGRAM)
+    assert kinds(run) == {FaultKind.RESOURCE}
+    assert "1073741824 bytes of device memory were refused" in run.faults[0].message
+
+
 def test_huge_output_ends_at_the_file_limit(execute):
     run = execute(program('for (;;) puts("spam spam spam spam");'), **PROGRAM)
     assert not run.finished
