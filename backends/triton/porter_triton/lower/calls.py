@@ -16,8 +16,9 @@ from porter_triton.lower import (
     resolve,
     structs,
 )
-from porter_triton.lower.context import Closure, Context, FunctionName
+from porter_triton.lower.context import Context
 from porter_triton.lower.places import Held, Members, Place
+from porter_triton.lower.scopes import Closure, FunctionName
 from porter_triton.lower.types import BUILT_IN, Arithmetic, Array, Pointer, Record, Type
 from porter_triton.lower.values import Bits, Collective, Fields, Value
 from porter_triton.refusal import Refusal

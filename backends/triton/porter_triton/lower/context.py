@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
-from porter.syntax.nodes import Call, Lambda, Name, TypeName
+from porter.syntax.nodes import Call, Name
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.assigned import assigned_names
@@ -15,8 +15,8 @@ from porter_triton.lower.emit import Line, Suite, names_in
 from porter_triton.lower.launch import LaunchInfo, LoweredParameter
 from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.places import Key, Place, Variable
-from porter_triton.lower.types import Type
-from porter_triton.lower.values import ATOM, Address, Bits, Collective, Fields, Group, Scalar, both
+from porter_triton.lower.scopes import Binding, Scope
+from porter_triton.lower.values import ATOM, Scalar, both
 
 _Node = TypeVar("_Node")
 
@@ -41,33 +41,6 @@ class Decisions:
         """How much is known."""
         sets = (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.scratch, self.fences)
         return sum(len(s) for s in sets) + sum(len(bases) for bases in self.rounds.values())
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionName:
-    """A function by name, as an argument."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Closure:
-    """A lambda with the scopes it was written in."""
-
-    node: Lambda
-    scopes: tuple[Scope, ...]
-
-
-Binding = Place | Fields | Address | Scalar | Bits | Group | Collective | Closure | FunctionName | TypeName | Type
-
-
-@dataclass(slots=True)
-class Scope:
-    """Names declared in one block. `wall`: a function's outermost scope; what is outside is the caller's."""
-
-    depth: int
-    names: dict[str, Binding] = field(default_factory=dict)
-    wall: bool = False
 
 
 @dataclass(frozen=True, slots=True)

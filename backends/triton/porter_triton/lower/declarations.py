@@ -7,9 +7,10 @@ from dataclasses import replace
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
 from porter_triton.lower import access, calls, cub, expressions, local_arrays, lvalues, objects, resolve, shared_arrays
-from porter_triton.lower.context import Closure, Context
+from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
+from porter_triton.lower.scopes import Closure
 from porter_triton.lower.types import INT, Arithmetic, Pointer, Record, Type
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Value, number
 from porter_triton.refusal import Refusal

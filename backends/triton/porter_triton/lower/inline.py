@@ -18,11 +18,12 @@ from porter_triton.lower import (
     statements,
     structs,
 )
-from porter_triton.lower.context import Closure, Context, Scope
+from porter_triton.lower.context import Context
 from porter_triton.lower.deduction import bind_template
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.parameters import Argument, bind_parameters, bind_this
 from porter_triton.lower.places import Place
+from porter_triton.lower.scopes import Closure, Scope
 from porter_triton.lower.types import VOID, Record, Type
 from porter_triton.lower.values import Bits, Fields, Nothing, Scalar, Value
 from porter_triton.refusal import Refusal

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from porter.syntax.unit import FunctionTree
 from porter_triton.lower import access, resolve, structs
-from porter_triton.lower.context import Closure, Context, FunctionName
+from porter_triton.lower.context import Context
 from porter_triton.lower.parameters import Argument
 from porter_triton.lower.places import Columns, Held, LocalArray, SharedArray, Slot
+from porter_triton.lower.scopes import Closure, FunctionName
 from porter_triton.lower.types import Arithmetic, Pointer, Type
 from porter_triton.lower.values import Address
 from porter_triton.refusal import Refusal

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Block, Parameter
 from porter_triton.lower import access, declarations, expressions, local_arrays, objects, resolve
-from porter_triton.lower.context import Closure, Context, FunctionName
+from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.places import Held, Members, Memory, Place, Slot
+from porter_triton.lower.scopes import Closure, FunctionName
 from porter_triton.lower.types import Arithmetic, Pointer
 from porter_triton.lower.values import Address, Bits, Fields, Scalar, number
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from porter.syntax.nodes import Name, TypeName
 from porter.syntax.unit import FunctionTree, StructTree
 from porter_triton.lower import expressions, resolve
-from porter_triton.lower.context import Context, FunctionName
+from porter_triton.lower.context import Context
+from porter_triton.lower.scopes import FunctionName
 from porter_triton.lower.types import Array, Pointer, Record, Type
 from porter_triton.lower.values import Scalar
 from porter_triton.refusal import Refusal
