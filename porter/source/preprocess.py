@@ -12,7 +12,8 @@ from functools import cached_property
 from porter.source.calls import Calls
 from porter.source.conditions import is_true
 from porter.source.directives import directive_name, directives, includes, read_macro
-from porter.source.expansion import Expansion, Segment
+from porter.source.expanded_text import ExpandedText
+from porter.source.expansion import Expansion
 from porter.source.headers import HeaderFinder
 from porter.source.lexer import Token, TokenKind, tokens
 from porter.source.macro_kinds import MacroKind, names_types, statements_in_call
@@ -95,13 +96,11 @@ class _Preprocessor:
     headers: HeaderFinder | None
     inclusions: list[Inclusion]
     branches: list[_Branch] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    segments: list[Segment] = field(default_factory=list)
+    written: ExpandedText = field(default_factory=ExpandedText)
     skipped: list[tuple[int, int]] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     rewritten: dict[int, str] = field(default_factory=dict)  # by index of the token
     changed: bool = False
-    previous: str = ""  # the last token that means something
 
     @cached_property
     def calls(self) -> Calls:
@@ -114,21 +113,20 @@ class _Preprocessor:
         while index < len(self.stream):
             token = self.stream[index]
             if index in self.rewritten:
-                self.copy(self.rewritten.pop(index), token)
+                self.written.copy(self.rewritten.pop(index), token)
             elif token.kind is TokenKind.DIRECTIVE:
                 self.directive(token)
-                self.copy(token.text, token)
+                self.written.copy(token.text, token)
             elif self.branches and not self.branches[-1].live:
                 self.skip(token)
             elif token.kind is TokenKind.IDENTIFIER:
                 index = self.name(index)
                 continue
             else:
-                self.copy(token.text, token)
+                self.written.copy(token.text, token)
             index += 1
-        expansion = Expansion("".join(self.texts), self.segments)
         return Preprocessed(
-            expansion,
+            self.written.expansion(),
             tuple(self.skipped),
             frozenset(self.used),
             tuple(self.inclusions),
@@ -136,20 +134,9 @@ class _Preprocessor:
             self.table.is_exhausted,
         )
 
-    def copy(self, text: str, token: Token) -> None:
-        """Emit a token as it stands, or other characters of its number in its place."""
-        self.texts.append(text)
-        if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
-            self.previous = text.strip()
-        last = self.segments[-1] if self.segments else None
-        if last is not None and last.copied and last.end == token.start:
-            self.segments[-1] = Segment(last.length + len(text), last.start, token.end, copied=True)
-        else:
-            self.segments.append(Segment(len(text), token.start, token.end, copied=True))
-
     def skip(self, token: Token) -> None:
         """Blank a token of a branch not taken."""
-        self.copy(blank(token.text), token)
+        self.written.copy(blank(token.text), token)
         if self.skipped and self.skipped[-1][1] == token.start:
             self.skipped[-1] = (self.skipped[-1][0], token.end)
         else:
@@ -219,27 +206,27 @@ class _Preprocessor:
                 return self.expand(index, called)
         if definition is None:
             return self.unknown(index, called)
-        self.copy(token.text, token)
+        self.written.copy(token.text, token)
         return index + 1
 
     def unknown(self, index: int, end: int) -> int:
         """Copy a name, or blank it where it can only be a macro nobody defines; the index to go on from."""
         token = self.stream[index]
-        how = guess(self.stream, index, end, self.previous)
+        how = guess(self.stream, index, end, self.written.previous)
         if how is Guess.NAME:
-            self.copy(token.text, token)
+            self.written.copy(token.text, token)
             return index + 1
         self.changed = True
         opens = [t for t in self.stream[index:end] if t.kind is TokenKind.LAUNCH_OPEN or t.text == "{"]
         if how is Guess.STATEMENT and opens:  # NAME(f(x)) without a semicolon reads (f(x)) ;
-            self.copy(blank(token.text), token)
+            self.written.copy(blank(token.text), token)
             self.rewritten[index + 1] = " "
             self.rewritten[end - 1] = ";"
             return index + 1
         for hidden in self.stream[index:end]:
             if hidden.kind is TokenKind.DIRECTIVE:
                 self.directive(hidden)
-            self.copy(blank(hidden.text), hidden)
+            self.written.copy(blank(hidden.text), hidden)
         return end
 
     def expand(self, index: int, end: int) -> int:
@@ -247,7 +234,8 @@ class _Preprocessor:
         name = self.stream[index].text
         self.used.add(name)
         self.changed = True
-        self.emit(expand(self.table, self.pieces(index, end), lambda n: n == name or self.table.must_expand(n)))
+        meaning = expand(self.table, self.pieces(index, end), lambda n: n == name or self.table.must_expand(n))
+        self.written.expanded(meaning)
         return end
 
     def as_block(self, index: int, statements: int, end: int) -> int:
@@ -256,11 +244,11 @@ class _Preprocessor:
         Only what follows is read; the macro's other arguments become blank. Gives the index of the first statement.
         """
         self.changed = True
-        self.copy("{".ljust(len(self.stream[index].text)), self.stream[index])
+        self.written.copy("{".ljust(len(self.stream[index].text)), self.stream[index])
         for token in self.stream[index + 1 : statements]:
             if token.kind is TokenKind.DIRECTIVE:
                 self.directive(token)
-            self.copy(blank(token.text), token)
+            self.written.copy(blank(token.text), token)
         self.rewritten[end - 1] = "}"
         return statements
 
@@ -277,29 +265,6 @@ class _Preprocessor:
                 result.append(Piece(token.kind, token.text, spaced, Origin(token.start, token.end, copied=True)))
                 spaced = False
         return result
-
-    def emit(self, pieces: Sequence[Piece]) -> None:
-        """The result of an expansion, with blanks where tokens would run together."""
-        before = " "
-        for piece in pieces:
-            start, end, copied = piece.origin
-            if piece.spaced or _would_join(before, piece.text):
-                self.texts.append(" ")
-                self.segments.append(Segment(1, start, end, copied=False))
-            self.texts.append(piece.text)
-            self.segments.append(Segment(len(piece.text), start, end, copied and end - start == len(piece.text)))
-            before = piece.text
-            self.previous = piece.text
-        if pieces:
-            self.texts.append(" ")
-            self.segments.append(Segment(1, pieces[-1].origin.start, pieces[-1].origin.end, copied=False))
-
-
-def _would_join(left: str, right: str) -> bool:
-    """Whether two tokens side by side would read as other tokens."""
-    if left[-1].isalnum() or left[-1] == "_":
-        return right[0].isalnum() or right[0] in "_\"'"
-    return left[-1] in "+-<>&|=:/*%^#." and right[0] in "+-<>&|=:/*#."
 
 
 def preprocessed_tokens(result: Preprocessed, stream: Sequence[Token]) -> Sequence[Token]:
