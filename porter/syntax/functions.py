@@ -99,7 +99,8 @@ class FunctionReader(StructReader):
             initial = self.initial_values(body)
             self.at = body
             block = self.block()
-        tree = FunctionTree(head, returns, parameters, Block((*initial, *block.statements), block.line), arguments)
+        body_block = Block((*initial, *block.statements), block.line)
+        tree = FunctionTree(head, returns, parameters, body_block, arguments, self.file.reading.source.path.name)
         return replace(tree, arguments=self.specialised_for(tree)) if special and not arguments else tree
 
     def specialised_for(self, tree: FunctionTree) -> tuple[TypeName | Expression, ...]:

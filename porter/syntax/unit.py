@@ -14,7 +14,8 @@ class FunctionTree:
     """A function definition; `head` is what the source room says about it (space, scope, template, spans).
 
     `arguments` are those of an explicit specialisation: `template <> float zero<float>()` has `float`. A constructor's
-    initializers are assignments to `this->name` at the beginning of its body.
+    initializers are assignments to `this->name` at the beginning of its body. `file` is the name of the file that its
+    lines are lines of.
     """
 
     head: Function
@@ -22,6 +23,7 @@ class FunctionTree:
     parameters: tuple[Parameter, ...]
     body: Block
     arguments: tuple[TypeName | Expression, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,9 @@ class Line:
 
 @dataclass(slots=True)
 class Comment:
-    """The lines of the source that what follows came from; `alone` where it is one statement, a loop."""
+    """The lines of `file` that what follows came from; `alone` where it is one statement, a loop."""
 
+    file: str
     first: int
     last: int
     alone: bool = False
@@ -101,7 +102,7 @@ def render(suite: Suite, indent: int = 1) -> list[str]:
     for node in suite.nodes:
         if isinstance(node, Comment):
             last = "" if node.last <= node.first else f"-{node.last}"
-            lines.append(f"{pad}# line {node.first}{last}" if not last else f"{pad}# lines {node.first}{last}")
+            lines.append(f"{pad}# {node.file}:{node.first}{last}")
         elif isinstance(node, Line):
             lines.append(pad + (f"{node.target} = {node.text}" if node.target else node.text))
         elif isinstance(node, Leave):

@@ -68,7 +68,7 @@ def _comment(cx: Context, node: Statement) -> None:
     if cx.python_depth or cx.calls or not node.line or isinstance(node, If | Block | Skipped):
         return
     lines = [line for n in walk(node) if (line := getattr(n, "line", 0))]
-    cx.suite.nodes.append(Comment(node.line, max(lines), isinstance(node, For | While | Switch)))
+    cx.suite.nodes.append(Comment(cx.kernel.file, node.line, max(lines), isinstance(node, For | While | Switch)))
 
 
 def _evaluate(cx: Context, node: Evaluate) -> None:

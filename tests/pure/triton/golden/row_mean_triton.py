@@ -8,15 +8,15 @@ import triton.language as tl
 def row_mean(in_, out, columns: tl.int32, BLOCK_SIZE: tl.constexpr):
     # lifted: shared tree, lines 11-13
     tid = tl.arange(0, BLOCK_SIZE)
-    # lines 6-7
+    # row_mean.cu:6-7
     row = in_ + (tl.program_id(0) * columns).to(tl.uint32)
     sum_ = tl.zeros([BLOCK_SIZE], tl.float32)
-    # line 8
+    # row_mean.cu:8
     for i_base in range(0, columns, BLOCK_SIZE):
         i = i_base + tid
         mask = i < columns
         sum_ = tl.where(mask, sum_ + tl.load(row + i, mask=mask), sum_)
-    # lines 11-15
+    # row_mean.cu:11-15
     partial_sum = tl.sum(sum_, axis=0)
     tl.store(out + tl.program_id(0), partial_sum / columns)
 

@@ -7,7 +7,7 @@ import triton.language as tl
 @triton.jit
 def saxpy(x, y, a: tl.float32, n: tl.int32, BLOCK_SIZE: tl.constexpr):
     tid = tl.arange(0, BLOCK_SIZE)
-    # lines 3-5
+    # saxpy.cu:3-5
     i = tl.program_id(0) * BLOCK_SIZE + tid
     mask = i < n
     value = tl.load(y + i, mask=mask)
