@@ -39,7 +39,8 @@ class Kernels:
             lowered = self._lifted(self.tree(name, info.template), info)
         except Refusal as refusal:
             return refusal
-        return self._by_text.setdefault(lowered.text, self._numbered(lowered))
+        shared = self._by_text.setdefault(lowered.text, self._numbered(lowered))
+        return replace(shared, parameters=lowered.parameters)  # whose types are this instance's own
 
     def _lifted(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
         """The kernel in Triton's own words where a rule has some; literally where what they make of it is refused."""

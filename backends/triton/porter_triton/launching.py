@@ -107,4 +107,4 @@ def _tuple(extents: tuple[str, str, str]) -> str:
 
 
 def _atom(text: str) -> str:
-    return text if re.fullmatch(r"[\w.]+(\[[\w.]+\])?|[\w.]+\([^()]*\)", text) else f"({text})"
+    return text if re.fullmatch(r"[\w.]+(\[[\w.]+\])?|[\w.]+\(([^()]|\([^()]*\))*\)", text) else f"({text})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from textwrap import dedent
 
@@ -264,3 +265,22 @@ def test_the_number_that_a_tensor_holds(asked, number):
           return torch::full({{4}}, most, x.options());
         }}""")
     assert f"{number}(x.max().item())" in found
+
+
+def test_scratch_for_dynamic_shared_memory_has_the_size_and_the_type_of_the_launch():
+    found = translated("""
+        template <typename T> __global__ void scatter(T* y, const T* x, const int* to) {
+          extern __shared__ char raw[];
+          T* s = reinterpret_cast<T*>(raw);
+          s[to[threadIdx.x]] = x[threadIdx.x];
+          __syncthreads();
+          y[threadIdx.x] = s[threadIdx.x];
+        }
+        void f(float* a, double* b, const float* x, const double* z, const int* to, int n) {
+          scatter<float><<<1, 64, n * sizeof(float)>>>(a, x, to);
+          scatter<double><<<1, 64, n * sizeof(double)>>>(b, z, to);
+        }""")
+    found = re.sub(r"\s+", " ", found)
+    assert "torch.empty(triton.next_power_of_2((n * 4) // 4), dtype=torch.float32, device=a.device)" in found
+    assert "torch.empty(triton.next_power_of_2((n * 8) // 8), dtype=torch.float64, device=b.device)" in found
+    assert "scatter__2" not in found

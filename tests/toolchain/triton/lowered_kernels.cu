@@ -379,3 +379,10 @@ __global__ void folded(const float* x, float* y) {
     }
     if (threadIdx.y == 0) y[threadIdx.x] = sum;
 }
+
+__global__ void sent(const int* x, const int* to, int* y) {
+    extern __shared__ int s[];
+    s[to[threadIdx.x]] = x[threadIdx.x];
+    __syncthreads();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];
+}

@@ -130,6 +130,8 @@ CASES = [
     Case("tickets", (_zeros(1, np.int32), _zeros(64, np.int32)), {0: np.array([64], np.int32)}),
     Case("vectors", (X, _zeros(50), 50), {1: np.abs(X.reshape(50, 4)).max(1)}),
     Case("compacted", (X, _zeros(200), _zeros(1, np.int32), 64), {2: np.array([(X[:64] > 0).sum()], np.int32)}),
+    Case("sent", (WHOLE, PERMUTED, _zeros(128, np.int32)), {2: np.tile(WHOLE[np.argsort(PERMUTED)], 2)}, (2, 1, 1),
+         shared_bytes=256),
     Case("reversed", (X, _zeros(64)), {1: X[:64][::-1]}, shared_bytes=256),
     Case("search", (np.sort(X), X, _zeros(200, np.int32), 200),
          {2: np.searchsorted(np.sort(X), X).astype(np.int32)}, (4, 1, 1)),
@@ -176,7 +178,9 @@ def _constants(lowered, case):
 def _scratch(lowered, case):
     """The buffers a kernel asks for, one element type in these cases."""
     programs = case.grid[0] * case.grid[1] * case.grid[2]
-    return [p.elements * programs for p in lowered.parameters if p.kind is ParameterKind.SCRATCH]
+    return [
+        (p.elements or case.shared_bytes // 4) * programs for p in lowered.parameters if p.kind is ParameterKind.SCRATCH
+    ]
 
 
 CHILD = """

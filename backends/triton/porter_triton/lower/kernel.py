@@ -128,10 +128,11 @@ def _written(cx: Context) -> LoweredKernel:
     shorten(suite, cx.names)
     lines = render(suite) or ["    pass"]
     body = settle("\n".join(lines))
-    parameters = _ordered(cx.parameters)
+    used = names_in(body)
+    parameters = _ordered([p for p in cx.parameters if p.kind is not ParameterKind.SHARED or p.name in used])
     name = cx.kernel.head.name
     text = f"@triton.jit\n{_signature(name, parameters)}\n{body}\n"
-    return LoweredKernel(name, text, tuple(parameters), tuple(sorted(h for h in cx.helpers if h in names_in(body))))
+    return LoweredKernel(name, text, tuple(parameters), tuple(sorted(h for h in cx.helpers if h in used)))
 
 
 def _signature(name: str, parameters: list[LoweredParameter]) -> str:

@@ -25,20 +25,20 @@ def make(cx: Context, name: str, type_: Type, count: int, key: Key, *, line: int
     return _tensor(cx, name, type_, count, padded, text=str(padded), key=key)
 
 
-def _in_memory(cx: Context, name: str, type_: Arithmetic, count: int | None, key: Key, extent: str = "") -> SharedArray:
+def _in_memory(cx: Context, name: str, type_: Arithmetic, count: int | str, key: Key) -> SharedArray:
     """The last resort: a slice of a buffer that the launcher makes, one for each program.
 
-    `extent` names the number of elements where `count` is not known.
+    `count` is a number, or the name of the constexpr parameter that holds it.
     """
+    known = count if isinstance(count, int) else None
     buffer = cx.names.reserve(f"{name}_scratch", "parameter")
-    cx.parameters.append(LoweredParameter(buffer, ParameterKind.SCRATCH, type_.dtype, name, count or 0))
+    cx.parameters.append(LoweredParameter(buffer, ParameterKind.SCRATCH, type_.dtype, name, known or 0))
     program = "tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))"
     slice_ = cx.names.reserve(name, (type_, "scratch"))
-    text = extent or str(count)
-    cx.prologue.nodes.append(Line(f"{buffer} + ({program}) * {text}", slice_))
+    cx.prologue.nodes.append(Line(f"{buffer} + ({program}) * {count}", slice_))
     cx.unchanged |= {buffer, slice_}
     pointer = Scalar(slice_, Pointer(type_), held=Pointer(type_), bases=frozenset({slice_}))
-    return SharedArray(slice_, type_, count, None, text, key, memory=pointer)
+    return SharedArray(slice_, type_, known, None, str(count), key, memory=pointer)
 
 
 def _variable(cx: Context, name: str, type_: Arithmetic, key: Key) -> SharedArray:
@@ -95,5 +95,5 @@ def _dynamic(cx: Context, name: str, type_: Arithmetic, bytes_: int, key: Key) -
     text = cx.names.reserve(f"{name.upper()}_SIZE", ("constexpr", name, type_))
     cx.parameters.append(LoweredParameter(text, ParameterKind.SHARED, type_.dtype, name, bytes_))
     if key in cx.decisions.scratch:
-        return _in_memory(cx, name, type_, None, key, text)
+        return _in_memory(cx, name, type_, text, key)
     return _tensor(cx, name, type_, None, None, text=text, key=key)

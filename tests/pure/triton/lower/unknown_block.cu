@@ -11,3 +11,10 @@ __global__ void rotated(float* x) {
     __syncthreads();
     x[threadIdx.x] = s[(threadIdx.x + 1) % blockDim.x];
 }
+
+__global__ void scattered(const float* x, const int* to, float* y) {
+    extern __shared__ float s[];
+    s[to[threadIdx.x]] = x[threadIdx.x];
+    __syncthreads();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];
+}
