@@ -27,7 +27,9 @@ IncludeOption = Annotated[
     list[Path] | None, typer.Option("--include-dir", metavar="DIR", help="Where local headers lie.")
 ]
 DefineOption = Annotated[list[str] | None, typer.Option("--define", metavar="NAME[=V]", help="A macro the build sets.")]
-TimeLimitOption = Annotated[float, typer.Option("--time-limit", metavar="S", min=0.1, help="Seconds of processor time for one run.")]
+TimeLimitOption = Annotated[
+    float, typer.Option("--time-limit", metavar="S", min=0.1, help="Seconds of processor time for one run.")
+]
 
 
 def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:
