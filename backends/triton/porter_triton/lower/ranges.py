@@ -95,9 +95,8 @@ def _range(
     """`for name in range(start, bound, step)`; with `offset` each thread starts so much later, under a mask."""
     interval = counted.interval(start, bound)
     arguments = _range_arguments(counted, start, counted.limit(bound), step)
-    wide = any(a.constant is None and a.type.bits == 64 for a in arguments if isinstance(a.type, Arithmetic))
-    carried = INT if not wide else LONG if counted.type is not ULONG else ULONG
-    plain = offset is None and wide == (counted.type.bits == 64)
+    carried = _counting_type(counted, arguments)
+    plain = offset is None and (carried.bits == 64) == (counted.type.bits == 64)
     stem = counted.name if plain else f"{counted.name}_base"
     name = cx.names.declare(stem, (carried, False))
     cx.unchanged.add(name)
@@ -106,12 +105,7 @@ def _range(
     loops.enter(cx)
     with cx.into(body), cx.round(cx.key(node, "round")):
         if offset is None:
-            if few:
-                cx.loops.append((name, cx.key(node)))
-            cx.bind(counted.name, Held(_counter(cx, counter, counted.type)))
-            loops.body(cx, node)
-            if few:
-                cx.loops.pop()
+            _plain_body(cx, node, counted, counter, few=few)
         else:
             _masked_body(cx, node, counted, counter, offset, bound=bound)
     cx.suite.nodes.append(Loop(name, _header([a.text for a in arguments], unit=step.fixed == 1), body))
@@ -123,6 +117,13 @@ def _header(arguments: list[str], *, unit: bool) -> str:
     if given[0] == "0" and len(given) == 2:
         given = given[1:]
     return f"range({', '.join(given)})"
+
+
+def _counting_type(counted: Counted, arguments: list[Scalar]) -> Arithmetic:
+    """The type that Triton's counter has, from those of the arguments of `range`."""
+    if not any(a.constant is None and a.type.bits == 64 for a in arguments if isinstance(a.type, Arithmetic)):
+        return INT
+    return ULONG if counted.type is ULONG else LONG
 
 
 def _range_arguments(counted: Counted, start: Scalar, limit: Scalar, step: Scalar) -> list[Scalar]:
@@ -148,6 +149,16 @@ def _counter(cx: Context, counter: Scalar, type_: Arithmetic) -> Scalar:
         return Scalar(counter.text, UINT, held=INT, interval=counter.interval, loose=True)
     value = convert(counter, type_)
     return value if value.level == ATOM else cx.temporary(value)
+
+
+def _plain_body(cx: Context, node: For, counted: Counted, counter: Scalar, *, few: bool) -> None:
+    """The body where all threads count alike; `few`: the loop may be written out if registers are indexed by it."""
+    if few:
+        cx.loops.append((counter.text, cx.key(node)))
+    cx.bind(counted.name, Held(_counter(cx, counter, counted.type)))
+    loops.body(cx, node)
+    if few:
+        cx.loops.pop()
 
 
 def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offset: Scalar, *, bound: Scalar) -> None:
