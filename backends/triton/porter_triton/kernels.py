@@ -9,6 +9,7 @@ from porter.syntax.nodes import Expression, Literal, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.lift import Applied, lift
 from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
+from porter_triton.merging import Instance, merged
 from porter_triton.refusal import Refusal
 
 
@@ -28,7 +29,22 @@ class Kernels:
         result = self._lowered[key]
         if isinstance(result, Refusal):
             raise result
-        return result
+        shared = self._by_text.setdefault(result.text, self._numbered(result))
+        return replace(shared, parameters=result.parameters)  # whose types are this instance's own
+
+    def merge(self) -> bool:
+        """Make one kernel of instances that differ only in numbers; True where launches must be written anew."""
+        found = merged(
+            {
+                key: Instance(kernel, _numbers(self.tree(key[0], key[1].template), key[1]))
+                for key, kernel in self._lowered.items()
+                if isinstance(kernel, LoweredKernel)
+            }
+        )
+        self._lowered |= found
+        if found:
+            self._by_text.clear()
+        return bool(found)
 
     def texts(self) -> tuple[LoweredKernel, ...]:
         """All that were lowered, in the order in which they were first asked for."""
@@ -36,11 +52,9 @@ class Kernels:
 
     def _lower(self, name: str, info: LaunchInfo) -> LoweredKernel | Refusal:
         try:
-            lowered = self._lifted(self.tree(name, info.template), info)
+            return self._lifted(self.tree(name, info.template), info)
         except Refusal as refusal:
             return refusal
-        shared = self._by_text.setdefault(lowered.text, self._numbered(lowered))
-        return replace(shared, parameters=lowered.parameters)  # whose types are this instance's own
 
     def _lifted(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
         """The kernel in Triton's own words where a rule has some; literally where what they make of it is refused."""

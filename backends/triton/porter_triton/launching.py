@@ -60,6 +60,8 @@ def _value(parameter: LoweredParameter, launch: LaunchText) -> str:
             return f"{parameter.name}={_power_of_2(product(launch.block))}"
         case ParameterKind.SHARED:
             return f"{parameter.name}={_shared(parameter, launch)}"
+        case ParameterKind.TEMPLATE:
+            return f"{parameter.name}={parameter.elements}"
         case ParameterKind.SCRATCH:
             one = str(parameter.elements) if parameter.elements else _shared(parameter, launch)
             count = product((one, *launch.grid))

@@ -31,10 +31,8 @@ _KERNEL_REFUSED, _HOST_REFUSED = "PORT1800", "PORT1801"
 def port(program: Program, headers: tuple[Source, ...], besides: tuple[Entry, ...] = ()) -> Port:
     """`program` as one Python module. `besides` are kernels that get a launcher although the module launches them."""
     porter = _Porter(program, headers)
-    for contract in draft(program, whole_program=False, headers=headers):
-        porter.add(contract.entry)
-    for entry in besides:
-        porter.add(entry)
+    drafted = draft(program, whole_program=False, headers=headers)
+    porter.add_all((*(contract.entry for contract in drafted), *besides))
     text = assembled(program.source, porter.parts())
     return Port((PortedFile(module_name(program.source), text, program.source),), tuple(porter.findings))
 
@@ -46,10 +44,20 @@ class _Porter:
         self.findings: dict[Finding, None] = {}
         self._program = program
         self._usage = Usage(program, headers)
-        unit = read_unit(program, headers)
-        self._kernels = Kernels(unit)
-        self._hosts = Hosts(program, unit, self._kernels)
+        self._unit = read_unit(program, headers)
+        self._kernels = Kernels(self._unit)
+        self._hosts = Hosts(program, self._unit, self._kernels)
         self._bare: dict[str, None] = {}
+
+    def add_all(self, entries: tuple[Entry, ...]) -> None:
+        """All entries; a second time where kernels of the first became one, for their launches to name it."""
+        for entry in entries:
+            self.add(entry)
+        if self._kernels.merge():
+            self._hosts = Hosts(self._program, self._unit, self._kernels)
+            self._bare = {}
+            for entry in entries:
+                self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """One entry: its launcher, and the kernels that calls. Kernels whose launcher is refused get one each."""

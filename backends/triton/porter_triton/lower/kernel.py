@@ -8,7 +8,7 @@ from porter_triton.device.source import helpers
 from porter_triton.lower import access, coordinates, leaving, resolve, statements, structs
 from porter_triton.lower.context import Context, Decisions
 from porter_triton.lower.emit import Suite, names_in, render
-from porter_triton.lower.launch import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
+from porter_triton.lower.launch import CONSTEXPRS, LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.lower.naming import Names, settle
 from porter_triton.lower.places import Held, Members, Place, Variable
 from porter_triton.lower.prune import prune
@@ -131,23 +131,23 @@ def _written(cx: Context) -> LoweredKernel:
     used = names_in(body)
     parameters = _ordered([p for p in cx.parameters if p.kind is not ParameterKind.SHARED or p.name in used])
     name = cx.kernel.head.name
-    text = f"@triton.jit\n{_signature(name, parameters)}\n{body}\n"
+    text = f"@triton.jit\n{signature(name, parameters)}\n{body}\n"
     return LoweredKernel(name, text, tuple(parameters), tuple(sorted(h for h in cx.helpers if h in used)))
 
 
-def _signature(name: str, parameters: list[LoweredParameter]) -> str:
+def signature(name: str, parameters: list[LoweredParameter]) -> str:
+    """The head of the Triton function `name`."""
     declared = [_declared(p) for p in parameters]
     line = f"def {name}({', '.join(declared)}):"
     return line if len(line) <= 100 else "\n".join([f"def {name}(", *(f"    {d}," for d in declared), "):"])
 
 
 def _ordered(parameters: list[LoweredParameter]) -> list[LoweredParameter]:
-    last = (ParameterKind.BLOCK, ParameterKind.THREADS, ParameterKind.SHARED)
-    return sorted(parameters, key=lambda p: p.kind in last)
+    return sorted(parameters, key=lambda p: p.kind in CONSTEXPRS)
 
 
 def _declared(parameter: LoweredParameter) -> str:
-    if parameter.kind in {ParameterKind.BLOCK, ParameterKind.THREADS, ParameterKind.SHARED}:
+    if parameter.kind in CONSTEXPRS:
         return f"{parameter.name}: tl.constexpr"
     if parameter.kind is ParameterKind.SCALAR:
         return f"{parameter.name}: tl.{parameter.dtype}"

@@ -39,8 +39,12 @@ class ParameterKind(StrEnum):
     BLOCK = "block"  # an extent of the block, a constexpr
     THREADS = "threads"  # the power of two the block is padded to, a constexpr
     SHARED = "shared"  # elements of the dynamic shared array, padded to a power of two, a constexpr
+    TEMPLATE = "template"  # an integer template argument, `elements`, a constexpr
     CONSTANT = "constant"  # the tensor behind a `__constant__` or `__device__` variable
     SCRATCH = "scratch"  # a buffer for every program: `elements` of it, as many as SHARED has where that is 0
+
+
+CONSTEXPRS = frozenset({ParameterKind.BLOCK, ParameterKind.THREADS, ParameterKind.SHARED, ParameterKind.TEMPLATE})
 
 
 @dataclass(frozen=True, slots=True)
