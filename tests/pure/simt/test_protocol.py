@@ -32,7 +32,7 @@ LAUNCH = text("k") + struct.pack("<6IQi", 1, 2, 3, 4, 5, 6, 700, 8)
 WHOLE = result(
     record(Tag.LAUNCH, LAUNCH),
     record(Tag.OUTPUT, b"\x01\x02"),
-    record(Tag.RESULT, struct.pack("<BI2q", 5, 2, 1, 2) + np.array([7, 8], np.int32).tobytes()),
+    record(Tag.RESULT, struct.pack("<BI2q", 7, 2, 1, 2) + np.array([7, 8], np.int32).tobytes()),
     record(Tag.SNAPSHOT, struct.pack("<IQ", 1, 3) + b"abc"),
     record(Tag.FAULT, FAULT),
     record(Tag.TOUCHED, struct.pack("<3Q", 4, 8, 1)),
@@ -53,7 +53,7 @@ def test_a_job_has_the_head_the_executor_expects():
 def test_arguments_follow_the_head_in_order():
     tensor = TensorValue(DType.INT16, (2, 1), np.array([[1], [2]], np.int16))
     data = encode_job(Job((tensor, ScalarValue(-1), ScalarValue(0.5))), Limits())[HEAD_BYTES:]
-    shape = struct.pack("<BBI2qQ", 0, 6, 2, 2, 1, 4)
+    shape = struct.pack("<BBI2qQ", 0, 8, 2, 2, 1, 4)
     assert data == shape + b"\x01\x00\x02\x00" + struct.pack("<Bq", 1, -1) + struct.pack("<Bd", 2, 0.5)
 
 

@@ -105,7 +105,7 @@ def test_wrong_usage_is_named(migrate, write, arguments, code, complaint):
 def test_an_unknown_target_names_the_known_ones(porter, write):
     done = porter("migrate", write("op.cu", GOOD), "--target", "roc")
     assert (done.code, done.stdout) == (2, "")
-    assert done.stderr == "error: unknown target 'roc'\n  hint: targets: maca\n"
+    assert done.stderr == "error: unknown target 'roc'\n  hint: targets: maca, triton\n"
 
 
 def test_a_machine_without_a_compiler_is_exit_code_3(porter, write, tmp_path):
@@ -120,11 +120,18 @@ def test_a_truncated_source_is_not_verified(migrate, write):
     assert done.document.get("outcome", "refused") != "verified"
 
 
-def test_a_missing_header_is_named_with_its_line(migrate, write):
+def test_a_missing_header_is_named_with_its_line_and_its_kernels_are_proven(migrate, write):
     done = migrate(write("op.cu", '#include "tools/vector_ops.h"\n' + GOOD))
+    assert done.code == 0
+    assert 'op.cu:1:1: warning: "tools/vector_ops.h" was not found' in done.stdout
+    assert "could not be run here and was not compared" in done.stdout
+
+
+def test_a_missing_header_that_a_kernel_needs_is_named_with_its_line(migrate, write):
+    needs = GOOD.replace("2.0f * x[i]", "doubled(x[i])")
+    done = migrate(write("op.cu", '#include "tools/vector_ops.h"\n' + needs))
     assert done.code == 1
-    assert "vector_ops.h" in done.stdout
-    assert "op.cu:1:" in done.stdout
+    assert 'op.cu:1:1: warning: "tools/vector_ops.h" was not found' in done.stdout
 
 
 def test_a_kernel_that_loops_for_ever_is_stopped(migrate, write, cache):
