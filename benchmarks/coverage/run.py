@@ -38,7 +38,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of one entry; `seconds` is the whole file's."""
+    """What came of one entry; `seconds` is the whole file's, `launched` names the kernels that a workload launched."""
 
     repository: str
     path: str
@@ -50,6 +50,7 @@ class Record:
     because: str
     findings: list[str]
     seconds: float
+    launched: list[str]
 
 
 def read_corpus(only: str) -> list[Item]:
@@ -129,7 +130,7 @@ def record(item: Item, entry: dict, migration: dict, seconds: float) -> Record:
     codes = Counter(finding["code"] for finding in migration["findings"])
     return Record(
         item.repository, item.path, item.family, entry["name"], entry["kind"], len(entry["kernels"]),
-        entry["outcome"], entry["because"], sorted(codes), seconds,
+        entry["outcome"], entry["because"], sorted(codes), seconds, entry["launched"],
     )  # fmt: skip
 
 
@@ -139,7 +140,7 @@ def without_entries(item: Item, document: dict, seconds: float) -> Record:
 
 
 def failed(item: Item, outcome: str, because: str, seconds: float) -> Record:
-    return Record(item.repository, item.path, item.family, "", "", 0, outcome, because, [], seconds)
+    return Record(item.repository, item.path, item.family, "", "", 0, outcome, because, [], seconds, [])
 
 
 def main() -> None:

@@ -23,7 +23,9 @@ ABOUT = """\
 What `porter migrate` makes of CUDA that nobody wrote for it: the files of `benchmarks/coverage/corpus.toml`, chosen by
 family before anything was run. Every row is an entry: a host function, a kernel without one, or a whole program.
 A *sound* entry is one whose original porter did not see break its own rules (a race, an index out of bounds, an answer
-that depends on memory never written); the share among those stands beside the share of all. No speed was measured.
+that depends on memory never written); the share among those stands beside the share of all. A kernel is verified when
+a workload of a verified entry launched it; the instances of a template are not counted by themselves. No speed was
+measured.
 Regenerate with `benchmarks/coverage/run.py` and `table.py`.
 """
 
@@ -72,11 +74,16 @@ def summary(title: str, records: list[Record], key: Callable[[Record], str]) -> 
 def counts(name: str, records: list[Record]) -> tuple[str, ...]:
     good = [r for r in records if r["outcome"] == "verified"]
     sound = [r for r in records if not r["because"].startswith(SOURCE_AT_FAULT)]
-    kernels, verified = sum(int(r["kernels"]) for r in records), sum(int(r["kernels"]) for r in good)
+    kernels, verified = sum(int(r["kernels"]) for r in records), sum(launched(r) for r in good)
     return (
         name, str(len(records)), str(len(good)), share(len(good), len(records)), share(len(good), len(sound)),
         str(kernels), str(verified), share(verified, kernels),
     )  # fmt: skip
+
+
+def launched(record: Record) -> int:
+    """How many of an entry's kernels were compared; a record without a list is from before launches were recorded."""
+    return len(record["launched"]) if "launched" in record else int(record["kernels"])
 
 
 def share(part: int, whole: int) -> str:
@@ -100,9 +107,15 @@ def row(record: Record) -> tuple[str, ...]:
     verified = record["outcome"] == "verified"
     because = "" if verified else record["because"].replace("|", "\\|").replace("\n", " ")
     return (
-        f"`{record['path']}`", f"`{record['entry']}`" if record["entry"] else "-", str(record["kernels"]),
+        f"`{record['path']}`", f"`{record['entry']}`" if record["entry"] else "-", kernels(record),
         record["outcome"].replace("_", " "), because[:260],
     )  # fmt: skip
+
+
+def kernels(record: Record) -> str:
+    """`2 of 5` where workloads launched two of five."""
+    whole = str(record["kernels"])
+    return whole if launched(record) == int(whole) else f"{launched(record)} of {whole}"
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:

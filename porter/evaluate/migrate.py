@@ -10,12 +10,12 @@ from pathlib import Path
 from porter.backend import Port, Target
 from porter.contract.contract import Contract
 from porter.contract.draft import draft
-from porter.contract.entries import reach
 from porter.contract.toml import loads
 from porter.contract.usage import Usage
 from porter.errors import InputError
 from porter.evaluate.bench import bench
 from porter.evaluate.descent import Descent
+from porter.evaluate.launched import with_kernels
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
 from porter.evaluate.prove import Proof, Prover, with_caveat
@@ -116,15 +116,7 @@ def _contracts(original: Side, options: MigrateOptions, *, whole_program: bool) 
 
 def _entries(proofs: list[Proof], original: Side) -> tuple[EntryOutcome, ...]:
     usage = Usage(original.program, tuple(header for _, header in original.headers))
-    return tuple(replace(p.entry, kernels=_kernels(p.entry.contract, usage)) for p in proofs)
-
-
-def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:
-    """The kernels an entry launches, in the order of the source."""
-    program = usage.program
-    entry = [f for f in (*program.kernels, *program.host_functions) if contract.entry.name in (f.qualified, f.name)]
-    reached = {k for function in entry for k in reach(usage, function)}
-    return tuple(dict.fromkeys(k.name for k in (*program.kernels, *usage.header_kernels) if k in reached))
+    return tuple(with_kernels(proof, usage).entry for proof in proofs)
 
 
 def _worst(entries: tuple[EntryOutcome, ...], program: Program) -> Outcome:

@@ -37,12 +37,13 @@ class MigrateOptions:
 class EntryOutcome:
     """The outcome of one entry of a source: a host launcher, a bare kernel or the whole program.
 
-    `kernels` are the names of the kernels it launches.
+    `kernels` are the names of the kernels it leads to, `launched` those of them that a workload launched.
     """
 
     contract: Contract
     outcome: Outcome
     kernels: tuple[str, ...] = ()
+    launched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -75,9 +75,9 @@ class Prover:
         reference = examine(settled, self.original.program, execute)
         if because := unsound(reference):
             if asked := misled(reference, contract):
-                return Proof(EntryOutcome(settled, NotVerified(asked)), noted)
+                return Proof(_entry(reference, NotVerified(asked)), noted)
             seen = (*noted, *reference.findings)
-            return Proof(EntryOutcome(settled, NotVerified(because)), seen, reference.damned)
+            return Proof(_entry(reference, NotVerified(because)), seen, reference.damned)
         progress(f"running the port of {contract.name}")
         return with_caveat(self._judged(reference, execute, _held(port, built), noted), _left_out(built))
 
@@ -91,7 +91,7 @@ class Prover:
         outcome = _outcome(reference, port)
         if isinstance(outcome, Wrong) and (twin := self._twin(contract)):
             outcome = _outcome(examine(contract, self.original.program, execute, twin), port)
-        return Proof(EntryOutcome(contract, outcome), (*noted, *seen))
+        return Proof(_entry(reference, outcome), (*noted, *seen))
 
     def _twin(self, contract: Contract) -> Execute | None:
         """The original in double precision; None where it cannot be compiled so."""
@@ -107,6 +107,10 @@ def with_caveat(proof: Proof, caveat: str) -> Proof:
         return proof
     whole = "; ".join(filter(None, (outcome.caveat, caveat)))
     return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=whole)))
+
+
+def _entry(reference: Reference, outcome: Outcome) -> EntryOutcome:
+    return EntryOutcome(reference.contract, outcome, launched=reference.launched)
 
 
 def _left_out(built: Executable) -> str:

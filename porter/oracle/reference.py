@@ -52,6 +52,8 @@ class Reference:
 
     `damned` says that what was observed makes the original wrong, rather than merely not brought to run here.
     `complete` is False when the budget ended before every workload was examined; `seconds` of processor time were used.
+    `launched` are the plain names of what the workloads launched, each once: that of a kernel, or of the variable
+    through which one was launched.
     """
 
     contract: Contract
@@ -62,6 +64,7 @@ class Reference:
     because: str
     seconds: float
     damned: bool = False
+    launched: tuple[str, ...] = ()
 
 
 def workloads_of(contract: Contract) -> tuple[Workload, ...]:
@@ -89,6 +92,7 @@ def examine(
         because=examiner.because() if workloads else "the contract has no workload",
         seconds=examiner.seconds,
         damned=any(o.damning for o in examiner.observed),
+        launched=tuple(dict.fromkeys(examiner.launched)),
     )
 
 
@@ -101,6 +105,7 @@ class _Examiner:
         self.execute = execute
         self.twin = twin
         self.observed: list[Observed] = []
+        self.launched: list[str] = []
         self.seconds = 0.0
 
     def because(self) -> str:
@@ -124,6 +129,7 @@ class _Examiner:
         """The outputs for `workload`; None when the original does not finish."""
         first = self._timed(self.execute(job(self.contract, workload, POISONS[0])))
         self._collect(first, workload)
+        self.launched += [launch.plain_name for launch in first.launches]
         if not first.finished:
             return None
         want = outputs(self.contract, first)

@@ -43,6 +43,7 @@ def _entry(entry: EntryOutcome) -> Json:
         "name": entry.contract.entry.name,
         "kind": entry.contract.entry.kind.value,
         "kernels": list(entry.kernels),
+        "launched": list(entry.launched),
         "outcome": entry.outcome.label,
         "because": reason(entry.outcome),
         "compiled_for": list(entry.outcome.compiled_for) if isinstance(entry.outcome, Verified) else [],

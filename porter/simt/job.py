@@ -162,13 +162,22 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
-    """One launch as it happened."""
+    """One launch as it happened; `kernel` is its callee as written: `ns::softmax<float, 4>`, or a variable."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
     line: int
+
+    @property
+    def plain_name(self) -> str:
+        """The callee without its namespaces and template arguments: `softmax`."""
+        name, depth = "", 0
+        for character in self.kernel.strip("&* "):
+            depth += (character == "<") - (character == ">")
+            name += character if depth == 0 and character != ">" else ""
+        return name.split("::")[-1].strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from porter.contract.garbage import POISONS
 from porter.oracle.outputs import Outputs, widest
 from porter.oracle.reference import examine
 from porter.oracle.text_output import compare_text
-from porter.simt.job import Fault, FaultKind, Job, Run, Schedule, TensorValue
+from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
 
@@ -76,6 +76,17 @@ def test_results_that_depend_on_the_order_of_threads_are_not_believed():
     assert not reference.deterministic
     assert "order of threads" in reference.because
     assert "PORT4020" in codes(reference)
+
+
+def test_what_was_launched_is_remembered_once_each():
+    def execute(job: Job) -> Run:
+        launches = (
+            LaunchRecord("k<float>", (1, 1, 1), (1, 1, 1), 0, 3),
+            LaunchRecord("k<half>", (1, 1, 1), (1, 1, 1), 0, 4),
+        )
+        return replace(ran(job, doubled(job)), launches=launches)
+
+    assert examine(CONTRACT, PROGRAM, execute).launched == ("k",)
 
 
 def test_rounding_in_another_order_is_noted_and_believed():

@@ -1,0 +1,36 @@
+"""Which of an entry's kernels were compared: those that its workloads launched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.contract.contract import Contract
+from porter.contract.entries import reach
+from porter.contract.usage import Usage
+from porter.evaluate.prove import Proof, with_caveat
+
+_NOT_LAUNCHED = "no workload launches {}"
+
+
+def with_kernels(proof: Proof, usage: Usage) -> Proof:
+    """The proof with the kernels its entry leads to, and those that were launched; a verdict names the others."""
+    kernels = _kernels(proof.entry.contract, usage)
+    launched = _launched(kernels, frozenset(proof.entry.launched), usage)
+    missing = ", ".join(k for k in kernels if k not in launched)
+    named = replace(proof, entry=replace(proof.entry, kernels=kernels, launched=launched))
+    return with_caveat(named, _NOT_LAUNCHED.format(missing) if missing else "")
+
+
+def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:
+    """The kernels an entry leads to, in the order of the source."""
+    program = usage.program
+    entry = [f for f in (*program.kernels, *program.host_functions) if contract.entry.name in (f.qualified, f.name)]
+    reached = {k for function in entry for k in reach(usage, function)}
+    return tuple(dict.fromkeys(k.name for k in (*program.kernels, *usage.header_kernels) if k in reached))
+
+
+def _launched(kernels: tuple[str, ...], seen: frozenset[str], usage: Usage) -> tuple[str, ...]:
+    """Those of `kernels` that what was `seen` means: through a variable, all that no launch of the file names."""
+    by_name = {launch.kernel.split("::")[-1] for launch in usage.program.launches}
+    through_variable = bool(seen - {k.name for k in (*usage.program.kernels, *usage.header_kernels)})
+    return tuple(k for k in kernels if k in seen or (through_variable and k not in by_name))
