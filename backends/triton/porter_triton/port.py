@@ -12,7 +12,7 @@ from porter.contract.entries import reach
 from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.usage import Usage
 from porter.findings import Finding
-from porter.source.program import Program
+from porter.source.program import Function, Program
 from porter.source.text import Source, Span
 from porter.syntax.read import read_unit
 from porter_triton.bare import bare_launcher, block_of
@@ -21,11 +21,16 @@ from porter_triton.device.source import helper_source
 from porter_triton.host import Hosts
 from porter_triton.kernels import Kernels, template_argument
 from porter_triton.lower import LaunchInfo
+from porter_triton.lower.launch import RemarkKind
 from porter_triton.module import Parts, assembled, module_name
 from porter_triton.naming import function_of
 from porter_triton.refusal import Refusal
 
 _KERNEL_REFUSED, _HOST_REFUSED = "PORT1800", "PORT1801"
+_REMARKS = {
+    RemarkKind.ASSERTS: ("PORT1802", "an assertion is checked with TRITON_DEBUG=1 only"),
+    RemarkKind.PRINTS: ("PORT1803", "what it prints is left out"),
+}
 
 
 def port(program: Program, headers: tuple[Source, ...], besides: tuple[Entry, ...] = ()) -> Port:
@@ -33,6 +38,7 @@ def port(program: Program, headers: tuple[Source, ...], besides: tuple[Entry, ..
     porter = _Porter(program, headers)
     drafted = draft(program, whole_program=False, headers=headers)
     porter.add_all((*(contract.entry for contract in drafted), *besides))
+    porter.remark()
     text = assembled(program.source, porter.parts())
     return Port((PortedFile(module_name(program.source), text, program.source),), tuple(porter.findings))
 
@@ -89,6 +95,19 @@ class _Porter:
         helpers = helper_source(name for kernel in kernels for name in kernel.helpers)
         return Parts(helpers, tuple(kernel.text for kernel in kernels), (*self._hosts.texts(), *self._bare))
 
+    def remark(self) -> None:
+        """Findings about assertions and about what the module no longer prints."""
+        for kernel in self._kernels.texts():
+            for kind, (code, message) in _REMARKS.items():
+                self._note(code, message, kernel.source, [r.line for r in kernel.remarks if r.kind is kind])
+        for name, lines in self._hosts.prints.items():
+            self._note(*_REMARKS[RemarkKind.PRINTS], name, lines)
+
+    def _note(self, code: str, message: str, function: str, lines: list[int]) -> None:
+        if lines := sorted(set(lines)):
+            where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+            self.findings.setdefault(finding(code, self._place(function, lines[0])[0], f"{message} ({where})"))
+
     def _bare_launcher(self, entry: Entry) -> str:
         template = tuple(map(template_argument, entry.template))
         info = LaunchInfo(block=block_of(entry.launch), template=template)
@@ -97,19 +116,22 @@ class _Porter:
         return bare_launcher(function_of(entry), lowered, info, tuple(parameter.name for parameter in tree.parameters))
 
     def _refuse(self, entry: Entry, refusal: Refusal) -> None:
-        """A finding at the line of the refusal; at the head of the entry where that lies in no function of the file."""
-        functions = (*self._program.kernels, *self._program.device_functions, *self._program.host_functions)
-        source = self._program.source
-        blamed = next(f for f in functions if entry.name in (f.qualified, f.name))
-        place, message = blamed.header, refusal.reason
-        if line := _line_span(source, refusal.line):
-            holder = next((f for f in functions if f.span.start <= line.start < f.span.end), None)
-            if holder is not None:
-                place, blamed = line, holder
-            else:
-                message = f"{message} (line {refusal.line})"
+        """A finding at the line of the refusal."""
+        place, blamed = self._place(entry.name, refusal.line)
+        elsewhere = place == blamed.header and _line_span(self._program.source, refusal.line) is not None
+        message = f"{refusal.reason} (line {refusal.line})" if elsewhere else refusal.reason
         code = _HOST_REFUSED if blamed.space == "host" else _KERNEL_REFUSED
         self.findings.setdefault(finding(code, place, message))
+
+    def _place(self, name: str, line: int) -> tuple[Span, Function]:
+        """The code on `line` and its function; where that is none of the file, the head of function `name`."""
+        functions = (*self._program.kernels, *self._program.device_functions, *self._program.host_functions)
+        if span := _line_span(self._program.source, line):
+            holder = next((f for f in functions if f.span.start <= span.start < f.span.end), None)
+            if holder is not None:
+                return span, holder
+        blamed = next(f for f in functions if name in (f.qualified, f.name))
+        return blamed.header, blamed
 
 
 def _line_span(source: Source, line: int) -> Span | None:

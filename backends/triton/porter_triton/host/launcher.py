@@ -26,6 +26,7 @@ class Hosts:
         self._taken = frozenset(f.head.name for f in unit.functions)
         self._names: dict[tuple[str, int, Template], str | Refusal] = {}
         self._texts: dict[str, str] = {}  # by text, the name
+        self.prints: dict[str, list[int]] = {}  # by C++ name, the lines of what is no longer printed
 
     def texts(self) -> tuple[str, ...]:
         """All that were translated; a function stands before those that call it."""
@@ -79,6 +80,7 @@ class Hosts:
         statements.block(cx, function.body)
         body = pruned(_without_last_return(cx.body))
         lines = laid_out(body or [Line("pass")], "    ")
+        self.prints[function.head.qualified] = cx.prints
         return parameters, [*self._origin(function), *lines]
 
     def _origin(self, function: FunctionTree) -> list[str]:

@@ -65,6 +65,7 @@ class Context:
     constants: dict[str, str] = field(default_factory=dict)  # tensors for `__constant__` variables, by these
     inlined: int = 0  # lambdas around, whose `return` is not the function's
     depth: int = 0  # of Python's suites
+    prints: list[int] = field(default_factory=list)  # lines that print, which is left out
 
     def find(self, name: str) -> Binding | None:
         """What `name` means here; None for a name that no statement of the function declared."""

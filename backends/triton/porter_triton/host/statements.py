@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from porter.syntax.nodes import (
     Alias,
     Asm,
@@ -34,7 +36,7 @@ from porter.syntax.nodes import (
 )
 from porter_triton.host import assignments, expressions, loops, switches
 from porter_triton.host.arithmetic import condition
-from porter_triton.host.assigned import returns_early
+from porter_triton.host.assigned import returns_early, walk
 from porter_triton.host.checks import check, message
 from porter_triton.host.codes import Kind
 from porter_triton.host.dispatch import dispatch, is_dispatch
@@ -126,6 +128,7 @@ def evaluate(cx: Context, node: Expression) -> None:
         case Binary(operator="<<"):
             if not _is_stream(node):
                 raise Refusal(node.line, "this has no effect")
+            _say(cx, _streamed(node), node.line)
         case Call():
             call(cx, node)
         case Cast(type=TypeName(name="void")) | Name() | Literal():
@@ -139,6 +142,22 @@ def _is_stream(node: Expression) -> bool:
     while isinstance(node, Binary):
         node = node.left
     return isinstance(node, Name) and node.name.split("::")[-1] in ("cout", "cerr", "clog")
+
+
+def _streamed(node: Expression) -> Iterator[Expression]:
+    while isinstance(node, Binary):
+        yield node.right
+        node = node.left
+
+
+def _say(cx: Context, parts: Iterable[Expression], line: int) -> None:
+    """What is printed is left out, but not what a function of the source does to find it."""
+    cx.prints.append(line)
+    for part in parts:
+        if any(isinstance(n, Call) and isinstance(n.callee, Name) and cx.unit.named(n.callee.name) for n in walk(part)):
+            code = expressions.expression(cx, part)
+            if code.kind is not Kind.ERROR:
+                cx.emit(code.text)
 
 
 def call(cx: Context, node: Call) -> None:
@@ -163,7 +182,9 @@ def call(cx: Context, node: Call) -> None:
         for argument in node.arguments:
             if isinstance(argument, Call):
                 call(cx, argument)
-    elif name not in _PRINTS and not memory_call(cx, node):
+    elif name in _PRINTS:
+        _say(cx, node.arguments, node.line)
+    elif not memory_call(cx, node):
         _effect(cx, node)
 
 

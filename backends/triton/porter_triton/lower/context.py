@@ -12,7 +12,7 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.emit import Line, Suite, names_in
-from porter_triton.lower.launch import LaunchInfo, LoweredParameter
+from porter_triton.lower.launch import LaunchInfo, LoweredParameter, Remark
 from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.places import Key, Place, Variable
 from porter_triton.lower.scopes import Binding, Scope
@@ -81,6 +81,7 @@ class Context:
     path: Key = ()
     parameters: list[LoweredParameter] = field(default_factory=list)
     helpers: set[str] = field(default_factory=set)
+    remarks: dict[Remark, None] = field(default_factory=dict)
     python_depth: int = 0
     threads: int | None = None
     padded: int | None = None

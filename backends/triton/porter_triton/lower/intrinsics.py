@@ -16,6 +16,7 @@ from porter_triton.lower import (
     lvalues,
     memory,
     operators,
+    remarks,
     resolve,
     table,
     views,
@@ -28,18 +29,7 @@ from porter_triton.lower.values import Address, Bits, Collective, Fields, Group,
 from porter_triton.refusal import Refusal
 
 _BARRIERS = frozenset({"__syncthreads", "__barrier_sync", "__threadfence", "__threadfence_system"})
-_NOTHING = frozenset(
-    {
-        "__syncwarp",
-        "__threadfence_block",
-        "__prof_trigger",
-        "__nanosleep",
-        "__builtin_assume",
-        "assert",
-        "printf",
-        "__trap",
-    }
-)
+_NOTHING = frozenset({"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume"})
 _CACHED_LOADS = frozenset({"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"})
 _CACHED_STORES = frozenset({"__stcs", "__stcg", "__stwb", "__stwt"})
 _SAME = frozenset({"move", "forward", "__builtin_expect", "ref", "cref"})
@@ -72,7 +62,7 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
         return calls.construct(cx, record, tuple(expressions.value(cx, a) for a in node.arguments), node.line)
     if plain in _SAME and node.arguments:
         return expressions.value(cx, node.arguments[0])
-    made = _of_memory(cx, plain, node)
+    made = remarks.call(cx, plain, node) or _of_memory(cx, plain, node)
     if made is not None:
         return made
     grouped = groups.call(cx, callee, node)

@@ -132,7 +132,8 @@ def _written(cx: Context) -> LoweredKernel:
     parameters = _ordered([p for p in cx.parameters if p.kind is not ParameterKind.SHARED or p.name in used])
     name = cx.kernel.head.name
     text = f"@triton.jit\n{signature(name, parameters)}\n{body}\n"
-    return LoweredKernel(name, text, tuple(parameters), tuple(sorted(h for h in cx.helpers if h in used)))
+    helpers_used = tuple(sorted(h for h in cx.helpers if h in used))
+    return LoweredKernel(name, text, tuple(parameters), helpers_used, cx.kernel.head.qualified, tuple(cx.remarks))
 
 
 def signature(name: str, parameters: list[LoweredParameter]) -> str:

@@ -61,11 +61,31 @@ class LoweredParameter:
     elements: int = 0
 
 
+class RemarkKind(StrEnum):
+    """What a kernel does that its port does in part only."""
+
+    ASSERTS = "asserts"  # checked in the interpreter and with TRITON_DEBUG=1
+    PRINTS = "prints"  # left out
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something the user should know of `line`."""
+
+    kind: RemarkKind
+    line: int
+
+
 @dataclass(frozen=True, slots=True)
 class LoweredKernel:
-    """A Triton function. `helpers` are the functions of `porter_triton.device` that its text calls."""
+    """A Triton function. `helpers` are the functions of `porter_triton.device` that its text calls.
+
+    `source` is the CUDA kernel's qualified name.
+    """
 
     name: str
     text: str
     parameters: tuple[LoweredParameter, ...]
     helpers: tuple[str, ...]
+    source: str = ""
+    remarks: tuple[Remark, ...] = ()

@@ -1,0 +1,71 @@
+"""Assertions, traps and printing: what stays, what goes, and what the user is told."""
+
+from pathlib import Path
+from textwrap import dedent
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.port import port
+
+
+def ported(text):
+    """The module, and its findings as code and message."""
+    made = port(parse(Source(Path("op.cu"), dedent(text))), ())
+    return made.files[0].text, [(f.code, f.message) for f in made.findings]
+
+
+KERNEL = """\
+__global__ void k(float* y, const int* t, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  %s
+  y[i] = t[i];
+}
+void f(float* y, const int* t, int n) {
+  %s
+  k<<<(n + 127) / 128, 128>>>(y, t, n);
+}
+"""
+
+
+def test_an_assertion_holds_for_the_threads_that_reach_it():
+    text, findings = ported(KERNEL % ('assert(t[i] >= 0 && "no class");', ""))
+    assert 'tl.device_assert(tl.load(t + i, mask=mask) >= 0, "op.cu:4", mask=mask)' in text
+    assert findings == [("PORT1802", "an assertion is checked with TRITON_DEBUG=1 only (line 4)")]
+
+
+def test_a_trap_is_an_assertion_that_fails():
+    text, _ = ported(KERNEL % ("if (t[i] < 0) __trap();", ""))
+    assert 'tl.device_assert(False, "op.cu:4", mask=mask & (tl.load(t + i, mask=mask) < 0))' in text
+
+
+def test_an_assertion_of_all_threads_has_no_mask():
+    text, _ = ported("__global__ void k(float* y, int n) { assert(n > 0); y[threadIdx.x] = n; }")
+    assert 'tl.device_assert(n > 0, "op.cu:1")\n' in text
+
+
+def test_an_assertion_known_to_hold_is_none():
+    text, findings = ported(KERNEL % ("assert(sizeof(float) == 4);", ""))
+    assert "device_assert" not in text
+    assert not findings
+
+
+def test_printing_of_a_kernel_goes_and_what_it_does_by_the_way_stays():
+    text, findings = ported(KERNEL % ('printf("%d %d", i, n); printf("%f", y[i] = 2.0f);', ""))
+    assert "tl.store(y + i, 2.0, mask=mask)" in text
+    assert findings == [("PORT1803", "what it prints is left out (line 4)")]
+
+
+def test_printing_of_a_launcher_is_told():
+    text, findings = ported(KERNEL % ("", 'printf("%d", n);\n  std::cout << "n is " << n << std::endl;'))
+    assert "print" not in text
+    assert findings == [("PORT1803", "what it prints is left out (lines 8, 9)")]
+
+
+def test_a_function_called_to_print_its_result_is_called():
+    text, _ = ported("""
+        __global__ void k(float* y) { y[threadIdx.x] = 1.0f; }
+        int go(float* y) { k<<<1, 32>>>(y); return 3; }
+        void f(float* y) { printf("%d", go(y)); }
+    """)
+    assert text.endswith("    go(y)\n")
