@@ -84,3 +84,27 @@ def test_collectives_of_cub_are_given_their_32_lanes(ported):
     text = "__global__ void k() { using R = cub::WarpReduce<Pair<int, float>>; cub::WarpScan<int, 16> s; }"
     assert "cub::WarpReduce<Pair<int, float>, 32>" in ported(text)
     assert "cub::WarpScan<int, 16> s" in ported(text)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "using namespace cub; template <class T> using R = WarpReduce<T>;",
+        "using cub::WarpReduce; template <class T> using R = WarpReduce<T>;",
+        "namespace c = cub; template <class T> using R = c::WarpReduce<T>;",
+    ],
+)
+def test_collectives_of_cub_are_found_however_they_are_named(names, ported):
+    assert "WarpReduce<T, 32>" in ported(f"{names} __global__ void k() {{ R<int>::TempStorage t; }}")
+
+
+def test_a_class_of_the_users_is_not_taken_for_cubs(ported):
+    text = (
+        "template <class T> struct WarpReduce {}; __global__ void k() { WarpReduce<int> r; mine::WarpReduce<int> s; }"
+    )
+    assert ported(text) == text
+
+
+def test_the_lane_of_cub_is_found_without_its_namespace(ported):
+    text = "using namespace cub; __global__ void k(int* x) { x[0] = LaneId() + cub::LaneId(); }"
+    assert "x[0] = warp32::lane() + warp32::lane();" in ported(text)

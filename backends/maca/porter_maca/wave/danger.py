@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from porter.source.edit import Edit
-from porter_maca.wave.nesting import Wrap
+from porter.source.nesting import Wrap
 
 
 class Danger(StrEnum):

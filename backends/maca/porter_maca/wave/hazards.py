@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from porter.source.program import Program
-from porter_maca.wave.conditions import conditions_at, inside_parentheses
+from porter.warp.conditions import conditions_at, inside_parentheses
+from porter.warp.flow import Flow
+from porter.warp.tree import FunctionTree, written
+from porter.warp.values import INDEX, Fact, callee, warp_arithmetic
 from porter_maca.wave.danger import Change, Danger
-from porter_maca.wave.flow import Flow
-from porter_maca.wave.tree import FunctionTree, written
-from porter_maca.wave.values import INDEX, Fact, callee, warp_arithmetic
 
 _WAVE = 64
 _BARRIERS = frozenset({"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"})

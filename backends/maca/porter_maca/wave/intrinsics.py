@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind
+from porter.source.nesting import Wrap, insert
 from porter_maca.wave.calls import Brackets, Stream, call_after
 from porter_maca.wave.danger import Change, Danger
-from porter_maca.wave.nesting import Wrap, insert
 from porter_maca.wave.primitives import LEGACY_VOTES, Primitive
 
 _NOT_A_TYPE = frozenset({"return", "else", "do", "case", "throw", "co_return"})

@@ -12,45 +12,42 @@ Arithmetic on 32 (`tid / 32`, `& 31`, `shared[32]`) stays as it is; `hazards` fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 
 from porter.backend import Target
 from porter.findings import Finding
 from porter.source.edit import Edit
+from porter.source.nesting import nested
 from porter.source.program import Program
 from porter.source.text import Source
+from porter.warp.flow import flow_of, together
+from porter.warp.lockstep import LockstepAccess, lockstep_accesses
 from porter_maca.wave.calls import Stream, streams
 from porter_maca.wave.danger import Change, Danger
-from porter_maca.wave.flow import flow_of
 from porter_maca.wave.hazards import block_changes, hazard_changes
 from porter_maca.wave.intrinsics import intrinsic_changes
-from porter_maca.wave.library import library_changes
-from porter_maca.wave.lockstep import lockstep_changes
-from porter_maca.wave.nesting import nested
+from porter_maca.wave.library import cub_names, library_changes
 from porter_maca.wave.primitives import ATEN_PRIMITIVES, PRIMITIVES, Primitive
 from porter_maca.wave.registers import register_changes
 from porter_maca.wave.report import findings
 from porter_maca.wave.warp_size import WarpSizes, declared_warp_size, warp_size_changes
 
 CUDA_WARP_SIZE = 32
+_SYNC = "warp32::sync"
 _ARITHMETIC = frozenset({Danger.WARP_SIZE_LITERAL, Danger.WARP_PARTIALS})
 _NO_MEETING = _ARITHMETIC | {Danger.HALF_WAVE_BLOCK, Danger.HOST_WARP_SIZE, Danger.DIVIDED_BARRIER, Danger.SPIN_WAIT}
 
 
 @dataclass(frozen=True, slots=True)
 class WaveResult:
-    """Edits of the source, what they answer to, and the text they need once in each file; empty when they need none.
-
-    `explicit` are edits that leave the source CUDA: the barriers its lanes rely on without writing them.
-    """
+    """Edits of the source, what they answer to, and the text they need once in each file; empty when they need none."""
 
     edits: tuple[Edit, ...] = ()
     findings: tuple[Finding, ...] = ()
     helpers: str = ""
-    explicit: tuple[Edit, ...] = ()
 
 
 def rewrite(program: Program, source: Source, target: Target, around: Sequence[Program] = ()) -> WaveResult:
@@ -65,16 +62,9 @@ def rewrite(program: Program, source: Source, target: Target, around: Sequence[P
     changes = _dangerous(tuple(_changes(parts, program, ())))
     if around and any(c.danger is Danger.UNCLEAR_LOCKSTEP for c in changes):
         changes = _dangerous(tuple(_changes(parts, program, around)))
-    edits = _edits(changes)
+    edits = (*nested(w for c in changes for w in c.wraps), *(e for c in changes for e in c.edits))
     helpers = helper_text() if any("warp32::" in edit.replacement for edit in edits) else ""
-    lockstep = _edits(c for c in changes if c.danger is Danger.LOCKSTEP)
-    explicit = tuple(replace(e, replacement=e.replacement.replace("warp32::sync(", "__syncwarp(")) for e in lockstep)
-    return WaveResult(edits, findings(changes, program, source), helpers, explicit)
-
-
-def _edits(changes: Iterable[Change]) -> tuple[Edit, ...]:
-    every = tuple(changes)
-    return (*nested(w for c in every for w in c.wraps), *(e for c in every for e in c.edits))
+    return WaveResult(edits, findings(changes, program, source), helpers)
 
 
 def helper_text() -> str:
@@ -91,24 +81,23 @@ def _changes(parts: tuple[Stream, ...], program: Program, around: Sequence[Progr
     source = program.source
     known = _known_primitives(program)
     flow = flow_of(program, around)
-    whole = _together(program, around)
+    whole = together(program, around)
     sizes = WarpSizes(_own_warp_sizes(parts, program), any(f.is_device for f in flow.functions))
+    cub = cub_names(parts[0])
     for stream in parts:
         yield from intrinsic_changes(stream, source.text, known)
         yield from warp_size_changes(stream, source.text, sizes)
         yield from register_changes(stream, source.text)
-        yield from library_changes(stream)
+        yield from library_changes(stream, cub)
     for function in flow.functions:
-        yield from lockstep_changes(function, flow, whole)
+        yield from map(_lockstep_change, lockstep_accesses(function, flow, whole, _SYNC))
     yield from hazard_changes(flow, program)
     yield from block_changes(flow, program)
 
 
-def _together(program: Program, around: Sequence[Program]) -> Program:
-    """`program` with the functions of the files `around`, too."""
-    files = (program, *around)
-    kernels, device = (k for p in files for k in p.kernels), (f for p in files for f in p.device_functions)
-    return replace(program, kernels=tuple(kernels), device_functions=tuple(device))
+def _lockstep_change(access: LockstepAccess) -> Change:
+    danger = Danger.UNCLEAR_LOCKSTEP if access.reason else Danger.LOCKSTEP
+    return Change(danger, access.start, access.end, access.array, access.wraps, access.edits, access.reason)
 
 
 def _dangerous(changes: tuple[Change, ...]) -> tuple[Change, ...]:

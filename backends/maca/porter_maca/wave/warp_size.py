@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind
+from porter.source.nesting import Wrap
 from porter_maca.wave.calls import Stream, call_after
 from porter_maca.wave.danger import Change, Danger
-from porter_maca.wave.nesting import Wrap
 
 _SIZE = "warp32::size"
 _HOST_ONLY_SIZE = "32"  # the namespace needs a compiler that knows `__device__`
