@@ -86,6 +86,8 @@ def test_wide_accesses_take_neighbours_in_order(results, threads):
     twos = pairs[:, ::-1].copy()
     twos[2] = -1
     assert np.array_equal(results[f"wide_{threads}"], np.concatenate([expected.ravel(), twos.ravel()]))
+    eights = np.arange(8 * threads, dtype=np.float16).reshape(threads, 8)
+    assert np.array_equal(results[f"eights_{threads}"], eights[:, ::-1].ravel())
 
 
 def _compiled(kernel, signature, constants, target, attrs=None):
@@ -100,10 +102,11 @@ def test_warp_helpers_compile(target):
     _compiled(warp_kernels.votes, of, {"threads": 64}, target)
 
 
-def test_four_neighbours_are_one_access_on_sm_90():
+@pytest.mark.parametrize(("kernel", "element"), [(warp_kernels.wide, "*fp32"), (warp_kernels.reversed_eights, "*fp16")])
+def test_sixteen_bytes_of_neighbours_are_one_access_on_sm_90(kernel, element):
     aligned = {(0,): [["tt.divisibility", 16]], (1,): [["tt.divisibility", 16]]}
-    of = {"values": "*fp32", "out": "*fp32", "threads": "constexpr"}
-    ptx = _compiled(warp_kernels.wide, of, {"threads": 128}, _TARGETS[0], aligned).asm["ptx"]
+    of = {"values": element, "out": element, "threads": "constexpr"}
+    ptx = _compiled(kernel, of, {"threads": 128}, _TARGETS[0], aligned).asm["ptx"]
     assert re.findall(r"ld\.global\.v4", ptx)
     assert re.findall(r"st\.global\.v4", ptx)
     assert "bar.sync" not in ptx

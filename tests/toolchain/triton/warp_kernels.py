@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 from porter_triton.device.atomic import earlier_sum
-from porter_triton.device.vector import load2, load4, store2, store4
+from porter_triton.device.vector import load2, load4, load8, store2, store4, store8
 from porter_triton.device.warp import (
     ballot,
     match_any,
@@ -72,6 +72,13 @@ def wide(values, out, threads: tl.constexpr):
     store2(out + 4 * threads + 2 * i, y, x, i != 2)
 
 
+@triton.jit
+def reversed_eights(values, out, threads: tl.constexpr):
+    i = tl.arange(0, threads)
+    v = load8(values + 8 * i)
+    store8(out + 8 * i, v[7], v[6], v[5], v[4], v[3], v[2], v[1], v[0])
+
+
 SIZES = (16, 32, 64, 128)
 WIDTHS = (2, 8, 16, 32)
 
@@ -99,6 +106,9 @@ def main():
         out = torch.full((6 * threads,), -1.0)
         wide[(1,)](torch.arange(4.0 * threads), out, threads)
         results[f"wide_{threads}"] = out.numpy()
+        out = torch.zeros(8 * threads, dtype=torch.float16)
+        reversed_eights[(1,)](torch.arange(8 * threads, dtype=torch.float16), out, threads)
+        results[f"eights_{threads}"] = out.numpy()
     np.savez(sys.argv[1], **results)
 
 

@@ -83,16 +83,16 @@ def branch(
 def _either(cx: Context, condition: Scalar, yes: Action, no: Action) -> None:
     """Python's `if`: what one side has assigned or stored, the other has not."""
     first, second = Suite(), Suite()
-    mark, stored = len(cx.settled), set(cx.stored)
+    mark, pending = len(cx.settled), cx.pending
     with cx.into(first):
         yes()
-    first_stored, cx.stored = cx.stored, stored
+    after_first, cx.pending = cx.pending, pending
     settled = cx.settled[mark:]
     for variable in settled:
         variable.fresh = True
     with cx.into(second):
         no()
-    cx.stored |= first_stored
+    cx.pending |= after_first
     for variable in settled:
         variable.fresh = False
     cx.suite.nodes.append(Branch(condition.text, negation(condition).text, first, second))

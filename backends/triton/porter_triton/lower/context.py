@@ -14,6 +14,7 @@ from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.emit import Line, Suite, names_in
 from porter_triton.lower.launch import LaunchInfo, LoweredParameter, Remark
 from porter_triton.lower.naming import Names, is_temporary
+from porter_triton.lower.pending import Pending
 from porter_triton.lower.places import Key, Place, Variable
 from porter_triton.lower.scopes import Binding, Scope
 from porter_triton.lower.values import ATOM, Scalar, both
@@ -34,13 +35,13 @@ class Decisions:
     fences: set[int] = field(default_factory=set)  # lines of fences between blocks
     made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
     rewritten: dict[object, object] = field(default_factory=dict)  # nodes made of the source's, the same in every pass
-    rounds: dict[Key, frozenset[str]] = field(default_factory=dict)  # buffers written in a loop
+    rounds: dict[Key, Pending] = field(default_factory=dict)  # accesses in a loop
 
     @property
     def size(self) -> int:
         """How much is known."""
         sets = (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.scratch, self.fences)
-        return sum(len(s) for s in sets) + sum(len(bases) for bases in self.rounds.values())
+        return sum(len(s) for s in sets) + sum(len(pending) for pending in self.rounds.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Context:
     discarded: object = None  # the call whose value nobody uses
     changing: dict[int, frozenset[str]] = field(default_factory=dict)
     prologue: Suite = field(default_factory=Suite)
-    stored: set[str] = field(default_factory=set)
+    pending: Pending = field(default_factory=Pending)
     loops: list[tuple[str, Key]] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
 
@@ -206,9 +207,9 @@ class Context:
 
     # Memory
 
-    def touch(self, bases: frozenset[str]) -> None:
+    def touch(self, bases: frozenset[str], width: int = 1) -> None:
         """Note that memory is written: a load by another thread must wait for a barrier."""
-        self.stored |= bases
+        self.pending = self.pending.written(bases, width)
         self.decisions.stored |= bases
         self.loads.clear()
 
@@ -221,16 +222,21 @@ class Context:
 
     @contextmanager
     def round(self, key: Key) -> Iterator[None]:
-        """The body of a loop: what it writes it may read the next time round."""
-        before = set(self.stored)
-        self.stored |= self.decisions.rounds.get(key, frozenset())
+        """A loop, whose body may read or overwrite the next time round what it writes."""
+        before, known = self.pending, self.decisions.rounds.get(key, Pending())
+        if before.bars(known):
+            self.wait()
+        self.pending |= known
         try:
             yield
         finally:
-            if self.stored:
-                known = self.decisions.rounds.get(key, frozenset())
-                self.decisions.rounds[key] = known | self.stored
-            self.stored |= before
+            self.decisions.rounds[key] = known | self.pending
+            self.pending |= before
+
+    def wait(self) -> None:
+        """A barrier: all threads have done what they do to memory."""
+        self.emit(Line("tl.debug_barrier()", effect=True))
+        self.pending = Pending()
 
     # Output
 

@@ -19,6 +19,7 @@ class Line:
     """`target = text`, or `text` alone. `effect`: it must run even if nobody reads the target.
 
     `temporary` targets were made up here and may be folded into their only reader; `loads`: the text reads memory.
+    `count` values come as a tuple, where they are several.
     """
 
     text: str
@@ -27,6 +28,7 @@ class Line:
     temporary: bool = False
     loads: bool = False
     level: int = 0
+    count: int = 1
 
     @property
     def reads(self) -> frozenset[str]:

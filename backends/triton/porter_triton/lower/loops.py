@@ -71,7 +71,7 @@ def _general(cx: Context, node: For | While) -> None:
     going = Variable(name, BOOL, key, cx.depth - 1, divergent, fresh=False)
     _start(cx, going, begin, simple)
     inner = Suite()
-    with cx.into(inner), cx.round(cx.key(node, "round")):
+    with cx.round(cx.key(node, "round")), cx.into(inner):
         if divergent:
             with cx.only(access.read(going), cx.depth):
                 body(cx, node)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
-from porter_triton.lower import access, local_arrays, views
+from porter_triton.lower import access, neighbours, views
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.arithmetic import advance
 from porter_triton.lower.context import Context
@@ -56,28 +55,15 @@ def view(pointer: Scalar, element: Type, line: int) -> Scalar:
 def load(cx: Context, place: Memory, line: int) -> Value:
     """What `place.pointer` points to; lanes that do not run load nothing, and their value is undefined."""
     if isinstance(place.type, Arithmetic):
-        return _load(cx, place.pointer)
-    if isinstance(place.type, Record):
-        held = unit(place.pointer, line)
-        found = components(place.type)
-        if found is not None and found[0] != held:
-            count = (size(place.type) or 0) // (held.bits // 8)
-            parts = (_load(cx, _part(place.pointer, held, k, line)) for k in range(count))
-            return Bits(place.type, held, tuple(parts))
-        values, offset = [], 0
-        for name, type_ in place.type.fields:
-            field = replace(place.pointer, type=Pointer(type_))
-            values.append((name, load(cx, Memory(advance(field, number(offset), 1, "+", line), type_), line)))
-            offset += _units(place.pointer, type_, line)
-        return Fields(place.type, tuple(values))
-    if isinstance(place.type, Array):
-        parts_: list[Value] = []
-        for k in range(math.prod(place.type.extents)):
-            step_ = number(k * _units(place.pointer, place.type.element, line))
-            pointer = advance(replace(place.pointer, type=Pointer(place.type.element)), step_, 1, "+", line)
-            parts_.append(load(cx, Memory(pointer, place.type.element), line))
-        return local_arrays.elements(parts_, place.type.element)
-    raise Refusal(line, "a pointer is loaded from memory")
+        return load_one(cx, place.pointer)
+    if isinstance(place.type, Pointer):
+        raise Refusal(line, "a pointer is loaded from memory")
+    if isinstance(place.type, Array) or components(place.type) is None:
+        _units(place.pointer, place.type, line)
+    held = unit(place.pointer, line)
+    count = (size(place.type) or 0) // (held.bits // 8)
+    parts = neighbours.load(cx, [part(place.pointer, held, k, line) for k in range(count)])
+    return views.gathered(place.type, held, tuple(parts))
 
 
 def _is_view(place: Memory, line: int) -> bool:
@@ -85,7 +71,7 @@ def _is_view(place: Memory, line: int) -> bool:
     return found is not None and found[0] != unit(place.pointer, line)
 
 
-def _part(pointer: Scalar, held: Arithmetic, index: int, line: int) -> Scalar:
+def part(pointer: Scalar, held: Arithmetic, index: int, line: int) -> Scalar:
     """A pointer to the unit `index` of what `pointer` points to."""
     return advance(replace(pointer, type=Pointer(held), held=None), number(index), 1, "+", line)
 
@@ -109,15 +95,13 @@ def _units(pointer: Scalar, type_: Type, line: int) -> int:
     return parts[1]
 
 
-def _load(cx: Context, pointer: Scalar) -> Scalar:
-    if pointer.bases & cx.stored:
-        cx.emit(Line("tl.debug_barrier()", effect=True))
-        cx.stored.clear()
+def load_one(cx: Context, pointer: Scalar, width: int = 1) -> Scalar:
+    """The number that `pointer` points to, one of `width` neighbours."""
+    before_load(cx, pointer, width)
     known = cx.loaded(pointer.text)
     assert isinstance(pointer.type, Pointer)
     if known is not None and known.type == pointer.type.element:
         return known
-    cx.decisions.loaded |= pointer.bases
     target, mask = _aligned(cx, pointer)
     varying = pointer.varying or (mask is not None and mask.varying)
     text = f"tl.load({target}{_mask(mask)})"
@@ -139,6 +123,21 @@ def with_other(cx: Context, loaded: Scalar, other: Scalar, mask: Scalar) -> Scal
     return loaded
 
 
+def before_load(cx: Context, pointer: Scalar, width: int) -> None:
+    """Note a load of `width` elements a lane, behind a barrier where it needs one."""
+    if cx.pending.bars_load(pointer.bases):
+        cx.wait()
+    cx.pending = cx.pending.read(pointer.bases, width)
+    cx.decisions.loaded |= pointer.bases
+
+
+def before_store(cx: Context, pointer: Scalar, width: int) -> None:
+    """Note a store of `width` elements a lane, behind a barrier where it needs one."""
+    if cx.pending.bars_store(pointer.bases, width):
+        cx.wait()
+    cx.touch(pointer.bases, width)
+
+
 def _aligned(cx: Context, pointer: Scalar) -> tuple[str, Scalar | None]:
     """The pointer's text, a tensor where the mask is one."""
     mask = cx.mask
@@ -154,34 +153,25 @@ def _mask(mask: Scalar | None) -> str:
 def store(cx: Context, place: Memory, value: Value, line: int) -> None:
     """Write `value` to memory in the lanes that run."""
     if isinstance(place.type, Arithmetic):
-        _store(cx, place.pointer, place.type, access.scalar(value, line), line)
+        store_one(cx, place.pointer, storable(access.scalar(value, line), place.type, line))
     elif isinstance(place.type, Record) and (isinstance(value, Bits) or _is_view(place, line)):
         held = unit(place.pointer, line)
-        for k, part in enumerate(views.as_units(value, held, place.type, line)):
-            _store(cx, _part(place.pointer, held, k, line), held, part, line)
-    elif isinstance(place.type, Record) and isinstance(value, Fields):
-        offset = 0
-        for name, type_ in place.type.fields:
-            target = advance(replace(place.pointer, type=Pointer(type_)), number(offset), 1, "+", line)
-            store(cx, Memory(target, type_), value.field(name), line)
-            offset += _units(place.pointer, type_, line)
-    elif isinstance(place.type, Array) and isinstance(value, Fields):
-        for k, (_, element) in enumerate(value.values):
-            step_ = number(k * _units(place.pointer, place.type.element, line))
-            pointer = advance(replace(place.pointer, type=Pointer(place.type.element)), step_, 1, "+", line)
-            store(cx, Memory(pointer, place.type.element), element, line)
+        _store_parts(cx, place.pointer, held, views.as_units(value, held, place.type, line), line)
+    elif isinstance(place.type, Record | Array) and isinstance(value, Fields):
+        _units(place.pointer, place.type, line)
+        _store_parts(cx, place.pointer, unit(place.pointer, line), views.leaf_values(value, line), line)
     else:
         raise Refusal(line, "what is stored to memory does not have its type")
 
 
-def _store(cx: Context, pointer: Scalar, type_: Arithmetic, value: Scalar, line: int) -> None:
-    if type_ is BOOL or value.constant is not None or (value.carried != value.type and value.held is not None):
-        value = convert(value, type_, line)
-    if isinstance(value.type, Pointer):
-        raise Refusal(line, "a pointer is stored to memory")
-    if value.type.is_float and value.single is not None and type_.bits <= 32:
-        value = value.single
-    cx.touch(pointer.bases)
+def _store_parts(cx: Context, pointer: Scalar, held: Arithmetic, parts: list[Scalar], line: int) -> None:
+    pointers = [part(pointer, held, k, line) for k in range(len(parts))]
+    neighbours.store(cx, pointers, held, [storable(value, held, line) for value in parts])
+
+
+def store_one(cx: Context, pointer: Scalar, value: Scalar, width: int = 1) -> None:
+    """Write one number, `storable` where the pointer points; one of `width` neighbours."""
+    before_store(cx, pointer, width)
     mask = cx.mask
     uniform = not pointer.varying and not value.varying
     if uniform and mask is not None and mask.exact and one_lane(cx, mask.pins):
@@ -191,6 +181,17 @@ def _store(cx: Context, pointer: Scalar, type_: Arithmetic, value: Scalar, line:
     else:
         target = pointer.text
     cx.emit(Line(f"tl.store({target}, {value.text}{_mask(mask)})", effect=True))
+
+
+def storable(value: Scalar, type_: Arithmetic, line: int) -> Scalar:
+    """`value` as a store to memory of `type_` takes it, which converts by itself where that comes to the same."""
+    if type_ is BOOL or value.constant is not None or (value.carried != value.type and value.held is not None):
+        value = convert(value, type_, line)
+    if isinstance(value.type, Pointer):
+        raise Refusal(line, "a pointer is stored to memory")
+    if value.type.is_float and value.single is not None and type_.bits <= 32:
+        value = value.single
+    return value
 
 
 def one_lane(cx: Context, pins: tuple[tuple[Digit, int], ...]) -> bool:
@@ -209,5 +210,5 @@ def barrier(cx: Context) -> None:
     """`__syncthreads()`: registers need none; global memory that is both read and written does."""
     cx.loads.clear()
     if cx.decisions.stored & cx.decisions.loaded:
-        cx.emit(Line("tl.debug_barrier()", effect=True))
-    cx.stored.clear()
+        cx.wait()
+    cx.pending = replace(cx.pending, stored=frozenset())

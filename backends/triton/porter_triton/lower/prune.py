@@ -15,6 +15,7 @@ def prune(suite: Suite) -> None:
     _prune(suite, frozenset())
     while _fold(suite):
         pass
+    _unpack(suite, _reader_counts(suite))
     _settle_comments(suite)
 
 
@@ -162,6 +163,36 @@ def _substitute(reader: Line | Branch, line: Line) -> bool:
         opposite_inner = inner
         reader.opposite = name.sub(lambda _: opposite_inner, reader.opposite)
     return True
+
+
+def _unpack(suite: Suite, counts: dict[str, int]) -> None:
+    """`values = f(); x = values[0]; y = values[1]` as `x, y = f()`, where nobody else reads the values."""
+    nodes: list[Node] = []
+    for node in suite.nodes:
+        if isinstance(node, Branch):
+            _unpack(node.yes, counts)
+            _unpack(node.no, counts)
+        elif isinstance(node, Loop):
+            _unpack(node.body, counts)
+        nodes.append(node)
+        _unpack_last(nodes, counts)
+    suite.nodes = nodes
+
+
+def _unpack_last(nodes: list[Node], counts: dict[str, int]) -> None:
+    """`_unpack` where the last statement reads the last of the values."""
+    count = next((len(nodes) - 1 - i for i in range(len(nodes) - 2, -1, -1) if _is_tuple(nodes[i])), 0)
+    made, parts = nodes[-count - 1], nodes[len(nodes) - count :]
+    if not isinstance(made, Line) or made.count != count or counts.get(made.target) != count:
+        return
+    names = [p.target for k, p in enumerate(parts) if isinstance(p, Line) and p.text == f"{made.target}[{k}]"]
+    if len(names) == count and all(names):
+        made.target, made.count = ", ".join(names), 1
+        del nodes[-count:]
+
+
+def _is_tuple(node: Node) -> bool:
+    return isinstance(node, Line) and node.count > 1
 
 
 def _settle_comments(suite: Suite) -> None:

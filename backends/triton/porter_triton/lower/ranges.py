@@ -103,7 +103,7 @@ def _range(
     counter = Scalar(name, carried, interval=interval, loose=True)
     body = Suite()
     loops.enter(cx)
-    with cx.into(body), cx.round(cx.key(node, "round")):
+    with cx.round(cx.key(node, "round")), cx.into(body):
         if offset is None:
             _plain_body(cx, node, counted, counter, few=few)
         else:

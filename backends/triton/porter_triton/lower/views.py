@@ -174,6 +174,15 @@ def flattened(value: Value, line: int) -> list[Scalar]:
     raise Refusal(line, "an address is stored as bits")
 
 
+def leaf_values(value: Value, line: int) -> list[Scalar]:
+    """The numbers a value is made of, bits put together."""
+    if isinstance(value, Bits):
+        value = interpreted(value, line)
+    if isinstance(value, Fields):
+        return [leaf for _, part in value.values for leaf in leaf_values(part, line)]
+    return flattened(value, line)
+
+
 def interpreted(value: Bits, line: int) -> Value:
     """Bits as a value that can be computed with."""
     found = components(value.type)

@@ -14,3 +14,11 @@ __global__ void doubled(const half2* x, half2* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = __hadd2(x[i], x[i]);
 }
+
+__global__ void carried(float* x, int n) {
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    if (i < n) {
+        float4 v = reinterpret_cast<float4*>(x + i)[0];
+        x[i] = v.x + v.y;
+    }
+}
