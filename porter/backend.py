@@ -54,15 +54,10 @@ class PortedFile:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of one program. `findings` say what was dangerous and what was done; an ERROR means it is not whole.
-
-    `explicit` are the files of the original with the barriers that they rely on and leave out (lanes trusted to run in
-    lockstep, which no device since Volta grants): without them it races and is no reference.
-    """
+    """A port of one program. `findings` say what was dangerous and what was done; an ERROR means it is not whole."""
 
     files: tuple[PortedFile, ...]
     findings: tuple[Finding, ...]
-    explicit: tuple[Source, ...] = ()
 
 
 class Backend(Protocol):

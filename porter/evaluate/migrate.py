@@ -27,6 +27,7 @@ from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
+from porter.warp.explicit import with_warp_barriers
 
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
@@ -74,9 +75,10 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     backend = find_backend(target.backend)
     with bench(options.cache, options.time_limit_s) as place, backend.ready(port, original, target, place) as ported:
         contracts = _contracts(original, options, whole_program=ported.runs_programs)
-        prover = Prover(original.replaced(port.explicit), ported, options.sizes, place)
+        explicit = with_warp_barriers(program, [header for _, header in original.headers])
+        prover = Prover(original.replaced(explicit), ported, options.sizes, place)
         proofs = Descent(prover, port, options, progress).proofs(contracts)
-        proofs = [with_caveat(proof, _LOCKSTEP) for proof in proofs] if port.explicit else proofs
+        proofs = [with_caveat(proof, _LOCKSTEP) for proof in proofs] if explicit else proofs
     if not ported.runs_programs and _is_program(program):
         proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
     entries = _entries(proofs, original)

@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath
 
 from porter.backend import Port, PortedFile, Target
 from porter.findings import Finding
-from porter.source.edit import apply_edits
 from porter.source.parse import parse
 from porter.source.program import HostForm, Program
 from porter.source.text import Source
@@ -50,11 +49,10 @@ class _Port:
 
 @dataclass(frozen=True, slots=True)
 class _Ported:
-    """One file of a port; `explicit` is its original with the warp barriers its lockstep exchanges lack."""
+    """One file of a port."""
 
     file: PortedFile
     findings: Sequence[Finding]
-    explicit: Source | None = None
 
 
 def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
@@ -76,8 +74,7 @@ def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
         for one, name in zip(programs, (main_name, *shared.names.values()), strict=True)
     ]
     about = [ported[0].findings, *(tuple(replace(f, source=p.file.source) for f in p.findings) for p in ported[1:])]
-    explicit = tuple(p.explicit for p in ported if p.explicit is not None)
-    return Port(tuple(p.file for p in ported), tuple(f for findings in about for f in findings), explicit)
+    return Port(tuple(p.file for p in ported), tuple(f for findings in about for f in findings))
 
 
 def port_name(program: Program) -> str:
@@ -119,8 +116,7 @@ def _ported(program: Program, name: str, shared: _Port, programs: Sequence[Progr
         *about_limits,
         *about_behaviour,
     )
-    explicit = replace(source, text=apply_edits(source.text, wave.explicit)) if wave.explicit else None
-    return _Ported(PortedFile(name, text, source), sorted(findings, key=_place), explicit)
+    return _Ported(PortedFile(name, text, source), sorted(findings, key=_place))
 
 
 def _place(finding: Finding) -> tuple[int, str]:

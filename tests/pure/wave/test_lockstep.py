@@ -1,4 +1,10 @@
+from pathlib import Path
+
 import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.warp.explicit import with_warp_barriers
 
 TAIL = """
 __device__ void tail(volatile float* s, int t) {{
@@ -96,3 +102,15 @@ def test_a_tree_whose_readers_stay_ahead_of_its_writers_is_left_alone(step, port
 def test_an_index_made_of_the_warp_size_is_an_error_not_a_clash(codes):
     text = "__global__ void k() { volatile __shared__ int v[64]; int t = threadIdx.x; v[t % warpSize] += v[t + 1]; }"
     assert "PORT1021" in codes(text)
+
+
+def test_the_original_gets_the_barriers_in_its_own_language():
+    body = tail("s[t] += s[t + 8];\n    s[t] += s[t + 4];", "if (t < 8) tail(s, t);")
+    (mended,) = with_warp_barriers(parse(Source(Path("tail.cu"), body)), ())
+    assert mended.text.count("__syncwarp(0xff);") == 5
+    assert "warp32" not in mended.text
+
+
+def test_an_original_with_barriers_of_its_own_stays_as_it_is():
+    body = tail("float x = s[t + 16]; __syncwarp(); s[t] += x; __syncwarp();")
+    assert with_warp_barriers(parse(Source(Path("tail.cu"), body)), ()) == ()
