@@ -61,6 +61,7 @@ class _Compiler:
     def ask(self, signature: str, target: Target) -> str:
         """What is wrong, as `LINE: message`; nothing when it compiles."""
         if self._child is None:
+            self._cache.mkdir(parents=True, exist_ok=True)
             environment = {"TRITON_CACHE_DIR": str(self._cache)}
             self._child = Child("porter_triton.compiler", str(self._path), self._work, _LIMITS, environment)
             if death := self._child.begin():

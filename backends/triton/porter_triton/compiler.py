@@ -17,6 +17,7 @@ from triton.compiler import ASTSource
 from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction, get_jit_fn_file_line
 
+from porter_triton.confine import confine
 from porter_triton.frames import read_frame, write_frame
 from porter_triton.load import load
 from porter_triton.signatures import decoded
@@ -26,6 +27,8 @@ def main() -> None:
     """Serves until standard input ends."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    # Compiling runs the module, which the user may have edited, and programs such as ptxas.
+    confine(Path.cwd(), Path(os.environ["TRITON_CACHE_DIR"]), programs=True)
     compiler = _Compiler(load(Path(sys.argv[1])))
     write_frame(replies, b"")
     while (frame := read_frame(sys.stdin.buffer)) is not None:

@@ -1,4 +1,4 @@
-"""Walls around generated code: one folder it may write in, no network, no other process.
+"""Walls around generated code: folders it may write in, no network, no other process but programs it starts.
 
 Landlock refuses the writes, a filter of system calls the rest; the process keeps both until it ends. Where the kernel
 lacks one of them the other still stands: `porter doctor` says which are there.
@@ -10,6 +10,7 @@ import ctypes
 import os
 import platform
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2  # of prctl
@@ -17,12 +18,24 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every 
 _WRITE_FILE, _REMOVE_AND_MAKE, _REFER, _TRUNCATE = 1 << 1, 0x1FF << 4, 1 << 13, 1 << 14
 _PATH_BENEATH = 1
 
-# Numbers of calls: (architecture of the filter, clone, clone3, those refused).
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """Numbers of system calls: what is refused to all, and what besides to those that may start no program."""
+
+    architecture: int  # of the filter
+    clone: int
+    clone3: int
+    refused: tuple[int, ...]
+    starting: tuple[int, ...]
+
+
 _CALLS = {
-    # socket, connect, socketpair, fork, vfork, execve, kill, ptrace, prlimit64, execveat
-    "x86_64": (0xC000003E, 56, 435, (41, 42, 53, 57, 58, 59, 62, 101, 302, 322)),
-    # socket, socketpair, connect, execve, kill, ptrace, prlimit64, execveat
-    "aarch64": (0xC00000B7, 220, 435, (198, 199, 203, 221, 129, 117, 261, 281)),
+    # socket, connect, socketpair, kill, ptrace, prlimit64; fork, vfork, execve, execveat
+    "x86_64": _Calls(0xC000003E, 56, 435, (41, 42, 53, 62, 101, 302), (57, 58, 59, 322)),
+    # socket, connect, socketpair, kill, ptrace, prlimit64; execve, execveat
+    "aarch64": _Calls(0xC00000B7, 220, 435, (198, 203, 199, 129, 117, 261), (221, 281)),
 }
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # instructions of the filter
 _CALL, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets into what it sees of a call
@@ -31,16 +44,19 @@ _NOT_PERMITTED, _NO_SUCH_CALL = 1, 38
 _THREAD = 0x10000  # the flag of clone
 
 
-def confine(folder: Path) -> None:
-    """From here on this process writes below `folder` only, and reaches neither the network nor other processes."""
+def confine(*folders: Path, programs: bool = False) -> None:
+    """From here on this process writes below `folders` only, and reaches neither the network nor other processes.
+
+    With `programs` it may start some, which these walls hold, too.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    _restrict_writes(libc, folder)
+    _restrict_writes(libc, folders)
     if platform.machine() in _CALLS:
-        _install(libc, _filter(*_CALLS[platform.machine()]))
+        _install(libc, _filter(_CALLS[platform.machine()], programs))
 
 
-def _restrict_writes(libc: ctypes.CDLL, folder: Path) -> None:
+def _restrict_writes(libc: ctypes.CDLL, folders: tuple[Path, ...]) -> None:
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return
@@ -49,7 +65,8 @@ def _restrict_writes(libc: ctypes.CDLL, folder: Path) -> None:
     ruleset = libc.syscall(_CREATE_RULESET, wanted, len(wanted), 0)
     if ruleset < 0:
         return
-    for path, allowed in ((folder, access), (Path(os.devnull), access & (_WRITE_FILE | _TRUNCATE))):
+    devnull = (Path(os.devnull), access & (_WRITE_FILE | _TRUNCATE))
+    for path, allowed in (*((folder, access) for folder in folders), devnull):
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("<Qi", allowed, parent), 0)
         os.close(parent)
@@ -57,19 +74,20 @@ def _restrict_writes(libc: ctypes.CDLL, folder: Path) -> None:
     os.close(ruleset)
 
 
-def _filter(architecture: int, clone: int, clone3: int, refused: tuple[int, ...]) -> bytes:
+def _filter(calls: _Calls, programs: bool) -> bytes:
     """The program that answers each system call: jumps count the instructions that are skipped."""
     program = [
-        *(_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, architecture, 1, 0), _step(_RETURN, _KILL)),
-        *(_step(_LOAD, _CALL), _step(_EQUAL, clone3, 0, 1), _step(_RETURN, _ERROR | _NO_SUCH_CALL)),
+        *(_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, calls.architecture, 1, 0), _step(_RETURN, _KILL)),
+        *(_step(_LOAD, _CALL), _step(_EQUAL, calls.clone3, 0, 1), _step(_RETURN, _ERROR | _NO_SUCH_CALL)),
     ]
-    for call in refused:
+    for call in calls.refused + (() if programs else calls.starting):
         program += [_step(_EQUAL, call, 0, 1), _step(_RETURN, _ERROR | _NOT_PERMITTED)]
-    program += [
-        *(_step(_EQUAL, clone, 0, 3), _step(_LOAD, _FIRST_ARGUMENT), _step(_ANY_BIT, _THREAD, 1, 0)),
-        *(_step(_RETURN, _ERROR | _NOT_PERMITTED), _step(_RETURN, _ALLOW)),
-    ]
-    return b"".join(program)
+    if not programs:
+        program += [
+            *(_step(_EQUAL, calls.clone, 0, 3), _step(_LOAD, _FIRST_ARGUMENT), _step(_ANY_BIT, _THREAD, 1, 0)),
+            _step(_RETURN, _ERROR | _NOT_PERMITTED),
+        ]
+    return b"".join((*program, _step(_RETURN, _ALLOW)))
 
 
 def _step(operation: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
