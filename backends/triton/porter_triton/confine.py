@@ -19,7 +19,6 @@ _WRITE_FILE, _REMOVE_AND_MAKE, _REFER, _TRUNCATE = 1 << 1, 0x1FF << 4, 1 << 13, 
 _PATH_BENEATH = 1
 
 
-
 @dataclass(frozen=True, slots=True)
 class _Calls:
     """Numbers of system calls: what is refused to all, and what besides to those that may start no program."""

@@ -20,6 +20,7 @@ def check(cx: Context, node: Call, name: str) -> None:
         condition = binary("==", condition, expressions.expression(cx, rest.pop(0)))
     if condition.constant:
         return
+    cx.dtypes.hold(condition.text)
     if name == "assert":
         cx.emit(f"assert {condition.text}")
         return

@@ -88,7 +88,7 @@ def _branches(
     refusals: list[Refusal] = []
     for type_, name, body in cases:
         try:
-            lines = _instance(cx, type_, name, body, translate)
+            lines = _instance(cx, type_, (name, subject), body, translate)
         except Refusal as refusal:
             refusals.append(refusal)
             continue
@@ -110,10 +110,14 @@ def _chain(cx: Context, subject: str, groups: list[tuple[list[str], list[Line | 
     cx.body.append(Suite("else:", [Line(_unsupported(subject))]))
 
 
-def _instance(cx: Context, type_: TypeName, name: str, body: Lambda, translate: Translate) -> list[Line | Suite]:
-    """The statements of the body for one type."""
+def _instance(
+    cx: Context, type_: TypeName, named: tuple[str, str], body: Lambda, translate: Translate
+) -> list[Line | Suite]:
+    """The statements of the body for one type; `named` is what the body calls it, and the dtype it is made of."""
+    name, subject = named
     with cx.aside() as lines:
         cx.bind(name, type_)
+        cx.dtypes.subjects[name] = subject
         translate(cx, body.body)
     return lines
 

@@ -156,7 +156,10 @@ def _choice(cx: Context, node: Choice) -> Code:
     asked = condition(expression(cx, node.condition))
     if asked.constant is not None:
         return expression(cx, node.yes if asked.constant else node.no)
-    yes, no = expression(cx, node.yes), expression(cx, node.no)
+    with cx.where(asked):
+        yes = expression(cx, node.yes)
+    with cx.where(negation(asked)):
+        no = expression(cx, node.no)
     if no.kind is Kind.NOTHING and asked.text == f"{yes.text} is not None":
         return yes
     if Kind.OPTIONS in (yes.kind, no.kind):

@@ -78,6 +78,7 @@ class Hosts:
             cx.bind(parameter.name, _bound(cx, argument))
         parameters = [_parameter(cx, p, i) for i, p in enumerate(function.parameters)]
         statements.block(cx, function.body)
+        cx.check_dtypes()
         body = pruned(_without_last_return(cx.body))
         lines = laid_out(body or [Line("pass")], "    ")
         self.prints[function.head.qualified] = cx.prints

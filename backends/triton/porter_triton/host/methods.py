@@ -81,6 +81,9 @@ def _data(cx: Context, owner: Code, callee: Member, line: int) -> Code:
     if not isinstance(inner, TypeName):
         return Code(owner.text, Kind.POINTER, owner.binds, ctype=TypeName("void", pointers=1))
     kind = cx.type(inner)
+    if owner.kind is not Kind.SEQUENCE:
+        subject = cx.dtypes.subjects.get(inner.name)
+        cx.dtypes.ask(owner.text, subject or f"torch.{cx.dtype(inner, line)}", cx.is_steady)
     return Code(owner.text, Kind.POINTER, owner.binds, ctype=TypeName(kind.name, kind.arguments, 1))
 
 

@@ -13,7 +13,8 @@ from typing import Protocol
 from porter.syntax.nodes import Block, Expression, Lambda, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host.assigned import assigned
-from porter_triton.host.codes import Code
+from porter_triton.host.codes import AND, Code
+from porter_triton.host.dtypes import Dtypes
 from porter_triton.host.suites import Line, Suite
 from porter_triton.kernels import Kernels
 from porter_triton.lower.types import BUILT_IN, Arithmetic, Record, Type, components, size
@@ -65,6 +66,7 @@ class Context:
     constants: dict[str, str] = field(default_factory=dict)  # tensors for `__constant__` variables, by these
     inlined: int = 0  # lambdas around, whose `return` is not the function's
     depth: int = 0  # of Python's suites
+    dtypes: Dtypes = field(default_factory=Dtypes)
     prints: list[int] = field(default_factory=list)  # lines that print, which is left out
 
     def find(self, name: str) -> Binding | None:
@@ -100,27 +102,33 @@ class Context:
     @contextmanager
     def suite(self, head: str) -> Iterator[Suite]:
         """Statements go under `head` until the end of the `with`."""
-        outer, under = self.body, Suite(head)
-        self.body = under.body
+        under = Suite(head)
+        self.check_dtypes(under)
+        outer, known = self.body, self.dtypes
+        self.body, self.dtypes = under.body, known.inside()
         self.depth += 1
         try:
             with self.scope():
                 yield under
+            self.check_dtypes()
         finally:
             self.depth -= 1
-            self.body = outer
+            self.body, self.dtypes = outer, known
             self.body.append(under)
 
     @contextmanager
     def aside(self) -> Iterator[list[Line | Suite]]:
         """Statements that nobody gets yet: after the `with`, refused or not, all else is as before."""
         kept = self.body, self.depth, self.inlined, list(self.blocks), dict(self.changes), dict(self.lengths)
-        self.body, self.depth = [], self.depth + 1
+        known = self.dtypes
+        self.body, self.depth, self.dtypes = [], self.depth + 1, known.inside()
         try:
             with self.scope():
                 yield self.body
+                self.check_dtypes()
         finally:
             self.body, self.depth, self.inlined, self.blocks, self.changes, self.lengths = kept
+            self.dtypes = known
 
     def settle(self, name: str, constant: float) -> None:
         """Note the value of a variable from its last assignment on, where that is sure to be reached."""
@@ -133,9 +141,29 @@ class Context:
 
     def emit(self, text: str, defines: str = "") -> None:
         """Add a statement; `defines` is the variable it sets, if that is all it does."""
+        self.check_dtypes()
+        self.dtypes.emitted(text, self.is_steady)
         called = set(re.findall(r"(\w+)\(", text))
         pure = not any(name in self.taken or name.endswith("_") for name in called)
         self.body.append(Line(text, defines if pure else ""))
+
+    def check_dtypes(self, before: Suite | None = None) -> None:
+        """Emit the checks of tensors whose data was asked for; `before` comes next, perhaps as an `elif`."""
+        at = len(self.body)
+        while before is not None and before.follows and at:
+            at -= 1
+            before = found if isinstance(found := self.body[at], Suite) else None
+        self.body[at:at] = self.dtypes.checks(self.python_name)
+
+    @contextmanager
+    def where(self, condition: Code) -> Iterator[None]:
+        """The operand of an expression that is evaluated where `condition` holds."""
+        known = self.dtypes
+        self.dtypes = replace(known, conditions=(*known.conditions, condition.within(AND)))
+        try:
+            yield
+        finally:
+            self.dtypes = known
 
     def changes_of(self, name: str) -> int:
         """How often the block being translated sets the source's variable `name`, declared here, again."""
