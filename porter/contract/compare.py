@@ -6,11 +6,12 @@
 - Any other difference is allowed up to
       atol' + rtol * |want| + own error of the original + 2 ulps of the element type
   `atol'` is `atol` shrunk with the tensor when all of it is below 1: outputs around 1e-6 are not "close to zero".
-  The own error of the original is what an fp64 run of it (the yardstick) shows it to lose, doubled, since a port that
-  adds in another order errs as much in another direction; it is taken over all elements no larger than four times this
-  one, so that neither a lucky element is held to exactness nor a small one excused by a large one, and it never
-  exceeds the root of the element type's epsilon times the largest element: a double-precision run further away than
-  that computed something else (bit tricks on floats do) and says nothing about rounding.
+  The own error of the original is what a run that rounds otherwise (the yardstick) shows it to lose, doubled: a port
+  that adds in another order errs as much in another direction. It is taken over all elements no larger than four times
+  this one, so that neither a lucky element is held to exactness nor a small one excused by a large one, and it never
+  exceeds the root of the type's epsilon times the largest element: a run further away than that computed something
+  else (bit tricks on floats do) and says nothing about rounding.
+- The type is that of the elements, or the coarser one that they were computed in.
 """
 
 from __future__ import annotations
@@ -51,11 +52,17 @@ class Comparison:
 
 
 def compare(
-    got: TensorValue, want: TensorValue, tolerance: Tolerance | None, yardstick: TensorValue | None = None
+    got: TensorValue,
+    want: TensorValue,
+    tolerance: Tolerance | None,
+    yardstick: TensorValue | None = None,
+    *,
+    computed_in: DType | None = None,
 ) -> Comparison:
-    """Whether `got` is as good an answer as `want`; `yardstick` is what the original gives in double precision.
+    """Whether `got` is as good an answer as `want`; `yardstick` is what the original gives where it rounds otherwise.
 
-    `tolerance` None means the default of `want`'s element type.
+    `tolerance` None means the default of `want`'s element type. `computed_in` is the type of the original's arithmetic
+    where that is coarser: then its default tolerance holds, too.
     """
     if got.dtype is not want.dtype or got.shape != want.shape:
         worst = f"got {got.dtype.value}{list(got.shape)}, want {want.dtype.value}{list(want.shape)}"
@@ -64,9 +71,13 @@ def compare(
         return _compare_exactly(got, want)
     got_values, want_values = _floats(got), _floats(want)
     bound = tolerance or DEFAULT_TOLERANCE[want.dtype]
-    allowed = _allowed(want_values, bound, want.dtype)
+    epsilon = want.dtype.epsilon
+    if computed_in is not None:
+        coarse, epsilon = DEFAULT_TOLERANCE[computed_in], max(epsilon, computed_in.epsilon)
+        bound = Tolerance(max(bound.rtol, coarse.rtol), max(bound.atol, coarse.atol))
+    allowed = _allowed(want_values, bound, epsilon)
     if yardstick is not None and yardstick.shape == want.shape and yardstick.dtype.is_float:
-        allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), _most_lost(want_values, want.dtype))
+        allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), _most_lost(want_values, epsilon))
     return _compare_floats(got_values, want_values, allowed, want.shape)
 
 
@@ -87,11 +98,11 @@ def _compare_exactly(got: TensorValue, want: TensorValue) -> Comparison:
     return Comparison(float(errors.max()), float(relative.max()), False, worst)
 
 
-def _allowed(want: NDArray[np.float64], tolerance: Tolerance, dtype: DType) -> NDArray[np.float64]:
+def _allowed(want: NDArray[np.float64], tolerance: Tolerance, epsilon: float) -> NDArray[np.float64]:
     """The absolute error each element may have, before the original's own."""
     magnitude = np.where(np.isfinite(want), np.abs(want), 0.0)
     peak = float(magnitude.max(initial=0.0))
-    return tolerance.atol * min(1.0, peak) + (tolerance.rtol + _ULPS * dtype.epsilon) * magnitude
+    return tolerance.atol * min(1.0, peak) + (tolerance.rtol + _ULPS * epsilon) * magnitude
 
 
 def _own_error(want: NDArray[np.float64], yardstick: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -105,9 +116,9 @@ def _own_error(want: NDArray[np.float64], yardstick: NDArray[np.float64]) -> NDA
     return np.asarray(_OWN_ERROR_FACTOR * np.where(finite, envelope[reach] if error.size else error, 0.0))
 
 
-def _most_lost(want: NDArray[np.float64], dtype: DType) -> float:
+def _most_lost(want: NDArray[np.float64], epsilon: float) -> float:
     """The largest own error that is believed."""
-    return float(dtype.epsilon**0.5 * np.abs(want).max(initial=0.0, where=np.isfinite(want)))
+    return float(epsilon**0.5 * np.abs(want).max(initial=0.0, where=np.isfinite(want)))
 
 
 def _compare_floats(

@@ -50,6 +50,7 @@ class Values(StrEnum):
 
     NORMAL = "normal"  # signed, unit variance, times the workload's scale
     POSITIVE = "positive"  # |normal| + 0.1
+    WHOLE = "whole"  # signed whole numbers without zero, which sums of any precision keep exact
     PROBABILITY = "probability"  # uniform in (0, 1)
     INDEX = "index"  # integers in [0, bound)
     SORTED = "sorted"  # non-decreasing integers from 0 to bound
@@ -98,7 +99,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """`|got - want| <= atol + rtol * |want|`, on top of what an fp64 run shows the original itself to lose."""
+    """`|got - want| <= atol + rtol * |want|`, on top of what the original itself is seen to lose."""
 
     rtol: float
     atol: float

@@ -75,6 +75,9 @@ def _fill(
         case Values.PROBABILITY:
             # Strictly inside (0, 1), in float16, too.
             return (_below(words, count, 1 << 10) + 0.5) / (1 << 10)
+        case Values.WHOLE:
+            normal = _normal(words, count)
+            return _fit(np.copysign(np.ceil(np.abs(normal)), normal), tensor.dtype)
         case Values.POSITIVE:
             return _fit(np.abs(_normal(words, count)) * scale + 0.1, tensor.dtype)
         case Values.NORMAL:

@@ -17,11 +17,11 @@ _HEADER = """\
 #   symbols     the sizes everything below is written in
 #   conditions  what the sizes must satisfy, as in C: "n % 4 == 0"
 #   argument    in call order. A tensor or device pointer has role (in, out, inout), dtype, shape (expressions over the
-#               symbols) and values (normal, positive, probability, index, sorted, boolean, zeros, ones; index and
-#               sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions); a scalar has its
-#               C++ type and a value, a number or an expression
+#               symbols) and values (normal, positive, whole, probability, index, sorted, boolean, zeros, ones; index
+#               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions); a scalar has
+#               its C++ type and a value, a number or an expression
 #   workload    sizes and a seed; `scale` multiplies normal values
-#   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose against fp64
+#   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose
 #   question    what the source does not say; correct what it is about, then delete it
 """
 

@@ -13,6 +13,7 @@ from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, outputs
 from porter.oracle.reference import Expected, Reference
 from porter.oracle.text_output import compare_text
+from porter.oracle.yardstick import narrow_type
 from porter.simt.job import Fault, FaultKind, Job, Run, Schedule
 
 Execute = Callable[[Job], Run]
@@ -137,7 +138,9 @@ def _compare_all(contract: Contract, expected: Expected, got: Outputs) -> list[t
     compared = []
     for index, ((name, value), (_, wanted)) in enumerate(zip(got.tensors, want.tensors, strict=True)):
         yardstick = yardsticks[index][1] if len(yardsticks) == len(want.tensors) else None
-        compared.append((name, compare(value, wanted, contract.tolerance.get(wanted.dtype), yardstick)))
+        tolerance = contract.tolerance.get(wanted.dtype)
+        coarse = narrow_type(contract) if name in expected.by_chance else None
+        compared.append((name, compare(value, wanted, tolerance, yardstick, computed_in=coarse)))
     return compared
 
 

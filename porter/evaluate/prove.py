@@ -17,6 +17,7 @@ from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.side import Side
 from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
+from porter.oracle.yardstick import in_whole_numbers, measured
 from porter.simt.job import BuildFailure, Built, Executable
 
 
@@ -84,17 +85,20 @@ class Prover:
     def _judged(self, reference: Reference, execute: Execute, port: Candidates, noted: tuple[Finding, ...]) -> Proof:
         """The port held to a sound `reference`.
 
-        A double-precision twin of the original is only built where the port differs by more than tolerance: it says how
-        much the original itself rounds. Ports that keep the order of operations never need it.
+        A twin of the original that rounds otherwise is only built where the port differs by more than tolerance: it
+        says how much the original itself loses. Ports that keep the order of operations never need it.
         """
         contract, seen = reference.contract, reference.findings
         outcome = _outcome(reference, port)
         if isinstance(outcome, Wrong) and (twin := self._twin(contract)):
-            outcome = _outcome(examine(contract, self.original.program, execute, twin), port)
+            outcome = _outcome(measured(reference, twin), port)
+            if isinstance(outcome, Verified) and (whole := in_whole_numbers(contract)):
+                exact = measured(examine(whole, self.original.program, execute), twin)
+                outcome = _both(outcome, _outcome(exact, port))
         return Proof(_entry(reference, outcome), (*noted, *seen))
 
     def _twin(self, contract: Contract) -> Execute | None:
-        """The original in double precision; None where it cannot be compiled so."""
+        """The original rounding otherwise; None where it cannot be compiled so."""
         building = self.bench.begin(self.original.request((contract,), CUDA_WARP_SIZE, double_precision=True))
         (built,) = building.result()
         return self.bench.execute(built) if isinstance(built, Executable) else None
@@ -111,6 +115,11 @@ def with_caveat(proof: Proof, caveat: str) -> Proof:
 
 def _entry(reference: Reference, outcome: Outcome) -> EntryOutcome:
     return EntryOutcome(reference.contract, outcome, launched=reference.launched)
+
+
+def _both(first: Verified, second: Outcome) -> Outcome:
+    """The verdict over the workloads of two."""
+    return replace(first, checked=(*first.checked, *second.checked)) if isinstance(second, Verified) else second
 
 
 def _left_out(built: Executable) -> str:

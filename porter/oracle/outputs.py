@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.dtype import DType, decode
@@ -84,20 +85,32 @@ def is_rounding(got: Outputs, want: Outputs, name: str, terms: int = 1) -> bool:
 
 
 def widest(want: Outputs, candidates: Sequence[Outputs | None]) -> Outputs | None:
-    """For each output, the candidate furthest from `want`: the most that the original is seen to lose itself."""
+    """For each element, what the candidate furthest from `want` has: the most that the original is seen to lose there.
+
+    Floats become float64.
+    """
     present = [dict(c.tensors) for c in candidates if c is not None]
     if not present:
         return None
     chosen = tuple(
-        (name, max((p.get(name, value) for p in present), key=lambda t: _distance(t, value)))
+        (name, _furthest(value, [p[name] for p in present if name in p]) if value.dtype.is_float else value)
         for name, value in want.tensors
     )
     return Outputs(chosen, want.text, want.exit_code)
 
 
-def _distance(a: TensorValue, b: TensorValue) -> float:
-    if not (a.dtype.is_float and b.dtype.is_float and a.shape == b.shape):
-        return 0.0
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(decode(a.storage, a.dtype).astype(np.float64) - decode(b.storage, b.dtype))
-    return float(np.max(difference, initial=0.0, where=np.isfinite(difference)))
+def _furthest(want: TensorValue, candidates: Sequence[TensorValue]) -> TensorValue:
+    wanted = _numbers(want)
+    chosen, most = wanted.copy(), np.zeros(wanted.shape)
+    for candidate in candidates:
+        if candidate.dtype.is_float and candidate.shape == want.shape:
+            numbers = _numbers(candidate)
+            with np.errstate(invalid="ignore"):
+                error = np.abs(numbers - wanted)
+            further = np.isfinite(error) & (error > most)
+            chosen[further], most[further] = numbers[further], error[further]
+    return TensorValue(DType.FLOAT64, want.shape, chosen)
+
+
+def _numbers(tensor: TensorValue) -> NDArray[np.float64]:
+    return decode(tensor.storage, tensor.dtype).astype(np.float64)

@@ -2,8 +2,7 @@
 
 For each workload: forward; forward with other bytes in fresh memory (what differs was never written, or computed from
 what was not); reverse and shuffled (what differs depends on the order of threads: a race or a missing barrier). Sums by
-floating-point atomics may differ within tolerance: that is noted and no fault. The double-precision twin, where there
-is one, says how much the original itself rounds.
+floating-point atomics may differ within tolerance: that is noted and no fault.
 """
 
 from __future__ import annotations
@@ -37,13 +36,15 @@ _UNSOUND = frozenset(
 class Expected:
     """What the original gives for one workload.
 
-    `yardstick` shows how much the original itself rounds: for each output the double-precision run or another order of
-    threads, whichever is further away. None where no such run finished.
+    `yardstick` shows how much the original itself rounds: for each element, of the runs that were to round otherwise,
+    in another order of threads or another precision, the one furthest away. None where no such run finished.
+    `by_chance` names the outputs that 16-bit arithmetic decides: they change with the chance by which it is rounded.
     """
 
     workload: Workload
     outputs: Outputs
     yardstick: Outputs | None
+    by_chance: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,13 @@ def workloads_of(contract: Contract) -> tuple[Workload, ...]:
     return (PROGRAM_WORKLOAD,) if contract.entry.kind is EntryKind.PROGRAM else contract.workloads
 
 
-def examine(
-    contract: Contract, program: Program, execute: Execute, twin: Execute | None = None, *, budget_s: float = 60.0
-) -> Reference:
+def examine(contract: Contract, program: Program, execute: Execute, *, budget_s: float = 60.0) -> Reference:
     """Run the original on every workload of `contract` and judge it.
 
-    `execute` runs the watched executable built at 32 lanes, `twin` the same in double precision. No workload is begun
-    after `budget_s` of processor time; the first is always examined whole.
+    `execute` runs the watched executable built at 32 lanes. No workload is begun after `budget_s` of processor time;
+    the first is always examined whole.
     """
-    examiner = _Examiner(contract, program, execute, twin)
+    examiner = _Examiner(contract, program, execute)
     workloads = workloads_of(contract)
     expected = tuple(examiner.expected(workloads, budget_s))
     return Reference(
@@ -99,11 +98,10 @@ def examine(
 class _Examiner:
     """Collects what is observed over all workloads."""
 
-    def __init__(self, contract: Contract, program: Program, execute: Execute, twin: Execute | None) -> None:
+    def __init__(self, contract: Contract, program: Program, execute: Execute) -> None:
         self.contract = contract
         self.program = program
         self.execute = execute
-        self.twin = twin
         self.observed: list[Observed] = []
         self.launched: list[str] = []
         self.seconds = 0.0
@@ -135,7 +133,7 @@ class _Examiner:
         want = outputs(self.contract, first)
         self._poison(workload, want)
         others = [self._schedule(workload, schedule, want) for schedule in _SCHEDULES]
-        return Expected(workload, want, widest(want, [self._yardstick(workload), *others]))
+        return Expected(workload, want, widest(want, others))
 
     def _timed(self, run: Run) -> Run:
         self.seconds += run.seconds
@@ -182,12 +180,6 @@ class _Examiner:
                 text = f"output '{name}' rounds differently in another order of threads: {difference}"
                 self.observed.append(Observed(FaultKind.RACE, text, 0, unsound=False, rounding=True))
         return None if wrong else got
-
-    def _yardstick(self, workload: Workload) -> Outputs | None:
-        if self.twin is None:
-            return None
-        run = self._timed(self.twin(job(self.contract, workload, POISONS[0])))
-        return outputs(self.contract, run) if run.finished else None
 
 
 def differences(

@@ -103,8 +103,7 @@ def _method(migration: Migration) -> Iterator[str]:
         yield (
             "porter executed both on the CPU: the CUDA original at 32 lanes with its own SIMT executor, the port,\n"
             f"{lanes}, on the same seeded inputs, in device memory poisoned before use. An output may\n"
-            "differ from the original's by the tolerance of the contract, on top of what the original itself loses\n"
-            "against double precision.\n"
+            "differ from the original's by the tolerance of the contract, on top of what the original itself loses.\n"
         )
     yield f"Fidelity: {migration.fidelity}. No speed was measured, and none is claimed.\n"
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "porter/block.h"
+#include "porter/chance.h"
 
 namespace porter::simt {
 
@@ -148,6 +149,11 @@ void set_up_warps() {
 }
 
 }  // namespace
+
+std::uint32_t chance() {
+    static std::uint64_t drawn = 0;
+    return static_cast<std::uint32_t>(mix(options.seed ^ mix(++drawn)));
+}
 
 void order_threads(std::uint64_t block_number) {
     const std::uint64_t seed = mix(options.seed ^ mix(block_number));

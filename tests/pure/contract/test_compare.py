@@ -100,6 +100,14 @@ def test_an_error_of_a_large_element_does_not_excuse_a_small_one():
     assert not compare(value([1e6, 1.5]), want, None, yardstick=exact).passed
 
 
+def test_what_was_computed_in_16_bits_is_held_to_16_bits():
+    want, port = value([3.0, -8.0]), value([3.0, -8.02])
+    assert not compare(port, want, None).passed
+    assert compare(port, want, None, computed_in=DType.FLOAT16).passed
+    assert not compare(value([3.0, -8.2]), want, None, computed_in=DType.FLOAT16).passed
+    assert compare(value([3.0, -8.2]), want, None, computed_in=DType.BFLOAT16).passed
+
+
 def test_another_shape_or_type_is_wrong():
     assert not compare(value([1.0, 2.0]), value([[1.0, 2.0]]), None).passed
     assert not compare(value([1.0]), value([1.0], DType.FLOAT16), None).passed

@@ -47,7 +47,7 @@ def test_a_clean_original_is_believed():
         jobs.append(job)
         return ran(job, doubled(job))
 
-    reference = examine(CONTRACT, PROGRAM, execute, execute)
+    reference = examine(CONTRACT, PROGRAM, execute)
     assert reference.because == ""
     assert reference.deterministic
     assert reference.complete
@@ -105,6 +105,14 @@ def test_a_long_sum_may_lose_more_by_its_order(terms, believed):
         contract, PROGRAM, lambda j: ran(j, doubled(j) * (1 + 2e-5 * (j.schedule is Schedule.SHUFFLED)))
     )
     assert reference.deterministic is believed
+
+
+def test_each_element_has_the_candidate_that_is_furthest_away_there():
+    def outputs(*values):
+        return Outputs((("y", TensorValue(DType.FLOAT32, (3,), np.array(values, np.float32))),))
+
+    ((_, widened),) = widest(outputs(1, 2, 3), [outputs(1.5, 2, 3), None, outputs(1.25, 5, np.nan)]).tensors
+    assert widened.storage.tolist() == [1.5, 5, 3]
 
 
 def test_a_run_that_recorded_fewer_buffers_widens_only_those():

@@ -4,9 +4,25 @@
 // CUDA produces.
 #pragma once
 
+#include "porter/chance.h"
 #include "porter/math_fast.h"
 
 namespace porter {
+
+// Whether the significand `kept` grows by one, where the `dropped` bits behind it were `rest`, and `sticky` those behind
+// them. In a yardstick the nearest is not certain, only likelier the nearer it is: such sums stray from the exact one
+// as far as those of another order do, and what is exact stays so.
+template <Rounding mode>
+inline bool grows(std::uint32_t kept, std::uint32_t rest, int dropped, bool sticky, bool negative) {
+    if constexpr (mode == Rounding::UP) return !negative && (rest || sticky);
+    if constexpr (mode == Rounding::DOWN) return negative && (rest || sticky);
+    if constexpr (mode == Rounding::ZERO) return false;
+#if PORTER_DOUBLE_PRECISION
+    return rest != 0 && (simt::chance() >> (32 - dropped)) < rest;
+#endif
+    const std::uint32_t tie = 1u << (dropped - 1);
+    return rest > tie || (rest == tie && (sticky || (kept & 1u)));
+}
 
 inline float half_to_float(std::uint16_t bits) {
     const std::uint32_t sign = std::uint32_t(bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
@@ -28,10 +44,8 @@ inline std::uint16_t float_to_half(float value, bool sticky = false) {
     if (exponent < -25) return sign | ((magnitude || sticky) && away ? 1 : 0);
     const int dropped = exponent < -14 ? -1 - exponent : 13;
     const std::uint32_t significand = exponent < -14 ? (magnitude & 0x7fffffu) | 0x800000u : magnitude - (112u << 23);
-    const std::uint32_t kept = significand >> dropped, rest = significand & ((1u << dropped) - 1), tie = 1u << (dropped - 1);
-    const bool nearest_up = rest > tie || (rest == tie && (sticky || (kept & 1u)));
-    const bool up = mode == Rounding::NEAREST ? nearest_up : away && (rest || sticky);
-    return std::uint16_t(sign | (kept + up));
+    const std::uint32_t kept = significand >> dropped, rest = significand & ((1u << dropped) - 1);
+    return std::uint16_t(sign | (kept + grows<mode>(kept, rest, dropped, sticky, sign)));
 }
 
 inline float bfloat16_to_float(std::uint16_t bits) { return bit_cast<float>(std::uint32_t(bits) << 16); }
@@ -41,9 +55,7 @@ inline std::uint16_t float_to_bfloat16(float value, bool sticky = false) {
     const std::uint32_t bits = bit_cast<std::uint32_t>(value), rest = bits & 0xffffu, kept = bits >> 16;
     if (value != value) return 0x7fff;
     if ((bits & 0x7fffffffu) == 0x7f800000u) return std::uint16_t(kept);
-    const bool nearest_up = rest > 0x8000u || (rest == 0x8000u && (sticky || (kept & 1u)));
-    const bool away = mode == Rounding::UP ? !(bits >> 31) : mode == Rounding::DOWN ? bool(bits >> 31) : false;
-    return std::uint16_t(kept + (mode == Rounding::NEAREST ? nearest_up : away && (rest || sticky)));
+    return std::uint16_t(kept + grows<mode>(kept, rest, 16, sticky, bits >> 31));
 }
 
 // A double on its way to 16 bits: the float towards zero, and whether anything was dropped.

@@ -1,0 +1,75 @@
+"""The yardstick: how far the original strays when it rounds otherwise, and inputs on which it does not."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.dtype import DType, encode
+from porter.contract.materialise import materialise
+from porter.oracle.reference import examine
+from porter.oracle.yardstick import in_whole_numbers, measured
+from porter.simt.job import Job, Run, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
+
+PROGRAM = parse(Source(Path("k.cu"), "__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"))
+NARROW = Contract(
+    "k", "other", Entry(EntryKind.POINTER, "k"),
+    (TensorArg("x", Role.IN, DType.BFLOAT16, ("n",)), TensorArg("y", Role.OUT, DType.FLOAT32, ("n",))),
+    ("n",), (), (Workload("tiny", {"n": 3}, 1), Workload("large values", {"n": 37}, 2, scale=1e3)), {},
+)  # fmt: skip
+WIDE = replace(NARROW, arguments=(replace(NARROW.arguments[0], dtype=DType.FLOAT32), NARROW.arguments[1]))
+
+
+def answering(value):
+    """What gives `value(job)` in every element of `y`."""
+
+    def execute(job: Job) -> Run:
+        x, y = job.arguments
+        assert isinstance(y, TensorValue)
+        out = TensorValue(DType.FLOAT32, y.shape, np.full(y.shape, value(job), np.float32))
+        return Run(True, 0, (x, out), (), (), (), (), (), "", "", 0.0)
+
+    return execute
+
+
+def test_the_furthest_of_several_runs_is_the_yardstick_of_16_bit_arithmetic():
+    reference = examine(NARROW, PROGRAM, answering(lambda _: 1.0))
+    seen = []
+
+    def twin(job: Job) -> float:
+        seen.append(job.seed)
+        return 1.0 + 0.25 * (job.seed == 4)
+
+    tiny, large = measured(reference, answering(twin)).expected
+    assert len(set(seen[: len(seen) // 2])) == len(seen) // 2 > 4
+    assert dict(tiny.yardstick.tensors)["y"].storage.tolist() == [1.25] * 3
+    assert (tiny.by_chance, large.by_chance) == (frozenset({"y"}), frozenset({"y"}))
+
+
+def test_one_run_is_the_yardstick_of_wider_arithmetic():
+    reference = examine(WIDE, PROGRAM, answering(lambda _: 1.0))
+    jobs = []
+    tiny, _ = measured(reference, answering(lambda job: jobs.append(job) or 1.5)).expected
+    assert len(jobs) == len(WIDE.workloads)
+    assert dict(tiny.yardstick.tensors)["y"].storage.tolist() == [1.5] * 3
+    assert tiny.by_chance == frozenset()
+
+
+def test_whole_numbers_are_asked_only_where_something_rounds_to_16_bits():
+    whole = in_whole_numbers(NARROW)
+    assert [workload.name for workload in whole.workloads] == ["tiny, whole numbers"]
+    assert {tensor.values for tensor in whole.tensors} == {Values.WHOLE}
+    assert in_whole_numbers(WIDE) is None
+
+
+def test_whole_numbers_are_small_signed_and_never_zero():
+    whole = replace(in_whole_numbers(NARROW), workloads=(Workload("odd", {"n": 999}, 5),))
+    x, _ = materialise(whole, whole.workloads[0])
+    values = {code: number for number in range(-6, 7) for code in encode(np.array([float(number)]), DType.BFLOAT16)}
+    numbers = [values[code] for code in x.storage]
+    assert 0 not in numbers
+    assert min(numbers) < -1
+    assert max(numbers) > 1
