@@ -386,3 +386,12 @@ __global__ void sent(const int* x, const int* to, int* y) {
     __syncthreads();
     y[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];
 }
+
+__global__ void led(const float* x, float* y) {
+    __shared__ float first[32], last[32];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    if (lane == 0) first[warp] = x[threadIdx.x];
+    if (lane == 31) last[warp] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = x[threadIdx.x] - first[warp] + (threadIdx.x < 32 ? last[0] : 0.0f);
+}

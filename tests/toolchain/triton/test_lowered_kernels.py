@@ -30,6 +30,7 @@ class Case:
     grid: tuple = (1, 1, 1)
     block: tuple = (64, 1, 1)
     shared_bytes: int = 0
+    known: bool = True  # whether the block is, while the kernel is lowered
 
 
 def _floats(*shape):
@@ -147,6 +148,8 @@ CASES = [
     Case("column_sums", (ROWS, _zeros(100), 3, 100), {1: ROWS.sum(0)}, (1, 1, 1), (64, 1, 1), 1024),
     Case("folded", (X, _zeros(16)), {1: X[:128].reshape(8, 16).sum(0)}, (1, 1, 1), (16, 8, 1)),
     Case("collectives", (X, _zeros(64), _zeros(64, np.int32), 50), {1: _collected(X), 2: _before(X)}),
+    Case("led", (X, _zeros(50)), {1: X[:50] - X[np.arange(50) // 32 * 32] + X[31] * (np.arange(50) < 32)},
+         (1, 1, 1), (50, 1, 1), known=False),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 
@@ -158,7 +161,10 @@ def _unit():
 
 def _lowered(unit, case):
     names = ("BLOCK_X", "BLOCK_Y", "BLOCK_Z") if case.block[1] > 1 else ("BLOCK_SIZE", "", "")
-    block = tuple(Dimension(n, name if n > 1 else "") for n, name in zip(case.block, names, strict=True))
+    block = tuple(
+        Dimension(n if n == 1 or case.known else None, name if n > 1 else "")
+        for n, name in zip(case.block, names, strict=True)
+    )
     kernel = next(k for k in unit.kernels if k.head.name == case.name)
     return lower_kernel(unit, kernel, LaunchInfo(block, (), None))
 

@@ -160,30 +160,29 @@ def _solved(
         checks.append(f"({rest} >= 0)")
     for position, (digit, coefficient) in enumerate(sorted(affine.terms, key=lambda t: -t[1])):
         quotient = rest if coefficient == 1 else f"{rest} // {coefficient}"
-        if position or start or array.size is None or -(-array.size // coefficient) > digit.modulus:
-            checks.append(f"({quotient} < {_extent(cx, digit)})")
+        enough = array.size is not None and -(-array.size // coefficient) <= digit.modulus
+        if not _is_open(digit) and (position or start or not enough):
+            checks.append(f"({quotient} < {digit.modulus})")
         writer.append(_product(quotient if coefficient == 1 else f"({quotient})", digit.divisor))
         rest = f"({rest} % {coefficient})" if coefficient > 1 else "0"
     if rest != "0":
         checks.append(f"({rest} == 0)")
     fixed = sum(digit.divisor * value for digit, value in pins)
     writer += _nonzero(fixed) or ([] if writer else ["0"])
+    if any(_is_open(digit) for digit, _ in affine.terms):
+        checks.append(f"({' + '.join(writer)} < {_threads(cx)})")
     valid = " & ".join(checks)
     return Inverse(" + ".join(writer), valid[1:-1] if len(checks) == 1 else valid, masked)
 
 
-def _extent(cx: Context, digit: Digit) -> str:
-    """How many values a digit has."""
-    if digit.modulus < UNBOUNDED:
-        return str(digit.modulus)
-    total = " * ".join(e.text for e in cx.extents if e.text != "1")
-    return (
-        total
-        if digit.divisor == 1
-        else f"({total}) // {digit.divisor}"
-        if " " in total
-        else f"{total} // {digit.divisor}"
-    )
+def _is_open(digit: Digit) -> bool:
+    """Whether only the launch says how many values a digit has."""
+    return digit.divisor * digit.modulus >= UNBOUNDED
+
+
+def _threads(cx: Context) -> str:
+    """How many threads a block has."""
+    return " * ".join(extent.text for extent in cx.extents if extent.text != "1")
 
 
 def _nonzero(value: int) -> list[str]:

@@ -18,3 +18,11 @@ __global__ void scattered(const float* x, const int* to, float* y) {
     __syncthreads();
     y[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];
 }
+
+__global__ void led(const float* x, float* y) {
+    __shared__ float first[32];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    if (lane == 0) first[warp] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = x[threadIdx.x] - first[warp];
+}
