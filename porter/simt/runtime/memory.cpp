@@ -151,6 +151,14 @@ void host_wrote(void* pointer, std::size_t bytes) {
     for (std::size_t i = 0; to != nullptr && i < bytes; ++i) to[i] |= WRITTEN;
 }
 
+void host_used(const void* pointer, std::size_t bytes, bool write) {
+    std::uint8_t* state = states(pointer, bytes);
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) {
+        if (write) state[i] |= USER_WRITTEN;
+        else if ((state[i] & USER_WRITTEN) == 0) state[i] |= USER_READ;
+    }
+}
+
 void device_copy(void* to, const void* from, std::size_t bytes) {
     std::memmove(to, from, bytes);
     std::uint8_t* target = states(to, bytes);

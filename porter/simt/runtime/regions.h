@@ -16,8 +16,8 @@ inline constexpr std::size_t GUARD_BYTES = 256 << 10;
 // Per byte of a region.
 enum ByteState : std::uint8_t {
     WRITTEN = 1,         // somebody gave it a value
-    KERNEL_WRITTEN = 2,
-    KERNEL_READ = 4,     // a kernel read it before any kernel wrote it
+    USER_WRITTEN = 2,    // user code did: a kernel, host code, or a copy that it asked for
+    USER_READ = 4,       // user code read it before any wrote it
 };
 
 // The last write and two reads by different threads of one granule of a region. A stamp of 0 is none.

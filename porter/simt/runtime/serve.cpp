@@ -193,7 +193,7 @@ void record_all_touched() {
     for (const Argument& argument : arguments) {
         if (!argument.is_tensor || !watching) continue;
         const Region* region = find_allocation(reinterpret_cast<std::uintptr_t>(argument.data));
-        record_touched(end_of(*region, KERNEL_READ), end_of(*region, KERNEL_WRITTEN), region->beyond);
+        record_touched(end_of(*region, USER_READ), end_of(*region, USER_WRITTEN), region->beyond);
     }
 }
 

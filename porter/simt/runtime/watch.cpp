@@ -128,7 +128,7 @@ void check_read_state(const Access& access, std::size_t bytes) {
     bool missing = false;
     for (std::size_t i = 0; i < bytes; ++i) {
         missing |= (state[i] & WRITTEN) == 0;
-        if ((state[i] & KERNEL_WRITTEN) == 0) state[i] |= KERNEL_READ;
+        if ((state[i] & USER_WRITTEN) == 0) state[i] |= USER_READ;
     }
     if (missing) report_uninitialised(access);
 }
@@ -174,7 +174,7 @@ void check_access(const Access& access, std::uint64_t own, bool read, bool write
     check_race(access, bytes, own, write);
     if (write) {
         note_store(access);
-        for (std::size_t i = 0; i < bytes; ++i) region.state[access.offset + i] |= WRITTEN | KERNEL_WRITTEN;
+        for (std::size_t i = 0; i < bytes; ++i) region.state[access.offset + i] |= WRITTEN | USER_WRITTEN;
     }
 }
 
@@ -210,7 +210,8 @@ Region* region_of(const volatile void* pointer) {
 }
 
 void access_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
-    if (current == nullptr || unwatched_depth != 0 || bytes == 0) return;
+    if (current == nullptr) return host_used(const_cast<const void*>(pointer), bytes, write);
+    if (unwatched_depth != 0 || bytes == 0) return;
     judge_store();
     Region* region = region_of(pointer);
     if (region == nullptr) return check_host_memory(const_cast<const void*>(pointer), bytes, write, instruction);

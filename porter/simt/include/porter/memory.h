@@ -23,6 +23,10 @@ Extent device_extent(const void* pointer);
 // Tells the watch that the host wrote or cleared device memory (cudaMemcpy to the device, cudaMemset, a torch fill).
 void host_wrote(void* pointer, std::size_t bytes);
 
+// Tells the watch that host code read or overwrote `bytes` of device memory, by itself or by a copy: what it is handed is
+// used by that as by a kernel.
+void host_used(const void* pointer, std::size_t bytes, bool write);
+
 // Copies within or across host and device memory as cudaMemcpy does: what was never written stays so.
 void device_copy(void* to, const void* from, std::size_t bytes);
 void device_fill(void* to, int byte, std::size_t bytes);

@@ -59,12 +59,15 @@ inline cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcp
     if ((to_device && !is_device(to)) || (from_device && !is_device(from))) return returned(cudaErrorInvalidValue);
     if (!within(to, bytes, "cudaMemcpy", where) || !within(from, bytes, "cudaMemcpy", where))
         return returned(cudaErrorInvalidValue);
+    simt::host_used(from, bytes, false);
+    simt::host_used(to, bytes, true);
     simt::device_copy(to, from, bytes);
     return cudaSuccess;
 }
 inline cudaError_t fill(void* to, int byte, std::size_t bytes, Where where) {
     if (bytes == 0) return cudaSuccess;
     if (!is_device(to) || !within(to, bytes, "cudaMemset", where)) return returned(cudaErrorInvalidValue);
+    simt::host_used(to, bytes, true);
     simt::device_fill(to, byte, bytes);
     return cudaSuccess;
 }

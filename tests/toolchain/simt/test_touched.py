@@ -1,0 +1,50 @@
+"""What a run tells about the memory it was handed: how far it was read before it was written, and how far written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from porter.contract.contract import EntryKind
+
+KERNEL = """
+    __global__ void twice(const float* x, float* y, int n) {
+        if (threadIdx.x < n) y[threadIdx.x] = 2 * x[threadIdx.x];
+    }"""
+COPIED = (
+    KERNEL
+    + """
+    void f(const float* from, float* to, int n) {
+        float *x, *y;
+        cudaMalloc(&x, n * sizeof(float));
+        cudaMalloc(&y, n * sizeof(float));
+        cudaMemcpy(x, from, n * sizeof(float), cudaMemcpyHostToDevice);
+        twice<<<1, 32>>>(x, y, n);
+        cudaMemcpy(to, y, n * sizeof(float), cudaMemcpyDeviceToHost);
+    }"""
+)
+CLEARED = """
+    __global__ void count(int* x, int n) { if (threadIdx.x < n) atomicAdd(&x[threadIdx.x], 1); }
+    void f(const int*, int* x, int n) { cudaMemset(x, 0, n * sizeof(int)); count<<<1, 32>>>(x, n); }"""
+LOOPED = "void f(const float* from, float* to, int n) { for (int i = 0; i < n; ++i) to[i] = from[i]; }"
+LIBRARY = """
+    #include <cub/cub.cuh>
+    void f(const float* from, float* to, int n) {
+        size_t bytes = 0;
+        cub::DeviceScan::InclusiveSum(nullptr, bytes, from, to, n);
+        void* storage;
+        cudaMalloc(&storage, bytes);
+        cub::DeviceScan::InclusiveSum(storage, bytes, from, to, n);
+    }"""
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "kind"),
+    [(COPIED, 20, np.float32), (CLEARED, 0, np.int32), (LOOPED, 20, np.float32), (LIBRARY, 20, np.float32)],
+)
+def test_what_host_code_copies_clears_or_reads_is_used(execute, text, read, kind):
+    run = execute(text, [np.zeros(16, kind), np.zeros(16, kind), 5], name="f", kind=EntryKind.POINTER)
+    assert run.faults == ()
+    source, target = run.touched
+    assert (source.read_end, source.written_end) == (read, 0)
+    assert (target.read_end, target.written_end) == (0, 20)
