@@ -1,4 +1,5 @@
 // The runtime API as host programs use it; prints the names that fail.
+#include <cuda/std/limits>
 #include <cuda_runtime.h>
 #include <cublas_v2.h>
 #include <curand.h>
@@ -20,6 +21,7 @@ __global__ void scale(float* x, int n, float by) {
 
 void memory() {
     float *x = nullptr, *host = nullptr, *managed = nullptr;
+    EXPECT("libcu++", cuda::std::numeric_limits<float>::max() == FLT_MAX);
     EXPECT("malloc", cudaMalloc(&x, 1000 * sizeof(float)) == cudaSuccess && x != nullptr);
     EXPECT("malloc host", cudaMallocHost((void**)&host, 4000) == cudaSuccess);
     EXPECT("malloc managed", cudaMallocManaged(&managed, 4000) == cudaSuccess);

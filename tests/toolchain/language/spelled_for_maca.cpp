@@ -1,8 +1,11 @@
 // The same language in MACA's words, at 64 lanes.
 #include <maca_bfloat16.h>
 #include <maca_cooperative_groups.h>
+#include <mc/std/type_traits>
 #include <mc_runtime.h>
 #include <mccub/block/block_reduce.cuh>
+
+static_assert(mc::std::is_same_v<mcStream_t, cudaStream_t>);
 
 __global__ void row_sum(const __maca_bfloat16* x, float* y) {
     using Reduce = cub::BlockReduce<float, 128>;
