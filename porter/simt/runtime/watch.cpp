@@ -195,6 +195,16 @@ void synchronise_by_atomic(Region& region, std::size_t offset) {
     if (self.fenced) self.released = self.clock = ++block.clock;
 }
 
+// Atomics on `__device__` variables order, as those on allocations do. Nothing else is followed of the executable's storage.
+void meet_at_variable(std::uintptr_t address) {
+    const auto start = reinterpret_cast<std::uintptr_t>(__data_start), end = reinterpret_cast<std::uintptr_t>(_end);
+    if (address < start || address >= end) return;
+    static Region variables = {start, end - start, "device variables", true, false, false, nullptr, nullptr, 0, 0};
+    if (variables.cells == nullptr) follow(variables);
+    synchronise_by_atomic(variables, address - start);
+    variables.cells[(address - start) >> variables.cell_shift].write = stamp_of(*current) | ATOMIC;
+}
+
 }  // namespace
 
 Region* region_of(const volatile void* pointer) {
@@ -302,9 +312,12 @@ void enter_shared_once(SharedHeader& header, void* storage, std::size_t bytes, c
 void begin_atomic(const volatile void* pointer, std::size_t bytes, void* instruction, const void* expected) {
     if (watching && current != nullptr && unwatched_depth == 0) {
         judge_store();
+        const auto address = reinterpret_cast<std::uintptr_t>(pointer);
         Region* region = region_of(pointer);
-        if (region != nullptr) {
-            const std::size_t offset = reinterpret_cast<std::uintptr_t>(pointer) - region->base;
+        if (region == nullptr) {
+            meet_at_variable(address);
+        } else {
+            const std::size_t offset = address - region->base;
             const Access atomic = {region, offset, bytes, current, instruction};
             if (region->live && offset < region->bytes) synchronise_by_atomic(*region, offset);
             if (expected != nullptr) end_doubt(atomic, expected);

@@ -238,13 +238,24 @@ NO_RACE = {
         if (threadIdx.x == 0) atomicAdd(x, s);
     }""",
     "last block": """
-    __device__ unsigned ticket;
     __global__ void k(float* x) {
         __shared__ bool last;
         if (threadIdx.x == 0) {
             x[1 + blockIdx.x] = 1.0f;
             __threadfence();
             last = atomicInc((unsigned*)x, gridDim.x - 1) == gridDim.x - 1;
+        }
+        __syncthreads();
+        if (last && threadIdx.x == 0) for (int i = 0; i < gridDim.x; ++i) x[32] += x[1 + i];
+    }""",
+    "last block by a device variable": """
+    __device__ unsigned ticket;
+    __global__ void k(float* x) {
+        __shared__ bool last;
+        if (threadIdx.x == 0) {
+            x[1 + blockIdx.x] = 1.0f;
+            __threadfence();
+            last = atomicInc(&ticket, gridDim.x - 1) == gridDim.x - 1;
         }
         __syncthreads();
         if (last && threadIdx.x == 0) for (int i = 0; i < gridDim.x; ++i) x[32] += x[1 + i];
