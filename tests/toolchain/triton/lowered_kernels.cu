@@ -84,6 +84,42 @@ __global__ void broken_sums(const int* starts, const float* v, float* out, int r
     }
 }
 
+__global__ void spans(const int* starts, const float* v, float* out, int rows) {
+    int r = threadIdx.x;
+    if (r >= rows) return;
+    float sum = 0;
+    for (int j = starts[r]; j < starts[r + 1]; j += r + 1) {
+        if (v[j] < -1) continue;
+        sum += v[j];
+    }
+    for (int j = starts[r + 1] - 1; j >= starts[r]; --j) sum = sum * 0.5f + v[j];
+    out[r] = sum;
+}
+
+__global__ void from_below_zero(const float* x, float* y, unsigned n) {
+    for (unsigned i = threadIdx.x - 5u; i < n; i += blockDim.x) y[i] += x[i];
+}
+
+__global__ void strided(const float* x, float* sums, int* ends, size_t n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, first = i;
+    float sum = 0;
+    while (i < n) {
+        sum += x[i];
+        i += blockDim.x * gridDim.x;
+    }
+    sums[first] = sum;
+    ends[first] = i;
+}
+
+__global__ void wide_index(const float* x, float* y, size_t n) {
+    size_t first = blockIdx.x * blockDim.x + threadIdx.x;
+    for (size_t i = first; i < n; i += (size_t)blockDim.x * gridDim.x) y[i] = x[i] * 2;
+}
+
+__global__ void widened(long long* y, long long offset) {
+    y[threadIdx.x] = threadIdx.x - 7u + offset;
+}
+
 __global__ void collatz(const int* x, int* steps, int n) {
     int i = threadIdx.x;
     int value = x[i], count = 0;

@@ -68,6 +68,17 @@ def _partial(values, limit):
     return np.array(sums, np.float32)
 
 
+def _spans(values):
+    """What `spans` makes of each row."""
+    sums = []
+    for r, (start, end) in enumerate(pairwise(CSR)):
+        total = np.float32(sum(v for v in values[start : end : r + 1] if v >= -1))
+        for v in values[start:end][::-1]:
+            total = total * np.float32(0.5) + v
+        sums.append(total)
+    return np.array(sums, np.float32)
+
+
 def _collatz(values):
     def steps(n):
         count = 0
@@ -111,6 +122,14 @@ CASES = [
     Case("softmax", (ROWS, _zeros(300), 100), {1: (np.exp(ROWS) / np.exp(ROWS).sum(1, keepdims=True)).ravel()},
          (3, 1, 1), (96, 1, 1)),
     Case("broken_sums", (CSR, X, _zeros(5), 5), {2: _partial(X, 1.5)}),
+    Case("spans", (CSR, X, _zeros(5), 5), {2: _spans(X)}),
+    Case("from_below_zero", (X, _zeros(200), 190),
+         {1: np.where((np.arange(200) % 64 < 59) & (np.arange(200) < 190), X, 0)}),
+    Case("strided", (X, _zeros(128), _zeros(128, np.int32), 200),
+         {1: np.r_[X[:72] + X[128:], X[72:128]], 2: np.r_[np.arange(256, 328), np.arange(200, 256)].astype(np.int32)},
+         (2, 1, 1)),
+    Case("wide_index", (X, _zeros(200), 190), {1: np.r_[X[:190] * 2, _zeros(10)]}, (2, 1, 1)),
+    Case("widened", (_zeros(64, np.int64), 2**40), {0: (np.arange(64) - 7) % 2**32 + 2**40}),
     Case("collatz", (np.arange(1, 65, dtype=np.int32), _zeros(64, np.int32), 64),
          {1: _collatz(range(1, 65))}),
     Case("first_negative", (ROWS, _zeros(3, np.int32), 3, 100), {1: _first_negative(ROWS)}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 from typing import TypeVar
 
 
@@ -21,11 +22,15 @@ UNBOUNDED = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """The sum of `coefficient * digit` over `terms`, of `offset`, and of the uniform integers named in `rest`."""
+    """The sum of `coefficient * digit` over `terms`, of `offset`, and of the uniform integers named in `rest`.
+
+    The sum of the latter is a multiple of `multiple`, which is 0 where there are none.
+    """
 
     terms: tuple[tuple[Digit, int], ...] = ()
     offset: int = 0
     rest: tuple[tuple[str, int], ...] = ()
+    multiple: int = 0
 
     @property
     def digit(self) -> Digit | None:
@@ -36,14 +41,24 @@ class Affine:
     def plus(self, other: Affine) -> Affine:
         """The sum."""
         terms = _merged(self.terms, other.terms)
-        return Affine(_joined(terms), self.offset + other.offset, _merged(self.rest, other.rest))
+        rest = _merged(self.rest, other.rest)
+        return Affine(_joined(terms), self.offset + other.offset, rest, gcd(self.multiple, other.multiple))
 
     def times(self, factor: int) -> Affine:
         """The product with a number."""
         if factor == 0:
             return Affine()
         scaled = tuple((d, c * factor) for d, c in self.terms)
-        return Affine(scaled, self.offset * factor, tuple((n, c * factor) for n, c in self.rest))
+        rest = tuple((n, c * factor) for n, c in self.rest)
+        return Affine(scaled, self.offset * factor, rest, abs(self.multiple * factor))
+
+    @property
+    def carries(self) -> bool:
+        """Whether the digits may reach into the bits of the uniform part, so that threads wrap around separately."""
+        free = self.multiple & -self.multiple or UNBOUNDED  # the sum of `rest` has no bits below this one
+        span = sum(c * (d.modulus - 1) for d, c in self.terms)
+        low = self.offset % free if self.multiple else self.offset
+        return any(c < 0 for _, c in self.terms) or not 0 <= low <= low + span < free
 
     def quotient(self, by: int) -> Affine | None:
         """`self // by` where self is one digit."""

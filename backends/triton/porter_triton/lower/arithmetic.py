@@ -8,7 +8,7 @@ from porter_triton.lower import shifts
 from porter_triton.lower.comparisons import COMPARISONS, compare, disjunction
 from porter_triton.lower.conversions import as_operand, cast_text, convert, narrowed, operands, settled
 from porter_triton.lower.folding import fold
-from porter_triton.lower.intervals import result_affine, result_interval
+from porter_triton.lower.intervals import result_affine, result_interval, result_multiple
 from porter_triton.lower.types import BOOL, DOUBLE, INT, UINT, Arithmetic, Pointer, common, promote
 from porter_triton.lower.values import LEVELS, PRODUCT, SIGN, SUM, Scalar, both, number
 from porter_triton.refusal import Refusal
@@ -73,9 +73,10 @@ def _operation(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) ->
         level,
         held=held,
         interval=result_interval(operator, left, right, type_),
-        affine=result_affine(operator, left, right),
+        affine=result_affine(operator, left, right, type_),
         loose=left.loose and right.loose,
         single=_single(operator, left, right, type_),
+        multiple=result_multiple(operator, left, right) if not type_.is_float else 1,
     )
     if symbol == "/" and type_.is_narrow:  # Triton divides halves as floats
         return cast_text(value, type_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from porter_triton.lower import comparisons
+from porter_triton.lower import comparisons, widening
 from porter_triton.lower.types import BOOL, DOUBLE, FLOAT, INT, UINT, Arithmetic, Pointer, promote
 from porter_triton.lower.values import ATOM, Scalar, fits_single, number
 from porter_triton.refusal import Refusal
@@ -67,13 +67,15 @@ def _converted(value: Scalar, type_: Arithmetic) -> Scalar:
     assert isinstance(source, Arithmetic)
     integral = not source.is_float and not type_.is_float
     interval = value.interval if integral and value.known_within(type_.low, type_.high) else None
-    affine = value.affine if interval is not None else None
+    affine = widening.affine(value, type_) if integral and value.affine is not None else None
     single = None
     if type_ is DOUBLE and source is FLOAT:
         single = value
     if integral and type_.bits > 32 and value.held is INT:  # a small unsigned number: its int32 widens the same way
         value = replace(value, type=INT, held=None)
-    return replace(cast_text(value, type_), interval=interval, affine=affine, single=single, bases=frozenset())
+    multiple = value.multiple if integral else 1
+    cast = cast_text(value, type_)
+    return replace(cast, interval=interval, affine=affine, single=single, bases=frozenset(), multiple=multiple)
 
 
 def _same_bits(source: Arithmetic, type_: Arithmetic) -> bool:
@@ -132,6 +134,8 @@ def as_operand(value: Scalar, type_: Arithmetic) -> Scalar:
     """`value` as an operand of an operation that C does in `type_`, cast where Triton would do it in a narrower one."""
     if value.constant is not None and isinstance(value.type, Arithmetic):
         return convert_constant(value.constant, value.type, type_)
+    if type_.is_float or (isinstance(value.type, Arithmetic) and type_.bits > value.type.bits):
+        value = settled(value)
     held = value.carried
     assert isinstance(held, Arithmetic)
     if held.bits < 32 and held != type_ and not (held.is_narrow and type_.is_float):

@@ -1,4 +1,4 @@
-"""Which `for` loops count: `for (T name = start; name < bound; name += step)` over a body that leaves `name` alone."""
+"""Which loops count: `for (T name = start; name < bound; name += step)` over a body that leaves `name` alone."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from porter.syntax.nodes import (
     Assign,
     Binary,
-    Block,
     Call,
     Declare,
+    Evaluate,
     Expression,
     For,
     Literal,
@@ -18,14 +18,16 @@ from porter.syntax.nodes import (
     Subscript,
     Unary,
     Update,
+    While,
 )
 from porter.syntax.nodes import Variable as Declared
 from porter_triton.device.functions import functions
 from porter_triton.lower import expressions, resolve
 from porter_triton.lower.arithmetic import binary
-from porter_triton.lower.assigned import walk
+from porter_triton.lower.assigned import assigned_names, walk
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
+from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Held
 from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import Group, Scalar, number
@@ -35,72 +37,101 @@ _MOST_TRIPS = 64  # of a loop that is written out
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """`for (T name = start; name < bound; name += step)`, whose body leaves `name` alone."""
+class Progress:
+    """`name < bound` is asked before each turn and `name += step` done after it; nothing else changes any of these."""
 
     name: str
-    declared: object
-    type: Arithmetic
-    start: Scalar
     operator: str
     bound: Expression
     step: Expression
     sign: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """`for (T name = start; name < bound; name += step)`, whose body leaves `name` alone."""
+
+    progress: Progress
+    declared: object
+    type: Arithmetic
+    start: Scalar
+
+    @property
+    def name(self) -> str:
+        """The counter."""
+        return self.progress.name
 
     def trips(self, bound: Scalar, step: Scalar) -> range | None:
         """The values of the counter, where all is known and they are few."""
         start, end, by = self.start.fixed, bound.fixed, step.fixed
         if start is None or end is None or by is None or by == 0:
             return None
-        end += {"<=": 1, ">=": -1}.get(self.operator, 0)
+        end += {"<=": 1, ">=": -1}.get(self.progress.operator, 0)
         values = range(start, end, by)
         return values if len(values) <= _MOST_TRIPS else None
-
-    def limit(self, bound: Scalar) -> Scalar:
-        """The first value that the counter does not take."""
-        if self.operator == "<=":
-            return binary("+", bound, number(1), 0)
-        if self.operator == ">=":
-            return binary("-", bound, number(1), 0)
-        return bound
 
     def interval(self, start: Scalar, bound: Scalar) -> tuple[int, int] | None:
         """Where the counter lies, if it begins at `start`."""
         if start.interval is None:
             return None
         low, high = start.interval[0], self.type.high
-        if self.sign == "-":
+        if self.progress.sign == "-":
             end = bound.interval[0] if bound.interval is not None else self.type.low
             return (end, start.interval[1])
         if bound.interval is not None:
-            high = bound.interval[1] - (self.operator == "<")
+            high = bound.interval[1] - (self.progress.operator == "<")
         return (low, max(high, low))
+
+
+def limit(operator: str, bound: Scalar) -> Scalar:
+    """The first value that a counter does not take."""
+    if operator == "<=":
+        return binary("+", bound, number(1), 0)
+    if operator == ">=":
+        return binary("-", bound, number(1), 0)
+    return bound
 
 
 def counted(cx: Context, node: For) -> Counted | None:
     """`node` as a counted loop; its start is evaluated only if it is one."""
     if len(node.start) != 1 or not isinstance(node.start[0], Declare) or len(node.start[0].variables) != 1:
         return None
-    variable = node.start[0].variables[0]
+    variable, found = node.start[0].variables[0], progress(cx, node)
     if variable.value is None or variable.extents or variable.type.reference:
         return None
-    name, test, step = variable.name, node.condition, _step(variable.name, node.step)
-    if not isinstance(test, Binary) or test.operator not in {"<", "<=", ">", ">="} or step is None:
+    if found is None or found.name != variable.name:
         return None
-    left = test.left
-    if not isinstance(left, Name) or left.name != name or _mentions(test.right, name) or _mentions(step[1], name):
+    type_, start = _begun(cx, node, variable)
+    return None if type_ is None or start is None else Counted(found, variable, type_, start)
+
+
+def progress(cx: Context, node: For | While) -> Progress | None:
+    """The counter of a loop, and what it is compared with and increased by."""
+    test, behind = node.condition, _behind(node)
+    if not isinstance(test, Binary) or test.operator not in {"<", "<=", ">", ">="} or behind is None:
         return None
-    changed = cx.assigned(node.body)
+    name, body = getattr(test.left, "name", ""), node.body.statements[: behind[1]]
+    step = _step(name, behind[0])
+    if not isinstance(test.left, Name) or step is None or _mentions(test.right, name) or _mentions(step[1], name):
+        return None
+    changed = assigned_names(cx.unit, body)
     if name in changed or any(isinstance(n, Name) and n.name in changed for n in walk((test.right, step[1]))):
         return None
-    if _reads_memory((test.right, step[1])) and _writes_memory(cx, node.body):
+    if _reads_memory((test.right, step[1])) and _writes_memory(cx, body):
         return None
     if _may_act(cx, test.right) or _may_act(cx, step[1]) or (step[0] == "+") != (test.operator[0] == "<"):
         return None
-    type_, start = _begun(cx, node, variable)
-    if type_ is None or start is None:
+    return Progress(name, test.operator, test.right, step[1], step[0])
+
+
+def _behind(node: For | While) -> tuple[Expression, int] | None:
+    """What is evaluated behind each turn, and how many statements of the body come before that."""
+    if isinstance(node, For):
+        return None if node.step is None else (node.step, len(node.body.statements))
+    last = node.body.statements[-1] if node.body.statements else None
+    if node.first or not isinstance(last, Evaluate) or "continue" in leaves(node.body):
         return None
-    return Counted(name, variable, type_, start, test.operator, test.right, step[1], step[0])
+    return last.expression, len(node.body.statements) - 1
 
 
 def _may_act(cx: Context, node: Expression) -> bool:
@@ -123,7 +154,7 @@ def _reads_memory(node: object) -> bool:
     return any(isinstance(n, Subscript) or (isinstance(n, Unary) and n.operator == "*") for n in walk(node))
 
 
-def _writes_memory(cx: Context, body: Block) -> bool:
+def _writes_memory(cx: Context, body: object) -> bool:
     """Whether a body may change what lies in memory or in an array."""
     for node in walk(body):
         if isinstance(node, Assign) and not isinstance(node.target, Name):

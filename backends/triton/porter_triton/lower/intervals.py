@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import gcd
+
+from porter_triton.lower import widening
 from porter_triton.lower.affine import Affine
 from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import PRODUCT, Scalar
@@ -34,9 +37,9 @@ def result_interval(operator: str, left: Scalar, right: Scalar, type_: Arithmeti
     return found if found is not None and type_.low <= found[0] and found[1] <= type_.high else None
 
 
-def result_affine(operator: str, left: Scalar, right: Scalar) -> Affine | None:
-    """`left operator right` as a sum of digits and uniform names, where its operands are such."""
-    a, b = affine_of(left), affine_of(right)
+def result_affine(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) -> Affine | None:
+    """`left operator right` in `type_` as a sum of digits and uniform names, where its operands are such."""
+    a, b = widening.affine(left, type_), widening.affine(right, type_)
     if a is None or b is None:
         return None
     if operator == "+":
@@ -69,4 +72,12 @@ def affine_of(value: Scalar) -> Affine | None:
         return Affine(offset=value.fixed)
     if value.varying or not isinstance(value.type, Arithmetic) or value.type.is_float:
         return None
-    return Affine(rest=((value.within(PRODUCT), 1),))
+    return Affine(rest=((value.within(PRODUCT), 1),), multiple=value.multiple)
+
+
+def result_multiple(operator: str, left: Scalar, right: Scalar) -> int:
+    """What divides `left operator right`, were it not to wrap around."""
+    a, b = (abs(v.fixed) if v.fixed is not None else v.multiple for v in (left, right))
+    if operator == "*":
+        return a * b or 1
+    return gcd(a, b) or 1 if operator in {"+", "-"} else 1

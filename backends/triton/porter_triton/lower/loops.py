@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Evaluate, For, While
-from porter_triton.lower import access, branches, counting, expressions, leaving, ranges, statements
+from porter_triton.lower import access, branches, counting, expressions, leaving, ranges, statements, turns
 from porter_triton.lower.comparisons import disjunction
 from porter_triton.lower.context import Context
 from porter_triton.lower.counting import Counted
 from porter_triton.lower.emit import Line, Loop, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Variable
-from porter_triton.lower.types import BOOL
+from porter_triton.lower.turns import Turns
+from porter_triton.lower.types import BOOL, INT
 from porter_triton.lower.values import Scalar, both, negation, number
 
 
@@ -70,18 +71,22 @@ def _general(cx: Context, node: For | While) -> None:
     name = "" if simple else cx.names.declare("going", (BOOL, divergent))
     going = Variable(name, BOOL, key, cx.depth - 1, divergent, fresh=False)
     _start(cx, going, begin, simple)
+    known = turns.turns(cx, node, going) if divergent else None
     inner = Suite()
     with cx.round(cx.key(node, "round")), cx.into(inner):
         if divergent:
             with cx.only(access.read(going), cx.depth):
                 body(cx, node)
-                _again(cx, node, going, flags)
+                _again(cx, node, going, flags, known)
         else:
             body(cx, node)
             _again_together(cx, node, going, flags, simple=simple)
     cx.targets.pop()
-    header = f"tl.max({name}.to(tl.int32), axis=0) != 0" if divergent else begin.text if simple else name
-    cx.suite.nodes.append(Loop("", header, inner))
+    some = f"tl.max({name}.to(tl.int32), axis=0) != 0" if divergent else begin.text if simple else name
+    if known is None:
+        cx.suite.nodes.append(Loop("", some, inner))
+    else:
+        cx.suite.nodes.append(Loop(cx.names.declare("turn", INT), known.header, inner))
 
 
 def _test(cx: Context, node: For | While) -> Scalar:
@@ -105,14 +110,14 @@ def _start(cx: Context, going: Variable, begin: Scalar, simple: bool) -> None:
     cx.emit(Line(text, going.name, level=level))
 
 
-def _again(cx: Context, node: For | While, going: Variable, flags: list[Variable]) -> None:
+def _again(cx: Context, node: For | While, going: Variable, flags: list[Variable], known: Turns | None) -> None:
     """The step and the test, in the lanes that have not left."""
     stays = number(1, BOOL)
     for flag in flags:
         stays = both(stays, negation(access.read(flag)))
     with cx.where(stays, cx.depth):
         _step(cx, node)
-        again = _test(cx, node)
+        again = known.again(cx, node.line) if known is not None else _test(cx, node)
         assert cx.mask is not None
         whole = both(cx.mask, again)
         cx.emit(Line(whole.text, going.name, level=whole.level))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import For
-from porter_triton.lower import access, coordinates, expressions, leaving, loops, statements
+from porter_triton.lower import access, coordinates, expressions, leaving, loops, statements, widening
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.comparisons import compare
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
-from porter_triton.lower.counting import Counted
+from porter_triton.lower.counting import Counted, limit
 from porter_triton.lower.emit import Loop, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Held
@@ -22,9 +22,9 @@ _MOST_COPIES = 512  # of the innermost body of loops that are written out
 
 def counted_loop(cx: Context, node: For, counted: Counted) -> None:
     """Lower a counted loop: written out, as Triton's `for`, or as `while` where that cannot be."""
-    bound = expressions.scalar(cx, counted.bound)
-    step = expressions.scalar(cx, counted.step)
-    if counted.sign == "-":
+    bound = expressions.scalar(cx, counted.progress.bound)
+    step = expressions.scalar(cx, counted.progress.step)
+    if counted.progress.sign == "-":
         step = binary("-", number(0), step, node.line)
     trips = counted.trips(bound, step)
     if trips is not None and len(trips) * cx.copies > _MOST_COPIES:
@@ -47,7 +47,7 @@ def _begin(cx: Context, counted: Counted) -> tuple[Scalar, Scalar | None] | None
     """The start that all threads share, and how much later each begins; None where they cannot be told apart."""
     if not counted.start.varying:
         return counted.start, None
-    return None if counted.sign == "-" else _split(cx, counted.start)
+    return None if counted.progress.sign == "-" else _split(cx, counted.start, counted.type)
 
 
 def _leaves_loop(node: For) -> bool:
@@ -65,20 +65,14 @@ def _unrolled(cx: Context, node: For, counted: Counted, trips: range) -> None:
     cx.copies = copies
 
 
-def _split(cx: Context, start: Scalar) -> tuple[Scalar, Scalar] | None:
+def _split(cx: Context, start: Scalar, type_: Arithmetic) -> tuple[Scalar, Scalar] | None:
     """A start that differs between threads, as what all share and what is at least 0 in each."""
     affine = start.affine
     if affine is None or any(c < 0 for _, c in affine.terms):
         return (number(0), start) if start.known_within(0, INT.high) else None
-    shared: Scalar | None = None
-    for text, coefficient in affine.rest:
-        part = Scalar(text, INT, level=0 if "(" not in text or " " in text else ATOM)
-        if coefficient != 1:
-            part = binary("*", part, number(coefficient), 0)
-        shared = part if shared is None else binary("+", shared, part, 0)
-    constant = number(affine.offset)
-    shared = constant if shared is None else binary("+", shared, constant, 0)
-    return shared, coordinates.text_of(cx, affine.terms)
+    if type_.kind == "uint" and start.interval is None and affine.carries:
+        return None
+    return widening.uniform(affine, type_), coordinates.text_of(cx, affine.terms)
 
 
 def _range(
@@ -94,7 +88,7 @@ def _range(
 ) -> None:
     """`for name in range(start, bound, step)`; with `offset` each thread starts so much later, under a mask."""
     interval = counted.interval(start, bound)
-    arguments = _range_arguments(counted, start, counted.limit(bound), step)
+    arguments = _range_arguments(counted, start, limit(counted.progress.operator, bound), step)
     carried = _counting_type(counted, arguments)
     plain = offset is None and (carried.bits == 64) == (counted.type.bits == 64)
     stem = counted.name if plain else f"{counted.name}_base"
@@ -108,10 +102,10 @@ def _range(
             _plain_body(cx, node, counted, counter, few=few)
         else:
             _masked_body(cx, node, counted, counter, offset, bound=bound)
-    cx.suite.nodes.append(Loop(name, _header([a.text for a in arguments], unit=step.fixed == 1), body))
+    cx.suite.nodes.append(Loop(name, header([a.text for a in arguments], unit=step.fixed == 1), body))
 
 
-def _header(arguments: list[str], *, unit: bool) -> str:
+def header(arguments: list[str], *, unit: bool) -> str:
     """`range(...)` without the arguments that Python supplies."""
     given = arguments[:2] if unit else arguments
     if given[0] == "0" and len(given) == 2:
@@ -126,15 +120,16 @@ def _counting_type(counted: Counted, arguments: list[Scalar]) -> Arithmetic:
     return ULONG if counted.type is ULONG else LONG
 
 
-def _range_arguments(counted: Counted, start: Scalar, limit: Scalar, step: Scalar) -> list[Scalar]:
+def _range_arguments(counted: Counted, start: Scalar, end: Scalar, step: Scalar) -> list[Scalar]:
     """What `range` is given: numbers of the counter's type, of 64 bits where unsigned ones could pass 2^31."""
     type_ = counted.type
-    wide = isinstance(limit.type, Arithmetic) and limit.type.bits > type_.bits
-    arguments = [convert(start, type_), limit if wide else convert(limit, type_), convert(step, type_)]
-    return [_ranged(a) for a in arguments]
+    wide = isinstance(end.type, Arithmetic) and end.type.bits > type_.bits
+    arguments = [convert(start, type_), end if wide else convert(end, type_), convert(step, type_)]
+    return [ranged(a) for a in arguments]
 
 
-def _ranged(value: Scalar) -> Scalar:
+def ranged(value: Scalar) -> Scalar:
+    """An argument of `range`, whose numbers are signed."""
     value = settled(value)
     if value.type is UINT and value.constant is None and not value.known_within(0, INT.high):
         return convert(value, LONG)
@@ -169,5 +164,5 @@ def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offs
     )
     cx.bind(counted.name, variable)
     value = access.scalar(access.load(cx, variable, node.line), node.line)
-    with cx.where(compare(counted.operator, value, bound, node.line), cx.depth):
+    with cx.where(compare(counted.progress.operator, value, bound, node.line), cx.depth):
         loops.body(cx, node)
