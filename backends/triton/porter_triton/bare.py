@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from porter.contract.contract import LaunchShape
 from porter_triton.launching import LaunchText, call
 from porter_triton.layout import bracketed
@@ -16,14 +18,19 @@ def block_of(shape: LaunchShape | None) -> tuple[Dimension, Dimension, Dimension
     return x, y, z
 
 
-def bare_launcher(name: str, kernel: LoweredKernel, info: LaunchInfo, parameters: tuple[str, ...]) -> str:
-    """The text of the launcher `name`; `parameters` are the CUDA kernel's own, in order."""
+def bare_launcher(
+    name: str, kernel: LoweredKernel, info: LaunchInfo, parameters: tuple[str, ...], constants: Mapping[str, str]
+) -> str:
+    """The text of the launcher `name`; `parameters` are the CUDA kernel's own, in order.
+
+    `constants` are the tensors for `__constant__` variables.
+    """
     names = {p.source: p.name for p in kernel.parameters if p.kind in (ParameterKind.POINTER, ParameterKind.SCALAR)}
     arguments = [names.get(parameter, parameter) for parameter in parameters]
     head = bracketed(f"def {name}", [*arguments, "*", "grid", "block", "shared_bytes=0"], ":", "")
     tensors = [p.name for p in kernel.parameters if p.kind is ParameterKind.POINTER]
     launch = LaunchText(
-        arguments=dict(zip(parameters, arguments, strict=True)),
+        arguments={**constants, **dict(zip(parameters, arguments, strict=True))},
         grid=("grid[0]", "grid[1]", "grid[2]"),
         block=tuple_of(info),
         shared_bytes="shared_bytes",

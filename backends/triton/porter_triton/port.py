@@ -113,7 +113,9 @@ class _Porter:
         info = LaunchInfo(block=block_of(entry.launch), template=template)
         lowered = self._kernels.lowered(entry.name, info)
         tree = self._kernels.tree(entry.name, template)
-        return bare_launcher(function_of(entry), lowered, info, tuple(parameter.name for parameter in tree.parameters))
+        parameters = tuple(parameter.name for parameter in tree.parameters)
+        constants = self._hosts.constants(tree, lowered)
+        return bare_launcher(function_of(entry), lowered, info, parameters, constants)
 
     def _refuse(self, entry: Entry, refusal: Refusal) -> None:
         """A finding at the line of the refusal."""

@@ -17,6 +17,7 @@ from porter.syntax.nodes import (
     If,
     Member,
     Name,
+    Parameter,
     Return,
     Skipped,
     Statement,
@@ -26,6 +27,7 @@ from porter.syntax.nodes import (
     Update,
     While,
 )
+from porter.syntax.unit import FunctionTree, Unit
 
 
 def assigned(node: object) -> Counter[str]:
@@ -78,6 +80,27 @@ def _early(body: tuple[Statement, ...], *, last: bool) -> int:
 def contains_continue(body: Block) -> bool:
     """Whether a `continue` in `body` belongs to the loop around it."""
     return any(isinstance(n, Continue) for n in _own(body))
+
+
+def assigned_with_calls(unit: Unit, block: Block) -> Counter[str]:
+    """As `assigned`, with what functions of the source set through references."""
+    counts = assigned(block)
+    for node in walk(block):
+        if not isinstance(node, Call) or not isinstance(node.callee, Name):
+            continue
+        for function in unit.named(node.callee.name):
+            for parameter, argument in zip(function.parameters, node.arguments, strict=False):
+                if isinstance(argument, Name) and function.head.space != "global" and set_by(function, parameter):
+                    inner = assigned(function.body)
+                    for suffix in ("", ".x", ".y", ".z"):
+                        counts[argument.name + suffix] += inner[parameter.name + suffix]
+    return counts
+
+
+def set_by(function: FunctionTree, parameter: Parameter) -> bool:
+    """Whether `function` sets its caller's variable through `parameter`."""
+    reference = parameter.type.reference and not parameter.type.const
+    return reference and assigned(function.body)[parameter.name] > 0
 
 
 def walk(node: object) -> Iterator[object]:

@@ -202,7 +202,15 @@ def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tu
     template = explicit if target.arguments else instance(cx, target, callee.template, arguments, line)
     python = cx.callees.python_name(target, template)
     passed = [methods.spread(a) for a in arguments if a.kind not in (Kind.STREAM, Kind.ERROR)]
-    return Code(f"{python}({', '.join(passed)})", kind_of(cx, target.returns), ctype=cx.type(target.returns))
+    code = Code(f"{python}({', '.join(passed)})", kind_of(cx, target.returns), ctype=cx.type(target.returns))
+    return _extents(cx, code) if code.kind is Kind.DIM3 else code
+
+
+def _extents(cx: Context, made: Code) -> Code:
+    """A `dim3` that a function gives, under a name: its extents are asked for one by one."""
+    name = cx.python_name("extents")
+    cx.emit(f"{name} = {made.text}")
+    return replace(made, text=name, parts=tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3)))
 
 
 def _fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from porter.source.program import Program
 from porter.syntax.nodes import Expression, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
-from porter_triton.host import expressions, statements
+from porter_triton.host import constants, expressions, statements
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.instances import kind_of
 from porter_triton.host.scope import Context, Template
 from porter_triton.host.suites import Line, Suite, laid_out, pruned
 from porter_triton.kernels import Kernels
 from porter_triton.layout import bracketed
+from porter_triton.lower.launch import LoweredKernel, ParameterKind
 from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
 
@@ -51,6 +52,12 @@ class Hosts:
         if isinstance(found, Refusal):
             raise found
         return found
+
+    def constants(self, kernel: FunctionTree, lowered: LoweredKernel) -> dict[str, str]:
+        """The tensors for the `__constant__` variables of a kernel that no host function launches."""
+        cx = Context(self._unit, self._kernels, kernel, self._taken, self)
+        cx.tensor = next((p.name for p in lowered.parameters if p.kind is ParameterKind.POINTER), "")
+        return constants.given(cx, lowered, kernel.head.header.line)
 
     def _translate(self, function: FunctionTree, template: Template, name: str) -> str | Refusal:
         try:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from porter.syntax.nodes import Call, Launch, Name, Variable
+from porter.syntax.nodes import Launch
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import expressions
-from porter_triton.host.assigned import walk
+from porter_triton.host import constants, expressions
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
-from porter_triton.host.scope import Context, Template
+from porter_triton.host.scope import Context, KernelName, Template
 from porter_triton.launching import LaunchText, call
-from porter_triton.lower.launch import Dimension, LaunchInfo, LoweredKernel, ParameterKind
+from porter_triton.lower.launch import Dimension, LaunchInfo
 from porter_triton.refusal import Refusal
 
 _ONE_AXIS = ("BLOCK_SIZE", "BLOCK_Y", "BLOCK_Z")
@@ -21,6 +21,8 @@ _AXES = ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")
 
 def launch(cx: Context, node: Launch) -> None:
     """Emit the launch."""
+    if isinstance(held := cx.find(node.kernel.name), KernelName):
+        node = replace(node, kernel=held.node)
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     template = instance(cx, _meant(cx, node, len(arguments)), node.kernel.template, arguments, node.line)
     grid = extents(expressions.expression(cx, node.grid))
@@ -29,7 +31,7 @@ def launch(cx: Context, node: Launch) -> None:
     info = LaunchInfo(_dimensions(block), template, _whole(shared))
     lowered = cx.kernels.lowered(node.kernel.name, info)
     text = LaunchText(
-        arguments={**_constants(cx, lowered, node.line), **_passed(cx, node, template, arguments)},
+        arguments={**constants.given(cx, lowered, node.line), **_passed(cx, node, template, arguments)},
         grid=_three(grid),
         block=_three(block),
         shared_bytes=str(shared.constant) if shared.constant is not None else shared.text,
@@ -58,40 +60,6 @@ def _meant(cx: Context, node: Launch, count: int) -> FunctionTree:
     ):
         raise Refusal(node.line, f"several kernels are called '{node.kernel.name}'")
     return cx.kernels.tree(node.kernel.name, ())
-
-
-def _constants(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, str]:
-    """The tensors for `__constant__` variables: what was copied to them, or what they are declared with."""
-    found = dict(cx.constants)
-    for parameter in kernel.parameters:
-        if parameter.kind is ParameterKind.CONSTANT and parameter.source not in found:
-            declared = [v for v in cx.unit.variables if v.name == parameter.source and v.storage == "constant"]
-            if declared and declared[-1].value is not None and not _is_written(cx, parameter.source):
-                found[parameter.source] = _initial(cx, declared[-1], line)
-    return found
-
-
-def _is_written(cx: Context, symbol: str) -> bool:
-    """Whether any function of the source copies to the variable."""
-    return any(
-        isinstance(n, Call)
-        and isinstance(n.callee, Name)
-        and "ToSymbol" in n.callee.name
-        and symbol in str(n.arguments)
-        for f in cx.unit.functions
-        if f.head.space == "host"
-        for n in walk(f.body)
-    )
-
-
-def _initial(cx: Context, variable: Variable, line: int) -> str:
-    """A tensor of the values a `__constant__` variable is declared with."""
-    assert variable.value is not None
-    value = expressions.expression(cx, variable.value)
-    values = value.parts if value.kind is Kind.SEQUENCE else (value,)
-    texts = ", ".join(str(v.constant) if v.constant is not None else v.text for v in values)
-    device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
-    return f"torch.tensor([{texts}], dtype=torch.{cx.dtype(variable.type, line)}, device={device})"
 
 
 def _on_one_line(text: str) -> str:

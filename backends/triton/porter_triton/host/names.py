@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import (
-    Name,
-    TypeName,
-)
-from porter_triton.host import expressions
+from porter.syntax.nodes import Assign, Declare, Member, Name, TypeName, Unary
+from porter_triton.host import expressions, methods
+from porter_triton.host.assigned import assigned, walk
 from porter_triton.host.codes import (
     NONE,
     SUCCESS,
@@ -17,7 +15,7 @@ from porter_triton.host.codes import (
     integer,
     truth,
 )
-from porter_triton.host.scope import Closure, Context, plain
+from porter_triton.host.scope import Closure, Context, KernelName, plain
 from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
 
@@ -29,9 +27,9 @@ def name(cx: Context, node: Name) -> Code:
     meaning = cx.find(node.name)
     if isinstance(meaning, Code):
         return meaning
-    if isinstance(meaning, TypeName | Closure):
+    if isinstance(meaning, TypeName | Closure | KernelName):
         raise Refusal(node.line, f"'{node.name}' is no value")
-    found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name))
+    found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
     if found is None:
         raise Refusal(node.line, f"'{node.name}' is not known")
     return found
@@ -46,6 +44,27 @@ def _predefined(cx: Context, node: Name) -> Code | None:
     if node.name in ("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
         return Code(expressions.repr_string(cx.function.head.name), Kind.STRING)
     return integer(node.line) if node.name == "__LINE__" else None
+
+
+def _of_device(cx: Context, node: Name) -> Code | None:
+    """A variable of the file that only ever gets one property of the device: that property."""
+    if not any(v.name == node.name for v in cx.unit.variables):
+        return None
+    asked: set[str] = set()
+    for function in cx.unit.functions:
+        if not assigned(function.body)[node.name]:
+            continue
+        inside = list(walk(function.body))
+        held = {
+            v.name for n in inside if isinstance(n, Declare) for v in n.variables if v.type.name == "cudaDeviceProp"
+        }
+        for change in inside:
+            match change:
+                case Assign(operator="", target=Name(name=node.name), value=Member(owner=Name(name=owner), name=asks)):
+                    asked.add(asks if owner in held else "")
+                case Assign(target=Name(name=node.name)) | Unary(operator="&", operand=Name(name=node.name)):
+                    asked.add("")
+    return methods.device_property(cx, asked.pop(), node.line) if len(asked) == 1 and "" not in asked else None
 
 
 def _of_torch(cx: Context, name: str) -> Code | None:

@@ -170,7 +170,7 @@ def _ask(cx: Context, node: Call, name: str) -> None:
         answer = methods.device_property(cx, table().attributes.get(asked, asked), node.line)
     elif name.startswith("cudaOccupancy"):
         threads = expressions.expression(cx, node.arguments[2])
-        resident = binary("/", integer(table().device["maxThreadsPerMultiProcessor"]), threads)
+        resident = binary("/", methods.device_property(cx, "maxThreadsPerMultiProcessor", node.line), threads)
         answer = Code(f"max(1, {resident.text})", Kind.INT)
     else:
         answer = integer(int(name == "cudaGetDeviceCount"))

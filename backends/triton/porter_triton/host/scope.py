@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from porter.syntax.nodes import Block, Expression, Lambda, TypeName
+from porter.syntax.nodes import Block, Expression, Lambda, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
-from porter_triton.host.assigned import assigned
+from porter_triton.host.assigned import assigned_with_calls
 from porter_triton.host.codes import AND, Code
 from porter_triton.host.dtypes import Dtypes
 from porter_triton.host.suites import Line, Suite
@@ -32,7 +32,14 @@ class Closure:
     node: Lambda
 
 
-Binding = Code | TypeName | Closure
+@dataclass(frozen=True, slots=True)
+class KernelName:
+    """A kernel held by a variable; its template arguments mean the same everywhere."""
+
+    node: Name
+
+
+Binding = Code | TypeName | Closure | KernelName
 Template = tuple[TypeName | Expression, ...]
 
 
@@ -58,6 +65,7 @@ class Context:
     taken: frozenset[str]
     callees: Callees
     scopes: list[dict[str, Binding]] = field(default_factory=lambda: [{}])
+    hidden: list[dict[str, Binding]] = field(default_factory=list)  # scopes of callers, whose names are taken
     body: list[Line | Suite] = field(default_factory=list)
     changes: dict[str, int] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
@@ -83,7 +91,8 @@ class Context:
     def python_name(self, name: str) -> str:
         """A Python name for a new variable called `name`: another where an outer one of that name is still seen."""
         stem = f"{name}_" if name in _RESERVED or name in self.taken else name
-        seen = {b.text for scope in self.scopes for b in scope.values() if isinstance(b, Code)}
+        bound = [b for scope in (*self.hidden, *self.scopes) for b in scope.values() if isinstance(b, Code)]
+        seen = {code.text for b in bound for code in (b, *b.parts)}
         chosen, number = stem, 1
         while chosen in seen:
             number += 1
@@ -98,6 +107,16 @@ class Context:
             yield
         finally:
             self.scopes.pop()
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """The body of another function, which does not see the names of this one."""
+        kept = self.scopes, self.hidden
+        self.scopes, self.hidden = [{}], [*self.hidden, *self.scopes]
+        try:
+            yield
+        finally:
+            self.scopes, self.hidden = kept
 
     @contextmanager
     def suite(self, head: str) -> Iterator[Suite]:
@@ -165,13 +184,17 @@ class Context:
         finally:
             self.dtypes = known
 
+    @property
+    def _block(self) -> Block:
+        return self.blocks[-1] if self.blocks else self.function.body
+
     def changes_of(self, name: str) -> int:
         """How often the block being translated sets the source's variable `name`, declared here, again."""
-        return assigned(self.blocks[-1] if self.blocks else self.function.body)[name]
+        return assigned_with_calls(self.unit, self._block)[name]
 
     def changes_of_axis(self, name: str, axis: str) -> int:
         """As `changes_of`, for one extent of a `dim3`."""
-        counts = assigned(self.blocks[-1] if self.blocks else self.function.body)
+        counts = assigned_with_calls(self.unit, self._block)
         return counts[name] - sum(counts[f"{name}.{other}"] for other in "xyz" if other != axis)
 
     def demand_own(self, name: str, kind: TypeName, meaningless: bool, line: int) -> None:

@@ -34,7 +34,7 @@ from porter.syntax.nodes import (
     Update,
     While,
 )
-from porter_triton.host import assignments, expressions, loops, switches
+from porter_triton.host import assignments, expressions, inplace, loops, switches
 from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early, walk
 from porter_triton.host.checks import check, message
@@ -184,6 +184,8 @@ def call(cx: Context, node: Call) -> None:
                 call(cx, argument)
     elif name in _PRINTS:
         _say(cx, node.arguments, node.line)
+    elif (function := inplace.setter(cx, node)) is not None:
+        inplace.call(cx, function, node)
     elif not memory_call(cx, node):
         _effect(cx, node)
 
@@ -257,7 +259,7 @@ def _result(cx: Context, value: Expression) -> None:
         code = expressions.returned(cx, value, cx.function.returns)
     else:
         code = expressions.expression(cx, value)
-    text = code.text
+    text = ", ".join(part.text for part in code.parts) if code.kind is Kind.DIM3 and not code.text else code.text
     if code.kind is Kind.SEQUENCE and text.startswith("(") and len(code.parts) > 1:
         text = text[1:-1]
     cx.emit("return" if code.kind in (Kind.ERROR, Kind.STREAM) else f"return {text}")

@@ -42,7 +42,7 @@ class Table:
     from_sizes: frozenset[str]
     like: frozenset[str]
     dtypes: Mapping[str, str]
-    device: Mapping[str, int]
+    device: Mapping[str, int | list[int]]
     attributes: Mapping[str, str]
     dropped_calls: frozenset[str]
     dropped_types: frozenset[str]

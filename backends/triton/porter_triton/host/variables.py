@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from porter.syntax.nodes import Call, Lambda, TypeName, Variable
+from porter.syntax.nodes import Call, Expression, Lambda, Name, TypeName, Unary, Variable
 from porter_triton.host import expressions, pointers, runtime
 from porter_triton.host.codes import SUCCESS, Code, Kind, integer, sequence
-from porter_triton.host.instances import kind_of
+from porter_triton.host.instances import kind_of, settled
 from porter_triton.host.methods import options_of
-from porter_triton.host.scope import Closure, Context
+from porter_triton.host.scope import Closure, Context, KernelName
 from porter_triton.refusal import Refusal
 
 _ALLOCATION = re.compile(r"torch\.(?:empty|zeros)\(([^(),]*|.*\)), dtype=[\w.]*\)$")
@@ -23,6 +23,8 @@ def declare(cx: Context, variable: Variable) -> None:
     cx.demand_own(variable.name, variable.type, kind is Kind.STREAM, variable.line)
     if isinstance(variable.value, Lambda):
         cx.bind(variable.name, Closure(variable.value))
+    elif (kernel := _kernel(cx, variable.value)) is not None:
+        cx.bind(variable.name, kernel)
     elif kind is Kind.STREAM:
         cx.bind(variable.name, Code("", Kind.STREAM))
     elif kind is Kind.ERROR:
@@ -33,6 +35,17 @@ def declare(cx: Context, variable: Variable) -> None:
         _empty(cx, variable, kind)
     else:
         _initialised(cx, variable, kind)
+
+
+def _kernel(cx: Context, value: Expression | None) -> KernelName | None:
+    """The kernel that `kernel<T>` or `&kernel<T>` names."""
+    if isinstance(value, Unary) and value.operator == "&":
+        value = value.operand
+    if not isinstance(value, Name) or cx.find(value.name) is not None:
+        return None
+    if not any(f.head.space == "global" for f in cx.unit.named(value.name)):
+        return None
+    return KernelName(Name(value.name, tuple(settled(cx, a, value.line) for a in value.template), value.line))
 
 
 def _answer(cx: Context, variable: Variable) -> None:

@@ -29,7 +29,9 @@ from porter_triton.lower.values import Address, Bits, Collective, Fields, Group,
 from porter_triton.refusal import Refusal
 
 _BARRIERS = frozenset({"__syncthreads", "__barrier_sync", "__threadfence", "__threadfence_system"})
-_NOTHING = frozenset({"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume"})
+_NOTHING = frozenset(
+    {"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume", "__builtin_prefetch"}
+)
 _CACHED_LOADS = frozenset({"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"})
 _CACHED_STORES = frozenset({"__stcs", "__stcg", "__stwb", "__stwt"})
 _SAME = frozenset({"move", "forward", "__builtin_expect", "ref", "cref"})

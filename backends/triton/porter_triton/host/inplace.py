@@ -1,0 +1,53 @@
+"""Host functions that set variables of their caller: Python has no such references, so their body stands in place."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Call, Name, Parameter
+from porter.syntax.unit import FunctionTree
+from porter_triton.host import expressions, statements
+from porter_triton.host.assigned import assigned, set_by
+from porter_triton.host.codes import Code, Kind
+from porter_triton.host.scope import Context
+from porter_triton.refusal import Refusal
+
+
+def setter(cx: Context, node: Call) -> FunctionTree | None:
+    """The function called, if it sets what it is given by reference; None for any other."""
+    if not isinstance(node.callee, Name):
+        return None
+    found = [f for f in cx.unit.named(node.callee.name) if f.head.space != "global" and not f.head.template]
+    if len(found) != 1 or not any(set_by(found[0], p) for p in found[0].parameters):
+        return None
+    return found[0] if found[0].returns.name == "void" and not found[0].returns.pointers else None
+
+
+def call(cx: Context, function: FunctionTree, node: Call) -> None:
+    """Emit the body of `function`, which sees nothing of its caller but its arguments."""
+    given = [expressions.expression(cx, a) for a in node.arguments]
+    missing = function.parameters[len(given) :]
+    if len(given) > len(function.parameters) or any(p.default is None for p in missing):
+        raise Refusal(node.line, f"'{function.head.name}' does not take {len(given)} arguments")
+    bound = {p.name: _argument(cx, function, p, a) for p, a in zip(function.parameters, given, strict=False)}
+    with cx.apart():
+        for parameter in missing:
+            assert parameter.default is not None
+            value = expressions.expression(cx, parameter.default)
+            bound[parameter.name] = _argument(cx, function, parameter, value)
+        for name, code in bound.items():
+            cx.bind(name, code)
+        statements.inlined(cx, function.body)
+
+
+def _argument(cx: Context, function: FunctionTree, parameter: Parameter, value: Code) -> Code:
+    """What a parameter means in the body: a reference its variable, a value that changes or is long a new one."""
+    changes = assigned(function.body)[parameter.name]
+    if set_by(function, parameter) or (not changes and (value.constant is not None or value.text.isidentifier())):
+        return value
+    if value.kind in (Kind.DIM3, Kind.STREAM, Kind.RECORD, Kind.OPTIONS):
+        if changes:
+            raise Refusal(function.head.span.line, f"'{parameter.name}' is changed by a function that stands in place")
+        return value
+    name = cx.python_name(parameter.name)
+    cx.emit(f"{name} = {value.text}", name)
+    cx.changes[name] = changes
+    return Code(name, value.kind, ctype=cx.type(parameter.type))

@@ -1,0 +1,113 @@
+"""Host functions that set their caller's variables or give extents, kernels held by variables, what a device is asked."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.port import port
+
+KERNEL = """
+template <bool twice> __global__ void scale(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = twice ? 2.0f * x[i] : x[i];
+}
+"""
+
+
+def launcher(text, name="f"):
+    """The lines of the launcher `name` without head and comment."""
+    made = port(parse(Source(Path("op.cu"), KERNEL + dedent(text))), ())
+    assert not made.findings, made.findings
+    function = made.files[0].text.split(f"def {name}(")[1].split("\n\n\ndef ")[0]
+    lines = function.split("\n")[2:]
+    return dedent("\n".join(lines))
+
+
+def test_a_function_that_sets_its_callers_extents_stands_in_place():
+    found = launcher("""
+        void extents(int n, dim3& block, dim3& grid, bool wide = false) {
+          int x = wide ? 256 : 128;
+          block.x = x;
+          grid.x = (n + x - 1) / x;
+        }
+        void f(float* y, const float* x, int n) {
+          dim3 block, grid;
+          extents(n, block, grid);
+          scale<true><<<grid, block>>>(y, x, n);
+        }""")
+    assert "x_2 = 128\n" in found  # the caller has an x
+    assert "block_x = x_2\n" in found
+    assert "scale[(grid_x,)](" in found
+    assert "BLOCK_SIZE=block_x" in found
+
+
+def test_a_function_that_gives_extents_is_asked_once():
+    found = launcher("""
+        dim3 threads_for(int n) {
+          int threads = 32;
+          while (threads < n && threads < 1024) threads *= 2;
+          return dim3(threads);
+        }
+        void f(float* y, const float* x, int n) {
+          dim3 block = threads_for(n);
+          scale<true><<<(n + block.x - 1) / block.x, block>>>(y, x, n);
+        }""")
+    assert found.count("threads_for(n)") == 1
+    assert "BLOCK_X=extents[0]" in found
+
+
+def test_a_kernel_held_by_a_variable_is_launched():
+    found = launcher("""
+        void f(float* y, const float* x, int n) {
+          auto kernel = &scale<false>;
+          kernel<<<(n + 255) / 256, 256>>>(y, x, n);
+        }""")
+    assert found.startswith("scale[(triton.cdiv(n, 256),)](y, x, n,")
+
+
+def test_a_variable_that_holds_a_property_of_the_device_is_that():
+    found = launcher("""
+        int threads_per_sm = 0;
+        void setup() {
+          cudaDeviceProp properties;
+          cudaGetDeviceProperties(&properties, 0);
+          threads_per_sm = properties.maxThreadsPerMultiProcessor;
+        }
+        void f(float* y, const float* x, int n) {
+          scale<true><<<threads_per_sm / 256, 256>>>(y, x, n);
+        }""")
+    assert found.startswith("scale[(8,)](y, x, n,")
+
+
+def test_a_variable_with_another_value_anywhere_is_not_known():
+    text = """
+        int blocks = 0;
+        void setup() {
+          cudaDeviceProp properties;
+          cudaGetDeviceProperties(&properties, 0);
+          blocks = properties.multiProcessorCount;
+        }
+        void reset() { blocks = 3; }
+        void f(float* y, const float* x, int n) { scale<true><<<blocks, 256>>>(y, x, n); }"""
+    with pytest.raises(AssertionError, match="'blocks' is not known"):
+        launcher(text)
+
+
+def test_the_largest_grid_is_a_row_of_numbers():
+    found = launcher("""
+        void f(float* y, const float* x, int n) {
+          unsigned most = at::cuda::getCurrentDeviceProperties()->maxGridSize[1];
+          scale<true><<<std::min((unsigned)n, most), 256>>>(y, x, n);
+        }""")
+    assert "min(n, 65535)" in found or "most = 65535" in found
+
+
+def test_a_kernel_without_a_launcher_gets_the_constants_it_is_declared_with():
+    made = port(parse(Source(Path("op.cu"), dedent("""
+        __constant__ float three = 3.0f;
+        __global__ void k(float* y) { y[threadIdx.x] += three; }
+    """))), ())  # fmt: skip
+    assert "torch.tensor([3.0], dtype=torch.float32, device=y.device)" in made.files[0].text
