@@ -21,6 +21,7 @@ from porter.source.lexer import TokenKind
 from porter.source.parse import Read, read
 from porter.source.program import Function, Macro, Program
 from porter.source.text import Source
+from porter.syntax.words import expanded
 
 _MACRO_DEPTH = 3
 _TYPEDEF = re.compile(r"\btypedef\s+([\w:\s]+?)\s+(\w+)\s*;")
@@ -105,7 +106,7 @@ class Usage:
 
     @cached_property
     def _type_names(self) -> Mapping[str, str]:
-        texts = [r.reading.text for r in (*self._read_headers, read(self.program.source))]
+        texts = [file.reading.text for file in expanded(self.program.source, self.headers)]
         names: dict[str, str] = {}
         for text in texts:
             names |= {m.group(2): m.group(1).strip() for m in _TYPEDEF.finditer(text)}

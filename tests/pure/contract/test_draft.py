@@ -246,6 +246,17 @@ def test_a_file_without_kernels_has_no_contract(text):
     assert drafted(text) == ()
 
 
+@pytest.mark.parametrize(("mode", "dtype"), [("USE_BF16", DType.BFLOAT16), ("OTHER", DType.FLOAT32)])
+def test_a_type_is_what_the_source_makes_its_header_say(mode, dtype):
+    header = Source(
+        Path("op.h"), "#ifdef USE_BF16\ntypedef __nv_bfloat16 floatX;\n#else\ntypedef float floatX;\n#endif\n"
+    )
+    kernel = "__global__ void k(floatX* x, int n) { if (threadIdx.x < n) x[0] = x[1]; }"
+    text = f'#define {mode}\n#include "op.h"\n{kernel}'
+    (contract,) = drafted(text, headers=(header,))
+    assert contract.tensors[0].dtype is dtype
+
+
 def test_a_launcher_may_reach_its_kernel_through_a_header():
     header = Source(
         Path("op.h"),
