@@ -9,8 +9,8 @@
   The own error of the original is what a run that rounds otherwise (the yardstick) shows it to lose, doubled: a port
   that adds in another order errs as much in another direction. It is taken over all elements no larger than four times
   this one, so that neither a lucky element is held to exactness nor a small one excused by a large one, and it never
-  exceeds the root of the type's epsilon times the largest element: a run further away than that computed something
-  else (bit tricks on floats do) and says nothing about rounding.
+  exceeds the root of the type's epsilon times the largest element, or the largest term where sums may cancel: a run
+  further away than that computed something else (bit tricks on floats do) and says nothing about rounding.
 - The type is that of the elements, or the coarser one that they were computed in.
 """
 
@@ -58,11 +58,13 @@ def compare(
     yardstick: TensorValue | None = None,
     *,
     computed_in: DType | None = None,
+    largest_term: float = 0.0,
 ) -> Comparison:
     """Whether `got` is as good an answer as `want`; `yardstick` is what the original gives where it rounds otherwise.
 
     `tolerance` None means the default of `want`'s element type. `computed_in` is the type of the original's arithmetic
-    where that is coarser: then its default tolerance holds, too.
+    where that is coarser: then its default tolerance holds, too. `largest_term` is the largest number that may have
+    gone into a sum that cancelled.
     """
     if got.dtype is not want.dtype or got.shape != want.shape:
         worst = f"got {got.dtype.value}{list(got.shape)}, want {want.dtype.value}{list(want.shape)}"
@@ -77,7 +79,8 @@ def compare(
         bound = Tolerance(max(bound.rtol, coarse.rtol), max(bound.atol, coarse.atol))
     allowed = _allowed(want_values, bound, epsilon)
     if yardstick is not None and yardstick.shape == want.shape and yardstick.dtype.is_float:
-        allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), _most_lost(want_values, epsilon))
+        most = epsilon**0.5 * max(_peak(want_values), largest_term)
+        allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), most)
     return _compare_floats(got_values, want_values, allowed, want.shape)
 
 
@@ -101,8 +104,7 @@ def _compare_exactly(got: TensorValue, want: TensorValue) -> Comparison:
 def _allowed(want: NDArray[np.float64], tolerance: Tolerance, epsilon: float) -> NDArray[np.float64]:
     """The absolute error each element may have, before the original's own."""
     magnitude = np.where(np.isfinite(want), np.abs(want), 0.0)
-    peak = float(magnitude.max(initial=0.0))
-    return tolerance.atol * min(1.0, peak) + (tolerance.rtol + _ULPS * epsilon) * magnitude
+    return tolerance.atol * min(1.0, _peak(want)) + (tolerance.rtol + _ULPS * epsilon) * magnitude
 
 
 def _own_error(want: NDArray[np.float64], yardstick: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -116,9 +118,9 @@ def _own_error(want: NDArray[np.float64], yardstick: NDArray[np.float64]) -> NDA
     return np.asarray(_OWN_ERROR_FACTOR * np.where(finite, envelope[reach] if error.size else error, 0.0))
 
 
-def _most_lost(want: NDArray[np.float64], epsilon: float) -> float:
-    """The largest own error that is believed."""
-    return float(epsilon**0.5 * np.abs(want).max(initial=0.0, where=np.isfinite(want)))
+def _peak(values: NDArray[np.float64]) -> float:
+    """The largest finite magnitude."""
+    return float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
 
 
 def _compare_floats(

@@ -10,7 +10,7 @@ from porter.contract.contract import Contract, EntryKind
 from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Verified, Wrong
 from porter.oracle.faults import code_of
 from porter.oracle.jobs import job
-from porter.oracle.outputs import Outputs, outputs
+from porter.oracle.outputs import Outputs, largest, outputs
 from porter.oracle.reference import Expected, Reference
 from porter.oracle.text_output import compare_text
 from porter.oracle.yardstick import narrow_type
@@ -139,8 +139,9 @@ def _compare_all(contract: Contract, expected: Expected, got: Outputs) -> list[t
     for index, ((name, value), (_, wanted)) in enumerate(zip(got.tensors, want.tensors, strict=True)):
         yardstick = yardsticks[index][1] if len(yardsticks) == len(want.tensors) else None
         tolerance = contract.tolerance.get(wanted.dtype)
-        coarse = narrow_type(contract) if name in expected.by_chance else None
-        compared.append((name, compare(value, wanted, tolerance, yardstick, computed_in=coarse)))
+        coarse, term = (narrow_type(contract), largest(want)) if name in expected.by_chance else (None, 0.0)
+        comparison = compare(value, wanted, tolerance, yardstick, computed_in=coarse, largest_term=term)
+        compared.append((name, comparison))
     return compared
 
 

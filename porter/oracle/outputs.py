@@ -84,6 +84,12 @@ def is_rounding(got: Outputs, want: Outputs, name: str, terms: int = 1) -> bool:
     return float(np.abs(left - right).max(initial=0.0)) <= limit
 
 
+def largest(of: Outputs) -> float:
+    """The largest finite magnitude among all floats, what was only read included."""
+    floats = (np.abs(_numbers(tensor)) for _, tensor in of.tensors if tensor.dtype.is_float)
+    return max((float(f.max(initial=0.0, where=np.isfinite(f))) for f in floats), default=0.0)
+
+
 def widest(want: Outputs, candidates: Sequence[Outputs | None]) -> Outputs | None:
     """For each element, what the candidate furthest from `want` has: the most that the original is seen to lose there.
 

@@ -120,3 +120,11 @@ def test_empty_tensors_are_equal():
 def test_a_yardstick_that_computed_something_else_excuses_nothing():
     want = value([1.0, 2.0, 3.0])
     assert not compare(value([1.1, 2.2, 3.3]), want, None, value([900.0, 0.0, -4.0], DType.FLOAT64)).passed
+
+
+def test_a_sum_that_cancelled_lost_what_its_terms_lost():
+    want, strayed, port = value([0.01]), value([0.04], DType.FLOAT64), value([-0.02])
+    half = {"computed_in": DType.FLOAT16}
+    assert not compare(port, want, None, strayed, **half).passed
+    assert compare(port, want, None, strayed, **half, largest_term=4.0).passed
+    assert not compare(value([-0.2]), want, None, strayed, **half, largest_term=4.0).passed
