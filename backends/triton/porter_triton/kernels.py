@@ -10,14 +10,19 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.lift import Applied, lift
 from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
 from porter_triton.merging import Instance, merged
+from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
 
 
 class Kernels:
-    """Lowers on demand. Instances of one kernel with the same text are one; others are numbered from the second on."""
+    """Lowers on demand. Instances of one kernel with the same text are one; others are numbered from the second on.
+
+    CUDA may call a kernel and its launcher the same, Python may not: then it is the kernel that gets another name.
+    """
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
+        self._hosts = frozenset(python_name(f.head.name) for f in unit.functions if f.head.space.startswith("host"))
         self._lowered: dict[tuple[str, LaunchInfo], LoweredKernel | Refusal] = {}
         self._by_text: dict[str, LoweredKernel] = {}
 
@@ -29,7 +34,7 @@ class Kernels:
         result = self._lowered[key]
         if isinstance(result, Refusal):
             raise result
-        shared = self._by_text.setdefault(result.text, self._numbered(result))
+        shared = self._by_text.setdefault(result.text, self._renamed(result))
         return replace(shared, parameters=result.parameters)  # whose types are this instance's own
 
     def merge(self) -> bool:
@@ -73,11 +78,10 @@ class Kernels:
         plain = [f for f in found if not f.arguments]
         return next((f for f in found if f.arguments and f.arguments == template), (plain or found)[0])
 
-    def _numbered(self, kernel: LoweredKernel) -> LoweredKernel:
-        count = sum(other.name.rsplit("__", 1)[0] == kernel.name for other in self._by_text.values()) + 1
-        if count == 1:
-            return kernel
-        name = f"{kernel.name}__{count}"
+    def _renamed(self, kernel: LoweredKernel) -> LoweredKernel:
+        plain = f"{kernel.name}_kernel" if kernel.name in self._hosts else kernel.name
+        count = sum(other.name.rsplit("__", 1)[0] == plain for other in self._by_text.values()) + 1
+        name = f"{plain}__{count}" if count > 1 else plain
         return replace(kernel, name=name, text=kernel.text.replace(f"def {kernel.name}(", f"def {name}(", 1))
 
 

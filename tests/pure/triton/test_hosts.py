@@ -284,3 +284,14 @@ def test_scratch_for_dynamic_shared_memory_has_the_size_and_the_type_of_the_laun
     assert "torch.empty(triton.next_power_of_2((n * 4) // 4), dtype=torch.float32, device=a.device)" in found
     assert "torch.empty(triton.next_power_of_2((n * 8) // 8), dtype=torch.float64, device=b.device)" in found
     assert "scatter__2" not in found
+
+
+def test_a_launcher_keeps_the_name_that_it_shares_with_its_kernel():
+    found = translated(
+        """
+        __global__ void same(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 0; }
+        void same(float* y, int n, int threads) { same<<<1, 64>>>(y, n); }""",
+        "same",
+    )
+    assert found.startswith("def same(y, n, threads):")
+    assert "same_kernel[(1,)](y, n, " in found
