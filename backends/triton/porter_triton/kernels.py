@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Expression, Literal, TypeName
 from porter.syntax.unit import FunctionTree, Unit
+from porter_triton.device.source import helpers
 from porter_triton.lift import Applied, lift
 from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
 from porter_triton.merging import Instance, merged
@@ -17,7 +18,8 @@ from porter_triton.refusal import Refusal
 class Kernels:
     """Lowers on demand. Instances of one kernel with the same text are one; others are numbered from the second on.
 
-    CUDA may call a kernel and its launcher the same, Python may not: then it is the kernel that gets another name.
+    CUDA may call a kernel and its launcher the same, Python may not: then it is the kernel that gets another name, as
+    one that is called like a helper does.
     """
 
     def __init__(self, unit: Unit) -> None:
@@ -79,7 +81,8 @@ class Kernels:
         return next((f for f in found if f.arguments and f.arguments == template), (plain or found)[0])
 
     def _renamed(self, kernel: LoweredKernel) -> LoweredKernel:
-        plain = f"{kernel.name}_kernel" if kernel.name in self._hosts else kernel.name
+        taken = kernel.name in self._hosts or kernel.name in helpers()
+        plain = f"{kernel.name}_kernel" if taken else kernel.name
         count = sum(other.name.rsplit("__", 1)[0] == plain for other in self._by_text.values()) + 1
         name = f"{plain}__{count}" if count > 1 else plain
         return replace(kernel, name=name, text=kernel.text.replace(f"def {kernel.name}(", f"def {name}(", 1))

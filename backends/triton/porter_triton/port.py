@@ -93,7 +93,8 @@ class _Porter:
         """The texts of the module."""
         kernels = self._kernels.texts()
         helpers = helper_source(name for kernel in kernels for name in kernel.helpers)
-        return Parts(helpers, tuple(kernel.text for kernel in kernels), (*self._hosts.texts(), *self._bare))
+        hosts = (*self._hosts.texts(), *self._bare)
+        return Parts(helpers, tuple(kernel.text for kernel in kernels), hosts).told_apart()
 
     def remark(self) -> None:
         """Findings about assertions and about what the module no longer prints."""
