@@ -186,7 +186,10 @@ class Interpreter:
             mask: TensorHandle,
             *hints: object,
         ) -> None:
-            allowed = self.watch.store(pointers.data, value.data, mask.data, _size(pointers))
+            def held(lanes: NDArray[np.bool_]) -> NDArray[np.generic]:
+                return np.asarray(load(builder, pointers, TensorHandle(lanes, tl.int1), value, *hints, False).data)
+
+            allowed = self.watch.store(pointers.data, value.data, mask.data, _size(pointers), held)
             store(builder, pointers, value, TensorHandle(allowed, tl.int1), *hints)
 
         InterpreterBuilder.create_masked_load = create_masked_load

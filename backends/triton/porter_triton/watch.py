@@ -7,7 +7,7 @@ global memory remembers who read and who wrote it last, as `epoch << _LANE_BITS 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ _EVERY_LANE = _ATOMIC - 1
 Pointers = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
 Note = Callable[[FaultKind, str], None]
+Held = Callable[[Mask], NDArray[np.generic]]  # the values in memory at the places of a store, read by some of its lanes
 
 
 @dataclass(slots=True)
@@ -76,21 +77,38 @@ class Watch:
         for region, cells, who in self._cells(pointers, allowed, size):
             # Every lane loads a scalar, one stores it.
             readers = who | _EVERY_LANE if pointers.size == 1 else who
-            self._check(region, region.writes[cells], readers, "reads what", "wrote")
+            for race in self._races(region, region.writes[cells], readers, "reads what", "wrote"):
+                self._note(FaultKind.RACE, race)
             last = region.reads[cells]
             shared = (last >> _LANE_BITS == self._epoch) & (last != who)
             region.reads[cells] = np.where(shared, who | _EVERY_LANE, who)
         return allowed
 
-    def store(self, pointers: Pointers, values: NDArray[np.generic], mask: Mask, size: int) -> Mask:
-        """A store of elements of `size` bytes; the lanes that may do it."""
+    def store(self, pointers: Pointers, values: NDArray[np.generic], mask: Mask, size: int, held: Held) -> Mask:
+        """A store of elements of `size` bytes; the lanes that may do it. `held` gives what they are about to overwrite.
+
+        One that leaves every byte as it was changes no result, whichever of two accesses comes first.
+        """
         allowed = self._bounded("store", pointers, mask, size)
-        self._check_collisions(pointers[allowed], np.broadcast_to(values, pointers.shape)[allowed])
+        values = np.broadcast_to(values, pointers.shape)
+        self._check_collisions(pointers[allowed], values[allowed])
+        if self._overwritten(pointers, allowed, size):
+            changed = allowed.copy()
+            changed[allowed] = (_bytes(values[allowed]) != _bytes(held(allowed)[allowed])).any(axis=1)
+            for race in self._overwritten(pointers, changed, size):
+                self._note(FaultKind.RACE, race)
         for region, cells, who in self._cells(pointers, allowed, size):
-            self._check(region, region.writes[cells], who, "overwrites what", "wrote")
-            self._check(region, region.reads[cells], who, "overwrites what", "reads")
             region.writes[cells] = who
         return allowed
+
+    def _overwritten(self, pointers: Pointers, mask: Mask, size: int) -> list[str]:
+        """The races of a store by the lanes of `mask`."""
+        return [
+            race
+            for region, cells, who in self._cells(pointers, mask, size)
+            for last, did in ((region.writes[cells], "wrote"), (region.reads[cells], "reads"))
+            for race in self._races(region, last, who, "overwrites what", did)
+        ]
 
     def atomic(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
         """An atomic operation; the lanes that may do it. From here on the program may know of others."""
@@ -138,23 +156,29 @@ class Watch:
             for offset in range(max(1, size // region.item)):
                 yield region, first + offset, who[within]
 
-    def _check(self, region: Region, last: NDArray[np.int64], who: NDArray[np.int64], does: str, did: str) -> None:
-        """Notes a race with the last access to each element, where nothing put it before this one."""
+    def _races(
+        self, region: Region, last: NDArray[np.int64], who: NDArray[np.int64], does: str, did: str
+    ) -> Iterator[str]:
+        """Races with the last access to each element, where nothing put it before this one."""
         epoch = last >> _LANE_BITS
         within = (epoch == self._epoch) & (last & ~_ATOMIC != who)
         if within.any():
-            text = f"a lane {does} another {did} in '{region.name}' without a barrier between"
-            self._note(FaultKind.RACE, text)
+            yield f"a lane {does} another {did} in '{region.name}' without a barrier between"
         between = (epoch >= self._launch_begin) & (epoch < self._program_begin) & (last & _ATOMIC == 0)
         if between.any() and not self._synchronised:
-            self._note(FaultKind.RACE, f"a program {does} another {did} in '{region.name}'")
+            yield f"a program {does} another {did} in '{region.name}'"
 
     def _check_collisions(self, pointers: Pointers, values: NDArray[np.generic]) -> None:
         """Notes a store in which two lanes leave different values in one place."""
         if len(pointers) < 2 or bool((pointers[1:] > pointers[:-1]).all()):
             return
         order = np.argsort(pointers, kind="stable")
-        pointers, raw = pointers[order], np.ascontiguousarray(values[order]).view(np.uint8).reshape(len(pointers), -1)
+        pointers, raw = pointers[order], _bytes(values[order])
         same = pointers[1:] == pointers[:-1]
         if bool((same & (raw[1:] != raw[:-1]).any(axis=1)).any()):
             self._note(FaultKind.RACE, "two lanes store different values in one place")
+
+
+def _bytes(values: NDArray[np.generic]) -> NDArray[np.uint8]:
+    """A row of bytes for each value."""
+    return np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)

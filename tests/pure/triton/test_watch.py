@@ -31,9 +31,9 @@ def load(watch, indices, mask=True):
     return watch.load(at(indices), np.broadcast_to(np.bool_(mask), np.shape(indices)), 4)
 
 
-def store(watch, indices, values=0.0, mask=True):
-    values = np.broadcast_to(np.float32(values), np.shape(indices))
-    return watch.store(at(indices), values, np.broadcast_to(np.bool_(mask), np.shape(indices)), 4)
+def store(watch, indices, values=0.0, mask=True, held=-1.0):
+    values, held = (np.broadcast_to(np.float32(v), np.shape(indices)) for v in (values, held))
+    return watch.store(at(indices), values, np.broadcast_to(np.bool_(mask), np.shape(indices)), 4, lambda _: held)
 
 
 @pytest.fixture
@@ -173,3 +173,12 @@ def test_a_kernel_without_tensors_may_touch_nothing():
     watch.begin_program()
     assert not load(watch, [0]).any()
     assert noted == [FaultKind.OUT_OF_BOUNDS]
+
+
+def test_a_store_of_what_is_there_already_races_with_nobody(watch):
+    store(watch, LANES, values=1.0)
+    watch.begin_program()
+    store(watch, LANES, values=1.0, held=1.0)
+    assert watch.noted == []
+    store(watch, LANES[::-1], values=LANES, held=1.0)
+    assert watch.kinds == [FaultKind.RACE]
