@@ -42,6 +42,26 @@ __device__ float block_max(float val) {{
     return val;
 }}
 """
+SUM_OF_WIDTH = """
+template <const int kWidth = 32> __device__ float width_sum(float val) {
+    for (int mask = kWidth >> 1; mask >= 1; mask >>= 1) val += __shfl_xor_sync(0xffffffff, val, mask);
+    return val;
+}
+"""
+BLOCK_SUM_OF = f"""{SUM_OF_WIDTH}
+template <const int kThreads = 256> __device__ float block_sum_of(float val) {{
+    constexpr int kWarps = (kThreads + 32 - 1) / 32;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    static __shared__ float shared[kWarps];
+    float sum = width_sum<32>(val);
+    if (lane == 0) shared[warp] = sum;
+    __syncthreads();
+    sum = (lane < kWarps) ? shared[lane] : 0.0f;
+    sum = width_sum<kWarps>(sum);
+    sum = __shfl_sync(0xffffffff, sum, 0, 32);
+    return sum;
+}}
+"""
 _STORE = "__shared__ float a[128]; int t = threadIdx.x; a[t] = x[blockIdx.x * 128 + t]; __syncthreads();"
 _FIRST = "if (t == 0) out[blockIdx.x] = a[0];"
 _LOAD = "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
@@ -108,6 +128,14 @@ LIFTED = (
      " v += __shfl_xor_sync(0xffffffff, v, m, W); return v; }", f"{_LOAD} out[blockIdx.x * 128 + t] = reduce<16>(v);"),
     ("two stages", [WARP, STAGES], BLOCK_SUM, f"{_LOAD} v = block_sum(v); if (threadIdx.x == 0) out[blockIdx.x] = v;"),
     ("two stages everywhere", [WARP, STAGES], BLOCK_MAX, f"{_LOAD} out[blockIdx.x * 128 + t] = block_max(v);"),
+    ("a second stage as wide as there are warps", [WARP, STAGES], BLOCK_SUM_OF,
+     f"{_LOAD} out[blockIdx.x * 128 + t] = v / block_sum_of<128>(v);"),
+    ("a second stage of the first warp, as wide as there are warps", [WARP, STAGES], SUM_OF_WIDTH,
+     f"__shared__ float part[4]; {_LOAD} v = width_sum<32>(v); if (t % 32 == 0) part[t / 32] = v; __syncthreads();"
+     " v = (t % 32 < 4) ? part[t % 32] : 0.0f; if (t / 32 == 0) v = width_sum<4>(v); if (t == 0) out[blockIdx.x] = v;"),
+    ("a second stage that all lanes read", [WARP], SUM_OF_WIDTH,
+     f"__shared__ float part[4]; {_LOAD} v = width_sum<32>(v); if (t % 32 == 0) part[t / 32] = v; __syncthreads();"
+     " v = (t % 32 < 4) ? part[t % 32] : 0.0f; v = width_sum<4>(v); out[blockIdx.x * 128 + t] = v;"),
     ("two stages in place", [WARP, STAGES], SUM_WARP, f"__shared__ float part[4]; __shared__ float mean; {_LOAD}"
      " float sum = warp_sum(v); if (t % 32 == 0) part[t / 32] = sum; __syncthreads(); if (t < 32) {"
      " sum = t < 4 ? part[t] : 0.0f; sum = warp_sum(sum); if (t == 0) mean = sum / 128; } __syncthreads();"

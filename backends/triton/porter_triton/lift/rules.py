@@ -14,6 +14,7 @@ from porter_triton.lift.blocks import shared_tree
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.stages import two_stages
+from porter_triton.lift.templates import agreed
 from porter_triton.lift.trees import called, mapped, suites, walk
 from porter_triton.lift.warps import butterfly, unrolled
 
@@ -56,13 +57,14 @@ def lift(
 ) -> Lifted:
     """`kernel` and the device functions it calls for launches with blocks of these extents (None: unknown)."""
     reached = _reached(unit, kernel)
+    numbers = agreed(unit, kernel, reached, block, template)
     applied: list[Applied] = []
     functions = []
     for function in unit.functions:
         if function is not kernel and function.head.name not in reached:
             functions.append(function)
             continue
-        facts = Facts(unit, function, block, template if function is kernel else ())
+        facts = Facts(unit, function, block, template if function is kernel else numbers.get(function.head.name, ()))
         functions.append(_lifted(facts, applied))
     new = replace(unit, functions=tuple(functions))
     position = next((i for i, f in enumerate(unit.functions) if f is kernel), None)

@@ -24,6 +24,7 @@ from porter.syntax.nodes import (
 )
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Combine, combine
+from porter_triton.lift.only import First
 from porter_triton.lift.trees import bare, flat, is_barrier, is_name, mapped, number
 from porter_triton.lift.warps import Reduction, reduction
 
@@ -32,13 +33,16 @@ _INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "H
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """One value in the second stage: where it was stored, the variable it is loaded to, and what idle lanes load."""
+    """One value in the second stage: where it was stored, the variable it is loaded to, and what idle lanes load.
+
+    `held` tells who has the result: each thread (None), the first lane of each warp, or the first thread.
+    """
 
     array: str
     result: str
     declared: TypeName | None
     neutral: Expression | None
-    everywhere: bool
+    held: First | None
     reduced: bool = False
 
 
@@ -82,7 +86,7 @@ def _reduce(
     """Mark loaded values that a statement reduces as the first stage did; whether it does nothing else."""
     first_warp = isinstance(node, If) and _first_warp(facts, node)
     for statement in flat(node.yes) if isinstance(node, If) and first_warp else (node,):
-        again = reduction(facts, statement)
+        again = reduction(facts, statement) or reduction(facts, statement, (facts.threads or 0) // WARP)
         first = next(
             (f for f in firsts if again and f.target in loaded and loaded[f.target].result == again.target), None
         )
@@ -90,9 +94,9 @@ def _reduce(
             return False
         if not is_name(again.value, again.target):
             return False
-        held = loaded[first.target]
-        everywhere = held.everywhere and again.everywhere and not guarded and not first_warp
-        loaded[first.target] = replace(held, everywhere=everywhere, reduced=True)
+        value = loaded[first.target]
+        held = value.held if again.everywhere and number(again.width) == WARP else value.held or First.LANE
+        loaded[first.target] = replace(value, held=First.THREAD if guarded or first_warp else held, reduced=True)
     return True
 
 
@@ -121,7 +125,8 @@ def _loaded(
     if not _neutral(facts, first.operation, value.no):
         return None
     type_ = None if declared is None else declared.type
-    return first.target, Second(arrays[first.target], name, type_, value.no, facts.is_lane(condition.left))
+    held = None if facts.is_lane(condition.left) else First.THREAD
+    return first.target, Second(arrays[first.target], name, type_, value.no, held)
 
 
 def _counts(facts: Facts, condition: Binary) -> bool:
@@ -147,7 +152,7 @@ def serial_stage(
     made = _counted(facts, inner[1], begin, facts.threads or 0)
     if made != Combine(first.operation, Name(variable.name), Subscript(Name(array), Name("i"))):
         return None
-    second = Second(array, variable.name, variable.type, None, under is None, reduced=True)
+    second = Second(array, variable.name, variable.type, None, None if under is None else First.THREAD, reduced=True)
     if under is not None:
         return Stage({first.target: second}, 1, inner[1], under, inner[2:])
     return Stage({first.target: second}, 2, inner[1])

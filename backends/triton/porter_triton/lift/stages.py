@@ -21,7 +21,7 @@ from porter.syntax.nodes import (
 )
 from porter_triton.lift.after import readers, writes
 from porter_triton.lift.facts import WARP, Facts
-from porter_triton.lift.only import First, only_read_by
+from porter_triton.lift.only import only_read_by
 from porter_triton.lift.second import Second, Stage, is_infinite, second_stage, serial_stage
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mentions, number, walk
 from porter_triton.lift.warps import Reduction, reduction
@@ -91,8 +91,8 @@ def _certain(facts: Facts, taken: tuple[Statement, ...], stage: Stage, firsts: t
         if value.result != first.target and _read_after(facts, stage, first.target):
             return False
         ends = [stage.last, stage.under] if stage.under is not None else [stage.last]
-        if not value.everywhere and not all(
-            only_read_by(facts, end, value.result, First.THREAD) for end in ends if end is not None
+        if value.held is not None and not all(
+            only_read_by(facts, end, value.result, value.held) for end in ends if end is not None
         ):
             return False
     return True

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from porter.syntax.nodes import Assign, Call, Declare, Evaluate, Expression, For, Literal, Name, Return, Statement
+from porter_triton.lift import templates
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Combine, combine, inlined, steps
 from porter_triton.lift.only import First, only_read_by
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, number
 
+_OPERATIONS = frozenset({"sum", "product", "max", "min", "and", "or", "xor"})
 _XOR, _DOWN = "__shfl_xor_sync", "__shfl_down_sync"
 
 
@@ -44,7 +46,7 @@ def unrolled(facts: Facts, statements: tuple[Statement, ...]) -> tuple[int, Stat
     """Exchanges with lanes 16, 8, 4, 2, 1 or the other way round, one statement each: how many, and what they make."""
     made: list[Reduction] = []
     for statement in statements[:5]:
-        found = _exchange(statement, None, Literal(WARP, "int"))
+        found = _exchange(facts, statement, None, Literal(WARP, "int"))
         if found is None or (made and (found.target, found.operation) != (made[0].target, made[0].operation)):
             return None
         made.append(found)
@@ -68,38 +70,41 @@ def exchanges(facts: Facts, statement: Statement) -> tuple[Reduction, ...]:
     if width is None:
         return ()
     inner = inlined(tuple(s for s in flat(statement.body) if not is_barrier(s)))
-    made = [_exchange(s, found.name, width) for s in inner]
+    made = [_exchange(facts, s, found.name, width) for s in inner]
     kept = tuple(r for r in made if r is not None)
     distinct = len({r.target for r in kept}) == len(made)
     return kept if distinct else ()
 
 
-def reduction(facts: Facts, statement: Statement) -> Reduction | None:
-    """`statement` as a reduction over whole warps: a loop, a lifted one, or a call of a function that is one."""
+def reduction(facts: Facts, statement: Statement, width: int = WARP) -> Reduction | None:
+    """`statement` as a reduction over `width` lanes: a loop, a lifted one, or a call of a function that is one."""
     loop = exchanges(facts, statement)
     if loop:
-        return loop[0] if len(loop) == 1 and number(loop[0].width) == WARP else None
+        return loop[0] if len(loop) == 1 and number(loop[0].width) == width else None
     target, value = _assigned(statement)
-    if not isinstance(value, Call) or len(value.arguments) != 1:
+    if not isinstance(value, Call) or not value.arguments:
         return None
-    name = called(value)
-    if isinstance(value.callee, Name) and value.callee.name.startswith("porter::warp_"):
-        return Reduction(name.removeprefix("warp_"), target, value.arguments[0], Literal(WARP, "int"), True)
-    return _of_function(facts, name, target, value.arguments[0])
+    lifted = isinstance(value.callee, Name) and value.callee.name.startswith("porter::warp_")
+    if lifted and called(value).removeprefix("warp_") in _OPERATIONS:
+        given = facts.value(value.arguments[1]) if len(value.arguments) == 2 else WARP
+        of = Reduction(called(value).removeprefix("warp_"), target, value.arguments[0], Literal(width, "int"), True)
+        return of if given == width else None
+    return _of_function(facts, value, target, width) if len(value.arguments) == 1 else None
 
 
-def _of_function(facts: Facts, name: str, target: str, value: Expression) -> Reduction | None:
+def _of_function(facts: Facts, call: Call, target: str, width: int) -> Reduction | None:
     """A call of a function of one parameter whose body reduces that and returns it."""
+    name, value = called(call), call.arguments[0]
     functions = [f for f in facts.unit.named(name) if f.head.space != "global"] if name else []
     if len(functions) != 1 or len(functions[0].parameters) != 1:
         return None
     (function,) = functions
-    inner = Facts(facts.unit, function, facts.block)
+    inner = Facts(facts.unit, function, facts.block, templates.bound(facts, call, function))
     statements = [s for s in flat(function.body) if not is_barrier(s)]
     if len(statements) != 2 or not isinstance(statements[1], Return):
         return None
     parameter = function.parameters[0].name
-    found = reduction(inner, statements[0]) if name != called(statements[0]) else None
+    found = reduction(inner, statements[0], width) if name != called(statements[0]) else None
     if found is None or found.target != parameter or not is_name(statements[1].value, parameter):
         return None
     if found.value != Name(parameter):
@@ -137,7 +142,7 @@ def _distance(statement: Statement) -> int | None:
     return number(found.other.arguments[1 + called(found.other).endswith("_sync")])
 
 
-def _exchange(statement: Statement, step: str | None, width: Expression) -> Reduction | None:
+def _exchange(facts: Facts, statement: Statement, step: str | None, width: Expression) -> Reduction | None:
     """`v = v op __shfl_xor_sync(mask, v, step)` on a plain variable; without `step` by any number."""
     found: Combine | None = combine(statement)
     if found is None or not isinstance(found.target, Name) or not isinstance(found.other, Call):
@@ -149,14 +154,14 @@ def _exchange(statement: Statement, step: str | None, width: Expression) -> Redu
         return None
     value, lane, *rest = found.other.arguments[synchronous:]
     by_step = number(lane) is not None if step is None else is_name(lane, step)
-    if value != found.target or not by_step or not all(_holds(r, width) for r in rest):
+    if value != found.target or not by_step or not all(_holds(facts, r, width) for r in rest):
         return None
     return Reduction(found.operation, found.target.name, value, width, kind == _XOR)
 
 
-def _holds(given: Expression, width: Expression) -> bool:
+def _holds(facts: Facts, given: Expression, width: Expression) -> bool:
     """Whether the segments that a shuffle names are those of the reduction, or the whole warp."""
-    return is_name(given, "warpSize") or number(given) == WARP or given == width
+    return given == width or facts.value(given) in {WARP, number(width)} - {None}
 
 
 def _written(found: Reduction, line: int) -> Statement:
