@@ -9,6 +9,7 @@ Every run is of a watched executable, on allocations far larger than needed and 
 4. `settle`: run the default workloads on exact allocations. What breaks at odd sizes, or computes with what nobody
    wrote, and does not at round ones gets the condition (`n % 4 == 0`) that mends it; what writes rows over each other,
    and does not where they are as wide as they lie apart, gets that one (`V <= P`).
+5. `settled_choices`: the same for each other value of an argument that only selects (`chosen.py`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from porter.contract.bounds import found_bounds, with_bounds, with_bounds_as_symbols
+from porter.contract.chosen import Chosen, settled_choices
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, regridded
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
 from porter.contract.regular import Change, regularities
+from porter.contract.selections import selections
 from porter.contract.trials import Execute, Trials, falls_short, starts
 from porter.contract.workloads import with_workloads
 
@@ -35,13 +38,15 @@ _MOST_RUNS = 40
 class Confirmation:
     """The contract as far as running could complete it, how many runs that took, and what broke where it did not.
 
-    `inferred` are the conditions among the contract's that no source states: the original breaks without them.
+    `inferred` are the conditions among the contract's that no source states: the original breaks without them. `limits`
+    are such conditions of single choices of what only selects.
     """
 
     contract: Contract
     runs: int
     trouble: str = ""
     inferred: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
 
 
 def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | None = None) -> Confirmation:
@@ -49,7 +54,9 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
     if contract.entry.kind is EntryKind.PROGRAM:
         return Confirmation(contract, 0)
     given = {s: n for s, n in (fixed or {}).items() if s in contract.symbols}
-    return _Confirmer(contract, Trials(execute), given).confirmed()
+    found = _Confirmer(contract, Trials(execute), given).confirmed()
+    chosen = settled_choices(found.contract, execute, given) if not found.trouble else Chosen(found.contract, ())
+    return replace(found, contract=chosen.contract, limits=chosen.conditions)
 
 
 @dataclass
@@ -70,6 +77,8 @@ class _Confirmer:
         if asks and not (self._start() and self._learn()):
             return Confirmation(self.contract, self.trials.runs, self.trials.trouble)
         self.contract = with_workloads(self.contract, self.fixed)
+        if selections(self.contract):
+            self._relax(stated)
         self._settle()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
         return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred)
@@ -185,6 +194,12 @@ class _Confirmer:
                     return True
         self.contract, self.trials.trouble = broken, trouble
         return False
+
+    def _relax(self, stated: tuple[str, ...]) -> None:
+        """What only another choice of a selecting argument demands, as it uses whole vectors, is no condition here."""
+        trial = with_workloads(replace(self.contract, conditions=stated), self.fixed)
+        if self._holds(trial, self.trials.clean):
+            self.contract = trial
 
     def _settle(self) -> None:
         """Run the tiny and the odd workload on exact allocations; find the conditions that mend what breaks."""

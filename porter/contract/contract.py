@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from porter.contract.dtype import DType
@@ -77,11 +77,15 @@ class TensorArg:
 
 @dataclass(frozen=True, slots=True)
 class ScalarArg:
-    """A scalar passed by value: `value` is a literal or an expression over the symbols."""
+    """A scalar passed by value: `value` is a literal or an expression over the symbols.
+
+    `choices` are the values that the source tells apart where it only selects by them, `value` among them.
+    """
 
     name: str
     type: str
     value: str
+    choices: tuple[str, ...] = ()
 
 
 Argument = TensorArg | ScalarArg
@@ -89,12 +93,16 @@ Argument = TensorArg | ScalarArg
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """One set of sizes and inputs. `scale` multiplies NORMAL values; `seed` starts the only random stream."""
+    """One set of sizes and inputs. `scale` multiplies NORMAL values; `seed` starts the only random stream.
+
+    `scalars` are arguments that have another value in it than in the contract.
+    """
 
     name: str
     sizes: Mapping[str, int]
     seed: int
     scale: float = 1.0
+    scalars: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

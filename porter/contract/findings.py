@@ -22,7 +22,7 @@ def contract_findings(confirmation: Confirmation, program: Program) -> tuple[Fin
     ]
     found += [
         catalogue[_INFERRED].at(place, f"{contract.name} is run with {condition} only")
-        for condition in confirmation.inferred
+        for condition in (*confirmation.inferred, *confirmation.limits)
     ]
     if not contract.workloads and contract.entry.kind is not EntryKind.PROGRAM:
         flags = " ".join(f"--size {symbol}=..." for symbol in contract.symbols)

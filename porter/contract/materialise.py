@@ -29,7 +29,8 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
         if isinstance(argument, TensorArg):
             values.append(_tensor(argument, workload, position, poison))
         else:
-            values.append(ScalarValue(number(argument.value, workload.sizes)))
+            given = workload.scalars.get(argument.name)
+            values.append(ScalarValue(number(argument.value, workload.sizes) if given is None else given))
     return tuple(values)
 
 

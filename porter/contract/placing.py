@@ -14,7 +14,7 @@ from porter.simt.job import Run
 
 _PLACEMENTS = 5
 _EXTRA_AXIS = 64
-_FLAGS: Mapping[str, str] = {"0": "1", "1": "0"}
+_FLAGS = ("0", "1")
 _MOST_CHOICES = 4
 _MOST_SYMBOLS = 3
 _DEMANDS = ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
@@ -41,9 +41,10 @@ def flipped(contract: Contract) -> Iterator[Contract]:
 
 
 def _others(flag: ScalarArg) -> Iterator[str]:
-    """Values that `flag` may have instead of its own: the other of a `bool`, those that follow a small number."""
-    if flag.type == "bool":
-        yield from (_FLAGS[value] for value in (flag.value,) if value in _FLAGS)
+    """Values that `flag` may have instead of its own: its other choices, else those that follow a small number."""
+    choices = flag.choices or (_FLAGS if flag.type == "bool" else ())
+    if choices:
+        yield from (choice for choice in choices if choice != flag.value)
     elif is_integer(flag.type) and flag.value.isdigit() and int(flag.value) <= _MOST_CHOICES:
         yield from (str(int(flag.value) + step) for step in range(1, _MOST_CHOICES))
 

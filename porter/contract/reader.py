@@ -34,8 +34,8 @@ _FIELDS = {
     "contract": "name category symbols conditions entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
     "tensor": "tensor role dtype shape values bound elements",
-    "scalar": "scalar type value",
-    "workload": "name sizes seed scale",
+    "scalar": "scalar type value choices",
+    "workload": "name sizes seed scale scalars",
     "question": "about text flag",
     "tolerance": "rtol atol",
 }
@@ -196,7 +196,8 @@ def _triple(table: _Table, key: str) -> tuple[str, str, str]:
 def _argument(table: _Table) -> Argument:
     if "scalar" in table.fields:
         table.only("scalar")
-        return ScalarArg(table.get("scalar", str), table.get("type", str), table.get("value", str))
+        name, type_, value = (table.get(key, str) for key in ("scalar", "type", "value"))
+        return ScalarArg(name, type_, value, table.strings("choices"))
     table.only("tensor")
     return TensorArg(
         name=table.get("tensor", str),
@@ -210,12 +211,13 @@ def _argument(table: _Table) -> Argument:
 
 
 def _workload(table: _Table) -> Workload:
-    sizes = table.table("sizes")
+    sizes, scalars = table.table("sizes"), table.table("scalars")
     return Workload(
         name=table.get("name", str),
         sizes={key: sizes.get(key, int) for key in sizes.fields},
         seed=table.get("seed", int, 0),
         scale=table.get("scale", float, 1.0),
+        scalars={key: scalars.get(key, int) for key in scalars.fields},
     )
 
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from porter.contract.body import comparisons, quietly, walk, written
+from porter.contract.body import quietly, walk, written
 from porter.contract.contract import ScalarArg
 from porter.contract.expressions import render
 from porter.contract.parser import parse
+from porter.contract.passing import is_name, passed_on
 from porter.contract.pointers import is_integer
 from porter.contract.scope import Scope
+from porter.contract.selectors import choices
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
 from porter.source.program import Function, Launch, Param
@@ -56,7 +58,7 @@ def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size |
         return ScalarArg(param.name, param.type.text, "0")
     default = _literal(param.default)
     if base == "bool":
-        return ScalarArg(param.name, base, default or "1")
+        return ScalarArg(param.name, base, default or "1", _with(default or "1", ("1", "0")))
     if is_integer(base):
         return _integer(usage, function, param, default)
     if base in types and _is_called(usage, function, param):
@@ -99,7 +101,7 @@ def _literal(text: str) -> str:
 def _integer(usage: Usage, function: Function, param: Param, default: str) -> ScalarArg | Size:
     name, type_ = param.name, param.type.text
     if default:
-        return ScalarArg(name, type_, default)
+        return ScalarArg(name, type_, default, _with(default, choices(usage, function, name)))
     if any(re.search(rf"\.(?:size|stride|sum|argmax)\({re.escape(n)}\)", t) for n, t in _texts(usage, function, name)):
         return ScalarArg(name, type_, "1")
     edge = _block_edge(usage, function, name)
@@ -108,36 +110,18 @@ def _integer(usage: Usage, function: Function, param: Param, default: str) -> Sc
     for pattern, value in _CUSTOMARY:
         if re.search(pattern, name.lower()):
             return ScalarArg(name, type_, value)
-    mode = _mode(usage, function, name)
-    return ScalarArg(name, type_, mode) if mode else Size(name)
+    modes = choices(usage, function, name)
+    return ScalarArg(name, type_, modes[0], modes) if modes else Size(name)
+
+
+def _with(value: str, others: tuple[str, ...]) -> tuple[str, ...]:
+    """`value` and the others it may have; none where there are no others."""
+    return tuple(dict.fromkeys((value, *others))) if others else ()
 
 
 def _texts(usage: Usage, function: Function, name: str) -> Iterator[tuple[str, str]]:
     for inner, alias in passed_on(usage, function, name):
         yield alias, written(usage.body(inner).words)
-
-
-def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
-    """`function` and every function it hands the parameter `name` to as it is, with the name it has there."""
-    pending, seen = [(function, name)], {(function.span, function.name, name)}
-    while pending:
-        current, alias = pending.pop(0)
-        yield current, alias
-        for callee_name, arguments in usage.body(current).calls:
-            places = [i for i, a in enumerate(arguments) if _is_name(a, alias)]
-            callee = usage.callee(callee_name, len(arguments)) if places else None
-            for place in places if callee is not None else ():
-                assert callee is not None
-                key = (callee.span, callee.name, callee.params[place].name)
-                if key not in seen:
-                    seen.add(key)
-                    pending.append((callee, callee.params[place].name))
-
-
-def _is_name(node: Node | None, name: str) -> bool:
-    while node is not None and hasattr(node, "operand"):
-        node = node.operand
-    return node == Name(name)
 
 
 def launches_in(usage: Usage, function: Function) -> Iterator[Launch]:
@@ -156,7 +140,7 @@ def _block_edge(usage: Usage, function: Function, name: str) -> str:
             divisors += [
                 n.arguments[1] for g in grid for n in walk(g) if isinstance(n, Call) and n.callee == Name("cdiv")
             ]
-            handed = any(_is_name(quietly(a.text), alias) for a in launch.args)
+            handed = any(is_name(quietly(a.text), alias) for a in launch.args)
             bare = [e for e in edges if e == Name(alias)]
             if bare and (any(Name(alias) in walk(d) for d in divisors) or not handed):
                 return _BLOCK_EDGE[sum(1 for e in edges if e != Number(1)) or 1]
@@ -172,28 +156,3 @@ def dimensions(scope: Scope, text: str) -> tuple[Node, ...]:
     if isinstance(resolved, Call) and resolved.callee == Name("dim3"):
         return resolved.arguments
     return (resolved,)
-
-
-def _mode(usage: Usage, function: Function, name: str) -> str:
-    """A value for a parameter that only selects: compared for equality, switched on, or a bare condition."""
-    chosen = ""
-    for inner, alias in passed_on(usage, function, name):
-        body = usage.body(inner)
-        text = written(body.words)
-        uses = len(re.findall(rf"(?<![\w.]){re.escape(alias)}(?!\w)", text))
-        if f"switch({alias})" in text and (case := re.search(r"case ?(\d+):", text.split(f"switch({alias})", 1)[1])):
-            cases = re.findall(r"case ?(\d+):", text)
-            return "256" if "256" in cases else case.group(1)
-        equal = [
-            c for n in body.conditions for c in comparisons(n) if c.operator in ("==", "!=") and c.left == Name(alias)
-        ]
-        literals = [c.right.value for c in equal if isinstance(c.right, Number)]
-        bare = sum(1 for n in body.conditions if n == Name(alias))
-        forwarded = sum(1 for _, args in body.calls for a in args if _is_name(a, alias))
-        if uses > len(literals) + bare + forwarded:
-            return ""
-        if literals:
-            chosen = chosen or str(literals[0])
-        elif bare:
-            chosen = chosen or "1"
-    return chosen

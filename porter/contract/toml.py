@@ -19,8 +19,8 @@ _HEADER = """\
 #   argument    in call order. A tensor or device pointer has role (in, out, inout), dtype, shape (expressions over the
 #               symbols) and values (normal, positive, whole, probability, index, sorted, boolean, zeros, ones; index
 #               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions); a scalar has
-#               its C++ type and a value, a number or an expression
-#   workload    sizes and a seed; `scale` multiplies normal values
+#               its C++ type and a value, a number or an expression; `choices` are all values that select something
+#   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it
 #   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose
 #   question    what the source does not say; correct what it is about, then delete it
 """
@@ -69,6 +69,8 @@ def _argument(argument: Argument) -> Iterator[str]:
         yield f"scalar = {_string(argument.name)}"
         yield f"type = {_string(argument.type)}"
         yield f"value = {_string(argument.value)}"
+        if argument.choices:
+            yield f"choices = {_strings(argument.choices)}"
         return
     yield f"tensor = {_string(argument.name)}"
     yield f"role = {_string(argument.role.value)}"
@@ -87,6 +89,8 @@ def _workload(workload: Workload) -> Iterator[str]:
     yield f"sizes = {_sizes(workload.sizes)}"
     yield f"seed = {workload.seed}"
     yield f"scale = {_number(workload.scale)}"
+    if workload.scalars:
+        yield f"scalars = {_sizes(workload.scalars)}"
 
 
 def _question(question: Question) -> Iterator[str]:

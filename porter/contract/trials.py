@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter.contract.compare import compare
@@ -10,7 +10,8 @@ from porter.contract.contract import Contract, Workload
 from porter.contract.garbage import POISONS, computes_with_garbage, takes_garbage
 from porter.contract.probing import job, probe_job
 from porter.contract.questions import unknown_extents
-from porter.simt.job import FaultKind, Job, Run, Schedule
+from porter.contract.selections import Selection, selected, selections
+from porter.simt.job import FaultKind, Job, Run, Schedule, Touched
 
 Execute = Callable[[Job], Run]
 
@@ -38,11 +39,27 @@ class Trials:
     trouble: str = ""
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
     _vain: list[Run] = field(default_factory=list)
+    _endless: set[Selection] = field(default_factory=set)
 
     def probe(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
-        """A run on allocations far larger than needed, indices all at their largest."""
+        """A run on allocations far larger than needed, indices all at their largest.
+
+        What it touched is what a run at any choice of what only selects did.
+        """
         key = (tuple(sizes.items()), self.elements, contract.arguments)
-        return self._run(key, lambda: probe_job(contract, sizes, self.elements))
+        run = self._run(key, lambda: probe_job(contract, sizes, self.elements))
+        others = [self._aside(contract, s, sizes) for s in selections(contract)] if starts(run) else []
+        return replace(run, touched=_joined([run, *(other for other in others if other and starts(other))]))
+
+    def _aside(self, contract: Contract, selection: Selection, sizes: Mapping[str, int]) -> Run | None:
+        """A probe at another choice, which nothing depends on: None for one that came to no end before."""
+        key = (tuple(sizes.items()), self.elements, contract.arguments, selection)
+        if key not in self._seen and selection not in self._endless:
+            run = self.execute(probe_job(selected(contract, selection), sizes, self.elements))
+            self._seen[key] = run
+            if any(fault.kind in _VAIN for fault in run.faults):
+                self._endless.add(selection)
+        return self._seen.get(key)
 
     def exact(
         self,
@@ -95,6 +112,18 @@ class Trials:
         run = self.execute(given)
         self._vain = [*self._vain, run] if any(f.kind in _VAIN for f in run.faults) else []
         return run
+
+
+def _joined(runs: Sequence[Run]) -> tuple[Touched, ...]:
+    """What any of `runs` did to each argument."""
+    return tuple(
+        Touched(
+            read_end=max(t.read_end for t in touched),
+            written_end=max(t.written_end for t in touched),
+            beyond=max(t.beyond for t in touched),
+        )
+        for touched in zip(*(run.touched for run in runs), strict=True)
+    )
 
 
 def troubled(run: Run) -> bool:

@@ -87,6 +87,11 @@ def _check_names(contract: Contract) -> None:
 
 def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
     path: tuple[str | int, ...] = ("workload", index)
+    scalars = [a.name for a in contract.arguments if isinstance(a, ScalarArg)]
+    for name in workload.scalars:
+        if name not in scalars:
+            hint = f"name one of {', '.join(scalars) or 'none'}"
+            raise InvalidContractError(f"'{name}' is no scalar argument", hint, path)
     missing = [s for s in contract.symbols if s not in workload.sizes]
     if missing:
         hint = f"add {missing[0]} = ... to its sizes"

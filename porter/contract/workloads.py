@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from porter.contract.contract import Contract, TensorArg, Workload
 from porter.contract.expressions import evaluate, holds, names_in
+from porter.contract.selections import Selection, selections
 from porter.contract.syntax import ExpressionError
 
 MAX_ELEMENTS = 200_000
@@ -25,9 +26,10 @@ _INTEGER = re.compile(r"\b\d+\b")
 
 
 def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> tuple[Workload, ...]:
-    """Tiny, odd, large and small workloads for `contract`; `fixed` holds sizes the user chose.
+    """Tiny, odd, large and small workloads for `contract`, and an odd one for each other value of what only selects.
 
-    Empty when no sizes were found that satisfy the conditions: the caller has a question to ask.
+    `fixed` holds sizes the user chose. Empty when no sizes were found that satisfy the conditions: the caller has a
+    question to ask.
     """
     given = dict(fixed or {})
     tiny = choose_sizes(contract, given, _tiny_targets(contract))
@@ -39,6 +41,14 @@ def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None
         Workload("odd", odd, _SEED + 1),
         Workload("large values", odd, _SEED + 2, scale=1e3),
         Workload("small values", tiny if tiny != odd else odd, _SEED + 3, scale=1e-3),
+        *(selecting(selection, odd) for selection in selections(contract)),
+    )
+
+
+def selecting(selection: Selection, sizes: Mapping[str, int]) -> Workload:
+    """A workload in which one argument has another value."""
+    return Workload(
+        f"{selection.name} = {selection.value}", sizes, _SEED + 4, scalars={selection.name: selection.value}
     )
 
 

@@ -12,10 +12,21 @@ from porter.evaluate.prove import Proof, with_caveat
 _NOT_LAUNCHED = "no workload launches {}"
 
 
-def with_kernels(proof: Proof, usage: Usage) -> Proof:
-    """The proof with the kernels its entry leads to, and those that were launched; a verdict names the others."""
+def with_kernels(proof: Proof, usage: Usage) -> tuple[Proof, ...]:
+    """The proof and those apart from it, with the kernels each leads to and those that were launched.
+
+    A verdict names the others. A kernel of a choice that is apart is no kernel of the whole, unless that launched it.
+    """
     kernels = _kernels(proof.entry.contract, usage)
     launched = _launched(kernels, frozenset(proof.entry.launched), usage)
+    apart = [_launched(kernels, frozenset(part.entry.launched), usage) for part in proof.apart]
+    elsewhere = {name for names in apart for name in names} - set(launched)
+    own = tuple(k for k in kernels if k not in elsewhere)
+    parts = [_with(part, names, names) for part, names in zip(proof.apart, apart, strict=True)]
+    return (_with(replace(proof, apart=()), own, launched), *parts)
+
+
+def _with(proof: Proof, kernels: tuple[str, ...], launched: tuple[str, ...]) -> Proof:
     missing = ", ".join(k for k in kernels if k not in launched)
     named = replace(proof, entry=replace(proof.entry, kernels=kernels, launched=launched))
     return with_caveat(named, _NOT_LAUNCHED.format(missing) if missing else "")

@@ -81,7 +81,9 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
         proofs = [with_caveat(proof, _LOCKSTEP) for proof in proofs] if explicit else proofs
     if not ported.runs_programs and _is_program(program):
         proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
-    entries = _entries(proofs, original)
+    usage = Usage(program, tuple(header for _, header in original.headers))
+    proofs = [part for proof in proofs for part in with_kernels(proof, usage)]
+    entries = tuple(proof.entry for proof in proofs)
     return Migration(
         source=program.source,
         program=program,
@@ -114,11 +116,6 @@ def _contracts(original: Side, options: MigrateOptions, *, whole_program: bool) 
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{options.contract}: cannot be read: {error}") from error
     return loads(text, options.contract)
-
-
-def _entries(proofs: list[Proof], original: Side) -> tuple[EntryOutcome, ...]:
-    usage = Usage(original.program, tuple(header for _, header in original.headers))
-    return tuple(with_kernels(proof, usage).entry for proof in proofs)
 
 
 def _worst(entries: tuple[EntryOutcome, ...], program: Program) -> Outcome:

@@ -37,13 +37,21 @@ class MigrateOptions:
 class EntryOutcome:
     """The outcome of one entry of a source: a host launcher, a bare kernel or the whole program.
 
-    `kernels` are the names of the kernels it leads to, `launched` those of them that a workload launched.
+    `kernels` are the names of the kernels it leads to, `launched` those of them that a workload launched. An outcome of
+    one choice alone names that: `kernel_num = 4`.
     """
 
     contract: Contract
     outcome: Outcome
     kernels: tuple[str, ...] = ()
     launched: tuple[str, ...] = ()
+    choice: str = ""
+
+    @property
+    def name(self) -> str:
+        """What was called, and at which choice where others have an outcome of their own."""
+        name = self.contract.entry.name
+        return f"{name} at {self.choice}" if self.choice else name
 
 
 @dataclass(frozen=True)

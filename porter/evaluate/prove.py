@@ -9,6 +9,7 @@ from porter.contract.confirm import confirm
 from porter.contract.contract import Contract
 from porter.contract.findings import contract_findings
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
+from porter.evaluate.choices import examined
 from porter.evaluate.doubt import misled, not_built, still_open, unsound
 from porter.evaluate.judge import Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
@@ -25,12 +26,14 @@ from porter.simt.job import BuildFailure, Built, Executable
 class Proof:
     """What came of an entry, and what was seen of the original on the way.
 
-    `damned` says that running showed the original itself to be wrong.
+    `damned` says that running showed the original itself to be wrong; `apart` are the proofs of single choices of an
+    argument at which it is, where it is not at the others.
     """
 
     entry: EntryOutcome
     findings: tuple[Finding, ...]
     damned: bool = False
+    apart: tuple[Proof, ...] = ()
 
     @property
     def stands(self) -> bool:
@@ -73,14 +76,13 @@ class Prover:
         noted = contract_findings(confirmation, self.original.program)
         if because := still_open(settled, confirmation.trouble):
             return Proof(EntryOutcome(settled, NotVerified(because)), noted)
-        reference = examine(settled, self.original.program, execute)
-        if because := unsound(reference):
-            if asked := misled(reference, contract):
-                return Proof(_entry(reference, NotVerified(asked)), noted)
-            seen = (*noted, *reference.findings)
-            return Proof(_entry(reference, NotVerified(because)), seen, reference.damned)
+        found = examined(settled, lambda part: examine(part, self.original.program, execute))
+        if unsound(found.reference):
+            return _doubted(found.reference, contract, noted)
         progress(f"running the port of {contract.name}")
-        return with_caveat(self._judged(reference, execute, _held(port, built), noted), _left_out(built))
+        proof = self._judged(found.reference, execute, _held(port, built), noted)
+        apart = tuple(_at(choice, _doubted(reference, contract, ())) for choice, reference in found.wrong)
+        return with_caveat(with_caveat(replace(proof, apart=apart), found.left_out), _left_out(built))
 
     def _judged(self, reference: Reference, execute: Execute, port: Candidates, noted: tuple[Finding, ...]) -> Proof:
         """The port held to a sound `reference`.
@@ -102,6 +104,17 @@ class Prover:
         building = self.bench.begin(self.original.request((contract,), CUDA_WARP_SIZE, double_precision=True))
         (built,) = building.result()
         return self.bench.execute(built) if isinstance(built, Executable) else None
+
+
+def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...]) -> Proof:
+    """What is said of an original that cannot be compared with: the contract may be the reason, or itself."""
+    if asked := misled(reference, drafted):
+        return Proof(_entry(reference, NotVerified(asked)), noted)
+    return Proof(_entry(reference, NotVerified(unsound(reference))), (*noted, *reference.findings), reference.damned)
+
+
+def _at(choice: str, proof: Proof) -> Proof:
+    return replace(proof, entry=replace(proof.entry, choice=choice))
 
 
 def with_caveat(proof: Proof, caveat: str) -> Proof:

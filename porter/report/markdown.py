@@ -83,7 +83,7 @@ def _argument_row(argument: Argument) -> tuple[str, ...]:
 
 
 def _comparisons(entry: EntryOutcome) -> Iterator[str]:
-    yield f"### `{entry.contract.entry.name}`: {describe(entry.outcome)}\n"
+    yield f"### `{entry.name}`: {describe(entry.outcome)}\n"
     yield f"{reason(entry.outcome)}\n"
     sizes = {workload.name: workload.sizes for workload in entry.contract.workloads}
     rows = [_comparison_row(check, sizes.get(check.name, {})) for check in checks(entry.outcome)]

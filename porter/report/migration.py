@@ -32,7 +32,7 @@ def migration_text(migration: Migration, outputs: Sequence[Path]) -> Text:
 
 def _entry_text(entry: EntryOutcome) -> Text:
     """The entry's name and outcome, and a line for each comparison."""
-    text = Text(f"{entry.contract.entry.name}", "bold").append(": ")
+    text = Text(f"{entry.name}", "bold").append(": ")
     text.append(describe(entry.outcome), OUTCOME_STYLES[entry.outcome.label])
     checked = checks(entry.outcome)
     if entry.outcome.label != "verified":

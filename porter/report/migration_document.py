@@ -40,7 +40,7 @@ def finding_document(finding: Finding) -> dict[str, Json]:
 def _entry(entry: EntryOutcome) -> Json:
     """What came of one entry, and why."""
     return {
-        "name": entry.contract.entry.name,
+        "name": entry.name,
         "kind": entry.contract.entry.kind.value,
         "kernels": list(entry.kernels),
         "launched": list(entry.launched),
@@ -54,7 +54,7 @@ def _workloads(migration: Migration) -> list[Json]:
     """One row a workload, its errors the largest over the warp sizes; with several entries named `entry/workload`."""
     rows: list[Json] = []
     for entry in migration.entries:
-        prefix = f"{entry.contract.entry.name}/" if len(migration.entries) > 1 else ""
+        prefix = f"{entry.name}/" if len(migration.entries) > 1 else ""
         by_name: dict[str, list[Checked]] = {}
         for check in checks(entry.outcome):
             by_name.setdefault(check.name, []).append(check)

@@ -30,7 +30,8 @@ void f(float* y, int n) {
 def entry(outcome: Outcome, *launched: str) -> EntryOutcome:
     program = parse(Source(Path("k.cu"), TEXT))
     (contract,) = draft(program)
-    return with_kernels(Proof(EntryOutcome(contract, outcome, launched=launched), ()), Usage(program)).entry
+    (proof,) = with_kernels(Proof(EntryOutcome(contract, outcome, launched=launched), ()), Usage(program))
+    return proof.entry
 
 
 def test_kernels_that_nothing_launched_are_a_caveat_of_the_verdict():

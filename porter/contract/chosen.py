@@ -1,0 +1,75 @@
+"""Workloads for the other choices of what only selects: each at sizes that the original takes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from porter.contract.contract import Contract, Workload
+from porter.contract.placing import divisibilities
+from porter.contract.selections import Selection, selected, selections, without
+from porter.contract.trials import Execute, Trials, starts
+from porter.contract.workloads import selecting, with_workloads
+
+_MOST_SIZES = 10
+
+Sizes = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`contract` with a workload for each choice it has left, and the `conditions` that single ones were run with."""
+
+    contract: Contract
+    conditions: tuple[str, ...]
+
+
+def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chosen:
+    """Sizes for every choice: the odd ones, else the first that mend what breaks, as for the contract itself.
+
+    A choice that starts at none of them, or launches nothing, is not the original's to take: it goes.
+    """
+    workloads = [w for w in contract.workloads if not w.scalars]
+    conditions: list[str] = []
+    refused: list[Selection] = []
+    for selection in selections(contract):
+        found = _Choice(selected(contract, selection), Trials(execute), fixed).sizes(
+            [w.sizes for w in workloads[1::-1]]
+        )
+        if found is None:
+            refused.append(selection)
+            continue
+        sizes, demands = found
+        workloads.append(selecting(selection, sizes))
+        conditions += [f"{selection.name} != {selection.value} || {demand}" for demand in demands]
+    return Chosen(replace(without(contract, refused), workloads=tuple(workloads)), tuple(conditions))
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """`contract` at one choice."""
+
+    contract: Contract
+    trials: Trials
+    fixed: Sizes
+
+    def sizes(self, usual: list[Sizes]) -> tuple[Sizes, tuple[str, ...]] | None:
+        """The first sizes at which it is clean, else at which it starts; with the conditions they were chosen by."""
+        second_best: tuple[Sizes, tuple[str, ...]] | None = None
+        for sizes, demands in islice(self._candidates(usual), _MOST_SIZES):
+            run = self.trials.exact(self.contract, sizes)
+            if run.finished and not run.launches:
+                return None
+            if self.trials.clean(self.contract, sizes):
+                return sizes, demands
+            if second_best is None and starts(run):
+                second_best = sizes, demands
+        return second_best
+
+    def _candidates(self, usual: list[Sizes]) -> Iterator[tuple[Sizes, tuple[str, ...]]]:
+        yield from ((sizes, ()) for sizes in usual)
+        for demands in divisibilities(self.contract):
+            limited = replace(self.contract, conditions=(*self.contract.conditions, *demands))
+            workloads: tuple[Workload, ...] = with_workloads(limited, self.fixed).workloads
+            yield from ((w.sizes, demands) for w in workloads[1:2])

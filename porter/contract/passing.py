@@ -1,0 +1,33 @@
+"""Where a parameter goes: the functions it is handed to as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.contract.syntax import Name, Node
+from porter.contract.usage import Usage
+from porter.source.program import Function
+
+
+def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Function, str]]:
+    """`function` and every function it hands the parameter `name` to as it is, with the name it has there."""
+    pending, seen = [(function, name)], {(function.span, function.name, name)}
+    while pending:
+        current, alias = pending.pop(0)
+        yield current, alias
+        for callee_name, arguments in usage.body(current).calls:
+            places = [i for i, a in enumerate(arguments) if is_name(a, alias)]
+            callee = usage.callee(callee_name, len(arguments)) if places else None
+            for place in places if callee is not None else ():
+                assert callee is not None
+                key = (callee.span, callee.name, callee.params[place].name)
+                if key not in seen:
+                    seen.add(key)
+                    pending.append((callee, callee.params[place].name))
+
+
+def is_name(node: Node | None, name: str) -> bool:
+    """Whether `node` is the name, cast or not."""
+    while node is not None and hasattr(node, "operand"):
+        node = node.operand
+    return node == Name(name)

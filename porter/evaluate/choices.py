@@ -1,0 +1,81 @@
+"""The original examined at one choice after the other of what only selects: one that is wrong says nothing of the rest.
+
+The workloads without a choice come first; where they cannot be believed nothing else matters. A choice at which running
+shows the original to be wrong gets a verdict of its own, one at which it was not brought to run is named as left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from porter.contract.contract import Contract, ScalarArg, Workload
+from porter.evaluate.doubt import unsound
+from porter.oracle.reference import Reference
+
+_LEFT_OUT = "at {} nothing was compared: {}"
+_LATE = "the other workloads took the time there is"
+_BUDGET_S = 60.0
+
+Examine = Callable[[Contract], Reference]
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """`reference` over all choices that can be believed, those at which the original is `wrong`, what was left out."""
+
+    reference: Reference
+    wrong: tuple[tuple[str, Reference], ...]
+    left_out: str
+
+
+def examined(contract: Contract, examine: Examine) -> Examined:
+    """`examine` made of the workloads without a choice, and of each with one."""
+    first = examine(_at(contract, [w for w in contract.workloads if not w.scalars]))
+    chosen = [w for w in contract.workloads if w.scalars]
+    if unsound(first) or not chosen:
+        return Examined(first, (), "")
+    sound, wrong, left_out = [first], list[tuple[str, Reference]](), list[str]()
+    seconds = first.seconds
+    for workload in chosen:
+        if seconds > _BUDGET_S:
+            left_out.append(_LEFT_OUT.format(workload.name, _LATE))
+            continue
+        reference = examine(_at(contract, [workload]))
+        seconds += reference.seconds
+        if reference.damned:
+            wrong.append((workload.name, replace(reference, contract=_alone(contract, workload))))
+        elif because := unsound(reference):
+            left_out.append(_LEFT_OUT.format(workload.name, because))
+        else:
+            sound.append(reference)
+    return Examined(_joined(contract, sound), tuple(wrong), "; ".join(left_out))
+
+
+def _at(contract: Contract, workloads: Sequence[Workload]) -> Contract:
+    return replace(contract, workloads=tuple(workloads))
+
+
+def _alone(contract: Contract, workload: Workload) -> Contract:
+    """A contract of the choice of `workload` alone, with a name of its own."""
+    arguments = tuple(
+        replace(a, value=str(workload.scalars[a.name]), choices=())
+        if isinstance(a, ScalarArg) and a.name in workload.scalars
+        else a
+        for a in contract.arguments
+    )
+    name = f"{contract.name} at {workload.name}"
+    return replace(contract, name=name, arguments=arguments, workloads=(replace(workload, scalars={}),))
+
+
+def _joined(contract: Contract, references: Sequence[Reference]) -> Reference:
+    """One reference over the workloads of all, which can be believed."""
+    expected = tuple(e for reference in references for e in reference.expected)
+    return replace(
+        references[0],
+        contract=_at(contract, [e.workload for e in expected]),
+        expected=expected,
+        findings=tuple(dict.fromkeys(f for reference in references for f in reference.findings)),
+        launched=tuple(dict.fromkeys(name for reference in references for name in reference.launched)),
+        seconds=sum(reference.seconds for reference in references),
+    )

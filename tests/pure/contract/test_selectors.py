@@ -1,0 +1,75 @@
+"""Parameters that only select have a value for each thing that the source tells apart."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.contract.contract import ScalarArg
+from porter.contract.draft import draft
+from porter.contract.selections import Selection, selected, selections, without
+from porter.contract.toml import dumps, loads
+from porter.source.parse import parse
+from porter.source.text import Source
+
+
+def drafted(body: str, parameter: str = "int mode", above: str = ""):
+    text = f"""
+    {above}
+    __global__ void a(float* x, int n) {{ if (threadIdx.x < n) x[threadIdx.x] = 1; }}
+    __global__ void b(float* x, int n) {{ if (threadIdx.x < n) x[threadIdx.x] = 2; }}
+    void f(float* x, int n, {parameter}) {{ {body} }}
+    """
+    (contract,) = draft(parse(Source(Path("k.cu"), text)))
+    return contract
+
+
+def scalar(contract) -> ScalarArg:
+    return next(a for a in contract.arguments if isinstance(a, ScalarArg) and a.name != "n")
+
+
+A, B = "a<<<1, 256>>>(x, n);", "b<<<1, 256>>>(x, n);"
+
+
+@pytest.mark.parametrize(
+    ("body", "choices"),
+    [
+        (f"switch (mode) {{ case 1: {A} break; case 4: {B} break; }}", ("1", "4")),
+        (f"switch (mode) {{ case 1: {A} break; default: {B} }}", ("1", "2")),
+        (f"switch (mode) {{ case 0: switch (n) {{ case 7: {A} }} break; case FAST: {B} }}", ("0", "3")),
+        (f"if (mode == 2) {{ {A} }} else {{ {B} }}", ("2", "3")),
+        (f"if (mode == 0) {{ {A} }} else if (mode == 1) {{ {B} }}", ("0", "1", "2")),
+        (f"if (mode) {{ {A} }} else {{ {B} }}", ("1", "0")),
+    ],
+)
+def test_every_value_that_the_source_tells_apart_is_a_choice(body, choices):
+    found = scalar(drafted(body, above="#define FAST 3"))
+    assert found.choices == choices
+    assert found.value == choices[0]
+
+
+def test_both_values_of_a_flag_are_choices_its_default_first():
+    assert scalar(drafted(f"if (flag) {{ {A} }} else {{ {B} }}", "bool flag = 0")).choices == ("0", "1")
+
+
+def test_a_default_argument_is_the_first_choice():
+    assert scalar(drafted(f"if (mode == 1) {{ {A} }} else {{ {B} }}", "int mode = 2")).choices == ("2", "1")
+
+
+def test_a_size_that_is_compared_as_well_is_none():
+    contract = drafted(f"if (m == 1) {{ {A} }} else {{ b<<<m, 256>>>(x, n); }}", "int m")
+    assert all(a.choices == () for a in contract.arguments if isinstance(a, ScalarArg))
+
+
+def test_each_other_choice_has_a_workload():
+    contract = drafted(f"switch (mode) {{ case 1: {A} break; case 4: {B} break; }}")
+    chosen = [w for w in contract.workloads if w.scalars]
+    assert [(w.name, w.scalars) for w in chosen] == [("mode = 4", {"mode": 4})]
+    assert loads(dumps((contract,)), Path("c.toml")) == (contract,)
+
+
+def test_a_choice_can_be_taken_and_given_up():
+    contract = drafted(f"switch (mode) {{ case 1: {A} break; case 4: {B} break; }}")
+    (other,) = selections(contract)
+    assert other == Selection("mode", 4)
+    assert scalar(selected(contract, other)).value == "4"
+    assert selections(without(contract, [other])) == ()
