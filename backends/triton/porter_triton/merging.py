@@ -17,7 +17,8 @@ from porter_triton.lower.launch import LaunchInfo, LoweredKernel, LoweredParamet
 Key = tuple[str, LaunchInfo]  # the kernel's name, and how it is launched
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\de[-+])\d+(?![\w.])")
-_ALONE = re.compile(r"([\[(]|, )\((\w+ // \d+|\(\w+ \+ \d+\) // \d+)\)(?=[,)\]])")  # needs no brackets of its own
+# What needs no brackets of its own.
+_ALONE = re.compile(r"([\[(]|, |^ +\w+ = )\((\w+ // \d+|\(\w+ \+ \d+\) // \d+)\)(?=[,)\]]|$)", re.MULTILINE)
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,22 +45,38 @@ def module_name(source: Source) -> str:
 
 def assembled(source: Source, parts: Parts) -> str:
     """The text of the module: no clock and no path in it, so that porting twice gives the same bytes."""
-    functions = [text for text in (parts.helpers, *parts.kernels, *parts.launchers) if text]
+    kernels = tuple(_wrapped(kernel) for kernel in parts.kernels)
+    others = _formatted(parts.helpers), *(_formatted(launcher) for launcher in parts.launchers)
+    functions = [text for text in (others[0], *kernels, *others[1:]) if text]
     imports = [f"import {name}" for name in ("torch", "triton") if _mentions(functions, f"{name}.")]
     if _mentions(functions, "tl."):
         imports.append("import triton.language as tl")
     if _mentions(functions, "math."):
         imports.insert(0, "import math\n")
     head = [_provenance(source), "", *imports] if imports else [_provenance(source)]
-    return _formatted("\n".join(head) + "".join(f"\n\n\n{function.strip()}" for function in functions) + "\n")
+    return "\n".join(head) + "".join(f"\n\n\n{function.strip()}" for function in functions) + "\n"
 
 
-def _formatted(text: str) -> str:
+def _formatted(text: str, width: int = WIDTH) -> str:
     """As `black` lays it out; what it cannot read stays as it is, and `compile` says where it breaks off."""
     try:
-        return black.format_str(text, mode=black.Mode(line_length=WIDTH))
+        return black.format_str(text, mode=black.Mode(line_length=width))
     except InvalidInput:
         return text
+
+
+def _wrapped(kernel: str) -> str:
+    """A kernel, whose text is as `black` lays it out but for long lines: thousands of others would take it seconds."""
+    return "\n".join(line if len(line) <= WIDTH else _broken(line) for line in kernel.split("\n"))
+
+
+def _broken(line: str) -> str:
+    """A statement or the head of one in several lines."""
+    code = line.lstrip()
+    indent = line[: len(line) - len(code)]
+    body = "\n    pass" if code.endswith(":") else ""
+    found = _formatted(code + body, WIDTH - len(indent)).rstrip("\n").removesuffix(body)
+    return textwrap.indent(found, indent)
 
 
 def _provenance(source: Source) -> str:

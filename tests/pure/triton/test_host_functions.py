@@ -1,4 +1,4 @@
-"""Host functions that set their caller's variables or give extents, kernels held by variables, what a device is asked."""
+"""Host functions that set variables of their caller or give extents, kernels in variables, what a device is asked."""
 
 from pathlib import Path
 from textwrap import dedent

@@ -431,3 +431,33 @@ __global__ void led(const float* x, float* y) {
     __syncthreads();
     y[threadIdx.x] = x[threadIdx.x] - first[warp] + (threadIdx.x < 32 ? last[0] : 0.0f);
 }
+
+__global__ void masked_by_bytes(float* out, const float* x, const uint8_t* keep, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  uint32_t four = reinterpret_cast<const uint32_t*>(keep)[i];
+  uint8_t* each = reinterpret_cast<uint8_t*>(&four);
+  float4 v = ((const float4*)x)[i];
+  v.x *= each[0]; v.y *= each[1]; v.z *= each[2]; v.w *= each[3];
+  ((float4*)out)[i] = v;
+}
+
+__global__ void packed_bytes(const int* x, int* out) {
+  int word = -1;
+  int8_t* bytes = reinterpret_cast<int8_t*>(&word);
+  for (int j = 0; j < 3; j++) bytes[j] = (int8_t)(x[threadIdx.x] + j);
+  out[threadIdx.x] = word;
+}
+
+__global__ void either(const float* a, const float* b, float* out, int n) {
+  int i = threadIdx.x;
+  const float4* from = nullptr;
+  if (i < n) {
+    from = (const float4*)a;
+  } else {
+    i -= n;
+    from = (const float4*)b;
+  }
+  from += i;
+  ((float4*)out)[threadIdx.x] = from[0];
+}

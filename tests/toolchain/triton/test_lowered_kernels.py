@@ -114,6 +114,11 @@ def _before(x):
     return np.cumsum(taken) - taken
 
 
+def _packed(x):
+    parts = [np.uint32(0xFF000000), *(((x + j).astype(np.uint8).astype(np.uint32)) << (8 * j) for j in range(3))]
+    return np.bitwise_or.reduce(np.broadcast_arrays(*parts)).view(np.int32)
+
+
 CASES = [
     Case("scale", (X, _zeros(200), 190, 0.5), {1: np.r_[X[:190] * np.float32(0.5) + 1, _zeros(10)]}, (4, 1, 1)),
     Case("grid_stride", (X, _zeros(200), 200), {1: X * 2}, (2, 1, 1)),
@@ -169,6 +174,9 @@ CASES = [
     Case("collectives", (X, _zeros(64), _zeros(64, np.int32), 50), {1: _collected(X), 2: _before(X)}),
     Case("led", (X, _zeros(50)), {1: X[:50] - X[np.arange(50) // 32 * 32] + X[31] * (np.arange(50) < 32)},
          (1, 1, 1), (50, 1, 1), known=False),
+    Case("masked_by_bytes", (_zeros(200), X, (SMALL % 2).astype(np.uint8), 50), {0: X * (SMALL % 2)}),
+    Case("packed_bytes", (WHOLE, _zeros(64, np.int32)), {1: _packed(WHOLE)}),
+    Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

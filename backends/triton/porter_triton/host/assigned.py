@@ -28,6 +28,7 @@ from porter.syntax.nodes import (
     While,
 )
 from porter.syntax.unit import FunctionTree, Unit
+from porter.syntax.walk import walk
 
 
 def assigned(node: object) -> Counter[str]:
@@ -101,17 +102,6 @@ def set_by(function: FunctionTree, parameter: Parameter) -> bool:
     """Whether `function` sets its caller's variable through `parameter`."""
     reference = parameter.type.reference and not parameter.type.const
     return reference and assigned(function.body)[parameter.name] > 0
-
-
-def walk(node: object) -> Iterator[object]:
-    """`node` and every tree in it."""
-    if is_dataclass(node):
-        yield node
-        for field in fields(node):
-            yield from walk(getattr(node, field.name))
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from walk(item)
 
 
 def _own(node: object) -> Iterator[object]:

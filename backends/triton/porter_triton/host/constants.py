@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Name, Variable
+from porter.syntax.walk import walk
 from porter_triton.host import expressions
-from porter_triton.host.assigned import walk
 from porter_triton.host.codes import Kind
 from porter_triton.host.scope import Context
 from porter_triton.lower.launch import LoweredKernel, ParameterKind

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Assign, Declare, Member, Name, TypeName, Unary
+from porter.syntax.walk import walk
 from porter_triton.host import expressions, methods
-from porter_triton.host.assigned import assigned, walk
+from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
     NONE,
     SUCCESS,

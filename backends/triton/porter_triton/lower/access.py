@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter_triton.lower import local_arrays, memory, shared, views
+from porter_triton.lower import local_arrays, memory, pointed, shared, views
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, exact_double, settled
@@ -18,6 +18,7 @@ from porter_triton.lower.places import (
     Members,
     Memory,
     Place,
+    Pointed,
     SharedArray,
     Slot,
     Variable,
@@ -44,6 +45,8 @@ def load(cx: Context, place: Place, line: int) -> Value:
         return memory.load(cx, place, line)
     if isinstance(place, View):
         return views.load(cx, place, line)
+    if isinstance(place, Pointed):
+        return pointed.load(place, line)
     if isinstance(place, Cursor):
         return Address(place.array, read(place.offset))
     if place.extents:
@@ -89,8 +92,12 @@ def read(variable: Variable) -> Scalar:
 
 def store(cx: Context, place: Place, value: Value, line: int) -> None:
     """Assign `value` to `place` in the lanes that run."""
-    if isinstance(place, Variable):
+    if isinstance(place, Variable) and isinstance(value, Address):
+        pointed.ask(cx, place, value, line)
+    elif isinstance(place, Variable):
         assign(cx, place, scalar(value, line), line)
+    elif isinstance(place, Pointed):
+        pointed.store(cx, place, value, line)
     elif isinstance(place, View):
         views.store(cx, place, value, line)
     elif isinstance(place, Memory):
@@ -173,6 +180,8 @@ def scalar(value: Value, line: int) -> Scalar:
 def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
     """`variable = value` in the lanes that run; what that means for its kind is told to the next pass."""
     value = settled(convert(value, variable.type, line))
+    if isinstance(variable.type, Pointer):
+        value = memory.counting(value, variable.type, line)
     mask = cx.mask_for(variable.depth)
     if (value.varying or (mask is not None and mask.varying)) and not variable.varying:
         cx.decisions.varying.add(variable.key)

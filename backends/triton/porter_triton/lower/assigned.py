@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from porter.syntax.nodes import Asm, Assign, Call, Expression, Member, Name, Subscript, TypeName, Unary, Update
 from porter.syntax.unit import Unit
-
-
-def walk(node: object) -> Iterator[object]:
-    """Every node below and including `node`."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from walk(item)
-    elif is_dataclass(node) and not isinstance(node, type):
-        yield node
-        for field in fields(node):
-            yield from walk(getattr(node, field.name))
+from porter.syntax.walk import walk
 
 
 def assigned_names(unit: Unit, body: object) -> frozenset[str]:

@@ -8,7 +8,7 @@ from porter_triton.lower import conversions
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.folding import holds
 from porter_triton.lower.types import BOOL, DOUBLE, INT, Arithmetic, Pointer, common
-from porter_triton.lower.values import COMPARE, LEVELS, Scalar, both, negation, number
+from porter_triton.lower.values import COMPARE, LEVELS, UNSET, Scalar, both, negation, number
 from porter_triton.refusal import Refusal
 
 COMPARISONS = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
@@ -60,6 +60,8 @@ def _compared_type(left: Scalar, right: Scalar, type_: Arithmetic) -> Arithmetic
 def compare_pointers(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
     """A comparison of a parameter with null: Triton's is None where torch's is."""
     pointer, other = (left, right) if isinstance(left.type, Pointer) else (right, left)
+    if UNSET in pointer.bases:
+        raise Refusal(line, "a pointer is compared that is null until it is set")
     if other.constant != 0 or not pointer.is_name or pointer.varying or operator not in {"==", "!="}:
         raise Refusal(line, "pointers are compared")
     missing = Scalar(f"{pointer.text} is None", BOOL, False, COMPARE, loose=True, static=True)

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 
 from porter.syntax.nodes import Call, Name
 from porter.syntax.unit import FunctionTree, Unit
+from porter.syntax.walk import walk
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.emit import Line, Suite, names_in
@@ -17,6 +18,7 @@ from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.pending import Pending
 from porter_triton.lower.places import Key, Place, Variable
 from porter_triton.lower.scopes import Binding, Scope
+from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import ATOM, Scalar, both
 
 _Node = TypeVar("_Node")
@@ -31,16 +33,30 @@ class Decisions:
     tensors: set[Key] = field(default_factory=set)  # local arrays indexed by what is not known here
     stored: set[str] = field(default_factory=set)  # buffers written
     loaded: set[str] = field(default_factory=set)  # buffers read
+    split: dict[Key, Arithmetic] = field(default_factory=dict)  # variables whose parts are used as this smaller type
+    pointed: set[Key] = field(default_factory=set)  # pointers set later that point to what has no address
     scratch: set[Key] = field(default_factory=set)  # shared arrays that must lie in memory
     fences: set[int] = field(default_factory=set)  # lines of fences between blocks
     made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
+    changing: dict[int, tuple[object, frozenset[str]]] = field(default_factory=dict)  # bodies, what they may change
+    lines: dict[int, tuple[object, int]] = field(default_factory=dict)  # statements, their last lines
     rewritten: dict[object, object] = field(default_factory=dict)  # nodes made of the source's, the same in every pass
     rounds: dict[Key, Pending] = field(default_factory=dict)  # accesses in a loop
 
     @property
     def size(self) -> int:
         """How much is known."""
-        sets = (self.varying, self.unrolled, self.tensors, self.stored, self.loaded, self.scratch, self.fences)
+        sets = (
+            self.varying,
+            self.unrolled,
+            self.tensors,
+            self.stored,
+            self.loaded,
+            self.scratch,
+            self.fences,
+            self.split,
+            self.pointed,
+        )
         return sum(len(s) for s in sets) + sum(len(pending) for pending in self.rounds.values())
 
 
@@ -102,7 +118,6 @@ class Context:
     counts: dict[object, int] = field(default_factory=dict)
     reference: Place | None = None  # what the reference that a call returned is bound to
     discarded: object = None  # the call whose value nobody uses
-    changing: dict[int, frozenset[str]] = field(default_factory=dict)
     prologue: Suite = field(default_factory=Suite)
     pending: Pending = field(default_factory=Pending)
     loops: list[tuple[str, Key]] = field(default_factory=list)
@@ -272,9 +287,17 @@ class Context:
 
     def assigned(self, body: object) -> frozenset[str]:
         """The names of the source that a body may change."""
-        if id(body) not in self.changing:
-            self.changing[id(body)] = assigned_names(self.unit, body)
-        return self.changing[id(body)]
+        known = self.decisions.changing
+        if id(body) not in known:
+            known[id(body)] = body, assigned_names(self.unit, body)
+        return known[id(body)][1]
+
+    def last_line(self, node: object) -> int:
+        """The last line of a statement."""
+        known = self.decisions.lines
+        if id(node) not in known:
+            known[id(node)] = node, max(getattr(n, "line", 0) for n in walk(node))
+        return known[id(node)][1]
 
     def helper(self, name: str) -> str:
         """Call for a function of the device room; its name."""

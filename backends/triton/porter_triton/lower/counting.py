@@ -21,10 +21,11 @@ from porter.syntax.nodes import (
     While,
 )
 from porter.syntax.nodes import Variable as Declared
+from porter.syntax.walk import walk
 from porter_triton.device.functions import functions
 from porter_triton.lower import expressions, resolve
 from porter_triton.lower.arithmetic import binary
-from porter_triton.lower.assigned import assigned_names, walk
+from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.flow import leaves

@@ -6,13 +6,24 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Alias, Braces, Declare, Expression, Lambda
 from porter.syntax.nodes import Variable as Declared
-from porter_triton.lower import access, calls, cub, expressions, local_arrays, lvalues, objects, resolve, shared_arrays
+from porter_triton.lower import (
+    access,
+    calls,
+    cub,
+    expressions,
+    local_arrays,
+    lvalues,
+    objects,
+    pointed,
+    resolve,
+    shared_arrays,
+)
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
 from porter_triton.lower.scopes import Closure
 from porter_triton.lower.types import INT, Arithmetic, Pointer, Record, Type
-from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Value, number
+from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 
@@ -50,16 +61,23 @@ def _place(cx: Context, node: Declared) -> Place | Closure:
         if node.value is None:
             raise Refusal(node.line, f"`{node.name}` is `auto` without a value")
         return hold(cx, node.name, expressions.value(cx, node.value), node, node.line)
-    type_ = resolve.type_of(cx, node.type, node.line)
+    return _of_type(cx, node, resolve.type_of(cx, node.type, node.line))
+
+
+def _of_type(cx: Context, node: Declared, type_: Type) -> Place:
+    """A variable or array of one thread's own."""
     if node.extents:
         return _array(cx, node, type_)
     if node.value is None:
         if isinstance(type_, Record):
             return _default(cx, node, type_)
         if isinstance(type_, Pointer):
-            raise Refusal(node.line, f"the pointer `{node.name}` is set later")
+            return pointed.declare(cx, node.name, type_, node)
         return local_arrays.variable(cx, node.name, type_, node, node.line)
-    return hold(cx, node.name, initial(cx, type_, node.value, node.line), node, node.line)
+    value = initial(cx, type_, node.value, node.line)
+    if isinstance(type_, Pointer) and isinstance(value, Scalar) and value.constant == 0 and node.name in cx.changes[-1]:
+        return pointed.declare(cx, node.name, type_, node)
+    return hold(cx, node.name, value, node, node.line)
 
 
 def _default(cx: Context, node: Declared, type_: Record) -> Place:
@@ -101,6 +119,10 @@ def hold(cx: Context, name: str, value: Value, node: object, line: int) -> Place
     if isinstance(value, Address):
         return cursor(cx, name, value, node, line) if changes else Held(value)
     held = access.scalar(value, line)
+    if (unit := cx.decisions.split.get(cx.key(node))) is not None and isinstance(held.type, Arithmetic):
+        view = local_arrays.in_parts(cx, name, held.type, unit, node, line=line)
+        access.store(cx, view, held, line)
+        return view
     return access.declare(cx, name, held.type, node, held, stable=not changes, line=line)
 
 

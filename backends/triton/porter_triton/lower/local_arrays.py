@@ -8,7 +8,7 @@ from porter_triton.lower import access
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
-from porter_triton.lower.places import Columns, LocalArray, Members, Place, SharedArray, Slot
+from porter_triton.lower.places import Columns, LocalArray, Members, Place, SharedArray, Slot, View
 from porter_triton.lower.types import INT, Arithmetic, Array, Record, Type
 from porter_triton.lower.values import ATOM, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
@@ -54,8 +54,21 @@ def variable(cx: Context, name: str, type_: Type, node: object, line: int, *, pa
         array = LocalArray(name, type_.element, count, cx.key(node, part), cx.depth, elements, settled=True)
         return Slot(array, number(0), type_.extents) if len(type_.extents) > 1 else array
     if isinstance(type_, Arithmetic):
+        if (unit := cx.decisions.split.get(cx.key(node, part))) is not None:
+            return in_parts(cx, name, type_, unit, node, line=line, part=part)
         return access.declare(cx, name, type_, node, None, stable=False, line=line, part=part)
     raise Refusal(line, f"`{name}` holds pointers or arrays that are set later")
+
+
+def in_parts(
+    cx: Context, name: str, type_: Arithmetic, unit: Arithmetic, node: object, *, line: int, part: str = ""
+) -> View:
+    """A variable of `type_` that is held as several of `unit`, without a value."""
+    parts = tuple(
+        access.declare(cx, f"{name}_{i}", unit, node, None, stable=False, line=line, part=f"{part}/{i}")
+        for i in range(type_.bits // unit.bits)
+    )
+    return View(type_, unit, parts)
 
 
 def _width(array: LocalArray) -> int:

@@ -26,6 +26,7 @@ from porter_triton.lower.places import (
     Members,
     Memory,
     Place,
+    Pointed,
     SharedArray,
     Slot,
     Variable,
@@ -87,7 +88,7 @@ def _named_place(cx: Context, node: Name) -> Place:
     if isinstance(bound, Scalar | Fields | Address | Bits | Group | Collective):
         return Held(bound)
     if isinstance(
-        bound, Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held
+        bound, Variable | Members | LocalArray | SharedArray | Columns | Cursor | Pointed | Slot | View | Memory | Held
     ):
         return bound
     raise Refusal(node.line, f"`{node.name}` is used as a value")

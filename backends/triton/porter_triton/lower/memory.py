@@ -52,6 +52,15 @@ def view(pointer: Scalar, element: Type, line: int) -> Scalar:
     return replace(pointer, text=text, level=ATOM, type=Pointer(element), held=Pointer(target[0]))
 
 
+def counting(pointer: Scalar, type_: Pointer, line: int) -> Scalar:
+    """`pointer` as a variable of `type_` holds it: counting the parts of that type, whatever the buffer holds."""
+    parts = components(type_.element)
+    if parts is None or unit(pointer, line) == parts[0]:
+        return pointer
+    text = f"{pointer.within(ATOM)}.to(tl.pointer_type({parts[0].triton}), bitcast=True)"
+    return replace(pointer, text=text, level=ATOM, held=None, type=type_)
+
+
 def load(cx: Context, place: Memory, line: int) -> Value:
     """What `place.pointer` points to; lanes that do not run load nothing, and their value is undefined."""
     if isinstance(place.type, Arithmetic):

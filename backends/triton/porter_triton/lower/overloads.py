@@ -6,7 +6,7 @@ from porter.syntax.unit import FunctionTree
 from porter_triton.lower import access, resolve, structs
 from porter_triton.lower.context import Context
 from porter_triton.lower.parameters import Argument
-from porter_triton.lower.places import Columns, Held, LocalArray, SharedArray, Slot
+from porter_triton.lower.places import Columns, Held, LocalArray, Pointed, SharedArray, Slot
 from porter_triton.lower.scopes import Closure, FunctionName
 from porter_triton.lower.types import Arithmetic, Pointer, Type
 from porter_triton.lower.values import Address
@@ -53,6 +53,8 @@ def argument_type(argument: Argument) -> Type | None:
         return Pointer(argument.array.element)
     if isinstance(argument, LocalArray | SharedArray | Columns):
         return Pointer(argument.element)
+    if isinstance(argument, Pointed) and argument.address is not None:
+        argument = Held(argument.address)
     if isinstance(argument, Held) and isinstance(argument.value, Address):
         place = argument.value.place
         if isinstance(place, LocalArray | SharedArray | Columns):

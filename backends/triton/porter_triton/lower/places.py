@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from porter_triton.lower.types import Arithmetic, Pointer, Record, Type
-from porter_triton.lower.values import Scalar, Value
+from porter_triton.lower.values import Address, Scalar, Value
 
 Key = tuple[object, ...]
 
@@ -89,6 +89,16 @@ class Cursor:
     offset: Variable
 
 
+@dataclass(eq=False, slots=True)
+class Pointed:
+    """A pointer variable that is set later, to registers or shared memory; `level` counts Python's suites around it."""
+
+    name: str
+    depth: int
+    level: int
+    address: Address | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """An element of an array, or while `extents` remain a part of one; `offset` counts elements."""
@@ -122,4 +132,4 @@ class Held:
     value: Value
 
 
-Place = Variable | Members | LocalArray | SharedArray | Columns | Cursor | Slot | View | Memory | Held
+Place = Variable | Members | LocalArray | SharedArray | Columns | Cursor | Pointed | Slot | View | Memory | Held

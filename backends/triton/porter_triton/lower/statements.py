@@ -26,7 +26,6 @@ from porter.syntax.nodes import (
     While,
 )
 from porter_triton.lower import access, branches, declarations, expressions, leaving, loops, switches
-from porter_triton.lower.assigned import walk
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Comment
 from porter_triton.lower.flow import always_leaves, leaves
@@ -67,8 +66,8 @@ def _comment(cx: Context, node: Statement) -> None:
     """Say which lines of the source come next: those of a loop, or of the statements up to one."""
     if cx.python_depth or cx.calls or not node.line or isinstance(node, If | Block | Skipped):
         return
-    lines = [line for n in walk(node) if (line := getattr(n, "line", 0))]
-    cx.suite.nodes.append(Comment(cx.kernel.file, node.line, max(lines), isinstance(node, For | While | Switch)))
+    is_loop = isinstance(node, For | While | Switch)
+    cx.suite.nodes.append(Comment(cx.kernel.file, node.line, cx.last_line(node), is_loop))
 
 
 def _evaluate(cx: Context, node: Evaluate) -> None:

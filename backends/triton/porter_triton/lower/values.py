@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # How tightly Python binds what a text is made of.
 LAMBDA, CHOICE, NOT, COMPARE, OR, XOR, AND, SHIFT, SUM, PRODUCT, SIGN, ATOM = range(12)
+UNSET = "nullptr"  # among the buffers of a pointer: it may point nowhere
 LEVELS = {"|": OR, "^": XOR, "&": AND, "<<": SHIFT, ">>": SHIFT, "+": SUM, "-": SUM,
           "*": PRODUCT, "//": PRODUCT, "/": PRODUCT, "%": PRODUCT}  # fmt: skip
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -160,8 +161,8 @@ def float_text(value: float, type_: Arithmetic) -> str:
         return f'float("{value}")'
     if type_.bits == 32:
         shortest = (float(f"{value:.{digits}g}") for digits in range(1, 10))
-        return repr(next((x for x in shortest if rounded(x) == value), value))
-    return repr(value)
+        value = next((x for x in shortest if rounded(x) == value), value)
+    return repr(value).replace("e+", "e")
 
 
 def rounded(value: float) -> float:

@@ -37,15 +37,24 @@ def cast(cx: Context, operand: Address, type_: Pointer, line: int) -> Address:
     assert isinstance(place.element, Arithmetic)
     bytes_, unit = size(type_.element), place.element.bits // 8
     if bytes_ is None or bytes_ % unit:
+        _ask_for_parts(cx, place, wanted[0])
         raise Refusal(line, "an array is read as a smaller type")
     return Address(place, offset, type_.element)
 
 
+def _ask_for_parts(cx: Context, place: Place, unit: Arithmetic) -> None:
+    """Ask the next pass to hold variables as parts of a smaller type."""
+    for element in place.elements if isinstance(place, LocalArray) and not place.tensor else ():
+        if isinstance(element, Variable) and isinstance(element.type, Arithmetic):
+            cx.decisions.split[element.key] = unit
+
+
 def _flat(place: Place, offset: Scalar, wanted: Type, line: int) -> tuple[LocalArray, Scalar]:
     """Registers as an array of scalars."""
-    if isinstance(place, LocalArray) and (place.tensor or isinstance(place.element, Arithmetic)):
+    in_parts = isinstance(place, LocalArray) and any(isinstance(e, View) for e in place.elements)
+    if isinstance(place, LocalArray) and (place.tensor or isinstance(place.element, Arithmetic)) and not in_parts:
         return place, offset
-    if isinstance(place, LocalArray) and place.element == wanted:
+    if isinstance(place, LocalArray) and place.element == wanted and not in_parts:
         return place, offset
     parts = leaves(place, line)
     count = len(parts) // place.count if isinstance(place, LocalArray) else 1
@@ -229,6 +238,8 @@ def bitcast(value: Scalar, type_: Arithmetic) -> Scalar:
     """The bits of `value` as a `type_` of the same width."""
     held = settled(value)
     assert isinstance(held.type, Arithmetic)
+    if held.type == type_ and held.held is None:
+        return held
     if held.constant is not None or held.loose:
         text = f"tl.full([], {held.text}, {held.type.triton})"
         held = replace(held, text=text, level=ATOM, constant=None, loose=False)
@@ -248,7 +259,8 @@ def _split(part: Scalar, unit: Arithmetic) -> list[Scalar]:
     pieces = []
     for i in range(part.type.bits // unit.bits):
         shifted = f"({whole.text} >> {i * unit.bits})" if i else whole.text
-        text = f"{shifted}.to(tl.uint{unit.bits}).to({unit.triton}, bitcast=True)"
+        bits = "" if unit.kind == "uint" else f".to({unit.triton}, bitcast=True)"
+        text = f"{shifted}.to(tl.uint{unit.bits}){bits}"
         pieces.append(Scalar(text, unit, part.varying))
     return pieces
 
