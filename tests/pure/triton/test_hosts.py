@@ -295,3 +295,17 @@ def test_a_launcher_keeps_the_name_that_it_shares_with_its_kernel():
     )
     assert found.startswith("def same(y, n, threads):")
     assert "same_kernel[(1,)](y, n, " in found
+
+
+@pytest.mark.parametrize(
+    ("cpp", "blocks"),
+    [
+        ("dim3 block(n / 4); switch (n) { case 256: add<<<m, block>>>(y, x, n); break; }", ["64"]),
+        ("int t = n * 2; if (n == 32 && m > 0) add<<<m, t>>>(y, x, n); else add<<<m, t>>>(y, x, n);", ["64", "t"]),
+        ("switch (n) { case 32: case 64: add<<<m, n>>>(y, x, n); break; }", ["n"]),
+        ("n = m; int t = n; n = 2 * m; if (n == 32) add<<<m, t>>>(y, x, n);", ["t"]),
+        ("if (n == 32) { n = m; add<<<m, n>>>(y, x, n); }", ["n"]),
+    ],
+)
+def test_a_block_is_as_large_as_the_branch_around_its_launch_says(cpp, blocks):
+    assert re.findall(r"BLOCK_SIZE=(\w+)", body(cpp)) == blocks

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Launch
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import constants, expressions
+from porter_triton.host import constants, expressions, known
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
 from porter_triton.host.scope import Context, KernelName, Template
@@ -26,7 +26,7 @@ def launch(cx: Context, node: Launch) -> None:
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     template = instance(cx, _meant(cx, node, len(arguments)), node.kernel.template, arguments, node.line)
     grid = extents(expressions.expression(cx, node.grid))
-    block = extents(expressions.expression(cx, node.block))
+    block = _evaluated(cx, extents(expressions.expression(cx, node.block)))
     shared = expressions.expression(cx, node.shared_bytes) if node.shared_bytes is not None else integer(0)
     info = LaunchInfo(_dimensions(block), template, _whole(shared))
     lowered = cx.kernels.lowered(node.kernel.name, info)
@@ -73,6 +73,11 @@ def extents(value: Code) -> tuple[Code, Code, Code]:
         x, y, z = value.parts
         return x, y, z
     return value, integer(1), integer(1)
+
+
+def _evaluated(cx: Context, block: tuple[Code, Code, Code]) -> tuple[Code, Code, Code]:
+    x, y, z = (known.evaluated(cx, extent) for extent in block)
+    return x, y, z
 
 
 def _dimensions(block: tuple[Code, Code, Code]) -> tuple[Dimension, Dimension, Dimension]:

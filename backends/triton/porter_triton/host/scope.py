@@ -71,6 +71,7 @@ class Context:
     blocks: list[Block] = field(default_factory=list)
     tensor: str = ""
     lengths: dict[str, str] = field(default_factory=dict)  # of the rows of elements allocated here
+    values: dict[str, str] = field(default_factory=dict)  # of the whole numbers that nothing sets again
     constants: dict[str, str] = field(default_factory=dict)  # tensors for `__constant__` variables, by these
     inlined: int = 0  # lambdas around, whose `return` is not the function's
     depth: int = 0  # of Python's suites

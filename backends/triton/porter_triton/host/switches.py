@@ -15,7 +15,7 @@ from porter.syntax.nodes import (
     Switch,
     Throw,
 )
-from porter_triton.host import expressions, statements
+from porter_triton.host import expressions, known, statements
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
 
@@ -29,6 +29,7 @@ def switch(cx: Context, node: Switch) -> None:
         return
     for i, case in enumerate(cases):
         body = _closed(case, last=case is node.cases[-1])
+        values = []
         if case.default:
             head = "else:"
         else:
@@ -37,6 +38,8 @@ def switch(cx: Context, node: Switch) -> None:
             several = f"{subject.text} in ({', '.join(v.text for v in values)})"
             head = f"{'el' if i else ''}if {one if len(values) == 1 else several}:"
         with cx.suite(head if i or not case.default else "if True:"):
+            if len(values) == 1:
+                known.equal(cx, node.value, values[0])
             for item in body:
                 statements.statement(cx, item)
 

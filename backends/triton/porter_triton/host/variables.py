@@ -124,6 +124,8 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
     name = cx.python_name(variable.name)
     cx.emit(f"{name} = {value.text}", name)
     cx.changes[name] = cx.changes_of(variable.name)
+    if value.kind is Kind.INT and cx.is_steady(name) and cx.settled(value):
+        cx.values[name] = value.text
     if (made := _ALLOCATION.match(value.text)) and kind is Kind.POINTER:
         cx.lengths[name] = made.group(1)
     told = variable.type.name in ("auto", "std::vector")

@@ -1,0 +1,72 @@
+"""What a branch says of variables: in `case 256:` of `switch (k)` the value of k is known, and that of `k / 4`."""
+
+from __future__ import annotations
+
+import ast
+import operator as op
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from porter.syntax.nodes import Binary, Cast, Expression, Name
+from porter_triton.host import expressions
+from porter_triton.host.codes import Code, Kind
+from porter_triton.host.scope import Context
+
+_WHOLE: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: op.add, ast.Sub: op.sub, ast.Mult: op.mul, ast.FloorDiv: op.floordiv, ast.Mod: op.mod,
+}  # fmt: skip
+
+
+def suppose(cx: Context, condition: Expression) -> None:
+    """In the innermost scope `condition` holds: `k == 256`, or several such at once."""
+    if isinstance(condition, Binary) and condition.operator == "&&":
+        suppose(cx, condition.left)
+        suppose(cx, condition.right)
+    elif isinstance(condition, Binary) and condition.operator == "==":
+        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if isinstance(_bare(one), Name):
+                equal(cx, one, expressions.expression(cx, other))
+
+
+def equal(cx: Context, subject: Expression, value: Code) -> None:
+    """In the innermost scope the variable `subject`, which nothing sets any more, has this value."""
+    name = _bare(subject)
+    meaning = cx.find(name.name) if isinstance(name, Name) else None
+    if not isinstance(name, Name) or not isinstance(meaning, Code) or type(value.constant) is not int:
+        return
+    if meaning.kind is Kind.INT and meaning.text.isidentifier() and cx.is_steady(meaning.text):
+        cx.bind(name.name, replace(meaning, constant=value.constant))
+
+
+def _bare(node: Expression) -> Expression:
+    while isinstance(node, Cast):
+        node = node.operand
+    return node
+
+
+def evaluated(cx: Context, code: Code) -> Code:
+    """`code`, made before its variables were known, with the whole number it is now; itself where that is not told."""
+    if code.constant is not None or code.kind is not Kind.INT or not cx.settled(code):
+        return code
+    bound = [b for scope in cx.scopes for b in scope.values() if isinstance(b, Code)]
+    supposed = {b.text: b.constant for b in bound if type(b.constant) is int and b.text.isidentifier()}
+    found = _value(ast.parse(code.text, mode="eval").body, supposed, cx.values) if supposed else None
+    return code if found is None else replace(code, constant=found)
+
+
+def _value(node: ast.expr, supposed: Mapping[str, object], texts: Mapping[str, str]) -> int | None:
+    """The number that an expression is, from those of its variables and the expressions that others are made of."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.Name):
+        known = supposed.get(node.id)
+        if known is None and node.id in texts:
+            rest = {name: text for name, text in texts.items() if name != node.id}
+            return _value(ast.parse(texts[node.id], mode="eval").body, supposed, rest)
+        return known if isinstance(known, int) else None
+    if not isinstance(node, ast.BinOp) or type(node.op) not in _WHOLE:
+        return None
+    left, right = _value(node.left, supposed, texts), _value(node.right, supposed, texts)
+    if left is None or right is None or (right == 0 and isinstance(node.op, ast.FloorDiv | ast.Mod)):
+        return None
+    return _WHOLE[type(node.op)](left, right)
