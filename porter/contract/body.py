@@ -46,11 +46,19 @@ class Body:
     def definitions(self) -> Mapping[str, tuple[Node, ...]]:
         """Every expression assigned to each name by `=`, a constructor or braces, in order."""
         found: dict[str, list[Node]] = {}
-        for name, node in self._assigned():
+        for _, name, node in self._assignments:
             found.setdefault(name, []).append(node)
         return {name: tuple(nodes) for name, nodes in found.items()}
 
-    def _assigned(self) -> Iterator[tuple[str, Node]]:
+    def latest(self, name: str, place: int) -> Node | None:
+        """What was last assigned to `name` before the word at `place`."""
+        return next((n for i, other, n in reversed(self._assignments) if other == name and i < place), None)
+
+    @cached_property
+    def _assignments(self) -> tuple[tuple[int, str, Node], ...]:
+        return tuple(self._assigned())
+
+    def _assigned(self) -> Iterator[tuple[int, str, Node]]:
         words = self.words
         for i in range(1, len(words) - 1):
             word, after = words[i], words[i + 1].text
@@ -67,7 +75,7 @@ class Body:
             else:
                 continue
             if node is not None:
-                yield word.text, node
+                yield i, word.text, node
 
     @cached_property
     def conditions(self) -> tuple[Node, ...]:
@@ -91,9 +99,14 @@ class Body:
     @cached_property
     def calls(self) -> tuple[tuple[str, tuple[Node | None, ...]], ...]:
         """Every `name(arguments)` and `name<...>(arguments)`, launches included; None for what is no expression."""
-        return tuple((name, tuple(parsed(a) for a in arguments)) for name, arguments in self._calls())
+        return tuple((name, arguments) for _, name, arguments in self.sites)
 
-    def _calls(self) -> Iterator[tuple[str, list[list[Token]]]]:
+    @cached_property
+    def sites(self) -> tuple[tuple[int, str, tuple[Node | None, ...]], ...]:
+        """The calls with the places of their names among the words."""
+        return tuple((i, name, tuple(parsed(a) for a in arguments)) for i, name, arguments in self._calls())
+
+    def _calls(self) -> Iterator[tuple[int, str, list[list[Token]]]]:
         words = self.words
         for i, word in enumerate(words[:-1]):
             if word.kind is not TokenKind.IDENTIFIER:
@@ -105,7 +118,7 @@ class Body:
                 launch_close = match_bracket(words, opening)
                 opening = len(words) if launch_close is None else launch_close + 1
             if opening < len(words) and words[opening].text == "(":
-                yield word.text, split_arguments(words, opening)
+                yield i, word.text, split_arguments(words, opening)
 
     @cached_property
     def launches(self) -> bool:

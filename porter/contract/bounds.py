@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
 
 from porter.contract.contract import Contract, TensorArg
-from porter.contract.expressions import names_in
+from porter.contract.expressions import evaluate, names_in
 from porter.contract.fit import bound_by
 from porter.contract.probed import Probed
 from porter.contract.questions import unknown_bounds
 from porter.contract.trials import Trials, troubled
+
+_BOUND = "_bound"
 
 
 def with_bounds_as_symbols(contract: Contract) -> Contract:
@@ -37,12 +40,13 @@ def found_bounds(probed: Probed, trials: Trials) -> dict[str, str]:
     found: dict[str, str] = {}
     fits = probed.fits
     sizes = [p.sizes for p in probed.probes]
-    for tensor in unknown_bounds(probed.before):
-        symbol = _symbol(tensor)
+    unknown = [s for t in unknown_bounds(probed.before) if (s := _symbol(t)) in probed.contract.symbols]
+    for symbol in unknown:
         if any(f is not None and f.exact and _is_factor(symbol, f.text) for f in fits.values()):
             continue
         if all(f is not None and f.exact and symbol not in names_in(f.text) for f in fits.values()):
-            found |= _largest(probed, trials, symbol)
+            others = {s: "1" for s in unknown if s != symbol} | found
+            found |= _largest(with_bounds(probed.contract, others), trials, symbol, sizes[0])
             continue
         unexplained = [n for n, f in fits.items() if f is None or not f.exact or symbol in names_in(f.text)]
         seen = [probed.extents(name) for name in unexplained]
@@ -54,18 +58,39 @@ def found_bounds(probed: Probed, trials: Trials) -> dict[str, str]:
     return found
 
 
-def _largest(probed: Probed, trials: Trials, symbol: str) -> dict[str, str]:
-    """The largest size that indices may reach without leaving tensors whose extents are known."""
-    sizes = probed.probes[0].sizes
-    for choice in sorted(probed.before.symbols, key=lambda s: -sizes[s]):
-        trial = with_bounds(probed.contract, {symbol: choice})
-        if not troubled(trials.probe(trial, {s: n for s, n in sizes.items() if s != symbol})):
-            return {symbol: choice}
-    return {}
+def largest_bounds(contract: Contract, trials: Trials, sizes: Mapping[str, int]) -> dict[str, str]:
+    """The sizes that unknown bounds may stand for at most, one after the other: of the rest only the first is used.
+
+    For `contract` with its bounds as symbols, where running it at these symbols of their own leaves tensors of known
+    extent.
+    """
+    found: dict[str, str] = {}
+    unknown = [_symbol(t) for t in contract.tensors if _symbol(t) in contract.symbols]
+    for symbol in unknown:
+        others = {s: "1" for s in unknown if s != symbol} | found
+        found |= _largest(with_bounds(contract, others), trials, symbol, sizes)
+    return found if len(found) == len(unknown) else {}
+
+
+def _largest(contract: Contract, trials: Trials, symbol: str, sizes: Mapping[str, int]) -> dict[str, str]:
+    """The largest size, or product of a few, that indices may reach without leaving tensors of known extents.
+
+    Tried from the smallest on, until one leaves them: what goes far beyond may lie in another tensor. Where nothing
+    holds indices back, it is the largest size alone.
+    """
+    plain = [s for s in contract.symbols if s in sizes and not s.endswith(_BOUND)]
+    products = (" * ".join(factors) for count in (1, 2) for factors in combinations(plain, count))
+    reached = ""
+    for choice in sorted(products, key=lambda text: (evaluate(text, sizes), -text.count("*"))):
+        trial = with_bounds(contract, {symbol: choice})
+        if troubled(trials.probe(trial, {s: n for s, n in sizes.items() if s in trial.symbols})):
+            return {symbol: reached} if reached else {}
+        reached = choice
+    return {symbol: max(plain, key=lambda s: sizes[s])} if plain else {}
 
 
 def _symbol(tensor: TensorArg) -> str:
-    return f"{tensor.name}_bound"
+    return f"{tensor.name}{_BOUND}"
 
 
 def _is_factor(symbol: str, text: str) -> bool:

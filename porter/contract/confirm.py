@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from porter.contract.bounds import found_bounds, with_bounds, with_bounds_as_symbols
+from porter.contract.bounds import found_bounds, largest_bounds, with_bounds, with_bounds_as_symbols
 from porter.contract.chosen import Chosen, settled_choices
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, regridded
@@ -26,12 +26,14 @@ from porter.contract.probed import Probe, Probed
 from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
 from porter.contract.regular import Change, regularities
+from porter.contract.relations import relations
 from porter.contract.selections import selections
 from porter.contract.trials import Execute, Trials, falls_short, starts
 from porter.contract.workloads import with_workloads
 
 _ATTEMPTS = 3
 _MOST_RUNS = 40
+_MOST_RUNS_OF_ALL = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +56,31 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
     if contract.entry.kind is EntryKind.PROGRAM:
         return Confirmation(contract, 0)
     given = {s: n for s, n in (fixed or {}).items() if s in contract.symbols}
-    found = _Confirmer(contract, Trials(execute), given).confirmed()
+    trials = Trials(execute)
+    found = _Confirmer(contract, trials, given).confirmed()
+    for other in _others(contract, trials, given):
+        if _complete(found) and not found.inferred:
+            break
+        reading = other.confirmed()
+        if _complete(reading) and not (_complete(found) and reading.inferred):
+            found = reading
     chosen = settled_choices(found.contract, execute, given) if not found.trouble else Chosen(found.contract, ())
-    return replace(found, contract=chosen.contract, limits=chosen.conditions)
+    return replace(found, contract=chosen.contract, runs=trials.runs, limits=chosen.conditions)
+
+
+def _complete(confirmation: Confirmation) -> bool:
+    """Whether nothing is left to ask and nothing broke."""
+    contract = confirmation.contract
+    return not (confirmation.trouble or unknown_extents(contract) or unknown_bounds(contract))
+
+
+def _others(contract: Contract, trials: Trials, fixed: Mapping[str, int]) -> Iterator[_Confirmer]:
+    """Other readings of a draft: indices kept within what is known, extents alike that nobody said are."""
+    for related in (contract, *relations(contract)):
+        for kept_within in (False, True) if unknown_bounds(contract) else (False,):
+            if trials.runs < _MOST_RUNS_OF_ALL and (kept_within or related is not contract):
+                trials.trouble = ""
+                yield _Confirmer(related, trials, fixed, kept_within)
 
 
 @dataclass
@@ -66,6 +90,7 @@ class _Confirmer:
     contract: Contract
     trials: Trials
     fixed: Mapping[str, int]
+    kept_within: bool = False  # indices are to stay within tensors of known extent
     apart: tuple[str, ...] = ()  # what keeps the rows of written tensors apart, if they are meant to be
     probed: Probed | None = None  # what the contract's extents were learnt from
 
@@ -110,7 +135,7 @@ class _Confirmer:
         first = probe_sizes(candidate, frozenset(), self.fixed, 0, 0)
         others = (probe_sizes(candidate, frozenset(), self.fixed, 1, smaller) for smaller in (0, 1))
         return not first or any(
-            sizes is not None and sizes != first and starts(self.trials.probe(candidate, sizes)) for sizes in others
+            sizes is not None and sizes != first and starts(self.trials.roomy(candidate, sizes)) for sizes in others
         )
 
     def _starting(self, candidate: Contract, smaller: int) -> Contract | None:
@@ -127,7 +152,8 @@ class _Confirmer:
 
     def _learn(self) -> bool:
         """Replace guessed shapes, bounds and roles by what probes show; False where too few of them run."""
-        probed = self._probed(with_bounds_as_symbols(self.contract))
+        free = with_bounds_as_symbols(self.contract)
+        probed = self._probed(self._within(free) if self.kept_within else free)
         if not probed.suffices:
             return False
         probed = self._regular(probed)
@@ -137,6 +163,11 @@ class _Confirmer:
         if probed.suffices:
             self._take(probed)
         return True
+
+    def _within(self, free: Contract) -> Contract:
+        """`free` with the largest sizes for its bounds that leave no tensor of known extent."""
+        sizes = probe_sizes(self.contract, frozenset(), self.fixed, 0, 0)
+        return with_bounds(free, largest_bounds(free, self.trials, sizes)) if sizes is not None else free
 
     def _take(self, probed: Probed) -> None:
         self.contract, self.apart, self.probed = probed.learned(), probed.apart, probed

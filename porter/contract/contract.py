@@ -52,7 +52,7 @@ class Values(StrEnum):
     POSITIVE = "positive"  # |normal| + 0.1
     WHOLE = "whole"  # signed whole numbers without zero, which sums of any precision keep exact
     PROBABILITY = "probability"  # uniform in (0, 1)
-    INDEX = "index"  # integers in [0, bound)
+    INDEX = "index"  # integers in [0, bound); in a float tensor fractions, too, that end up as such
     SORTED = "sorted"  # non-decreasing integers from 0 to bound
     BOOLEAN = "boolean"  # 0 or 1
     ZEROS = "zeros"

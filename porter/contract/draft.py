@@ -8,7 +8,7 @@ all symbols with a question, which running the kernel answers (`confirm.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from porter.contract.access import Use
@@ -30,8 +30,10 @@ from porter.contract.contract import (
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type
 from porter.contract.entries import entries, reach
+from porter.contract.expressions import render
 from porter.contract.functors import function_objects
 from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.planes import planes, taken_apart
 from porter.contract.pointers import is_buffer
 from porter.contract.questions import (
     bound_question,
@@ -120,7 +122,7 @@ class _Drafter:
             if not self.usage.program.launches_of(self.function):
                 self.questions.append(launch_question(self.function.qualified))
         arguments = tuple(self._placed(a) if isinstance(a, TensorArg) else a for a in arguments)
-        contract = self._contract(kind, arguments, self._conditions(), launch)
+        contract = taken_apart(self._contract(kind, arguments, self._conditions(), launch), self._planes())
         contract = with_workloads(contract, {s: n for s, n in sizes.items() if s in contract.symbols})
         if contract.workloads:
             return contract
@@ -129,10 +131,18 @@ class _Drafter:
         return replace(contract, questions=(*contract.questions, question))
 
     def _conditions(self) -> tuple[str, ...]:
-        def expressed(node: Node) -> Node:
-            return self.extents.expressed(self.scope.resolve(node), self.aliases)
+        return conditions(self.usage, self.function, self.template, self._expressed, frozenset(self.symbols))
 
-        return conditions(self.usage, self.function, self.template, expressed, frozenset(self.symbols))
+    def _expressed(self, node: Node) -> Node:
+        """What host code writes in terms of the symbols."""
+        return self.extents.expressed(self.scope.resolve(node), self.aliases)
+
+    def _planes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The sizes of tensors of which host code says no more than the count, with what kernels take them apart by."""
+        counted = {f.counted for f in self.extents.facts.values() if f.counted}
+        for found in planes(self.usage, self.function) if counted else ():
+            count, *axes = (render(self._expressed(node)) for node in (found.count, *found.axes))
+            yield count, tuple(dict.fromkeys(axes))
 
     def _kind(self) -> EntryKind:
         if self.function.space == "global":
@@ -226,7 +236,7 @@ class _Drafter:
     def _values(self, dtype: DType, use: Use) -> tuple[Values, str]:
         if dtype is DType.BOOL:
             return Values.BOOLEAN, ""
-        if dtype.is_float or not use.selects:
+        if not use.selects:
             return Values.NORMAL, ""
         bound = next((b for b in use.bounds if b in {p.name for p in self.function.params}), "")
         if use.offsets:

@@ -21,14 +21,21 @@ def entries(usage: Usage, kernels: tuple[str, ...], *, whole_program: bool = Tru
         # A kernel chosen by name is better seen through its launcher than through a whole program.
         hosts = tuple(h for h in _parts(usage) if any(k in reach(usage, h) for k in wanted))
     reached = {k for h in hosts for k in reach(usage, h)}
-    bare = [k for k in (wanted or program.kernels) if k not in reached]
+    bare = [k for k in (wanted or (*program.kernels, *_included(usage))) if k not in reached]
     return (*hosts, *(k for k in bare if not _called_by_kernel(usage, k)))
 
 
 def kernels_behind(usage: Usage, entry: str) -> tuple[Function, ...]:
-    """The kernels of the file that the host function `entry`, by its qualified name, leads to."""
+    """The kernels, of the file or its headers, that the host function `entry`, by its qualified name, leads to."""
     reached = {k for f in usage.program.host_functions if f.qualified == entry for k in reach(usage, f)}
-    return tuple(k for k in usage.program.kernels if k in reached and not _called_by_kernel(usage, k))
+    kernels = (*usage.program.kernels, *usage.header_kernels)
+    return tuple(k for k in kernels if k in reached and not _called_by_kernel(usage, k))
+
+
+def _included(usage: Usage) -> tuple[Function, ...]:
+    """The kernels of headers that the file's host code leads to: they are the file's as much as its own."""
+    reached = {k for f in usage.program.host_functions for k in reach(usage, f)}
+    return tuple(k for k in usage.header_kernels if k in reached)
 
 
 def _kernel(program: Program, name: str) -> Function:

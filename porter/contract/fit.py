@@ -15,6 +15,7 @@ from math import prod
 _ROUNDINGS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _MAX_COEFFICIENT = 1 << 16
 _MAX_FACTORS = 5
+_MAX_STEP = 64
 _MAX_SLACK = 2.0
 
 
@@ -118,12 +119,13 @@ def _rounded(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
 
 
 def _sums(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
-    """`a + c`, `a - c`, and `a + c * b`."""
+    """`a + c`, `a - c`, `n * a + c`, and `a + c * b`."""
     for term in products:
         rest = {s - v for s, v in zip(seen, term.values, strict=True)}
         if len(rest) == 1:
             (constant,) = rest
             yield Fit(f"{term.text} {'+' if constant > 0 else '-'} {abs(constant)}", exact=True)
+    yield from _lines(seen, products)
     for term in products:
         remaining = tuple(s - v for s, v in zip(seen, term.values, strict=True))
         for other in products:
@@ -131,6 +133,18 @@ def _sums(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
             if coefficient and other.text != term.text and abs(coefficient) <= 8:
                 sign = "+" if coefficient > 0 else "-"
                 yield Fit(f"{term.text} {sign} {_times(abs(coefficient), other.text)}", exact=True)
+
+
+def _lines(seen: tuple[int, ...], products: list[_Term]) -> Iterator[Fit]:
+    """`5 * n - 4`: one element of every five is used. Through two points there is always a line."""
+    for term in products:
+        if len(set(term.values)) < 3:
+            continue
+        slope, rest = divmod(seen[1] - seen[0], (term.values[1] - term.values[0]) or _MAX_COEFFICIENT)
+        offset = seen[0] - slope * term.values[0]
+        steps = rest == 0 and 1 < slope <= _MAX_STEP and -slope < offset < 0
+        if steps and all(s == slope * v + offset for s, v in zip(seen, term.values, strict=True)):
+            yield Fit(f"{slope} * {term.text} - {-offset}", exact=True)
 
 
 def _shifted(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:

@@ -1,16 +1,17 @@
-"""Which integer buffers hold indices or offsets, of what, and below which bound."""
+"""Which buffers hold indices or offsets, of what, and below which bound: floats too, where integers take them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from porter.contract.access import Use
-from porter.contract.body import Body, comparisons, walk
+from porter.contract.body import Body, comparisons, statement_end, walk
 from porter.contract.expressions import free_names, render
-from porter.contract.pointers import root
-from porter.contract.syntax import Call, Name, Node, Subscript, Unary
+from porter.contract.pointers import is_integer, root
+from porter.contract.syntax import Call, Cast, Name, Node, Subscript, Unary
 from porter.source.lexer import match_bracket
 
 _ROUNDS = 4  # a value handed from name to name
@@ -18,11 +19,15 @@ _ROUNDS = 4  # a value handed from name to name
 
 @dataclass
 class Indices:
-    """What becomes of the values of the integer buffer `name`; `aliases` are all names of pointers in `body`."""
+    """What becomes of the values of the buffer `name`; `aliases` are all names of pointers in `body`.
+
+    Of a buffer that holds no `integers` only elements that an integer takes as they are can select: `int b = rois[0]`.
+    """
 
     name: str
     body: Body
     aliases: Mapping[str, str]
+    integers: bool = True
 
     def use(self) -> Use:
         """Whether they select or are offsets, of which buffers, and what they are held below."""
@@ -31,7 +36,7 @@ class Indices:
             render(c.right) for node in self.body.conditions for c in comparisons(node)
             if c.operator == "<" and free_names(c.left) & self.tainted and not free_names(c.right) & self.tainted
         ]  # fmt: skip
-        offsets = bool(targets) and self._has_neighbours()
+        offsets = self.integers and bool(targets) and self._has_neighbours()
         return Use(selects=bool(targets), indexes=frozenset(targets), bounds=tuple(below), offsets=offsets)
 
     @cached_property
@@ -42,26 +47,50 @@ class Indices:
     @cached_property
     def tainted(self) -> set[str]:
         """Names whose values come from the buffer, loops up to such a value included."""
-        found: set[str] = set()
+        found = set() if self.integers else set(self._converted())
+        if not (found or self.integers):
+            return found
         for _ in range(_ROUNDS):
             for name, nodes in self.body.definitions.items():
-                if name not in self.aliases and any(_holds_value_of(n, self.own, found) for n in nodes):
+                if name not in self.aliases and any(_holds_value_of(n, self._read, found) for n in nodes):
                     found.add(name)
             for c in (c for node in self.body.conditions for c in comparisons(node)):
-                if c.operator in ("<", "<=") and isinstance(c.left, Name) and _holds_value_of(c.right, self.own, found):
+                if (
+                    c.operator in ("<", "<=")
+                    and isinstance(c.left, Name)
+                    and _holds_value_of(c.right, self._read, found)
+                ):
                     found.add(c.left.name)
         return found
+
+    @property
+    def _read(self) -> set[str]:
+        """The names through which indices can be read as they are."""
+        return self.own if self.integers else set()
+
+    def _converted(self) -> Iterator[str]:
+        """The integers that are given an element of the buffer and nothing else."""
+        words = self.body.words
+        declared = {word.text for before, word in pairwise(words) if is_integer(before.text)}
+        for name, nodes in self.body.definitions.items():
+            for node in nodes:
+                cast = isinstance(node, Cast) and is_integer(node.type)
+                element = node.operand if isinstance(node, Cast) else node
+                taken = isinstance(element, Subscript) or (isinstance(element, Unary) and element.operator == "*")
+                if (cast or name in declared) and taken and _holds_value_of(element, self.own, set()):
+                    yield name
 
     def _indexed(self) -> Iterator[str]:
         """The buffers that the values select from, by a subscript or by moving a pointer."""
         words = self.body.words
         for i, word in enumerate(words[:-1]):
-            if word.text in self.aliases and words[i + 1].text == "[":
-                inside = {w.text for w in words[i + 2 : match_bracket(words, i + 1)]}
-                if inside & self.tainted or inside & self.own:
+            if word.text in self.aliases and words[i + 1].text in ("[", "+"):
+                end = match_bracket(words, i + 1) if words[i + 1].text == "[" else statement_end(words, i)
+                inside = {w.text for w in words[i + 2 : end]}
+                if inside & self.tainted or inside & self._read:
                     yield self.aliases[word.text]
         for name, nodes in self.body.definitions.items():
-            if name in self.aliases and any(free_names(n) & (self.tainted | self.own) - {name} for n in nodes):
+            if name in self.aliases and any(free_names(n) & (self.tainted | self._read) - {name} for n in nodes):
                 target = self.aliases[name]
                 if target not in self.own:
                     yield target

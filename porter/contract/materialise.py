@@ -70,7 +70,7 @@ def _fill(
         case Values.BOOLEAN:
             return _below(words, count, 2)
         case Values.INDEX:
-            return _indices(words, count, bound)
+            return _between(words, count, bound) if tensor.dtype.is_float else _indices(words, count, bound)
         case Values.SORTED:
             return _sorted(words, count, bound)
         case Values.PROBABILITY:
@@ -91,6 +91,14 @@ def _indices(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int6
     if count:
         indices[count // 2] = bound - 1
     return indices
+
+
+def _between(words: np.random.Philox, count: int, bound: int) -> NDArray[np.float64]:
+    """Numbers from 0 to `bound - 1`, both among them, that a conversion to an integer makes indices."""
+    steps = 1 << 10  # so few that every one is a number of its own in any float that can tell the indices apart
+    numbers = _below(words, count, (bound - 1) * steps + 1) / steps
+    numbers[count // 2 : count // 2 + 1] = bound - 1
+    return np.asarray(numbers)
 
 
 def _sorted(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:

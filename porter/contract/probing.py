@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from porter.contract.contract import Contract, Role, TensorArg, Values, Workload
+from porter.contract.dtype import encode
 from porter.contract.expressions import evaluate
 from porter.contract.materialise import materialise
 from porter.contract.questions import unknown_extents
@@ -67,7 +68,7 @@ def _at_the_bound(probe: Job, contract: Contract, sizes: Mapping[str, int]) -> J
         if tensor is not None and isinstance(value, TensorValue) and tensor.values in (Values.INDEX, Values.SORTED):
             count, bound = value.storage.size, evaluate(tensor.bound, sizes)
             filled = np.arange(count) if tensor.values is Values.SORTED else np.full(count, bound - 1)
-            storage = filled.astype(value.storage.dtype).reshape(value.shape)
+            storage = encode(filled, value.dtype).reshape(value.shape)
             arguments.append(replace(value, storage=storage))
         else:
             arguments.append(value)

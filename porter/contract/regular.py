@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations
 
 from porter.contract.contract import Contract, ScalarArg, TensorArg
+from porter.contract.expressions import names_in
 from porter.contract.placing import divisibilities
 
 Change = Callable[[Contract], Contract]
@@ -41,10 +42,15 @@ def limited(contract: Contract, conditions: tuple[str, ...]) -> Contract:
 
 def multiplied(contract: Contract, size: str, factors: tuple[str, ...]) -> Contract:
     """`contract` with `size` times `factors` wherever it had `size`."""
-    name, product = re.compile(rf"\b{re.escape(size)}\b"), f"({' * '.join((size, *factors))})"
+    return with_size(contract, size, " * ".join((size, *factors)))
+
+
+def with_size(contract: Contract, size: str, text: str) -> Contract:
+    """`contract` with the expression `text` wherever it had `size`."""
+    name, inner = re.compile(rf"\b{re.escape(size)}\b"), text if text.isidentifier() else f"({text})"
 
     def rewritten(*texts: str) -> tuple[str, ...]:
-        return tuple(product[1:-1] if text == size else name.sub(product, text) for text in texts)
+        return tuple(text if given == size else name.sub(inner, given) for given in texts)
 
     def argument(given: ScalarArg | TensorArg) -> ScalarArg | TensorArg:
         if isinstance(given, ScalarArg):
@@ -58,6 +64,7 @@ def multiplied(contract: Contract, size: str, factors: tuple[str, ...]) -> Contr
     return replace(
         contract,
         arguments=tuple(argument(a) for a in contract.arguments),
+        symbols=tuple(s for s in contract.symbols if s != size or s in names_in(text)),
         conditions=rewritten(*contract.conditions),
         entry=replace(contract.entry, launch=launch),
     )

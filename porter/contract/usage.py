@@ -192,8 +192,8 @@ class _Reader:
         for name, use in (*self._accesses(), *self._handed_on()):
             found[name] = found[name].joined(use)
         for name, param in self.buffers.items():
-            if is_integer(param.type.base):
-                found[name] = found[name].joined(Indices(name, self.body, self.aliases).use())
+            indices = Indices(name, self.body, self.aliases, integers=is_integer(param.type.base))
+            found[name] = found[name].joined(indices.use())
         for name, use in found.items():
             const = self.buffers[name].type.const
             yield name, replace(use, writes=False, accumulates=False, reads=True) if const else use

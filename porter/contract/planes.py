@@ -1,0 +1,125 @@
+"""Counts that kernels take apart: `n = index / C` of an `index` below a count says that it counts rows of C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from porter.contract.body import comparisons, substitute, walk
+from porter.contract.contract import Contract, TensorArg
+from porter.contract.expressions import free_names
+from porter.contract.pointers import is_integer
+from porter.contract.regular import multiplied
+from porter.contract.scope import Scope
+from porter.contract.syntax import Binary, Cast, Name, Node
+from porter.contract.usage import Usage
+from porter.source.program import Function
+
+_DEEPEST_CALL = 4
+_ROUNDS = 3  # quotients of quotients of an index
+
+
+@dataclass(frozen=True, slots=True)
+class Planes:
+    """`count` is a multiple of the product of `axes`, innermost first; in terms of the function asked about."""
+
+    count: Node
+    axes: tuple[Node, ...]
+
+
+def taken_apart(contract: Contract, found: Iterable[tuple[str, tuple[str, ...]]]) -> Contract:
+    """`contract` with each size of `found`, of which only the count of a tensor's elements is said, times its axes.
+
+    The tensor gets them as axes, the innermost last.
+    """
+    for size, axes in found:
+        counted = [t.name for t in contract.tensors if t.shape == (size,)]
+        if size in contract.symbols and counted and size not in axes and all(_is_size(a, contract) for a in axes):
+            shape = (size, *reversed(axes))
+            contract = multiplied(contract, size, axes)
+            arguments = (
+                replace(a, shape=shape) if isinstance(a, TensorArg) and a.name in counted else a
+                for a in contract.arguments
+            )
+            contract = replace(contract, arguments=tuple(arguments))
+    return contract
+
+
+def _is_size(axis: str, contract: Contract) -> bool:
+    return axis in contract.symbols or axis.isdigit()
+
+
+def planes(usage: Usage, function: Function, depth: int = 0) -> Iterator[Planes]:
+    """The counts that `function` hands to kernels, itself or through host functions, which take them apart."""
+    scope, body = Scope(usage, function), usage.body(function)
+    for place, name, arguments in body.sites if depth < _DEEPEST_CALL else ():
+        callee = usage.callee(name, len(arguments))
+        if callee is None or callee is function or callee.space == "device":
+            continue
+        latest = {n: body.latest(n, place) or Name(n) for a in arguments if isinstance(a, Name) for n in (a.name,)}
+        given = {
+            p.name: scope.resolve(substitute(a, latest, 1))
+            for p, a in zip(callee.params, arguments, strict=False)
+            if a is not None
+        }
+        inner = _Kernel(usage, callee).planes() if callee.space == "global" else planes(usage, callee, depth + 1)
+        for found in inner:
+            yield Planes(substitute(found.count, given, 1), tuple(substitute(axis, given, 1) for axis in found.axes))
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    usage: Usage
+    function: Function
+
+    def planes(self) -> Iterator[Planes]:
+        """The counts among its parameters that indices stay below, with what those indices are divided by."""
+        for index, count in dict.fromkeys(self._limits()):
+            axes = dict.fromkeys(axis for axis in self._divisors(index) if axis != count)
+            if axes:
+                yield Planes(Name(count), tuple(map(Name, axes)))
+
+    @cached_property
+    def _sizes(self) -> frozenset[str]:
+        """The parameters that are sizes."""
+        return frozenset(p.name for p in self.function.params if is_integer(p.type.base) and not p.type.pointers)
+
+    def _limits(self) -> Iterator[tuple[str, str]]:
+        """`index < count`, `index >= count`, and loops that a macro makes of the two: `KERNEL_LOOP(index, count)`."""
+        body = self.usage.body(self.function)
+        for c in (c for node in body.conditions for c in comparisons(node)):
+            match c:
+                case Binary("<" | ">=", Name(index), Name(count)) if count in self._sizes:
+                    yield index, count
+        declared = {*body.definitions, *(p.name for p in self.function.params)}
+        for _, arguments in body.calls:
+            match arguments:
+                case (Name(index), Name(count)) if count in self._sizes and index not in declared:
+                    yield index, count
+
+    def _divisors(self, index: str) -> Iterator[str]:
+        """The parameters by which `index`, and what is left of it, are divided: those of `index / (H * W)`, too."""
+        definitions = self.usage.body(self.function).definitions
+        scope = Scope(self.usage, self.function)
+        parts = {index}
+        for _ in range(_ROUNDS):
+            parts |= {name for name, nodes in definitions.items() if any(_leading(n) in parts for n in nodes)}
+        wholes = (whole for nodes in definitions.values() for whole in nodes)
+        for node in (part for whole in wholes for part in reversed(list(walk(whole)))):  # what is divided comes first
+            if isinstance(node, Binary) and node.operator in ("/", "%") and _leading(node) in parts:
+                divisor = scope.resolve(node.right)
+                yield from (name for name in sorted(free_names(divisor)) if name in self._sizes)
+
+
+def _leading(node: Node) -> str:
+    """`index` of `index`, and of `(index / W) % H`."""
+    match node:
+        case Name(name):
+            return name
+        case Cast(_, operand):
+            return _leading(operand)
+        case Binary("/" | "%", left, _):
+            return _leading(left)
+        case _:
+            return ""

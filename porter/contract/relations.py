@@ -1,0 +1,35 @@
+"""Extents of torch tensors that host code never compares, and that kernels take to be equal all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from porter.contract.contract import Contract, EntryKind
+from porter.contract.questions import unknown_extents
+from porter.contract.regular import with_size
+
+_MOST = 6
+
+
+def relations(contract: Contract) -> Iterator[Contract]:
+    """`contract` with its first axes all alike, as batches are, then all axes of a place, then two at a time."""
+    if contract.entry.kind is not EntryKind.TORCH:
+        return
+    unknown = unknown_extents(contract)
+    shapes = [t.shape for t in contract.tensors if t not in unknown]
+    ranks = range(max(map(len, shapes), default=0))
+    by_axis = [list(dict.fromkeys(s[a] for s in shapes if a < len(s) and s[a] in contract.symbols)) for a in ranks]
+    differing = [axis for axis in by_axis if len(axis) > 1]
+    batches = [axis for axis in by_axis[:1] if axis in differing]
+    pairs = [[list(pair)] for axis in differing for pair in combinations(axis, 2)]
+    tried = [batches, differing, *pairs[:_MOST]]
+    yield from (_alike(contract, groups) for i, groups in enumerate(tried) if groups and groups not in tried[:i])
+
+
+def _alike(contract: Contract, groups: list[list[str]]) -> Contract:
+    """`contract` with the first of each group in place of the others."""
+    for first, *others in groups:
+        for size in others:
+            contract = with_size(contract, size, first)
+    return contract
