@@ -17,7 +17,7 @@ import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -42,16 +42,10 @@ Run = Callable[[], object]
 
 
 def main() -> None:
-    folders = sorted(p.parent for p in Path(sys.argv[1]).glob("*/case.json"))
-    with ThreadPoolExecutor(12) as pool:
-        built = list(pool.map(build, folders))
-    rows = [apart(folder, trouble) for folder, trouble in zip(folders, built, strict=True)]
+    rows = rows_of(Path(sys.argv[1]), __file__)
     ratios = [r["ratio"] for r in rows if "ratio" in r]
     summary = {
-        "device": torch.cuda.get_device_name(),
-        "torch": torch.__version__,
-        "triton": triton.__version__,
-        "nvcc": subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False).stdout.split()[-1],
+        **surroundings(Path(sys.argv[1])),
         "measured": len(ratios),
         "geometric_mean_of_port_over_cuda": round(statistics.geometric_mean(ratios), 4) if ratios else None,
         "rows": rows,
@@ -60,10 +54,34 @@ def main() -> None:
     print({k: v for k, v in summary.items() if k != "rows"})
 
 
-def apart(folder: Path, trouble: str) -> dict:
+def rows_of(cases: Path, script: str) -> list[dict]:
+    """A row of each case: what `script --case FOLDER` prints, once the original is built."""
+    folders = sorted(p.parent for p in cases.glob("*/case.json"))
+    with ThreadPoolExecutor(12) as pool:
+        built = list(pool.map(build, folders))
+    return [apart(folder, trouble, script) for folder, trouble in zip(folders, built, strict=True)]
+
+
+def surroundings(cases: Path) -> dict:
+    """What made the ports, and what runs them."""
+    return {
+        "commit_of_ports": (cases / "commit.txt").read_text(),
+        "device": torch.cuda.get_device_name(),
+        "driver": said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split()[0],
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "nvcc": said("nvcc", "--version").split()[-1],
+    }
+
+
+def said(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def apart(folder: Path, trouble: str, script: str) -> dict:
     """The row of one case, from a process of its own: an original may exit, or break the device for those after it."""
     if not trouble:
-        command = [sys.executable, __file__, "--case", str(folder)]
+        command = [sys.executable, script, "--case", str(folder)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=CASE_LIMIT_S, check=False)
             row = json.loads(done.stdout.splitlines()[-1])
@@ -71,7 +89,7 @@ def apart(folder: Path, trouble: str) -> dict:
             trouble = f"no times: {error!r}"
     if trouble:
         row = {**described(folder), "trouble": trouble}
-    print(folder.name, row.get("ratio", row.get("trouble")), flush=True)
+    print(folder.name, row.get("ratio") or row.get("us") or row.get("trouble"), flush=True)
     return row
 
 
@@ -197,7 +215,7 @@ def measured(folder: Path) -> dict:
         theirs = [a.clone() if isinstance(a, torch.Tensor) else a for a in mine]
         cuda, ours = original(case, folder, theirs), port(case, folder, mine)
         error = largest_error(cuda(), theirs, ours(), mine)
-        times = interleaved(cuda, ours, torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda"))
+        times = interleaved((cuda, ours))
     except Exception as error:  # noqa: BLE001 - one broken case must not cost the others their times
         return {**row, "trouble": f"{type(error).__name__}: {str(error)[:300]}"}
     cuda_us, port_us = (statistics.median(t) for t in times)
@@ -220,15 +238,16 @@ def flat(value: object) -> list:
     return [t for v in value for t in flat(v)] if isinstance(value, (list, tuple)) else []
 
 
-def interleaved(cuda: Run, ours: Run, flush: torch.Tensor) -> tuple[list[float], list[float]]:
-    """Microseconds of each sample of both."""
+def interleaved(runs: Sequence[Run]) -> list[list[float]]:
+    """Microseconds of each sample of all."""
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
     for _ in range(WARM_UP):
-        cuda()
-        ours()
+        for function in runs:
+            function()
     torch.cuda.synchronize()
-    samples: tuple[list, list] = ([], [])
+    samples: list[list] = [[] for _ in runs]
     for _ in range(SAMPLES):
-        for function, times in zip((cuda, ours), samples, strict=True):
+        for function, times in zip(runs, samples, strict=True):
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             flush.zero_()
             flush.zero_()
@@ -237,7 +256,7 @@ def interleaved(cuda: Run, ours: Run, flush: torch.Tensor) -> tuple[list[float],
             end.record()
             times.append((begin, end))
         torch.cuda.synchronize()
-    return tuple([b.elapsed_time(e) * 1e3 for b, e in times] for times in samples)  # type: ignore[return-value]
+    return [[b.elapsed_time(e) * 1e3 for b, e in times] for times in samples]
 
 
 if __name__ == "__main__":

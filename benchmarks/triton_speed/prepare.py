@@ -1,10 +1,10 @@
 """Lay out what measuring the Triton ports of public CUDA on a GPU takes, without a GPU.
 
-    python benchmarks/triton_speed/prepare.py CHECKOUTS KEPT OUTPUT [--per-file N]
+    python benchmarks/triton_speed/prepare.py CHECKOUTS KEPT OUTPUT [--per-file N] [--records FILE]
 
-KEPT holds the ports of `benchmarks/coverage/run.py --target triton --keep KEPT`. The first N entries of every file that
-triton.json has as verified get a folder in OUTPUT: the CUDA source, the port, and case.json with the arguments at the
-largest of the sizes below that the contract allows. measure.py needs nothing else.
+KEPT holds the contracts of `benchmarks/coverage/run.py --target triton --keep KEPT`, FILE (triton.json) its outcomes.
+The first N verified entries of every file get a folder in OUTPUT: the CUDA source, its port as it is made now, and
+case.json with the arguments at the largest of the sizes below that the contract allows. measure.py needs nothing else.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -30,6 +31,8 @@ from porter.source.headers import local_headers
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
+from porter.source.text import Source
+from porter_triton.port import port
 
 COVERAGE = Path(__file__).parents[1] / "coverage"
 sys.path.insert(0, str(COVERAGE))
@@ -48,15 +51,24 @@ def main() -> None:
     parser.add_argument("kept", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--per-file", type=int, default=2)
+    parser.add_argument("--records", type=Path, default=COVERAGE / "triton.json")
     arguments = parser.parse_args()
     shutil.rmtree(arguments.output, ignore_errors=True)
+    arguments.output.mkdir(parents=True)
+    (arguments.output / "commit.txt").write_text(commit())
     taken: Counter[str] = Counter()
-    for record in json.loads((COVERAGE / "triton.json").read_text()):
+    for record in json.loads(arguments.records.read_text()):
         path = kept_name(record["repository"], record["path"])
         if record["outcome"] == "verified" and taken[path] < arguments.per_file:
             taken[path] += 1
             folder = arguments.output / f"{path}+{record['entry'].split('::')[-1]}"
             print(folder.name, laid_out(record, arguments.checkouts, arguments.kept / path, folder), flush=True)
+
+
+def commit() -> str:
+    """The commit of the code that makes the ports."""
+    described = ["git", "describe", "--always", "--abbrev=12", "--dirty"]
+    return subprocess.run(described, cwd=COVERAGE, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def laid_out(record: dict, checkouts: Path, kept: Path, folder: Path) -> str:
@@ -69,7 +81,9 @@ def laid_out(record: dict, checkouts: Path, kept: Path, folder: Path) -> str:
         contracts = loads(next(kept.glob("*.contract.toml")).read_text(), kept)
         contract = next(c for c in contracts if c.name == record["entry"])
         workload = bench_workload(contract, {})
-        described = case(record, contract, workload, parse(source))
+        program = parse(source)
+        described = case(record, contract, workload, program)
+        text = ported(program, tuple(header for _, header in headers), contract)
     except (PorterError, StopIteration) as error:
         return f"left out: {error!r}"
     (folder / "headers").mkdir(parents=True)
@@ -78,9 +92,15 @@ def laid_out(record: dict, checkouts: Path, kept: Path, folder: Path) -> str:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(header.text)
     (folder / "source.cu").write_text(source.text)
-    (folder / "port.py").write_text(next(kept.glob("*_triton.py")).read_text())
+    (folder / "port.py").write_text(text)
     (folder / "case.json").write_text(json.dumps(described, indent=1))
     return f"ready at {dict(workload.sizes)}"
+
+
+def ported(program: Program, headers: tuple[Source, ...], contract: Contract) -> str:
+    """The module that has the entry, with a launcher for it where it is a kernel."""
+    besides = (contract.entry,) if contract.entry.kind is EntryKind.KERNEL else ()
+    return port(program, headers, besides).files[0].text
 
 
 def bench_workload(contract: Contract, sizes: dict[str, int]) -> Workload:
