@@ -461,3 +461,15 @@ __global__ void either(const float* a, const float* b, float* out, int n) {
   from += i;
   ((float4*)out)[threadIdx.x] = from[0];
 }
+
+__global__ void clipped_halves(const __half* x, __half* out) {
+  float4 v;
+  __half2* pairs;
+  v = ((const float4*)x)[threadIdx.x];
+  pairs = reinterpret_cast<__half2*>(&v);
+  for (int j = 0; j < 4; j++) {
+    if (__half2float(pairs[j].x) < 0.0f) pairs[j].x = __float2half(0.0f);
+    pairs[j].y = __float2half(2.0f * __half2float(pairs[j].y));
+  }
+  ((float4*)out)[threadIdx.x] = v;
+}

@@ -47,6 +47,7 @@ def _zeros(n, dtype=np.float32):
 
 X = _floats(200)
 ROWS = _floats(3, 100)
+HALVES = _floats(512).astype(np.float16)
 WHOLE = _ints(64, -50, 50)
 SMALL = _ints(200, 0, 40)
 PERMUTED = RNG.permutation(64).astype(np.int32)
@@ -176,6 +177,8 @@ CASES = [
          (1, 1, 1), (50, 1, 1), known=False),
     Case("masked_by_bytes", (_zeros(200), X, (SMALL % 2).astype(np.uint8), 50), {0: X * (SMALL % 2)}),
     Case("packed_bytes", (WHOLE, _zeros(64, np.int32)), {1: _packed(WHOLE)}),
+    Case("clipped_halves", (HALVES, _zeros(512, np.float16)),
+         {1: np.stack([np.maximum(HALVES[::2], 0), HALVES[1::2] * 2], 1).ravel()}),
     Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip

@@ -108,6 +108,8 @@ def store(cx: Context, place: Place, value: Value, line: int) -> None:
         if not isinstance(value, Address) or value.place is not place.array:
             raise Refusal(line, "a pointer is set to point into another array than before")
         assign(cx, place.offset, value.offset, line)
+    elif isinstance(value, Bits) and (units := views.units_of(place, value.unit)) is not None:
+        views.store(cx, View(value.type, value.unit, units), value, line)
     else:
         _store_parts(cx, place, views.interpreted(value, line) if isinstance(value, Bits) else value, line)
 

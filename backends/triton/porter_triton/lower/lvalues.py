@@ -32,7 +32,7 @@ from porter_triton.lower.places import (
     Variable,
     View,
 )
-from porter_triton.lower.types import Pointer, Record, Type, size
+from porter_triton.lower.types import Arithmetic, Pointer, Record, Type, size
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -161,6 +161,8 @@ def _viewed_field(cx: Context, owner: View, name: str, line: int) -> Place:
         bytes_ = size(type_) or 0
         if other == name and position % unit == 0 and bytes_ % unit == 0:
             return View(type_, owner.unit, owner.parts[position // unit : (position + bytes_) // unit])
+        if other == name and isinstance(type_, Arithmetic):
+            views.ask_for_parts(cx, owner.parts, type_)
         position += bytes_
     whole = operators.computed(views.load(cx, owner, line), line)
     if isinstance(whole, Fields) and name in dict(whole.values):

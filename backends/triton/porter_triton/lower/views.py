@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 from porter_triton.lower import access, local_arrays, shared_arrays
@@ -37,16 +38,19 @@ def cast(cx: Context, operand: Address, type_: Pointer, line: int) -> Address:
     assert isinstance(place.element, Arithmetic)
     bytes_, unit = size(type_.element), place.element.bits // 8
     if bytes_ is None or bytes_ % unit:
-        _ask_for_parts(cx, place, wanted[0])
+        if isinstance(place, LocalArray) and not place.tensor:
+            ask_for_parts(cx, place.elements, wanted[0])
         raise Refusal(line, "an array is read as a smaller type")
     return Address(place, offset, type_.element)
 
 
-def _ask_for_parts(cx: Context, place: Place, unit: Arithmetic) -> None:
-    """Ask the next pass to hold variables as parts of a smaller type."""
-    for element in place.elements if isinstance(place, LocalArray) and not place.tensor else ():
-        if isinstance(element, Variable) and isinstance(element.type, Arithmetic):
-            cx.decisions.split[element.key] = unit
+def ask_for_parts(cx: Context, places: Iterable[Place], unit: Arithmetic) -> None:
+    """Ask the next pass to hold variables, and all of the array or struct they are in, as parts of a smaller type."""
+    for place in places:
+        if isinstance(place, Slot) and isinstance(place.array, LocalArray) and not place.array.tensor:
+            ask_for_parts(cx, place.array.elements, unit)
+        if isinstance(place, Variable) and isinstance(place.type, Arithmetic) and place.type.bits > unit.bits:
+            cx.decisions.split[place.key] = unit
 
 
 def _flat(place: Place, offset: Scalar, wanted: Type, line: int) -> tuple[LocalArray, Scalar]:
@@ -94,6 +98,14 @@ def leaves(place: Place, line: int) -> list[Place]:
     if isinstance(place, Held) and isinstance(place.value, Fields | Scalar):
         return [Held(v) for v in flattened(place.value, line)]
     raise Refusal(line, "the address of what is no variable is cast")
+
+
+def units_of(place: Place, unit: Arithmetic) -> tuple[Place, ...] | None:
+    """The places that a struct is made of, where they are all `unit`s and some are a view's parts; else None."""
+    if not isinstance(place, Members) or not any(isinstance(field, View) for field in place.fields.values()):
+        return None
+    parts = leaves(place, 0)
+    return tuple(parts) if all(access.place_type(part) == unit for part in parts) else None
 
 
 def _rescaled(offset: Scalar, old: Arithmetic, new: Arithmetic, line: int) -> Scalar:
