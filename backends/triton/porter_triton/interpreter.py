@@ -26,6 +26,7 @@ from triton.runtime.interpreter import (
 from porter.contract.dtype import DType, encode
 from porter.simt.job import Fault, FaultKind, LaunchRecord, Schedule
 from porter_triton.device.corrections import correct
+from porter_triton.devices import on_device
 from porter_triton.signatures import signature_of
 from porter_triton.watch import Region, Watch
 
@@ -101,9 +102,10 @@ class Interpreter:
         def run(function: InterpretedFunction, *given: object, grid: object, warmup: bool, **options: object) -> None:
             named = _bound(function, given, options)
             shape = _grid(grid, named)
-            self._begin_launch(function, named, shape, options)
-            typed = {name: _typed(function, name, value) for name, value in named.items()}
-            launch(function, grid=shape, warmup=warmup, **typed)
+            with torch._C.DisableTorchFunction():
+                self._begin_launch(function, named, shape, options)
+                typed = {name: _typed(function, name, value) for name, value in named.items()}
+                launch(function, grid=shape, warmup=warmup, **typed)
             self.observation.kernel = ""
 
         def call(function: InterpretedFunction, *given: object, **named: object) -> object:
@@ -127,6 +129,9 @@ class Interpreter:
         seen.signatures.setdefault(signature_of(function, arguments, options))
         if min(grid) < 1:
             seen.note(FaultKind.LAUNCH, f"the grid {grid} is empty")
+        for name, value in arguments.items():
+            if isinstance(value, torch.Tensor) and not on_device(value):
+                raise ValueError(f"'{name}' is a tensor of the host: a kernel cannot access it")
         self.watch.begin_launch(_regions(arguments))
         self._order = _order(int(np.prod(grid)), seen)
 

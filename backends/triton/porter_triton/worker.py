@@ -19,6 +19,7 @@ from triton.runtime.interpreter import InterpreterError
 from porter.contract.dtype import DType, encode
 from porter.simt.job import Fault, FaultKind, TensorValue, Value
 from porter_triton.confine import confine
+from porter_triton.devices import TwoMemories, put_on_device
 from porter_triton.frames import Task, read_frame, write_frame
 from porter_triton.interpreter import Interpreter, Observation
 from porter_triton.load import load
@@ -63,7 +64,9 @@ class _Server:
         self._interpreter.observation = seen
         arguments = [_argument(value) for value in task.job.arguments]
         try:
-            results = list(_results(self._call(task, arguments), task.returns))
+            with TwoMemories():
+                returned = self._call(task, arguments)
+            results = list(_results(returned, task.returns))
         except Exception as error:  # noqa: BLE001 - whatever a module raises is its answer
             faults = (*seen.faults(), _fault(error, seen))
             return encode_failure(seen.launches, faults), _lines(seen.signatures)
@@ -94,7 +97,7 @@ def _argument(value: Value) -> object:
     room[start : start + raw.size] = raw
     # A storage of exactly these bytes: its extent is what the kernel may touch.
     storage = torch.from_numpy(room[start : start + raw.size])
-    return storage.view(_DTYPES[value.dtype]).reshape(value.shape)
+    return put_on_device(storage.view(_DTYPES[value.dtype]).reshape(value.shape))
 
 
 def _results(returned: object, number: DType | None) -> Iterable[TensorValue]:

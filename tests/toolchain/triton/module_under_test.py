@@ -117,6 +117,30 @@ def checked(x):
     raise ValueError(f"x must be 2-D, not {x.dim()}-D")
 
 
+def of_the_host(x, how):
+    """What runs only where device and host share their memory."""
+    unguarded_kernel[(1,)](x, block_size=1)
+    if how == 0:
+        unguarded_kernel[(1,)](torch.zeros(1), block_size=1)
+    elif how == 1:
+        unguarded_kernel[(1,)](x.cpu(), block_size=1)
+    elif how == 2:
+        x.numpy()[0] = 1
+    elif how == 3:
+        x += torch.ones(x.shape)
+
+
+def at_home(x):
+    """What a launcher may do with both memories."""
+    host = torch.empty(x.shape, dtype=x.dtype)
+    host.copy_(x * 2 + torch.tensor(1.0))
+    made = torch.zeros(x.shape, device=x.device)
+    unguarded_kernel[(1,)](made, block_size=1)
+    made[1:] = host[1:]
+    unguarded_kernel[(1,)](host.to(x.device), block_size=1)
+    return made if x.is_cuda and not host.is_cuda else host.numpy()
+
+
 def endless():
     while True:
         pass

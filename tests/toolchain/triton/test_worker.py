@@ -128,3 +128,24 @@ def test_what_leaves_the_process_is_refused(call, function, arguments):
     fault = only(call(function, *arguments))
     assert fault.kind is FaultKind.HOST_CHECK
     assert fault.message.startswith("PermissionError")
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (0, "'x' is a tensor of the host"),
+        (1, "'x' is a tensor of the host"),
+        (2, "can't convert a tensor of the device to numpy"),
+        (3, "Expected all tensors to be on the same device"),
+    ],
+)
+def test_what_needs_one_memory_for_host_and_device_fails(call, how, message):
+    run = call("of_the_host", np.zeros(4), how)
+    assert not run.finished
+    assert message in run.faults[-1].message
+
+
+def test_host_and_device_may_be_copied_into_each_other(call):
+    run = call("at_home", np.arange(4))
+    assert run.faults == ()
+    assert run.results[0].storage.tolist() == [1, 3, 5, 7]
