@@ -185,6 +185,8 @@ def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
     if isinstance(variable.type, Pointer):
         value = memory.counting(value, variable.type, line)
     mask = cx.mask_for(variable.depth)
+    if variable.varying and variable.home is cx.suite and mask is None and not value.varying:
+        _begin_anew(cx, variable, line)
     if (value.varying or (mask is not None and mask.varying)) and not variable.varying:
         cx.decisions.varying.add(variable.key)
     if variable.fresh:
@@ -197,6 +199,14 @@ def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
     variable.bases |= value.bases
     if text != variable.name:
         cx.emit(Line(text, variable.name, level=level))
+
+
+def _begin_anew(cx: Context, variable: Variable, line: int) -> None:
+    """From here on all threads agree on the variable, unless they are known to differ again: another Python name."""
+    key = (*variable.key, "anew", line)
+    if key not in cx.decisions.varying:
+        variable.key, variable.varying = key, False
+        variable.name = cx.names.reserve(variable.name, (variable.type, False))
 
 
 def typed(cx: Context, value: Scalar, variable: Variable) -> tuple[str, int]:
@@ -239,6 +249,8 @@ def declare(cx: Context, name: str, type_: Arithmetic | Pointer, node: object, v
         cx.emit(Line(value.text, variable.name, level=value.level))
     else:
         assign(cx, variable, value, line)
+    if not stable:
+        variable.home = cx.suite
     return variable
 
 

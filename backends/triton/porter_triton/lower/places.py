@@ -16,6 +16,7 @@ class Variable:
 
     `depth` counts the scopes around its declaration. `stable`: nothing assigns it after its declaration, so `known` may
     say more about its value. `fresh`: nothing has been assigned yet, so the first assignment needs no `tl.where`.
+    `home` is the Python suite it is declared in, where it may get another name.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Variable:
     known: Scalar | None = None
     fresh: bool = True
     bases: frozenset[str] = frozenset()
+    home: object = None
 
 
 @dataclass(eq=False, slots=True)

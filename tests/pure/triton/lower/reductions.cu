@@ -31,3 +31,13 @@ __global__ void row_max(const float* x, float* out, int cols) {
     if (warp == 0) best = warp_max_of(best);
     if (threadIdx.x == 0) out[row] = best;
 }
+
+__global__ void centred(const float* x, float* y, int n) {
+    __shared__ float mean;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = i < n ? x[i] : 0.0f, sum = v;
+    sum = __syncthreads_or(v > 1.0f) ? 1.0f : 0.5f;
+    if (threadIdx.x == 0) mean = sum / n;
+    __syncthreads();
+    if (i < n) y[i] = v - mean;
+}
