@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.backend import Port
-from porter.contract.contract import Contract, EntryKind
+from porter.contract.contract import Contract, Entry, EntryKind
 from porter.errors import ContractError
 from porter.simt.job import BuildRequest, Callee, Dialect
 from porter.source.parse import parse
@@ -54,9 +54,9 @@ class Side:
         entry = contract.entry
         if entry.kind is EntryKind.PROGRAM:
             return ()
-        functions = self.program.kernels if entry.kind is EntryKind.KERNEL else self.program.host_functions
-        named = [f for f in functions if entry.name in (f.qualified, f.name)]
+        named = self._named(entry)
         if not named:
+            functions = self.program.kernels if entry.kind is EntryKind.KERNEL else self.program.host_functions
             names = ", ".join(dict.fromkeys(f.qualified for f in functions)) or "none"
             raise ContractError(f"{self.source.path} defines no '{entry.name}'", f"it defines: {names}")
         wanted = [argument.name for argument in contract.arguments]
@@ -64,6 +64,15 @@ class Side:
         # A template and its explicit specialisation may name their parameters alike.
         chosen = next((f for f in matching if len(f.template) == len(entry.template)), matching[0])
         return tuple(_instantiated(p.type, chosen, entry.template) for p in chosen.params)
+
+    def _named(self, entry: Entry) -> list[Function]:
+        """The functions that `entry` may mean: of the source, else kernels of its headers."""
+        kernel = entry.kind is EntryKind.KERNEL
+        functions = self.program.kernels if kernel else self.program.host_functions
+        if named := [f for f in functions if entry.name in (f.qualified, f.name)]:
+            return named
+        included = (f for _, header in self.headers for f in parse(header).kernels if kernel)
+        return [f for f in included if entry.name in (f.qualified, f.name)]
 
 
 def _instantiated(declared: CType, function: Function, arguments: tuple[str, ...]) -> CType:

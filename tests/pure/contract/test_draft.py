@@ -267,6 +267,17 @@ def test_a_launcher_may_reach_its_kernel_through_a_header():
     assert [c.name for c in drafted(text, headers=(header,))] == ["run"]
 
 
+def test_a_kernel_of_a_header_is_behind_the_main_that_launches_it():
+    text = """
+        __global__ void scale(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+        __global__ void unused(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 3; }
+    """
+    header = Source(Path("op.cuh"), text)
+    main = '#include "op.cuh"\nint main() { float* x; cudaMalloc(&x, 128); scale<<<1, 32>>>(x, 32); }'
+    assert [c.name for c in drafted(main, headers=(header,))] == ["main"]
+    assert [c.name for c in drafted(main, headers=(header,), whole_program=False)] == ["scale"]
+
+
 def test_template_arguments_of_a_launch_are_evaluated():
     (contract,) = drafted(
         """

@@ -137,6 +137,22 @@ def test_a_program_goes_down_to_its_launchers_and_on_to_their_kernels(migrated):
         )
 
 
+def test_kernels_of_a_header_stand_for_the_program_that_launches_them(migrated, tmp_path):
+    (tmp_path / "kernels.cuh").write_text(KERNELS)
+    program = """
+    #include "kernels.cuh"
+    int main() {
+        float* x;
+        cudaMalloc(&x, fgetc(fopen("weights.bin", "rb")));
+        twice<<<1, 4>>>(x, x, 4);
+    }
+    """
+    proven = outcomes(migrated(program))
+    assert list(proven) == ["twice"]
+    assert isinstance(proven["twice"], Verified)
+    assert proven["twice"].caveat == "main itself could not be run here and was not compared"
+
+
 def test_only_chosen_kernels_stand_for_a_launcher(migrated):
     assert list(outcomes(migrated(KERNELS + LAUNCHERS, kernels=("thrice",)))) == ["thrice"]
 
