@@ -96,7 +96,8 @@ def language_flags(request: BuildRequest) -> list[str]:
         *([INCLUDE / "torch_shim"] if torch else []),
     ]
     watched = _WATCHED if request.watched else []
-    return [*_LANGUAGE, *watched, *defines, *(f"-I{folder}" for folder in folders)]
+    samples = f"-idirafter{INCLUDE / 'samples'}"  # a program's own copies of these helpers come first
+    return [*_LANGUAGE, *watched, *defines, *(f"-I{folder}" for folder in folders), samples]
 
 
 def executor_flags(double_precision: bool) -> list[str]:

@@ -106,3 +106,12 @@ def test_a_source_that_is_broken_is_so_for_every_entry(build_all):
     for failure in build_all(text, "one", "two", "three"):
         assert (refused(failure).file, failure.line) == ("/u/user.cu", 3)
         assert "not declared" in failure.message
+
+
+def test_a_programs_own_copy_of_a_samples_helper_comes_before_porters(simt_cache):
+    text = "#include <helper_string.h>\n__global__ void k(int* x) { x[0] = OWN; }"
+    own = Source(Path("/u/common/helper_string.h"), "#define OWN 7\nstruct StopWatchInterface {};")
+    wanted = (Callee(Entry(EntryKind.KERNEL, "k")),)
+    request = BuildRequest(Source(Path("/u/user.cu"), text), (("helper_string.h", own),), Dialect.CUDA, wanted, 32)
+    (built,) = build(request, simt_cache)
+    assert answer(built) == 7
