@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import TokenKind, significant, tokens
@@ -13,16 +14,24 @@ from porter.source.text import Source
 _CLASS = re.compile(r"\b(?:class|struct|union)\s[^;{(]*")
 
 
-def kernels_only(source: Source, defines: tuple[str, ...] = ()) -> Source:
-    """`source` without host functions that nothing else mentions; every line stays where it was.
+def kernels_only(source: Source, headers: Sequence[Source] = (), defines: tuple[str, ...] = ()) -> tuple[Source, ...]:
+    """`source` and its local `headers` without host functions that nothing else mentions; lines stay where they were.
 
+    What a header says of a function of the source is a declaration; what any file says of a header's may be a use.
     Members stay, since what holds them would be another class without.
     """
-    program = parse(source, defines=defines)
-    dropped = _free(program)
-    while mentioned := {f for f in dropped if f.name in _words(_without(source, dropped))}:
-        dropped -= mentioned
-    return Source(source.path, _without(source, dropped), source.first_line)
+    programs = [parse(source, defines=defines), *map(parse, headers)]
+    gone, rest = [_free(p) for p in programs], [p.source.text for p in programs]
+    kept = None
+    while kept != gone:
+        kept = gone
+        rest = [_without(p.source, functions) for p, functions in zip(programs, gone, strict=True)]
+        own, *others = map(_words, rest)
+        every = own.union(*others)
+        words = [own, *(every for _ in others)]
+        gone = [{f for f in functions if f.name not in said} for functions, said in zip(gone, words, strict=True)]
+    texts = zip((source, *headers), rest, strict=True)
+    return tuple(Source(file.path, text, file.first_line) for file, text in texts)
 
 
 def _free(program: Program) -> set[Function]:

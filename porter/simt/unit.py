@@ -13,6 +13,7 @@ from porter.simt.kernels_only import kernels_only
 from porter.simt.parts import digest, executor_objects, move_into, precompiled_header, tree_digest
 from porter.simt.translate import translate
 from porter.simt.undefined import placed, table, undefined
+from porter.source.text import Source
 
 # The source stands this deep, so that `#include "../../x.h"` stays inside the build's folder.
 _DEPTH = PurePosixPath("a/b/c/d/e/f")
@@ -40,10 +41,13 @@ class Unit:
         return replace(self, request=replace(self.request, callees=callees))
 
     def of_kernels(self) -> Unit:
-        """The same without the source's host functions."""
+        """The same without the host functions of the source and its headers."""
         request = self.request
-        source = kernels_only(request.source, request.defines)
-        return replace(self, source=translate(source, double_precision=request.double_precision))
+        files = {header.path: header for _, header in request.headers}
+        source, *headers = kernels_only(request.source, tuple(files.values()), request.defines)
+        bare = dict(zip(files, headers, strict=True))
+        named = tuple((name, bare[header.path]) for name, header in request.headers)
+        return _with_texts(self, source, named)
 
     @property
     def key(self) -> str:
@@ -120,12 +124,12 @@ class Unit:
 
 def unit(request: BuildRequest, compiler: Compiler, cache: Path) -> Unit:
     """The unit of `request`, its texts translated."""
-    double = request.double_precision
-    return Unit(
-        request,
-        compiler,
-        cache,
-        tuple(language_flags(request)),
-        translate(request.source, double_precision=double),
-        tuple((name, translate(header, double_precision=double)) for name, header in request.headers),
-    )
+    empty = Unit(request, compiler, cache, tuple(language_flags(request)), "", ())
+    return _with_texts(empty, request.source, request.headers)
+
+
+def _with_texts(unit: Unit, source: Source, headers: tuple[tuple[str, Source], ...]) -> Unit:
+    """`unit` of the texts of these files, translated."""
+    double = unit.request.double_precision
+    translated = tuple((name, translate(header, double_precision=double)) for name, header in headers)
+    return replace(unit, source=translate(source, double_precision=double), headers=translated)

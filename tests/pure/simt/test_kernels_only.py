@@ -11,7 +11,8 @@ from porter.source.text import Source
 
 
 def left(text: str) -> str:
-    return kernels_only(Source(Path("k.cu"), text)).text
+    (source,) = kernels_only(Source(Path("k.cu"), text))
+    return source.text
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,17 @@ def test_host_functions_go_and_lines_stay(function):
 )
 def test_what_something_else_needs_stays(text):
     assert left(text) == text
+
+
+def test_host_functions_of_headers_go_too_unless_any_file_uses_them():
+    header = Source(
+        Path("k.cuh"),
+        "void launch(float* x);\n"
+        "int half(int n) { return n / 2; }\n"
+        "int third(int n) { return n / 3; }\n"
+        "void spare() { library(third(3)); }\n",
+    )
+    text = "__global__ void k(float* x) { x[0] = half(4); }\nvoid launch(float* x) { library(x); }\n"
+    source, bare = kernels_only(Source(Path("k.cu"), text), (header,))
+    assert source.text == "__global__ void k(float* x) { x[0] = half(4); }\n\n"
+    assert bare.text == "void launch(float* x);\nint half(int n) { return n / 2; }\n\n\n"

@@ -37,6 +37,16 @@ def test_a_kernel_is_built_without_headers_and_host_functions_that_are_missing(b
     assert launcher.message == "nowhere/library.h: No such file or directory"
 
 
+def test_a_header_is_built_without_its_host_functions_too(simt_cache):
+    header = Source(Path("/u/own.cuh"), ABSENT)
+    text = '#include "own.cuh"\nvoid twice(int* x) { launch(x); launch(x); }\n'
+    callees = (Callee(Entry(EntryKind.KERNEL, "k")),)
+    request = BuildRequest(Source(Path("/u/user.cu"), text), (("own.cuh", header),), Dialect.CUDA, callees, 32)
+    (kernel,) = build(request, simt_cache)
+    assert isinstance(kernel, Executable)
+    assert kernel.absent == ("nowhere/library.h", "other.h")
+
+
 def test_a_kernel_that_needs_what_is_missing_fails_for_that(build_all):
     text = '#include "sizes.h"\n__global__ void k(int* x) { *x = SIZE; }\n'
     (kernel,) = build_all(text, (EntryKind.KERNEL, "k"))
