@@ -473,3 +473,15 @@ __global__ void clipped_halves(const __half* x, __half* out) {
   }
   ((float4*)out)[threadIdx.x] = v;
 }
+
+template <typename T> __device__ T rsqrt(T v) { return T(1) / sqrt(v); }
+template <> __device__ float rsqrt(float v) { return rsqrt(v); }
+
+__global__ void stored(const float* x, float* out) {
+  typedef typename std::aligned_storage<4 * sizeof(float), 4 * alignof(float)>::type Four;
+  float v[4];
+  *reinterpret_cast<Four*>(&v) = reinterpret_cast<const Four*>(x)[threadIdx.x];
+  float sum = 0;
+  for (int j = 0; j < 4; j++) sum += v[j] * v[j];
+  out[threadIdx.x] = rsqrt(sum);
+}

@@ -179,6 +179,7 @@ CASES = [
     Case("packed_bytes", (WHOLE, _zeros(64, np.int32)), {1: _packed(WHOLE)}),
     Case("clipped_halves", (HALVES, _zeros(512, np.float16)),
          {1: np.stack([np.maximum(HALVES[::2], 0), HALVES[1::2] * 2], 1).ravel()}),
+    Case("stored", (X, _zeros(50)), {1: (X.reshape(50, 4) ** 2).sum(1) ** -0.5}, (1, 1, 1), (50, 1, 1)),
     Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip

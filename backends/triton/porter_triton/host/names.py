@@ -48,9 +48,12 @@ def _predefined(cx: Context, node: Name) -> Code | None:
 
 
 def _of_device(cx: Context, node: Name) -> Code | None:
-    """A variable of the file that only ever gets one property of the device: that property."""
-    if not any(v.name == node.name for v in cx.unit.variables):
+    """The properties of the device; for a variable of the file that only ever gets one of them, that."""
+    declared = [v for v in cx.unit.variables if v.name == node.name]
+    if not declared:
         return None
+    if declared[-1].type.name == "cudaDeviceProp":
+        return Code("", Kind.PROPERTIES)
     asked: set[str] = set()
     for function in cx.unit.functions:
         if not assigned(function.body)[node.name]:

@@ -34,9 +34,10 @@ from porter.syntax.nodes import (
     Update,
     While,
 )
+from porter.syntax.walk import walk
 from porter_triton.host import assignments, expressions, inplace, known, loops, switches
 from porter_triton.host.arithmetic import condition
-from porter_triton.host.assigned import returns_early, walk
+from porter_triton.host.assigned import returns_early
 from porter_triton.host.checks import check, message
 from porter_triton.host.codes import Kind
 from porter_triton.host.dispatch import dispatch, is_dispatch

@@ -15,6 +15,7 @@ from porter_triton.lower import (
     overloads,
     resolve,
     structs,
+    table,
 )
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import Held, Members, Place
@@ -57,7 +58,17 @@ def _named(cx: Context, callee: Name, node: Call) -> Value:
         return _object(cx, lvalues.place(cx, callee), node)
     candidates = tuple(f for f in cx.unit.named(callee.name) if "device" in f.head.space or _is_constexpr(f.head.space))
     if candidates:
-        return inline.function(cx, candidates, callee.template, arguments(cx, node), node)
+        given = arguments(cx, node)
+        if not callee.template and all(c.head.template or c.arguments for c in candidates):
+            plain = table.exactly(callee.name, tuple(map(overloads.argument_type, given)))
+            if plain:  # a function of CUDA's that is no template goes before one that is
+                values = tuple(
+                    access.load(cx, g, node.line) for g in given if not isinstance(g, Closure | FunctionName)
+                )
+                found = table.apply(cx, callee.name, values, node)
+                if found is not None:
+                    return found
+        return inline.function(cx, candidates, callee.template, given, node)
     made = intrinsics.call(cx, callee, node)
     if made is not None:
         return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from porter.syntax.nodes import Call, Member, Name, TypeName
+from porter.syntax.nodes import Call, Member, Name, SizeOf, TypeName
 from porter_triton.lift import emit
 from porter_triton.lower import (
     access,
@@ -24,7 +24,7 @@ from porter_triton.lower import (
 )
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import Held, Place
-from porter_triton.lower.types import BUILT_IN, ULONG, Arithmetic, Record, size
+from porter_triton.lower.types import BUILT_IN, ULONG, Arithmetic, Record, alignment
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -85,9 +85,11 @@ def _of_memory(cx: Context, plain: str, node: Call) -> Value | None:
         target = _pointee(cx, node)
         access.store(cx, target, expressions.value(cx, node.arguments[1]), node.line)
         return Nothing()
-    if plain == "alignof" and len(node.arguments) == 1 and isinstance(node.arguments[0], Name):
-        type_ = resolve.type_of(cx, TypeName(node.arguments[0].name), node.line)
-        return number(min(size(type_) or 1, 16), ULONG)
+    if plain == "alignof" and isinstance(asked := node.arguments[0], SizeOf) and isinstance(asked.of, TypeName):
+        bytes_ = alignment(resolve.type_of(cx, asked.of, node.line))
+        if bytes_ is None:
+            raise Refusal(node.line, "the alignment of a struct of the source's")
+        return number(bytes_, ULONG)
     if plain in {"memcpy", "memset", "memmove"} and len(node.arguments) == 3:
         return _copied(cx, plain, node)
     return None

@@ -8,7 +8,19 @@ from dataclasses import replace
 from porter.syntax.nodes import TypeName
 from porter_triton.lower import expressions, structs
 from porter_triton.lower.context import Context
-from porter_triton.lower.types import BUILT_IN, FLOAT, Arithmetic, Array, Pointer, Record, Type
+from porter_triton.lower.types import (
+    BUILT_IN,
+    FLOAT,
+    UINT,
+    UINT8,
+    UINT16,
+    ULONG,
+    Arithmetic,
+    Array,
+    Pointer,
+    Record,
+    Type,
+)
 from porter_triton.lower.values import number
 from porter_triton.refusal import Refusal
 
@@ -48,6 +60,8 @@ def _named(cx: Context, name: TypeName, line: int, depth: int) -> Type:
 def _transformed(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:
     """The standard's and torch's functions of types."""
     stem = _plain(name.name.removesuffix("::type")).removesuffix("_t")
+    if stem == "aligned_storage" and name.arguments:
+        return _storage(cx, name, line)
     if not name.arguments or not isinstance(name.arguments[0], TypeName):
         return _conditional(cx, name, line, depth) if stem == "conditional" else None
     if stem in _SAME:
@@ -56,6 +70,15 @@ def _transformed(cx: Context, name: TypeName, line: int, depth: int) -> Type | N
         inner = type_of(cx, name.arguments[0], line, depth + 1)
         return FLOAT if isinstance(inner, Arithmetic) and inner.is_narrow else inner
     return None
+
+
+def _storage(cx: Context, name: TypeName, line: int) -> Type | None:
+    """So many bytes, as the largest numbers that fill them: whatever is copied there stays what it is."""
+    bytes_ = expressions.constant(cx, name.arguments[0], line).constant
+    if not isinstance(bytes_, int) or bytes_ < 1:
+        return None
+    part = next(t for t in (ULONG, UINT, UINT16, UINT8) if bytes_ % (t.bits // 8) == 0)
+    return Record(name.name, (("storage", Array(part, (bytes_ // (part.bits // 8),))),))
 
 
 def _conditional(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:

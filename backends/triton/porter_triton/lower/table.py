@@ -12,7 +12,7 @@ from porter_triton.lower import access, expressions, lvalues, operators
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import cast_text, convert, narrowed, settled
 from porter_triton.lower.emit import Line
-from porter_triton.lower.types import BUILT_IN, DOUBLE, FLOAT, Arithmetic, Record, components
+from porter_triton.lower.types import BUILT_IN, DOUBLE, FLOAT, Arithmetic, Record, Type, components
 from porter_triton.lower.values import ATOM, LEVELS, Address, Fields, Nothing, Scalar, Value
 from porter_triton.refusal import Refusal
 
@@ -36,6 +36,13 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     """The value of a call that the table knows; None for an unknown name or arguments it does not take."""
     values = tuple(operators.computed(expressions.value(cx, a), node.line) for a in node.arguments)
     return apply(cx, name, values, node)
+
+
+def exactly(name: str, types: tuple[Type | None, ...]) -> bool:
+    """Whether CUDA has a function of this name for arguments of just these types."""
+    wanted = [t.dtype if isinstance(t, Arithmetic) else "" for t in types]
+    found = overload(name, wanted) if "" not in wanted else None
+    return found is not None and list(found.parameters) == wanted
 
 
 def apply(cx: Context, name: str, values: tuple[Value, ...], node: Call) -> Value | None:

@@ -168,3 +168,15 @@ def size(type_: Type) -> int | None:
         return 8
     parts = components(type_)
     return None if parts is None else parts[0].bits // 8 * parts[1]
+
+
+def alignment(type_: Type) -> int | None:
+    """`alignof` of a number, a pointer or one of CUDA's vectors; None for others, which may say their own."""
+    if isinstance(type_, Record) and type_ not in BUILT_IN.values():
+        return None
+    bytes_ = size(type_)
+    if bytes_ is None or isinstance(type_, Array):
+        return None
+    if isinstance(type_, Record) and len(type_.fields) % 2:  # those of one or three numbers are aligned as these
+        return size(type_.fields[0][1])
+    return min(bytes_, 16)
