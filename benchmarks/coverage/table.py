@@ -23,7 +23,8 @@ ABOUT = """\
 What `porter migrate` makes of CUDA that nobody wrote for it: the files of `benchmarks/coverage/corpus.toml`, chosen by
 family before anything was run. Every row is an entry: a host function, a kernel without one, or a whole program.
 A *sound* entry is one whose original porter did not see break its own rules (a race, an index out of bounds, an answer
-that depends on memory never written); the share among those stands beside the share of all. A kernel is verified when
+that depends on memory never written) for which nothing that porter chose, a size or a value, could be the reason; the
+share among those stands beside the share of all. A kernel is verified when
 a workload of a verified entry launched it; the instances of a template are not counted by themselves. No speed was
 measured.
 Regenerate with `benchmarks/coverage/run.py` and `table.py`.

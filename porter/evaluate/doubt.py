@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from porter.contract.contract import Contract, EntryKind, Question, Role, ScalarArg, TensorArg
+from porter.contract.contract import Contract, EntryKind, Question, Role, ScalarArg, TensorArg, Values
+from porter.contract.dtype import DType
 from porter.contract.expressions import names_in
 from porter.contract.garbage import POISONS
 from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_callables, unknown_extents
-from porter.oracle.faults import LEFT_BOUNDS
+from porter.oracle.faults import LEFT_BOUNDS, OF_SIZES, RACED
 from porter.oracle.reference import Reference
 from porter.simt.job import BuildFailure, FaultKind, TensorValue
 from porter.source.program import Program
@@ -19,7 +21,12 @@ from porter.source.program import Program
 _MISFIT = "the contract is open: runs at other sizes showed '{}' to span {} elements; it spans more (--contract), or"
 _UNRELATED = "the contract is open: the source does not say how '{}' is sized for the others (--contract), or"
 _LEFT = re.compile(r"`argument (\d+)` \(\d+ bytes\) at byte \d")
+_UNVALUED = "the contract is open: the source does not say which values {} may have (--contract), or"
+_APART = "the contract is open: the source does not say how {} go together (--contract), or"
+_ELSEWHERE = "the original does not run at these sizes (others: --size, or `conditions` in --contract)"
+_ANOTHER_BLOCK = re.compile(r"`argument (\d+)`.*another block")
 _BELIEVED, _RUN = "the original itself cannot be believed", "the original does not run here"
+_SOME = 2
 _FAR_OUT = "far outside every allocation"
 
 
@@ -56,9 +63,48 @@ def misled(reference: Reference, drafted: Contract) -> str:
         return f"{misfit} the original leaves it: {reference.because}"
     if lone := next((t for t in _left(reference) if _sized_alone(t, settled)), None):
         return f"{_UNRELATED.format(lone.name)} the original leaves it: {reference.because}"
+    if any(t.name in {u.name for u in unknown_extents(drafted)} for t in _overwritten(reference)):
+        sizes = ", ".join(f"'{symbol}'" for symbol in settled.symbols)
+        return f"{_APART.format(sizes)} the original is wrong: {reference.because}"
     if question := guessed_launch(settled):
         return f"{_asked(question)}; {_launch(settled)} gave: {reference.because or unsound(reference)}"
     return ""
+
+
+def misvalued(reference: Reference, drafted: Contract, examine: Callable[[Contract], Reference]) -> str:
+    """Whether it is the values that the contract gives integers which the original is wrong with; empty if not.
+
+    Told by running it with zeros: an access that stays out of bounds is its own.
+    """
+    names = [t.name for t in drafted.tensors if _is_guessed(t, drafted)]
+    if not names or not any(f.code == LEFT_BOUNDS for f in reference.findings):
+        return ""
+    arguments = tuple(
+        replace(a, values=Values.ZEROS, bound="") if isinstance(a, TensorArg) and a.name in names else a
+        for a in reference.contract.arguments
+    )
+    if examine(replace(reference.contract, arguments=arguments)).damned:
+        return ""
+    listed = ", ".join(f"'{name}'" for name in names)
+    return f"{_UNVALUED.format(listed)} the original is wrong with these: {reference.because}"
+
+
+def _is_guessed(tensor: TensorArg, drafted: Contract) -> bool:
+    """Whether porter chose the integers that `tensor` holds."""
+    whole = not tensor.dtype.is_float and tensor.dtype is not DType.BOOL and tensor.role is not Role.OUT
+    chosen = tensor.values is Values.NORMAL or tensor in unknown_bounds(drafted)
+    return whole and chosen and not tensor.elements
+
+
+def _overwritten(reference: Reference) -> Iterator[TensorArg]:
+    """The tensors that blocks write over each other, at more than one size: these may have to belong together."""
+    arguments = reference.contract.arguments
+    if len(reference.contract.symbols) < _SOME or not reference.because.startswith(FaultKind.RACE):
+        return
+    for match in (_ANOTHER_BLOCK.search(f.message) for f in reference.findings if f.code == RACED):
+        argument = arguments[int(match.group(1))] if match else None
+        if isinstance(argument, TensorArg):
+            yield argument
 
 
 def _outgrown(reference: Reference, drafted: Contract) -> TensorArg | None:
@@ -93,6 +139,8 @@ def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
 def unsound(reference: Reference) -> str:
     """Why the original's answers cannot be compared with; empty when they can."""
     if reference.because:
+        if not reference.damned and reference.because.startswith(OF_SIZES):
+            return f"{_ELSEWHERE}: {reference.because}"
         return f"{_BELIEVED if reference.damned else _RUN}: {reference.because}"
     if not reference.complete:
         done = len(reference.expected)

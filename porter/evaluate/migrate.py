@@ -76,7 +76,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     with bench(options.cache, options.time_limit_s) as place, backend.ready(port, original, target, place) as ported:
         contracts = _contracts(original, options, whole_program=ported.runs_programs)
         explicit = with_warp_barriers(program, [header for _, header in original.headers])
-        prover = Prover(original.replaced(explicit), ported, options.sizes, place)
+        prover = Prover(original.replaced(explicit), ported, options.sizes, place, stated=options.contract is not None)
         proofs = Descent(prover, port, options, progress).proofs(contracts)
         proofs = [with_caveat(proof, _LOCKSTEP) for proof in proofs] if explicit else proofs
     if not ported.runs_programs and _is_program(program):

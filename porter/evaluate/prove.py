@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from porter.contract.confirm import confirm
+from porter.contract.confirm import Confirmation, confirm
 from porter.contract.contract import Contract
 from porter.contract.findings import contract_findings
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
-from porter.evaluate.choices import examined
-from porter.evaluate.doubt import misled, not_built, still_open, unsound
+from porter.evaluate.choices import Examine, examined
+from porter.evaluate.doubt import misled, misvalued, not_built, still_open, unsound
 from porter.evaluate.judge import Execute, judge
 from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.outcome import NotVerified, Outcome, Verified, Wrong
@@ -48,12 +49,16 @@ class Proof:
 
 @dataclass(frozen=True)
 class Prover:
-    """The original, its port, and what proving any entry of theirs takes."""
+    """The original, its port, and what proving any entry of theirs takes.
+
+    `sizes` are those that the user chose; `stated` says that the user wrote the contracts.
+    """
 
     original: Side
     ported: Ported
     sizes: Mapping[str, int]
     bench: Bench
+    stated: bool = False
 
     def prove(self, contracts: Sequence[Contract], progress: Progress) -> list[Proof]:
         """Build all entries at once; confirm, examine and judge them one by one."""
@@ -71,17 +76,20 @@ class Prover:
             return Proof(EntryOutcome(contract, NotVerified(because)), ())
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
         execute = self.bench.execute(built)
-        confirmation = confirm(contract, execute, self.sizes)
+        complete = self.stated and contract.workloads and not contract.questions
+        confirmation = Confirmation(contract, 0) if complete else confirm(contract, execute, self.sizes)
         settled = confirmation.contract
         noted = contract_findings(confirmation, self.original.program)
         if because := still_open(settled, confirmation.trouble):
             return Proof(EntryOutcome(settled, NotVerified(because)), noted)
-        found = examined(settled, lambda part: examine(part, self.original.program, execute))
+        drafted = not self.stated and any(symbol not in self.sizes for symbol in settled.symbols)
+        look = partial(examine, program=self.original.program, execute=execute, drafted=drafted)
+        found = examined(settled, look)
         if unsound(found.reference):
-            return _doubted(found.reference, contract, noted)
+            return _doubted(found.reference, contract, noted, look)
         progress(f"running the port of {contract.name}")
         proof = self._judged(found.reference, execute, _held(port, built), noted)
-        apart = tuple(_at(choice, _doubted(reference, contract, ())) for choice, reference in found.wrong)
+        apart = tuple(_at(choice, _doubted(reference, contract, (), look)) for choice, reference in found.wrong)
         return with_caveat(with_caveat(replace(proof, apart=apart), found.left_out), _left_out(built))
 
     def _judged(self, reference: Reference, execute: Execute, port: Candidates, noted: tuple[Finding, ...]) -> Proof:
@@ -106,9 +114,9 @@ class Prover:
         return self.bench.execute(built) if isinstance(built, Executable) else None
 
 
-def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...]) -> Proof:
+def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...], look: Examine) -> Proof:
     """What is said of an original that cannot be compared with: the contract may be the reason, or itself."""
-    if asked := misled(reference, drafted):
+    if asked := misled(reference, drafted) or misvalued(reference, drafted, look):
         return Proof(_entry(reference, NotVerified(asked)), noted)
     return Proof(_entry(reference, NotVerified(unsound(reference))), (*noted, *reference.findings), reference.damned)
 

@@ -32,6 +32,9 @@ _DAMNING = frozenset(
     (FaultKind.DEADLOCK, FaultKind.OUT_OF_BOUNDS, FaultKind.RACE, FaultKind.UNINITIALISED, FaultKind.LAUNCH,
      FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
 )  # fmt: skip
+# What sizes that nobody stated may be the reason for: a launch, an assertion or a vector load that wants others.
+OF_SIZES = (FaultKind.LAUNCH, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
+RACED = _CODES[FaultKind.RACE]
 LEFT_BOUNDS = _CODES[FaultKind.OUT_OF_BOUNDS]
 _SCHEDULE_DEPENDENT = "PORT4020"
 _UNWRITTEN = "PORT4021"
@@ -40,7 +43,10 @@ _ROUNDING = "PORT4022"
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One observation. `unsound`: the outputs cannot be believed; three more flags say what a finding is about."""
+    """One observation. `unsound`: the outputs cannot be believed; three more flags say what a finding is about.
+
+    `drafted` says that porter chose the sizes at which it was made.
+    """
 
     kind: FaultKind
     text: str
@@ -50,10 +56,13 @@ class Observed:
     unwritten: bool = False
     rounding: bool = False
     in_kernel: bool = False
+    drafted: bool = False
 
     @property
     def damning(self) -> bool:
         """Whether the original is wrong, rather than merely not brought to run here."""
+        if self.drafted and self.kind in OF_SIZES:
+            return False
         return self.unsound and (self.kind in _DAMNING or (self.kind is FaultKind.CRASH and self.in_kernel))
 
     @property
@@ -71,12 +80,18 @@ def code_of(kind: FaultKind) -> str:
     return _CODES[kind]
 
 
-def observation(fault: Fault, workload: Workload, *, unsound: bool) -> Observed:
-    """A fault of the executor in one workload."""
+def named(workload: Workload) -> str:
+    """The workload with its sizes: `workload 'tiny' (n = 5, m = 3)`."""
+    sizes = ", ".join(f"{name} = {size}" for name, size in workload.sizes.items())
+    return f"workload '{workload.name}'" + (f" ({sizes})" if sizes else "")
+
+
+def observation(fault: Fault, workload: Workload, *, unsound: bool, drafted: bool = False) -> Observed:
+    """A fault of the executor in one workload, whose sizes are `drafted` where porter chose them."""
     place = f" in {fault.kernel}" if fault.kernel else ""
     times = f" ({fault.count} times)" if fault.count > 1 else ""
-    text = f"{fault.kind.value}{place}: {fault.message}{times}, workload '{workload.name}'"
-    return Observed(fault.kind, text, fault.line, unsound, in_kernel=bool(fault.kernel))
+    text = f"{fault.kind.value}{place}: {fault.message}{times}, {named(workload)}"
+    return Observed(fault.kind, text, fault.line, unsound, in_kernel=bool(fault.kernel), drafted=drafted)
 
 
 def findings_of(observed: Iterable[Observed], source: Source) -> tuple[Finding, ...]:

@@ -14,11 +14,11 @@ from porter.contract.compare import compare
 from porter.contract.contract import Contract, EntryKind, Workload
 from porter.contract.garbage import GARBAGE, POISONS, only_poison
 from porter.findings import Finding
-from porter.oracle.faults import Observed, findings_of, observation
+from porter.oracle.faults import Observed, findings_of, named, observation
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
-from porter.simt.job import FaultKind, Job, Run, Schedule, TensorValue
+from porter.simt.job import Fault, FaultKind, Job, Run, Schedule, TensorValue
 from porter.source.program import Program
 
 Execute = Callable[[Job], Run]
@@ -73,13 +73,16 @@ def workloads_of(contract: Contract) -> tuple[Workload, ...]:
     return (PROGRAM_WORKLOAD,) if contract.entry.kind is EntryKind.PROGRAM else contract.workloads
 
 
-def examine(contract: Contract, program: Program, execute: Execute, *, budget_s: float = 60.0) -> Reference:
+def examine(
+    contract: Contract, program: Program, execute: Execute, *, drafted: bool = False, budget_s: float = 60.0
+) -> Reference:
     """Run the original on every workload of `contract` and judge it.
 
-    `execute` runs the watched executable built at 32 lanes. No workload is begun after `budget_s` of processor time;
-    the first is always examined whole.
+    `execute` runs the watched executable built at 32 lanes. `drafted` says that porter chose sizes: an original that
+    only takes others is not wrong. No workload is begun after `budget_s` of processor time; the first is always
+    examined whole.
     """
-    examiner = _Examiner(contract, program, execute)
+    examiner = _Examiner(contract, program, execute, drafted)
     workloads = workloads_of(contract)
     expected = tuple(examiner.expected(workloads, budget_s))
     return Reference(
@@ -98,8 +101,9 @@ def examine(contract: Contract, program: Program, execute: Execute, *, budget_s:
 class _Examiner:
     """Collects what is observed over all workloads."""
 
-    def __init__(self, contract: Contract, program: Program, execute: Execute) -> None:
+    def __init__(self, contract: Contract, program: Program, execute: Execute, drafted: bool) -> None:
         self.contract = contract
+        self.drafted = drafted
         self.program = program
         self.execute = execute
         self.observed: list[Observed] = []
@@ -108,7 +112,8 @@ class _Examiner:
 
     def because(self) -> str:
         """Why the reference cannot be believed; empty when it can."""
-        at = next((i for i, o in enumerate(self.observed) if o.unsound), None)
+        damning = any(o.damning for o in self.observed)
+        at = next((i for i, o in enumerate(self.observed) if (o.damning if damning else o.unsound)), None)
         if at is None:
             return ""
         # Garbage taken in before is where the trouble begins: a counter never cleared, a lane no warp has.
@@ -141,10 +146,14 @@ class _Examiner:
 
     def _collect(self, run: Run, workload: Workload) -> None:
         for fault in run.faults:
-            self.observed.append(observation(fault, workload, unsound=fault.fatal or fault.kind in _UNSOUND))
+            self.observed.append(self._observation(fault, workload))
         if not run.finished and not run.faults:
-            text = f"the original ended with exit code {run.exit_code} in workload '{workload.name}'"
+            text = f"the original ended with exit code {run.exit_code} in {named(workload)}"
             self.observed.append(Observed(FaultKind.CRASH, text, 0, unsound=True))
+
+    def _observation(self, fault: Fault, workload: Workload) -> Observed:
+        unsound = fault.fatal or fault.kind in _UNSOUND
+        return observation(fault, workload, unsound=unsound, drafted=self.drafted and bool(workload.sizes))
 
     def _poison(self, workload: Workload, want: Outputs) -> None:
         again = self._timed(self.execute(job(self.contract, workload, POISONS[1])))
@@ -155,7 +164,7 @@ class _Examiner:
         for name, difference in differences(got, want, exact=True):
             unwritten = _is_poison(got, want, name)
             kind = "some elements are never written" if unwritten else "it depends on memory that was never written"
-            text = f"output '{name}' in workload '{workload.name}': {kind}; {difference}"
+            text = f"output '{name}' in {named(workload)}: {kind}; {difference}"
             # Elements that stay as they were do so in a port, too; garbage that is computed with is no reference.
             self.observed.append(Observed(FaultKind.UNINITIALISED, text, 0, unsound=not unwritten, unwritten=unwritten))
 
@@ -173,7 +182,7 @@ class _Examiner:
             terms = max((a.storage.size for a in given.arguments if isinstance(a, TensorValue)), default=1)
             wrong = {name: text for name, text in wrong.items() if not is_rounding(got, want, name, terms)}
         for name, difference in wrong.items():
-            text = f"output '{name}' in workload '{workload.name}' depends on the order of threads: {difference}"
+            text = f"output '{name}' in {named(workload)} depends on the order of threads: {difference}"
             self.observed.append(Observed(FaultKind.RACE, text, 0, unsound=True, schedule_dependent=True))
         for name, difference in differences(got, want, exact=True):
             if name not in wrong:

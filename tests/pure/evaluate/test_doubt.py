@@ -8,7 +8,7 @@ import pytest
 from porter.catalogue import core_catalogue
 from porter.contract.draft import draft
 from porter.contract.questions import extent_question
-from porter.evaluate.doubt import misled, still_open, unsound
+from porter.evaluate.doubt import misled, misvalued, still_open, unsound
 from porter.oracle.reference import Reference
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -84,3 +84,34 @@ def test_no_answer_of_the_users_helps_where_a_function_is_missing(drafted):
 def test_an_original_is_blamed_for_what_was_seen_to_be_wrong_alone(drafted, damned, because):
     reference = replace(left_bounds(drafted, "why"), damned=damned)
     assert unsound(reference) == because
+
+
+def test_sizes_that_porter_chose_are_named_where_the_original_refuses_them(drafted):
+    because = "launch failed in k: a grid of 0x1x1 blocks, workload 'tiny' (n = 3)"
+    reference = Reference(drafted, (), (), deterministic=True, complete=True, because=because, seconds=0.0)
+    assert unsound(reference).startswith("the original does not run at these sizes (others: --size, or `conditions`")
+    assert unsound(replace(reference, damned=True)) == f"the original itself cannot be believed: {because}"
+
+
+@pytest.mark.parametrize(("wrong_with_zeros", "open_"), [(False, True), (True, False)])
+def test_integers_that_porter_chose_may_be_why_bounds_are_left(wrong_with_zeros, open_):
+    text = """
+    __global__ void k(int n, const int* at, float* x) { if (threadIdx.x < n) x[at[threadIdx.x] >> 1] = 1; }
+    void f(int n, const int* at, float* x) { k<<<1, 256>>>(n, at, x); }
+    """
+    (contract,) = draft(parse(Source(Path("k.cu"), text)))
+    reference = replace(left_bounds(contract, "writes 4 bytes of `argument 2` (28 bytes) at byte -8"), damned=True)
+    because = misvalued(reference, contract, lambda zeros: replace(reference, contract=zeros, damned=wrong_with_zeros))
+    assert because.startswith("the contract is open: the source does not say which values 'at' may have") is open_
+
+
+@pytest.mark.parametrize(("symbols", "open_"), [(("n", "m"), True), (("n",), False)])
+def test_blocks_that_write_over_each_other_may_be_meant_for_sizes_that_belong_together(drafted, symbols, open_):
+    message = (
+        "race in k: thread (0,0,0) of block (6,0,0) writes `argument 1` (40 bytes) at byte 4; another block writes it"
+    )
+    finding = core_catalogue()["PORT4005"].at(None, message)
+    contract = replace(drafted, symbols=symbols)
+    reference = Reference(contract, (), (finding,), deterministic=True, complete=True, because=message, seconds=0.0)
+    because = misled(reference, drafted)
+    assert because.startswith("the contract is open: the source does not say how 'n', 'm' go together") is open_

@@ -210,3 +210,24 @@ def test_an_original_that_was_not_brought_to_run_is_not_wrong_for_that(kind, ker
     fault = Fault(kind, "k.cu", 3, kernel, "why", fatal=True)
     reference = examine(CONTRACT, PROGRAM, lambda job: ran(job, doubled(job), fault, finished=False))
     assert (bool(reference.because), reference.damned) == (True, damned)
+
+
+@pytest.mark.parametrize("kind", [FaultKind.LAUNCH, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED])
+def test_an_original_that_wants_other_sizes_than_porter_chose_is_not_wrong(kind):
+    def execute(job: Job) -> Run:
+        return ran(job, doubled(job), Fault(kind, "k.cu", 3, "k", "not at these sizes"))
+
+    drafted = examine(CONTRACT, PROGRAM, execute, drafted=True)
+    assert drafted.because == f"{kind.value} in k: not at these sizes, workload 'tiny' (n = 3)"
+    assert not drafted.damned
+    assert examine(CONTRACT, PROGRAM, execute).damned
+
+
+def test_what_shows_an_original_to_be_wrong_is_its_reason():
+    def execute(job: Job) -> Run:
+        other = Fault(FaultKind.LAUNCH, "k.cu", 3, "k", "an empty grid")
+        return ran(job, doubled(job), other, Fault(FaultKind.RACE, "k.cu", 3, "k", "two threads"))
+
+    reference = examine(CONTRACT, PROGRAM, execute, drafted=True)
+    assert reference.damned
+    assert reference.because.startswith("race in k: two threads")

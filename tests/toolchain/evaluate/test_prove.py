@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from porter.contract.contract import TensorArg, Workload
 from porter.contract.draft import draft
 from porter.evaluate.bench import bench
 from porter.evaluate.judge import Candidate
@@ -101,3 +102,15 @@ def test_a_port_that_answers_otherwise_is_wrong(outcomes):
 def test_a_port_that_lost_its_host_functions_is_none_where_the_original_has_them(outcomes):
     failure = NotBuilt("no such header", "log")
     assert outcomes(scaled, failure)["scale"] == failure
+
+
+def test_a_contract_of_the_users_is_held_to_as_it_stands(pytestconfig):
+    program = parse(Source(Path("scale.cu"), TEXT))
+    (scale, *_) = draft(program)
+    shaped = tuple(replace(a, shape=("n",)) if isinstance(a, TensorArg) else a for a in scale.arguments)
+    stated = replace(scale, arguments=shaped, workloads=(Workload("mine", {"n": 100}, 1),), questions=())
+    with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
+        prover = Prover(original_side(program, (), ()), InPython(scaled), {}, place, stated=True)
+        (proof,) = prover.prove((stated,), lambda _: None)
+    assert isinstance(proof.entry.outcome, Verified)
+    assert {check.name for check in proof.entry.outcome.checked} == {"mine"}
