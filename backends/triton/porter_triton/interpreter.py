@@ -37,7 +37,10 @@ _POISON = 0xFF  # what a lane outside the mask of a load has, where the kernel d
 
 @dataclass
 class Observation:
-    """What was seen of one run of `module`; `signatures` are those of the launches, in order, each once."""
+    """What was seen of one run of `module`; `signatures` are those of the launches, in order, each once.
+
+    `failed` are the launches that raised, which is how the run ends unless the module catches it.
+    """
 
     module: str
     schedule: Schedule = Schedule.FORWARD
@@ -47,12 +50,18 @@ class Observation:
     signatures: dict[str, None] = field(default_factory=dict)
     counts: dict[tuple[FaultKind, str, int], int] = field(default_factory=dict)
     messages: dict[tuple[FaultKind, str, int], str] = field(default_factory=dict)
+    failed: list[Fault] = field(default_factory=list)
 
     def note(self, kind: FaultKind, message: str) -> None:
         """A fault at the line of the module that is being executed; the first of a line speaks for the others."""
         key = (kind, self.kernel, line_in(self.module, sys._getframe()))
         self.messages.setdefault(key, message)
         self.counts[key] = self.counts.get(key, 0) + 1
+
+    def fail(self, message: str) -> None:
+        """The launch is broken off. The module may catch that, but what the kernel was to do has not been done."""
+        line = line_in(self.module, sys._getframe())
+        self.failed.append(Fault(FaultKind.CRASH, self.module, line, self.kernel, message))
 
     def faults(self) -> Iterator[Fault]:
         """What was noted."""
@@ -105,7 +114,11 @@ class Interpreter:
             with torch._C.DisableTorchFunction():
                 self._begin_launch(function, named, shape, options)
                 typed = {name: _typed(function, name, value) for name, value in named.items()}
-                launch(function, grid=shape, warmup=warmup, **typed)
+                try:
+                    launch(function, grid=shape, warmup=warmup, **typed)
+                except Exception as error:
+                    self.observation.fail(str(error.__cause__ or error))
+                    raise
             self.observation.kernel = ""
 
         def call(function: InterpretedFunction, *given: object, **named: object) -> object:

@@ -14,21 +14,28 @@ from types import ModuleType
 
 import numpy as np
 import torch
-from triton.runtime.interpreter import InterpreterError
+import triton
+from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder, InterpreterError
 
 from porter.contract.dtype import DType, encode
 from porter.simt.job import Fault, FaultKind, TensorValue, Value
 from porter_triton.confine import confine
 from porter_triton.devices import TwoMemories, put_on_device
 from porter_triton.frames import Task, read_frame, write_frame
+from porter_triton.integrity import Untouched
 from porter_triton.interpreter import Interpreter, Observation
 from porter_triton.load import load
 from porter_triton.records import encode_failure, encode_result
+from porter_triton.watch import Watch
 
 _GUARD_BYTES = 4096  # what runs over the end of one tensor must not land in the next
 _ALIGNMENT = 256  # of device allocations
 _DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
 _NAMES = {torch_dtype: dtype for dtype, torch_dtype in _DTYPES.items()}
+_JUDGING = (
+    *(np, torch, torch.Tensor, triton, triton.language, triton.language.core, triton.runtime.interpreter),
+    *(InterpreterBuilder, InterpretedFunction, Interpreter, Observation, Watch, TwoMemories),
+)
 
 
 def main() -> None:
@@ -56,6 +63,7 @@ class _Server:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._interpreter = Interpreter()
+        self._untouched = Untouched(_JUDGING)
         self._module: ModuleType | None = None
 
     def answer(self, task: Task) -> tuple[bytes, bytes]:
@@ -66,12 +74,15 @@ class _Server:
         try:
             with TwoMemories():
                 returned = self._call(task, arguments)
+            if name := self._untouched.replaced():
+                raise RuntimeError(f"the module replaces {name}, with which it is judged")
             results = list(_results(returned, task.returns))
         except Exception as error:  # noqa: BLE001 - whatever a module raises is its answer
             faults = (*seen.faults(), _fault(error, seen))
             return encode_failure(seen.launches, faults), _lines(seen.signatures)
         outputs = [_value(a) for a in arguments if isinstance(a, torch.Tensor)]
-        return encode_result(seen.launches, seen.faults(), outputs, results), _lines(seen.signatures)
+        faults = (*seen.faults(), *seen.failed)
+        return encode_result(seen.launches, faults, outputs, results), _lines(seen.signatures)
 
     def _call(self, task: Task, arguments: list[object]) -> object:
         if self._module is None:

@@ -67,6 +67,11 @@ def uncompilable_kernel(x, block_size: tl.constexpr):
 
 
 @triton.jit
+def failing_kernel(x):
+    tl.store(x + tl.arange(0, 3), 1.0)
+
+
+@triton.jit
 def asserting_kernel(x):
     tl.device_assert(tl.load(x) > 0, "x must be positive")
 
@@ -128,6 +133,23 @@ def of_the_host(x, how):
         x.numpy()[0] = 1
     elif how == 3:
         x += torch.ones(x.shape)
+
+
+def swallowed(x):
+    """The kernel fails, and somebody else does its work."""
+    try:
+        failing_kernel[(1,)](x)
+    except Exception:  # noqa: BLE001 - that is the trick
+        x += 1
+
+
+EMPTY = torch.empty
+
+
+def patched(x, how):
+    """Replaces what it is judged with, or puts it back."""
+    torch.empty = torch.zeros if how else EMPTY
+    unguarded_kernel[(1,)](x, block_size=1)
 
 
 def at_home(x):

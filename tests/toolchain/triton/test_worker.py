@@ -145,6 +145,20 @@ def test_what_needs_one_memory_for_host_and_device_fails(call, how, message):
     assert message in run.faults[-1].message
 
 
+def test_a_launch_that_fails_is_seen_although_the_module_catches_it(call):
+    run = call("swallowed", np.zeros(4))
+    assert run.finished
+    assert only(run).kind is FaultKind.CRASH
+    assert "power of 2" in only(run).message
+
+
+def test_what_a_module_is_judged_with_stays_as_it_is(call):
+    run = call("patched", np.zeros(4), 1)
+    assert not run.finished
+    assert "the module replaces torch.empty" in run.faults[-1].message
+    assert call("patched", np.zeros(4), 0).finished
+
+
 def test_host_and_device_may_be_copied_into_each_other(call):
     run = call("at_home", np.arange(4))
     assert run.faults == ()
