@@ -11,6 +11,7 @@ from porter.source.parse import parse
 from porter.source.program import Function, Program
 from porter.source.text import Source
 
+_INCLUDE = re.compile(r"#\s*include")
 _CLASS = re.compile(r"\b(?:class|struct|union)\s[^;{(]*")
 
 
@@ -50,7 +51,8 @@ def _without(source: Source, functions: set[Function]) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """What the text names, in directives, too."""
+    """What the text names, in directives, too, but for the files it includes."""
     stream = significant(tokens(text))
-    directives = (word for t in stream if t.kind is TokenKind.DIRECTIVE for word in re.findall(r"\w+", t.text))
-    return {*(t.text for t in stream if t.kind is TokenKind.IDENTIFIER), *directives}
+    directives = (t.text for t in stream if t.kind is TokenKind.DIRECTIVE and not _INCLUDE.match(t.text))
+    said = (word for line in directives for word in re.findall(r"\w+", line))
+    return {*(t.text for t in stream if t.kind is TokenKind.IDENTIFIER), *said}

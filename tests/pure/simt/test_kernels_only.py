@@ -56,7 +56,9 @@ def test_host_functions_of_headers_go_too_unless_any_file_uses_them():
         "int third(int n) { return n / 3; }\n"
         "void spare() { library(third(3)); }\n",
     )
-    text = "__global__ void k(float* x) { x[0] = half(4); }\nvoid launch(float* x) { library(x); }\n"
+    text = (
+        '#include "spare.cuh"\n__global__ void k(float* x) { x[0] = half(4); }\nvoid launch(float* x) { library(x); }\n'
+    )
     source, bare = kernels_only(Source(Path("k.cu"), text), (header,))
-    assert source.text == "__global__ void k(float* x) { x[0] = half(4); }\n\n"
+    assert source.text == '#include "spare.cuh"\n__global__ void k(float* x) { x[0] = half(4); }\n\n'
     assert bare.text == "void launch(float* x);\nint half(int n) { return n / 2; }\n\n\n"
