@@ -485,3 +485,14 @@ __global__ void stored(const float* x, float* out) {
   for (int j = 0; j < 4; j++) sum += v[j] * v[j];
   out[threadIdx.x] = rsqrt(sum);
 }
+
+__global__ void moved_by_blocks(const float* x, float* out, int n) {
+  typedef cub::BlockLoad<float, 64, 3, cub::BLOCK_LOAD_VECTORIZE> Load;
+  typedef cub::BlockStore<float, 64, 3, cub::BLOCK_STORE_STRIPED> Store;
+  __shared__ typename Load::TempStorage load_storage;
+  __shared__ typename Store::TempStorage store_storage;
+  float items[3];
+  Load(load_storage).Load(x, items, n, -1.0f);
+  for (int i = 0; i < 3; i++) items[i] *= 2;
+  Store(store_storage).Store(out, items, n);
+}

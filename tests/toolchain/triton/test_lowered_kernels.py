@@ -120,6 +120,12 @@ def _packed(x):
     return np.bitwise_or.reduce(np.broadcast_arrays(*parts)).view(np.int32)
 
 
+def _striped(x, n):
+    """What was read three neighbours a thread and written thread by thread."""
+    items = 2 * np.r_[x[:n], np.full(192 - n, -1, np.float32)].reshape(64, 3).T.ravel()
+    return np.r_[items[:n], _zeros(200 - n)]
+
+
 CASES = [
     Case("scale", (X, _zeros(200), 190, 0.5), {1: np.r_[X[:190] * np.float32(0.5) + 1, _zeros(10)]}, (4, 1, 1)),
     Case("grid_stride", (X, _zeros(200), 200), {1: X * 2}, (2, 1, 1)),
@@ -180,6 +186,7 @@ CASES = [
     Case("clipped_halves", (HALVES, _zeros(512, np.float16)),
          {1: np.stack([np.maximum(HALVES[::2], 0), HALVES[1::2] * 2], 1).ravel()}),
     Case("stored", (X, _zeros(50)), {1: (X.reshape(50, 4) ** 2).sum(1) ** -0.5}, (1, 1, 1), (50, 1, 1)),
+    Case("moved_by_blocks", (X, _zeros(200), 130), {1: _striped(X, 130)}),
     Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip

@@ -21,7 +21,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.places import Held, Members, Place
 from porter_triton.lower.scopes import Closure, FunctionName
 from porter_triton.lower.types import BUILT_IN, Arithmetic, Array, Pointer, Record, Type
-from porter_triton.lower.values import Bits, Collective, Fields, Value
+from porter_triton.lower.values import Bits, Fields, Value
 from porter_triton.refusal import Refusal
 
 Argument = Place | Closure | FunctionName
@@ -47,9 +47,9 @@ def place(cx: Context, node: Call) -> Place:
 
 def _named(cx: Context, callee: Name, node: Call) -> Value:
     bound = cx.find(callee.name)
-    collective = cub.kind(cx, TypeName(callee.name, callee.template))
+    collective = cub.collective(cx, TypeName(callee.name, callee.template))
     if collective is not None:
-        return Collective(collective)
+        return collective
     if isinstance(bound, Closure | FunctionName):
         return apply_to(cx, bound, arguments(cx, node), node)
     if isinstance(bound, TypeName | Arithmetic | Pointer | Record | Array):

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, Name, TypeName
-from porter_triton.lower import access, expressions, lvalues, warp
+from porter_triton.lower import access, block_io, expressions, lvalues, warp
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import ATOM, SUM, Collective, Nothing, Scalar, Value
 from porter_triton.refusal import Refusal
 
-_KINDS = {"BlockReduce": "reduce", "WarpReduce": "warp", "BlockScan": "scan"}
+_KINDS = {
+    "BlockReduce": "reduce",
+    "WarpReduce": "warp",
+    "BlockScan": "scan",
+    "BlockLoad": "load",
+    "BlockStore": "store",
+}
 _OPERATIONS = {"Sum": "sum", "Max": "max", "Min": "min", "plus": "sum", "maximum": "max", "minimum": "min"}
 _OF_WARP = {"sum": "add", "max": "max", "min": "min"}
 
 
-def kind(cx: Context, name: TypeName) -> str | None:
-    """Which collective a type is, aliases followed; None for any other type."""
+def collective(cx: Context, name: TypeName) -> Collective | None:
+    """The collective that a type is, aliases followed; None for any other type."""
     seen = name
     for _ in range(8):
         plain = seen.name.rsplit("::", maxsplit=1)[-1]
         if seen.name.startswith("cub::") and plain in _KINDS:
-            return _KINDS[plain]
+            return Collective(_KINDS[plain], any("_STRIPED" in str(getattr(a, "name", "")) for a in seen.arguments))
         bound = cx.find(seen.name)
         if not isinstance(bound, TypeName):
             found = [a.type for a in cx.unit.aliases if a.name == seen.name and not a.template]
@@ -35,35 +41,37 @@ def kind(cx: Context, name: TypeName) -> str | None:
 def is_storage(cx: Context, name: TypeName) -> bool:
     """Whether a type is what a collective asks shared memory for; registers need none."""
     owner, _, member = name.name.rpartition("::")
-    return member == "TempStorage" and kind(cx, TypeName(owner, name.arguments)) is not None
+    return member == "TempStorage" and collective(cx, TypeName(owner, name.arguments)) is not None
 
 
-def method(cx: Context, collective: Collective, callee: Member, node: Call) -> Value:
+def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
     """`BlockReduce(storage).Sum(v)` and its like."""
+    if used.kind in {"load", "store"}:
+        return block_io.method(cx, used, callee, node)
     value = settled(expressions.scalar(cx, node.arguments[0]))
     if not isinstance(value.type, Arithmetic):
         raise Refusal(node.line, "a collective on pointers")
-    if collective.kind == "scan":
+    if used.kind == "scan":
         return _scanned(cx, callee.name, value, node)
     if callee.name == "Sum" and len(node.arguments) == 1:
         operation = "sum"
     elif callee.name == "Reduce" and len(node.arguments) == 2:
-        operation = _operation(node.arguments[1], node.line)
+        operation = _operation(cx, node.arguments[1], node.line)
     else:
         raise Refusal(node.line, f"`{callee.name}` of a collective for so many arguments")
-    if collective.kind == "warp":
+    if used.kind == "warp":
         return warp.reduce(cx, _OF_WARP[operation], None, value)
     return _reduced(cx, operation, value)
 
 
-def _operation(node: Expression, line: int) -> str:
+def _operation(cx: Context, node: Expression, line: int) -> str:
     name = ""
     if isinstance(node, Call) and isinstance(node.callee, Name):
         name = node.callee.name
     elif isinstance(getattr(node, "type", None), TypeName):
         name = node.type.name  # type: ignore[union-attr]
     found = _OPERATIONS.get(name.rsplit("::", maxsplit=1)[-1])
-    if found is None:
+    if found is None or cx.unit.struct(name):
         raise Refusal(line, "a collective with an operation of the source's own")
     return found
 

@@ -37,7 +37,7 @@ def alias(cx: Context, node: Alias) -> None:
     """`using T = type;`."""
     if node.template:
         raise Refusal(node.line, "an alias template inside a function")
-    if cub.kind(cx, node.type) is not None:
+    if cub.collective(cx, node.type) is not None:
         cx.bind(node.name, node.type)
         return
     cx.bind(node.name, resolve.type_of(cx, node.type, node.line))
@@ -48,9 +48,9 @@ def _place(cx: Context, node: Declared) -> Place | Closure:
         return Held(Collective())
     if "shared" in node.storage:
         return shared(cx, node)
-    collective = cub.kind(cx, node.type)
+    collective = cub.collective(cx, node.type)
     if collective is not None:
-        return Held(Collective(collective))
+        return Held(collective)
     if isinstance(node.value, Lambda):
         return Closure(node.value, tuple(cx.scopes))
     if node.storage == "static":

@@ -127,9 +127,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """An object of CUB's: `kind` is reduce, scan or warp. Its storage is one too, of no kind."""
+    """An object of CUB's: `kind` is reduce, scan, warp, load or store. Its storage is one too, of no kind.
+
+    `striped`: neighbouring items belong to neighbouring threads, not to one.
+    """
 
     kind: str = ""
+    striped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
