@@ -4,12 +4,15 @@ PorterError
 ├── UsageError        exit 2   wrong flags, unknown target or kernel
 ├── InputError        exit 2   a file that cannot be read, parsed or believed
 │   └── ContractError exit 2   a contract that contradicts itself or the source
-└── MachineError      exit 3   this machine lacks what was asked for
+└── MachineError      exit 3   this machine lacks what was asked for, or failed while it was done
 
 A failure of a *candidate* is never one of these: it is an `Outcome`.
 """
 
 from __future__ import annotations
+
+import errno
+import os
 
 DONE = 0
 FELL_SHORT = 1
@@ -46,6 +49,23 @@ class ContractError(InputError):
 
 
 class MachineError(PorterError):
-    """The machine lacks a compiler, a device or a permission that the work needs."""
+    """The machine lacks a compiler, a device or a permission that the work needs, or ran out of memory or disk."""
 
     exit_code = 3
+
+
+# What a machine runs out of; a permission that is missing may be the user's to give.
+_EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EROFS)
+EXHAUSTED = tuple(os.strerror(code) for code in _EXHAUSTED)
+
+
+def exhaustion(error: BaseException) -> MachineError | None:
+    """`error`, or what it came from, as something the machine ran out of; None when it is about anything else."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno in _EXHAUSTED):
+            return MachineError(
+                f"the machine gave up: {str(seen) or 'out of memory'}", "`porter doctor` names the cache"
+            )
+        seen = seen.__cause__ or seen.__context__
+    return None

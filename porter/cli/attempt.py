@@ -10,7 +10,7 @@ from rich.text import Text
 
 from porter.cli.console import Console
 from porter.cli.sources import NamedSource, named_sources
-from porter.errors import DONE, FELL_SHORT, PorterError, UsageError
+from porter.errors import DONE, FELL_SHORT, PorterError, UsageError, exhaustion
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
@@ -87,6 +87,10 @@ def attempt(
         return tuple(_written(m, place, options, to, machine) for m, place in zip(migrations, places, strict=True))
     except PorterError as error:
         return (Failed(source.path, error),)
+    except (OSError, MemoryError) as error:
+        if failed := exhaustion(error):
+            return (Failed(source.path, failed),)
+        raise
 
 
 def _written(

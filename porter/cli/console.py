@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from porter.errors import FELL_SHORT, PorterError
+from porter.errors import FELL_SHORT, PorterError, exhaustion
 from porter.report.document import Json, encode_json
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ class Console:
 
     def fail(self, error: Exception) -> int:
         """Show `error` and give its exit code. What is not a `PorterError` is a bug of porter, and said to be one."""
-        if isinstance(error, PorterError):
-            code, message, hint = error.exit_code, error.message, error.hint
+        failed = error if isinstance(error, PorterError) else exhaustion(error)
+        if failed is not None:
+            code, message, hint = failed.exit_code, failed.message, failed.hint
         else:
             code, message, hint = FELL_SHORT, f"{type(error).__name__}: {error}", "run again with --debug"
         if self.debug:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from porter.errors import EXHAUSTED, MachineError
 from porter.simt.job import BuildRequest, Dialect
 
 ROOT = Path(__file__).parent
@@ -34,6 +36,12 @@ _WATCHED = ["-fsanitize=thread,bounds,alignment", "--param=tsan-instrument-func-
 _EXECUTOR = ["-std=c++17", "-O2", "-fno-omit-frame-pointer", "-fno-pie"]
 _TORCH_MARKS = ("torch/", "ATen/", "c10/", "THC/", "pybind11/", "Python.h")
 _CPU_S = 120
+# How a compiler, assembler or linker ends that the machine failed.
+_MACHINE = re.compile(
+    rf"^.*(?:{'|'.join(map(re.escape, EXHAUSTED))}|out of memory allocating \d+ bytes.*|virtual memory exhausted.*|"
+    rf"{signal.strsignal(signal.SIGKILL)} signal terminated program \w+)$",
+    re.MULTILINE,
+)
 _STOPPED = signal.strsignal(signal.SIGXCPU) or ""
 
 
@@ -109,7 +117,7 @@ def executor_flags(double_precision: bool) -> list[str]:
 def call(found: Compiler, arguments: list[str], folder: Path, *, cpu_s: int = _CPU_S) -> Diagnostics:
     """Runs the compiler in `folder`, in English. One that needs more than `cpu_s` of processor time has failed.
 
-    It stays in the user's session, whose interrupt ends it.
+    It stays in the user's session, whose interrupt ends it. Raises `MachineError` where it is the machine that failed.
     """
     confined = f'ulimit -S -t {cpu_s}; export LC_ALL=C.UTF-8; exec "$@"'
     done = subprocess.run(
@@ -124,4 +132,8 @@ def call(found: Compiler, arguments: list[str], folder: Path, *, cpu_s: int = _C
     # The command itself was stopped, or tells which of the programs it runs was.
     if done.returncode == -signal.SIGXCPU or (done.returncode and _STOPPED in done.stderr):
         return Diagnostics(False, f"error: the compiler did not finish within {cpu_s} s of processor time")
+    if done.returncode == -signal.SIGKILL:
+        raise MachineError("the compiler was killed: most likely the machine ran out of memory")
+    if done.returncode and (failed := _MACHINE.search(done.stderr)):
+        raise MachineError(f"the machine failed the compiler: {failed.group()}", "`porter doctor` names the cache")
     return Diagnostics(done.returncode == 0, done.stderr)

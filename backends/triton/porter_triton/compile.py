@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.backend import Port, Target
+from porter.errors import MachineError
 from porter.findings import Finding
-from porter.simt.job import Limits
+from porter.simt.job import FaultKind, Limits
 from porter_triton.catalogue import finding
 from porter_triton.child import Child, Death
+from porter_triton.frames import MACHINE
 from porter_triton.targets import device
 
 # The compiler starts other programs (ptxas) and maps much more than it uses.
@@ -35,6 +37,7 @@ def refused(
     """The first of `signatures` that does not compile for one of `targets`; None when all do.
 
     `path` is the module, `work` an empty folder for the compiler's process, `cache` where Triton keeps its binaries.
+    Raises `MachineError` where the machine failed the compiler.
     """
     compiler = _Compiler(path, work, cache)
     try:
@@ -67,7 +70,12 @@ class _Compiler:
             if death := self._child.begin():
                 return self._lost(death)
         answer = self._child.ask(json.dumps({**json.loads(signature), "device": device(target)}).encode(), parts=1)
-        return self._lost(answer) if isinstance(answer, Death) else answer[0].decode("utf-8", "replace")
+        if isinstance(answer, Death):
+            return self._lost(answer)
+        said = answer[0].decode("utf-8", "replace")
+        if said.startswith(MACHINE):
+            raise MachineError(said.removeprefix(MACHINE), "`porter doctor` names the cache")
+        return said
 
     def end(self) -> None:
         """Ends the process."""
@@ -75,7 +83,10 @@ class _Compiler:
             self._child.end()
 
     def _lost(self, death: Death) -> str:
+        """What the death of the process says of the kernel; raises `MachineError` where it says nothing."""
         self._child = None
+        if death.kind is FaultKind.RESOURCE:
+            raise MachineError(f"Triton's compiler was {death.message}")
         return f"0: {death.kind.value}: {death.message}"
 
 

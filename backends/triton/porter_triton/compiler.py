@@ -17,8 +17,9 @@ from triton.compiler import ASTSource
 from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction, get_jit_fn_file_line
 
+from porter.errors import exhaustion
 from porter_triton.confine import confine
-from porter_triton.frames import read_frame, write_frame
+from porter_triton.frames import MACHINE, read_frame, write_frame
 from porter_triton.load import load
 from porter_triton.signatures import decoded
 
@@ -42,7 +43,10 @@ class _Compiler:
         self._module = module
 
     def answer(self, question: bytes) -> str:
-        """Nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say."""
+        """Nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say.
+
+        A failure of the machine is no answer: it begins with `MACHINE`.
+        """
         asked = json.loads(question)
         kernel = getattr(self._module, asked["kernel"])
         constants = {name: decoded(value, self._module) for name, value in asked["constants"].items()}
@@ -50,8 +54,12 @@ class _Compiler:
             source = ASTSource(kernel, asked["types"], constants)
             triton.compile(source, target=GPUTarget(*asked["device"]), options=asked["options"])
         except CompilationError as error:
+            if failed := exhaustion(error):
+                return f"{MACHINE}{failed.message}"
             return f"{_line(kernel, error)}: {_reason(error)}"
-        except Exception as error:  # noqa: BLE001 - whatever the compiler raises is its verdict
+        except Exception as error:  # noqa: BLE001 - whatever else the compiler raises is its verdict
+            if failed := exhaustion(error):
+                return f"{MACHINE}{failed.message}"
             return f"0: {type(error).__name__}: {error}"
         return ""
 

@@ -13,6 +13,8 @@ from typing import IO
 from porter.contract.dtype import DType
 from porter.simt.job import Job
 
+# Begins an answer that says what the machine ran out of, and nothing about a kernel.
+MACHINE = "machine: "
 _LENGTH = struct.Struct("<Q")
 
 
