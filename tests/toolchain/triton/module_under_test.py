@@ -177,7 +177,7 @@ def hog():
 
 
 def write(name):
-    Path(("inside.txt", "/tmp/outside.txt", "/dev/null")[name]).write_text("text")
+    Path(("inside.txt", "../outside.txt", "/dev/null")[name]).write_text("text")
 
 
 def connect():
