@@ -1,11 +1,13 @@
 """Run `porter migrate` over the public CUDA named in corpus.toml and write the outcome of every entry.
 
-    python benchmarks/coverage/run.py CHECKOUTS [--target NAME] [--only WORD] [--missing] [--jobs N]
-        [--keep FOLDER] [--output FILE]
+    python benchmarks/coverage/run.py CHECKOUTS [--target NAME] [--only WORD] [--missing] [--failed] [--jobs N]
+        [--keep FOLDER] [--output FILE] [--commit HASH]
 
 CHECKOUTS holds one folder a repository, named `owner+name`, at the commit of corpus.toml. Each file is migrated by a
 process of its own with a time limit; FILE (`<target>.json` beside this script) gets a record an entry, in corpus order,
-after every file. With `--missing` the files that have a record are left as they are; with `--keep` the ports stay.
+after every file, with the commit of porter it was made at: that of the tree this script stands in, or `--commit`.
+`--missing` runs the files without a record, `--failed` those with an entry that is not verified; with both, either.
+With `--keep` the ports stay.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import time
 import tomllib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -38,7 +40,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of one entry; `seconds` is the whole file's, `launched` names the kernels that a workload launched."""
+    """What came of one entry at commit `porter`.
+
+    `seconds` is the whole file's, `launched` names the kernels that a workload launched.
+    """
 
     repository: str
     path: str
@@ -51,6 +56,7 @@ class Record:
     findings: list[str]
     seconds: float
     launched: list[str]
+    porter: str = ""
 
 
 def read_corpus(only: str) -> list[Item]:
@@ -149,23 +155,43 @@ def main() -> None:
     parser.add_argument("--target", default="maca")
     parser.add_argument("--only", default="")
     parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--failed", action="store_true")
+    parser.add_argument("--commit", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     output = arguments.output or HERE / f"{arguments.target}.json"
     items = read_corpus(arguments.only)
-    if arguments.missing:
-        done = {(r["repository"], r["path"]) for r in recorded(output)}
-        items = [item for item in items if (item.repository, item.path) not in done]
+    if arguments.missing or arguments.failed:
+        chosen = wanted(items, recorded(output), missing=arguments.missing, failed=arguments.failed)
+        items = [item for item in items if (item.repository, item.path) in chosen]
+    commit = arguments.commit or own_commit()
     outcomes: Counter[str] = Counter()
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for found in pool.map(lambda item: migrate(item, arguments.target, arguments.checkouts, arguments.keep), items):
-            write(output, [asdict(r) for r in found])
+            write(output, [asdict(replace(r, porter=commit)) for r in found])
             outcomes.update(r.outcome for r in found)
             for r in found:
                 print(f"{r.outcome:13} {r.repository}/{r.path} {r.entry} [{r.seconds} s] {r.because[:150]}", flush=True)
     print(outcomes)
+
+
+def own_commit() -> str:
+    """The commit of the tree this script stands in."""
+    command = ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit("this is no git checkout: name the commit of porter with --commit")
+    return done.stdout.strip()
+
+
+def wanted(items: list[Item], records: list[dict], *, missing: bool, failed: bool) -> set[tuple[str, str]]:
+    """The files, by repository and path, that have no record, or one that is not verified."""
+    done = {(r["repository"], r["path"]) for r in records}
+    fell_short = {(r["repository"], r["path"]) for r in records if r["outcome"] != "verified"}
+    unknown = {(item.repository, item.path) for item in items} - done
+    return (unknown if missing else set()) | (fell_short if failed else set())
 
 
 def recorded(path: Path) -> list[dict]:

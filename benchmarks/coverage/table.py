@@ -39,6 +39,7 @@ def main() -> None:
     print(f"# Coverage on public CUDA\n\n{ABOUT}")
     for target, records in results.items():
         print(f"## {target}\n\nVerified means {TARGETS[target]}.\n")
+        commits(records)
         not_run(records, corpus)
         summary("Family", records, lambda r: r["family"])
         summary("Repository", records, lambda r: r["repository"])
@@ -50,6 +51,13 @@ def main() -> None:
             print(f"{target}:\n")
             rows = [row(r) for r in records if r["repository"] == name]
             table(("path", "entry", "kernels", "outcome", "why not"), rows)
+
+
+def commits(records: list[Record]) -> None:
+    """At which commits of porter the files were run, as far as they are recorded."""
+    files = {(r["repository"], r["path"]): r.get("porter") or "an unrecorded commit" for r in records}
+    counted = Counter(files.values()).most_common()
+    print(f"Run at {', '.join(f'{commit} ({count} files)' for commit, count in counted)} of porter.\n")
 
 
 def not_run(records: list[Record], corpus: list[dict]) -> None:
