@@ -46,16 +46,17 @@ class Body:
     def definitions(self) -> Mapping[str, tuple[Node, ...]]:
         """Every expression assigned to each name by `=`, a constructor or braces, in order."""
         found: dict[str, list[Node]] = {}
-        for _, name, node in self._assignments:
+        for _, name, node in self.assignments:
             found.setdefault(name, []).append(node)
         return {name: tuple(nodes) for name, nodes in found.items()}
 
     def latest(self, name: str, place: int) -> Node | None:
         """What was last assigned to `name` before the word at `place`."""
-        return next((n for i, other, n in reversed(self._assignments) if other == name and i < place), None)
+        return next((n for i, other, n in reversed(self.assignments) if other == name and i < place), None)
 
     @cached_property
-    def _assignments(self) -> tuple[tuple[int, str, Node], ...]:
+    def assignments(self) -> tuple[tuple[int, str, Node], ...]:
+        """Every assignment to a name: the place of the name among the words, the name, and what it is given."""
         return tuple(self._assigned())
 
     def _assigned(self) -> Iterator[tuple[int, str, Node]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 from porter.contract.access import Use
 from porter.contract.body import Body, comparisons, statement_end, walk
@@ -70,15 +69,13 @@ class Indices:
 
     def _converted(self) -> Iterator[str]:
         """The integers that are given an element of the buffer and nothing else."""
-        words = self.body.words
-        declared = {word.text for before, word in pairwise(words) if is_integer(before.text)}
-        for name, nodes in self.body.definitions.items():
-            for node in nodes:
-                cast = isinstance(node, Cast) and is_integer(node.type)
-                element = node.operand if isinstance(node, Cast) else node
-                taken = isinstance(element, Subscript) or (isinstance(element, Unary) and element.operator == "*")
-                if (cast or name in declared) and taken and _holds_value_of(element, self.own, set()):
-                    yield name
+        for place, name, node in self.body.assignments:
+            cast = isinstance(node, Cast) and is_integer(node.type)
+            declared = place > 0 and is_integer(self.body.words[place - 1].text)
+            element = node.operand if isinstance(node, Cast) else node
+            taken = isinstance(element, Subscript) or (isinstance(element, Unary) and element.operator == "*")
+            if (cast or declared) and taken and _holds_value_of(element, self.own, set()):
+                yield name
 
     def _indexed(self) -> Iterator[str]:
         """The buffers that the values select from, by a subscript or by moving a pointer."""

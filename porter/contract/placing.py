@@ -17,7 +17,8 @@ _EXTRA_AXIS = 64
 _FLAGS = ("0", "1")
 _MOST_CHOICES = 4
 _MOST_SYMBOLS = 3
-_DEMANDS = ("{} % 4 == 0", "{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
+_VECTOR_BYTES = 16
+_DEMANDS = ("{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
 
 
 def placements(contract: Contract) -> Iterator[Contract]:
@@ -63,7 +64,8 @@ def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
     walked = frozenset[str]().union(*(names_in(t.shape[-1]) for t in contract.tensors if t.shape))
     backwards = contract.symbols[::-1]
     symbols = sorted(backwards, key=lambda symbol: symbol not in walked)[:_MOST_SYMBOLS]
-    for demand in _DEMANDS:
+    lanes = _VECTOR_BYTES // min([4, *(t.dtype.bytes for t in contract.tensors if t.dtype.is_float)])
+    for demand in (f"{{}} % {lanes} == 0", *_DEMANDS):
         for symbol in symbols:
             yield (demand.format(symbol),)
         if len(contract.symbols) > 1:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from porter.contract.body import comparisons, substitute, walk
+from porter.contract.body import comparisons, parsed, substitute
 from porter.contract.contract import Contract, TensorArg
 from porter.contract.expressions import free_names
 from porter.contract.pointers import is_integer
@@ -14,6 +14,7 @@ from porter.contract.regular import multiplied
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Cast, Name, Node
 from porter.contract.usage import Usage
+from porter.source.lexer import Token, match_bracket
 from porter.source.program import Function
 
 _DEEPEST_CALL = 4
@@ -105,11 +106,25 @@ class _Kernel:
         parts = {index}
         for _ in range(_ROUNDS):
             parts |= {name for name, nodes in definitions.items() if any(_leading(n) in parts for n in nodes)}
-        wholes = (whole for nodes in definitions.values() for whole in nodes)
-        for node in (part for whole in wholes for part in reversed(list(walk(whole)))):  # what is divided comes first
-            if isinstance(node, Binary) and node.operator in ("/", "%") and _leading(node) in parts:
-                divisor = scope.resolve(node.right)
-                yield from (name for name in sorted(free_names(divisor)) if name in self._sizes)
+        words = self.usage.body(self.function).words
+        for i in range(1, len(words) - 2):
+            if words[i].text in parts and words[i - 1].text != ")":  # a cast, as to a fraction
+                for divisor in _chain(words, i + 1):
+                    names = free_names(scope.resolve(divisor))
+                    yield from (name for name in sorted(names) if name in self._sizes)
+
+
+def _chain(words: Sequence[Token], start: int) -> Iterator[Node]:
+    """`W` and `H` of `/ W) % H`."""
+    while start + 1 < len(words) and words[start].text in ("/", "%"):
+        bracket = match_bracket(words, start + 1) if words[start + 1].text == "(" else start + 1
+        end = start + 1 if bracket is None else bracket
+        divisor = parsed(words[start + 1 : end + 1])
+        if divisor is not None:
+            yield divisor
+        start = end + 1
+        while start < len(words) and words[start].text == ")":
+            start += 1
 
 
 def _leading(node: Node) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 from porter.contract.contract import Contract, EntryKind, Role, TensorArg, Values
-from porter.contract.expressions import names_in
+from porter.contract.expressions import evaluate, names_in
 from porter.contract.fit import Fit, fit
 from porter.contract.questions import bound_question, extent_question, unknown_extents
 from porter.simt.job import Run, Touched
@@ -90,12 +91,22 @@ class Probed:
         texts = (text for a in arguments if isinstance(a, TensorArg) for text in (*a.shape, a.bound) if text)
         used = {name for text in texts for name in names_in(text)}
         symbols = tuple(s for s in self.contract.symbols if s in self.before.symbols or s in used)
-        answered = {extent_question(n) for n, f in self.fits.items() if f is not None}
+        answered = {extent_question(n) for n, f in self.fits.items() if f is not None or self._suffices_for(n)}
         answered |= {bound_question(t.name) for t in self.contract.tensors}
         questions = tuple(q for q in self.before.questions if q not in answered)
         return replace(
             self.before, arguments=arguments, symbols=symbols, conditions=tuple(conditions), questions=questions
         )
+
+    def _suffices_for(self, name: str) -> bool:
+        """Whether what is only read of a tensor stays within the widest shape that can be meant.
+
+        Without a form is the extent of what a sum of two indices selects: having more than is read changes nothing.
+        """
+        shape = next(t.shape for t in self.before.tensors if t.name == name)
+        widest = [prod(evaluate(extent, p.sizes) for extent in shape) for p in self.probes]
+        within = all(w >= e for w, e in zip(widest, self.extents(name), strict=True))
+        return within and not any(t.written_end for t in self._touched(name))
 
     def _argument(self, tensor: TensorArg) -> TensorArg:
         touched = self._touched(tensor.name)

@@ -12,6 +12,7 @@ _CHECKS = frozenset(
     ("TORCH_CHECK", "TORCH_CHECK_EQ", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
 )
 _REFUSALS = frozenset(("throw", "exit", "abort", "AT_ERROR"))
+_COMPLAINTS = frozenset(("printf", "fprintf", "cerr", "cout", "puts", "perror"))
 
 
 def requirements(body: Body) -> tuple[Node, ...]:
@@ -84,7 +85,7 @@ def _head(words: Sequence[Token], i: int) -> int | None:
 
 
 def _refuses(words: Sequence[Token], start: int) -> bool:
-    """Whether the statement at `start` throws or ends the program."""
+    """Whether the statement at `start` throws, ends the program, or complains and leaves."""
     end = start + 1
     if start < len(words) and words[start].text == "{":
         end = match_bracket(words, start) or len(words)
@@ -93,6 +94,7 @@ def _refuses(words: Sequence[Token], start: int) -> bool:
     stretch = words[start:end]
     if any(w.text == "{" or w.kind is TokenKind.LAUNCH_OPEN for w in stretch[1:]):
         return False  # it does more than refuse
-    if any(w.text in _REFUSALS for w in stretch):
+    said = {w.text for w in stretch}
+    if said & _REFUSALS or ("return" in said and said & _COMPLAINTS):
         return True
     return any(w.text in _CHECKS and stretch[i + 2].text == "false" for i, w in enumerate(stretch[:-2]))

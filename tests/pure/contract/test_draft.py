@@ -438,3 +438,51 @@ def test_a_function_object_is_what_the_file_hands_over_unless_it_holds_something
     assert contract.entry.template == template
     assert [q.about for q in unknown_callables(contract)] == (["f"] if template[0] == "float" else [])
     assert contract.arguments[0] == ScalarArg("f", "F" if template[0] == "float" else template[0], "0")
+
+
+CLASSES = """
+#include <torch/extension.h>
+#define KERNEL_LOOP(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)
+template <typename T>
+__global__ void classes(const int count, const T* x, const T* box, T* out, const int C, const int W) {
+    KERNEL_LOOP(i, count) {
+        int c = (i / W) % C;
+        int n = i / W / C;
+        int batch = box[n * 5];
+        out[i] = x[batch * C + c];
+    }
+}
+void run(torch::Tensor x, torch::Tensor box, torch::Tensor out, int W) {
+    int count = out.numel();
+    int C = x.size(1);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "classes", [&] {
+        classes<scalar_t><<<64, 256>>>(
+            count, x.data_ptr<scalar_t>(), box.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), C, W);
+    });
+}
+"""
+
+
+def test_a_count_has_the_axes_its_kernel_takes_it_apart_by():
+    (contract,) = drafted(CLASSES)
+    assert next(t for t in contract.tensors if t.name == "out").shape == ("count", "C", "W")
+
+
+def test_a_float_that_an_integer_takes_as_it_is_selects():
+    (contract,) = drafted(CLASSES)
+    x, box, _ = contract.tensors
+    assert (box.dtype, box.values, x.values) == (DType.FLOAT32, Values.INDEX, Values.NORMAL)
+    assert unknown_bounds(contract) == (box,)
+
+
+def test_a_float_that_is_rounded_first_does_not_select():
+    (contract,) = drafted(CLASSES.replace("int batch = box[n * 5]", "int batch = floorf(box[n * 5] * 0.5f)"))
+    assert unknown_bounds(contract) == ()
+
+
+def test_to_complain_and_leave_is_to_refuse():
+    (contract,) = drafted(
+        BARE + 'void run(const float* x, float* y, int n) { if (n % 2 != 0) { printf("odd"); return; } '
+        "scale<<<n / 256 + 1, 256>>>(x, y, 2.0f, n); }"
+    )
+    assert "n % 2 == 0" in contract.conditions

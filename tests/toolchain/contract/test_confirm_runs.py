@@ -121,3 +121,43 @@ def test_rows_apart_hide_no_access_behind_the_last_one(judge):
     text = FILLED.replace("from + i % count] = in[i]", "from + i % count] = in[i] + (n > 6 ? in[n * count] : 0)")
     _, reference = judge(text)
     assert "out of bounds" in reference.because
+
+
+def test_extents_that_nobody_says_are_alike_are_found_to_be(judge):
+    confirmation, reference = judge("""
+#include <torch/extension.h>
+__global__ void pick(const int count, const float* x, const long* target, const float* weight, float* out, int C) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) out[i] = x[i] * (target[i / C] == i % C ? weight[target[i / C]] : 1.0f);
+}
+void run_pick(torch::Tensor x, torch::Tensor target, torch::Tensor weight, torch::Tensor out) {
+    int C = x.size(1), count = out.numel();
+    pick<<<(count + 255) / 256, 256>>>(
+        count, x.data_ptr<float>(), target.data_ptr<long>(), weight.data_ptr<float>(), out.data_ptr<float>(), C);
+}""")
+    x, target, weight, out = confirmation.contract.tensors
+    assert (x.shape, target.shape, out.shape) == (out.shape, (out.shape[0],), (out.shape[0], "C"))
+    assert weight.shape == (target.bound,)
+    assert (confirmation.contract.questions, confirmation.inferred, reference.because) == ((), (), "")
+
+
+def test_indices_held_in_floats_stay_within_what_they_select_from(judge):
+    confirmation, reference = judge("""
+#include <torch/extension.h>
+__global__ void gather(const int count, const float* x, const float* box, float* out, int C, int W) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) {
+        int row = box[5 * (i / W / C)];
+        out[i] = x[(row * C + i / W % C) * W + i % W];
+    }
+}
+void run_gather(torch::Tensor x, torch::Tensor box, torch::Tensor out) {
+    int C = x.size(1), W = x.size(2), count = out.numel();
+    gather<<<(count + 255) / 256, 256>>>(
+        count, x.data_ptr<float>(), box.data_ptr<float>(), out.data_ptr<float>(), C, W);
+}""")
+    x, box, out = confirmation.contract.tensors
+    assert out.shape[1:] == ("C", "W")
+    assert box.shape == (f"5 * {out.shape[0]} - 4",)
+    assert box.bound == x.shape[0]
+    assert (confirmation.contract.questions, reference.because) == ((), "")
