@@ -496,3 +496,10 @@ __global__ void moved_by_blocks(const float* x, float* out, int n) {
   for (int i = 0; i < 3; i++) items[i] *= 2;
   Store(store_storage).Store(out, items, n);
 }
+
+__global__ void strided_2d(const float* x, float* y, int rows, int columns) {
+    float sum = 0;
+    for (int row = threadIdx.y; row < rows; row += blockDim.y)
+        for (int column = threadIdx.x; column < columns; column += blockDim.x) sum += x[row * columns + column];
+    y[threadIdx.y * blockDim.x + threadIdx.x] = sum;
+}

@@ -126,6 +126,10 @@ def _striped(x, n):
     return np.r_[items[:n], _zeros(200 - n)]
 
 
+def _strided(x, rows, columns):
+    return np.array([[x[i::rows, j::columns].sum() for j in range(columns)] for i in range(rows)])
+
+
 CASES = [
     Case("scale", (X, _zeros(200), 190, 0.5), {1: np.r_[X[:190] * np.float32(0.5) + 1, _zeros(10)]}, (4, 1, 1)),
     Case("grid_stride", (X, _zeros(200), 200), {1: X * 2}, (2, 1, 1)),
@@ -188,6 +192,8 @@ CASES = [
     Case("stored", (X, _zeros(50)), {1: (X.reshape(50, 4) ** 2).sum(1) ** -0.5}, (1, 1, 1), (50, 1, 1)),
     Case("moved_by_blocks", (X, _zeros(200), 130), {1: _striped(X, 130)}),
     Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
+    Case("strided_2d", (X, _zeros(20), 10, 20), {1: _strided(X[:200].reshape(10, 20), 4, 5)}, (1, 1, 1), (5, 4, 1),
+         known=False),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

@@ -66,8 +66,8 @@ def _take_apart(cx: Context, flat: bool) -> None:
             values.append(number(0, UINT))
             continue
         digit = None
-        if divisor is not None:
-            digit = thread_digit(divisor, extent.value or (UNBOUNDED if last else 0), last)
+        if divisor is not None and (last or extent.value is not None):
+            digit = thread_digit(divisor, extent.value or UNBOUNDED, last)
         part = rest if last else binary("%", rest, cx.extents[axis], 0)
         if not flat:
             name = f"t{_AXES[axis]}"
