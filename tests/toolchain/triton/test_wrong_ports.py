@@ -1,0 +1,67 @@
+"""What is subtly wrong is not verified: ports of one launcher by hand, each held to its CUDA original."""
+
+import ast
+import shutil
+from pathlib import Path
+
+import pytest
+
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.verify import verify
+from porter.simt.compiler import missing_compiler
+
+PORTS = Path(__file__).with_name("wrong_ports.py")
+KERNEL = """
+__global__ void smooth(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2.0f * x[i] + (i > 0 ? x[i - 1] : 0.0f);
+}
+"""
+LAUNCHER = "void {}(const float* x, float* y, int n) {{ smooth<<<(n + 63) / 64, 64>>>(x, y, n); }}\n"
+
+
+@pytest.fixture(scope="module")
+def outcomes(pytestconfig, tmp_path_factory):
+    """The outcome of every launcher of the file; the original has as many, which are all the same."""
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    folder = tmp_path_factory.mktemp("wrong")
+    functions = [node for node in ast.parse(PORTS.read_text()).body if isinstance(node, ast.FunctionDef)]
+    launchers = [LAUNCHER.format(node.name) for node in functions if not node.decorator_list]
+    (folder / "op.cu").write_text(KERNEL + "".join(launchers))
+    shutil.copy(PORTS, folder / "op_triton.py")
+    options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"))
+    migration = verify(folder / "op_triton.py", folder / "op.cu", options, lambda _: None)
+    return {entry.contract.name: entry.outcome for entry in migration.entries}
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "because"),
+    [
+        ("right", "verified", ""),
+        ("right_in_blocks_of_another_size", "verified", ""),
+        ("dead_lanes_that_count", "wrong", "got nan"),
+        ("an_element_before_the_first", "crashed", "load at element -1 of 'x'"),
+        ("lanes_in_an_order", "crashed", "a lane reads what another wrote in 'y'"),
+        ("programs_in_an_order", "crashed", "a program reads what another wrote in 'y'"),
+        ("fresh_memory_taken_for_zero", "wrong", "got nan"),
+        ("the_output_taken_for_zero", "wrong", "got nan"),
+        ("only_even_sizes", "wrong", "got nan"),
+        ("only_one_block", "wrong", "y at [1024]"),
+        ("only_whole_blocks", "wrong", "got nan"),
+        ("an_input_changed", "wrong", "x at [0] got 0"),
+        ("an_answer_kept", "wrong", "workload"),
+        ("half_the_precision", "wrong", "allowed error"),
+        ("chance", "wrong", "allowed error"),
+        ("a_file", "crashed", "PermissionError"),
+        ("an_empty_launch", "crashed", "the grid (0, 1, 1) is empty"),
+        ("a_tensor_of_the_host", "crashed", "'x' is a tensor of the host"),
+        ("no_launch", "not_verified", "no workload makes it launch a kernel"),
+        ("three_warps", "not_built", "num_warps must be a power of 2"),
+        ("python_in_a_kernel", "not_built", "sum is not defined"),
+        ("the_end_of_the_process", "crashed", "ended with status 0"),
+    ],
+)
+def test_a_port_gets_the_verdict_it_deserves(outcomes, name, label, because):
+    assert outcomes[name].label == label
+    assert because in getattr(outcomes[name], "because", "")
