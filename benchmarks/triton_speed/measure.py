@@ -1,8 +1,9 @@
 """Time Triton ports against the CUDA originals under nvcc on this machine's GPU; prints a table, writes JSON.
 
+    python benchmarks/triton_speed/measure.py --build CASES
     python benchmarks/triton_speed/measure.py CASES RESULTS.json
 
-CASES is what prepare.py laid out. Same inputs, outputs compared; samples of both interleaved, the L2 cache flushed
+CASES is what prepare.py laid out; building may be left to the second command. Same inputs, outputs compared; samples of both interleaved, the L2 cache flushed
 before each, times by device events behind the flush, so that launching costs neither side anything.
 """
 
@@ -58,11 +59,16 @@ def main() -> None:
 
 def rows_of(cases: Path, script: str) -> list[dict]:
     """A row of each case: what `script --case FOLDER` prints, once the original is built."""
-    folders = sorted(p.parent for p in cases.glob("*/case.json"))
-    with ThreadPoolExecutor(12) as pool:
-        built = list(pool.map(build, folders))
+    built = build_all(cases)
     with ThreadPoolExecutor(4) as pool:
-        return list(pool.map(lambda folder, trouble: apart(folder, trouble, script), folders, built))
+        return list(pool.map(lambda folder: apart(folder, built[folder], script), built))
+
+
+def build_all(cases: Path) -> dict[Path, str]:
+    """What went wrong, or nothing, by the folder of each case."""
+    folders = sorted(p.parent for p in cases.glob("*/case.json"))
+    with ThreadPoolExecutor(16) as pool:
+        return dict(zip(folders, pool.map(build, folders), strict=True))
 
 
 def surroundings(cases: Path) -> dict:
@@ -271,7 +277,9 @@ def interleaved(runs: Sequence[Run]) -> list[list[float]]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--extension":
+    if sys.argv[1] == "--build":
+        print(*(f"{folder.name}: {trouble}" for folder, trouble in build_all(Path(sys.argv[2])).items() if trouble))
+    elif sys.argv[1] == "--extension":
         load_extension(Path(sys.argv[2]))
     elif sys.argv[1] == "--case":
         with device_alone(Path(sys.argv[2])):
