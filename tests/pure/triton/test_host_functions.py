@@ -111,3 +111,14 @@ def test_a_kernel_without_a_launcher_gets_the_constants_it_is_declared_with():
         __global__ void k(float* y) { y[threadIdx.x] += three; }
     """))), ())  # fmt: skip
     assert "torch.tensor([3.0], dtype=torch.float32, device=y.device)" in made.files[0].text
+
+
+def test_the_bytes_of_8_bit_floats_are_a_view_of_their_tensor():
+    found = launcher("""
+        __global__ void first(const __nv_fp8_storage_t* x, float* y) {
+          y[threadIdx.x] = __half2float(__half(__nv_cvt_fp8_to_halfraw(x[threadIdx.x], __NV_E5M2)));
+        }
+        void f(torch::Tensor x, torch::Tensor y) {
+          first<<<1, 32>>>(reinterpret_cast<__nv_fp8_storage_t*>(x.data_ptr()), (float*)y.data_ptr());
+        }""")
+    assert found.startswith("first[(1,)](x.view(torch.uint8), y, ")

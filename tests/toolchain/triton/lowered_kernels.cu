@@ -503,3 +503,16 @@ __global__ void strided_2d(const float* x, float* y, int rows, int columns) {
         for (int column = threadIdx.x; column < columns; column += blockDim.x) sum += x[row * columns + column];
     y[threadIdx.y * blockDim.x + threadIdx.x] = sum;
 }
+
+__global__ void from_bytes(const __nv_fp8_storage_t* x, __half* small, __half* wide) {
+  small[threadIdx.x] = __nv_cvt_fp8_to_halfraw(x[threadIdx.x], __NV_E4M3);
+  wide[threadIdx.x] = __nv_cvt_fp8_to_halfraw(x[threadIdx.x], __NV_E5M2);
+}
+
+__global__ void to_bytes(const float* x, __nv_fp8_storage_t* small, __nv_fp8_storage_t* wide) {
+  int i = threadIdx.x;
+  small[i] = __nv_cvt_float_to_fp8(x[i], __NV_NOSAT, __NV_E4M3);
+  wide[i] = __nv_cvt_float_to_fp8(x[i], __NV_NOSAT, __NV_E5M2);
+  small[256 + i] = __nv_cvt_float_to_fp8(x[i], __NV_SATFINITE, __NV_E4M3);
+  wide[256 + i] = __nv_cvt_float_to_fp8(x[i], __NV_SATFINITE, __NV_E5M2);
+}

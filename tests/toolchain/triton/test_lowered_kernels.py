@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from porter.contract.dtype import DType, decode, encode
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
@@ -47,6 +48,9 @@ def _zeros(n, dtype=np.float32):
 
 X = _floats(200)
 ROWS = _floats(3, 100)
+BYTES = np.arange(256).astype(np.uint8)
+WIDE = np.r_[0.0, -0.0, np.inf, -np.inf, np.nan, 448, 464, -465, 57344, 61440, 1e30, 1e-9, 0.001953125, 0.0009765625,
+             _floats(242) * np.exp2(RNG.integers(-18, 18, 242))].astype(np.float32)  # fmt: skip
 HALVES = _floats(512).astype(np.float16)
 WHOLE = _ints(64, -50, 50)
 SMALL = _ints(200, 0, 40)
@@ -130,6 +134,13 @@ def _strided(x, rows, columns):
     return np.array([[x[i::rows, j::columns].sum() for j in range(columns)] for i in range(rows)])
 
 
+def _bytes(dtype, most, beyond):
+    """What does not saturate, which is `beyond` for all above `most`, and what does, as bytes."""
+    saturated = encode(WIDE, dtype)
+    sign = np.where(np.signbit(WIDE), 0x80, 0)
+    return np.r_[np.where(np.abs(WIDE) > most, sign | beyond, saturated), saturated].astype(np.uint8)
+
+
 CASES = [
     Case("scale", (X, _zeros(200), 190, 0.5), {1: np.r_[X[:190] * np.float32(0.5) + 1, _zeros(10)]}, (4, 1, 1)),
     Case("grid_stride", (X, _zeros(200), 200), {1: X * 2}, (2, 1, 1)),
@@ -191,6 +202,11 @@ CASES = [
          {1: np.stack([np.maximum(HALVES[::2], 0), HALVES[1::2] * 2], 1).ravel()}),
     Case("stored", (X, _zeros(50)), {1: (X.reshape(50, 4) ** 2).sum(1) ** -0.5}, (1, 1, 1), (50, 1, 1)),
     Case("moved_by_blocks", (X, _zeros(200), 130), {1: _striped(X, 130)}),
+    Case("from_bytes", (BYTES, _zeros(256, np.float16), _zeros(256, np.float16)),
+         {1: decode(BYTES, DType.FLOAT8_E4M3FN), 2: decode(BYTES, DType.FLOAT8_E5M2)}, (1, 1, 1), (256, 1, 1)),
+    Case("to_bytes", (WIDE, _zeros(512, np.uint8), _zeros(512, np.uint8)),
+         {1: _bytes(DType.FLOAT8_E4M3FN, 464, 0x7F), 2: _bytes(DType.FLOAT8_E5M2, 61439, 0x7C)},
+         (1, 1, 1), (256, 1, 1)),
     Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
     Case("strided_2d", (X, _zeros(20), 10, 20), {1: _strided(X[:200].reshape(10, 20), 4, 5)}, (1, 1, 1), (5, 4, 1),
          known=False),

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 # In this order they appear in a module: what is called stands before what calls it.
-_FILES = ("bits", "math", "special", "integer", "warp", "reduce", "vector", "atomic")
+_FILES = ("bits", "float8", "math", "special", "integer", "warp", "reduce", "vector", "atomic")
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
     """A pointer as one to another type: a view where the elements are of another dtype."""
     if value.ctype is None or value.kind is not Kind.POINTER:
         return value.typed(kind) if value.kind is Kind.TENSOR else value
+    if kind.name == "__nv_fp8_storage_t" and kind.pointers == 1:  # a tensor of 8-bit floats, whose bytes are asked for
+        return Code(f"{value.text}.view(torch.uint8)", Kind.POINTER, ctype=kind)
     if kind.name == "void" or value.ctype.name == "void" or kind.pointers != 1:
         return value if kind.name == "void" else value.typed(kind)
     wanted, given = cx.dtype(kind, line), cx.dtype(value.ctype, line)

@@ -102,7 +102,7 @@ _SPELLINGS = {
     VOID: "void",
     BOOL: "bool",
     INT8: "char|signed char|int8_t|std::int8_t",
-    UINT8: "unsigned char|uint8_t|std::uint8_t|uchar",
+    UINT8: "unsigned char|uint8_t|std::uint8_t|uchar|__nv_fp8_storage_t",
     INT16: "short|short int|int16_t|std::int16_t",
     UINT16: "unsigned short|unsigned short int|uint16_t|std::uint16_t|ushort",
     INT: "int|signed|signed int|int32_t|std::int32_t",

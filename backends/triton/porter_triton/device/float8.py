@@ -1,0 +1,34 @@
+# ruff: noqa: ANN001, ANN201, PLR0124 - Triton reads annotations as its own, and x != x is NaN
+# mypy: ignore-errors
+"""8-bit floats by their bits: E4M3 and E5M2 kept in bytes."""
+
+import triton
+import triton.language as tl
+
+from porter_triton.device.bits import rint
+
+
+@triton.jit
+def e4m3_to_half(bits):
+    """The number of 4 exponent bits and 3 of the mantissa; it has no infinity."""
+    magnitude = bits & 0x7F
+    half = (magnitude.to(tl.uint16) << 7).to(tl.float16, bitcast=True).to(tl.float32) * 256.0
+    whole = tl.where(magnitude == 0x7F, float("nan"), half).to(tl.float16).to(tl.uint16, bitcast=True)
+    return (whole | ((bits & 0x80).to(tl.uint16) << 8)).to(tl.float16, bitcast=True)
+
+
+@triton.jit
+def e5m2_to_half(bits):
+    """The number of 5 exponent bits and 2 of the mantissa: the upper half of a half."""
+    return (bits.to(tl.uint16) << 8).to(tl.float16, bitcast=True)
+
+
+@triton.jit
+def float_to_float8(x, mantissa: tl.constexpr, least: tl.constexpr, largest: tl.constexpr, overflow: tl.constexpr):
+    """The byte nearest to x; `least` is the smallest exponent, `overflow` the byte for what is beyond `largest`."""
+    magnitude = tl.where(tl.abs(x) < 131072.0, tl.abs(x), 131072.0)
+    exponent = tl.maximum((magnitude.to(tl.int32, bitcast=True) >> 23) - 127, least)
+    scale = ((127 + mantissa - exponent) << 23).to(tl.float32, bitcast=True)
+    byte = ((exponent - least) << mantissa) + rint(magnitude * scale).to(tl.int32)
+    byte = tl.where(byte > largest, overflow, byte) | ((x.to(tl.int32, bitcast=True) >> 24) & 0x80)
+    return tl.where(x != x, 0x7F, byte).to(tl.uint8)
