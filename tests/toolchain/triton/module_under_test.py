@@ -67,6 +67,12 @@ def uncompilable_kernel(x, block_size: tl.constexpr):
 
 
 @triton.jit
+def scaled_kernel(x, block_size: tl.constexpr):
+    i = tl.arange(0, block_size)
+    tl.store(x + i, 1.5 * tl.load(x + i) + 0.25)
+
+
+@triton.jit
 def failing_kernel(x):
     tl.store(x + tl.arange(0, 3), 1.0)
 
@@ -116,6 +122,10 @@ def launch_add_kernel(a, b, c, n, *, grid, block, shared_bytes=0):
     if shared_bytes:
         raise ValueError("no shared memory")
     add_kernel[(grid[0],)](a, b, c, n, block_size=block[0])
+
+
+def scaled(x):
+    scaled_kernel[(1,)](x, block_size=64)
 
 
 def checked(x):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from porter.contract.dtype import DType
+from porter.contract.dtype import DType, decode, encode
 from porter.simt.job import FaultKind, Schedule, TensorValue
 
 N = 1000
@@ -143,6 +143,16 @@ def test_what_needs_one_memory_for_host_and_device_fails(call, how, message):
     run = call("of_the_host", np.zeros(4), how)
     assert not run.finished
     assert message in run.faults[-1].message
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16])
+def test_constants_take_the_type_of_the_tile(call, dtype):
+    values = np.linspace(-2, 2, 64)
+    run = call("scaled", TensorValue(dtype, (64,), encode(values, dtype)))
+    assert run.faults == ()
+    given = decode(encode(values, dtype), dtype)
+    product = decode(encode(1.5 * given, dtype), dtype)
+    assert np.array_equal(decode(run.outputs[0].storage, dtype), decode(encode(product + 0.25, dtype), dtype))
 
 
 def test_a_launch_that_fails_is_seen_although_the_module_catches_it(call):

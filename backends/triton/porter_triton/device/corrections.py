@@ -1,6 +1,7 @@
 """Where Triton's interpreter computes otherwise than what its compiler makes of the same text, put right.
 
-- bfloat16: arithmetic goes through float32; conversions round to nearest even, not towards zero.
+- bfloat16: there are constants of it; arithmetic goes through float32; conversions round to nearest even, not towards
+  zero.
 - minnum, maxnum: a number wins against NaN. fma: one rounding, where float64 can hold the product.
 - An ordered `!=` is false on NaN.
 - A comparison of scalars made a tile stays a truth value.
@@ -33,6 +34,9 @@ def correct() -> None:
     for name in ("unary_op", "binary_op", "ternary_op"):
         setattr(InterpreterBuilder, name, _through_float(getattr(InterpreterBuilder, name)))
     _correct_casts()
+    InterpreterBuilder.get_bf16 = lambda _self, value: TensorHandle(
+        _rounded(np.array([value], np.float32)), tl.bfloat16
+    )
     InterpreterBuilder.create_minnumf = lambda self, x, y: self.binary_op(x, y, np.fmin)
     InterpreterBuilder.create_maxnumf = lambda self, x, y: self.binary_op(x, y, np.fmax)
     InterpreterBuilder.create_fcmpONE = lambda self, x, y: self.binary_op(x, y, lambda a, b: (a < b) | (a > b))
