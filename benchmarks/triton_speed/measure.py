@@ -3,8 +3,9 @@
     python benchmarks/triton_speed/measure.py --build CASES
     python benchmarks/triton_speed/measure.py CASES RESULTS.json
 
-CASES is what prepare.py laid out; building may be left to the second command. Same inputs, outputs compared; samples of both interleaved, the L2 cache flushed
-before each, times by device events behind the flush, so that launching costs neither side anything.
+CASES is what prepare.py laid out; building may be left to the second command. Same inputs, outputs compared; samples
+of both interleaved, the L2 cache flushed before each, times by device events behind the flush, so that launching costs
+neither side anything.
 """
 
 from __future__ import annotations
