@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,14 @@ class Destination:
     folder: Path
     force: bool
 
+    def check(self) -> None:
+        """Raises `UsageError` for a folder that cannot be made or written to, before any work is done for it."""
+        standing = next(place for place in (self.folder, *self.folder.absolute().parents) if place.exists())
+        if not standing.is_dir():
+            raise UsageError(f"--out-dir {self.folder}: {standing} is not a directory")
+        if not os.access(standing, os.W_OK | os.X_OK):
+            raise UsageError(f"--out-dir {self.folder}: {standing} cannot be written to", "choose another --out-dir")
+
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
@@ -55,8 +64,7 @@ def attempt_all(
     paths: Sequence[Path], options: MigrateOptions, to: Destination, console: Console, *, diff: bool
 ) -> int:
     """Migrate every source under `paths`, show each as it is done, and give the exit code of the whole."""
-    if to.folder.exists() and not to.folder.is_dir():
-        raise UsageError(f"--out-dir {to.folder} is not a directory")
+    to.check()
     machine = examine(options.cache)
     several = len(paths) > 1 or paths[0].is_dir()
     attempts: list[Attempt] = []
