@@ -9,7 +9,7 @@ from itertools import islice
 from porter.contract.contract import Contract, Workload
 from porter.contract.placing import divisibilities
 from porter.contract.selections import Selection, selected, selections, without
-from porter.contract.trials import Execute, Trials, starts
+from porter.contract.trials import Execute, Trials, endless, starts
 from porter.contract.workloads import selecting, with_workloads
 
 _MOST_SIZES = 10
@@ -28,7 +28,7 @@ class Chosen:
 def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chosen:
     """Sizes for every choice: the odd ones, else the first that mend what breaks, as for the contract itself.
 
-    A choice that starts at none of them, or launches nothing, is not the original's to take: it goes.
+    A choice that starts at none of them, launches nothing or comes to no end is not the original's to take: it goes.
     """
     workloads = [w for w in contract.workloads if not w.scalars]
     conditions: list[str] = []
@@ -59,7 +59,7 @@ class _Choice:
         second_best: tuple[Sizes, tuple[str, ...]] | None = None
         for sizes, demands in islice(self._candidates(usual), _MOST_SIZES):
             run = self.trials.exact(self.contract, sizes)
-            if run.finished and not run.launches:
+            if (run.finished and not run.launches) or endless(run):
                 return None
             if self.trials.clean(self.contract, sizes):
                 return sizes, demands

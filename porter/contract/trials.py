@@ -55,9 +55,8 @@ class Trials:
         """A probe at another choice, which nothing depends on: None for one that came to no end before."""
         key = (tuple(sizes.items()), self.elements, contract.arguments, selection)
         if key not in self._seen and selection not in self._endless:
-            run = self.execute(probe_job(selected(contract, selection), sizes, self.elements))
-            self._seen[key] = run
-            if any(fault.kind in _VAIN for fault in run.faults):
+            run = self._seen[key] = self.execute(probe_job(selected(contract, selection), sizes, self.elements))
+            if endless(run):
                 self._endless.add(selection)
         return self._seen.get(key)
 
@@ -110,7 +109,7 @@ class Trials:
     def _made(self, given: Job) -> Run:
         self.runs += 1
         run = self.execute(given)
-        self._vain = [*self._vain, run] if any(f.kind in _VAIN for f in run.faults) else []
+        self._vain = [*self._vain, run] if endless(run) else []
         return run
 
 
@@ -124,6 +123,11 @@ def _joined(runs: Sequence[Run]) -> tuple[Touched, ...]:
         )
         for touched in zip(*(run.touched for run in runs), strict=True)
     )
+
+
+def endless(run: Run) -> bool:
+    """Whether a run reached the time limit, or came to what no file defines: another would do the same."""
+    return any(fault.kind in _VAIN for fault in run.faults)
 
 
 def troubled(run: Run) -> bool:
