@@ -56,16 +56,20 @@ class Descent:
         return tuple(contract for contract in drafted if contract.name not in known)
 
     def _with_kernels(self, proofs: list[Proof]) -> list[Proof]:
-        """`proofs`, with kernels in the place of launchers that could not be run; all these are built at once."""
+        """`proofs`, with kernels in the place of launchers that could not be run; all these are built at once.
+
+        A kernel that an entry was seen to launch is not proven again: that entry stands for the launcher.
+        """
         behind = [(proof, self._kernels_behind(proof)) for proof in proofs if not proof.stands]
-        known = {p.entry.contract.entry.name: p for p in proofs if p.entry.contract.entry.kind is EntryKind.KERNEL}
-        kernels = dict.fromkeys(kernel for _, reached in behind for kernel in reached)
-        fresh = [kernel for kernel in kernels if kernel.qualified not in known]
+        kernels = tuple(dict.fromkeys(kernel for _, reached in behind for kernel in reached))
+        known = {k: proof for k in kernels for proof in reversed(proofs) if _stands_for(proof, k)}
+        fresh = [kernel for kernel in kernels if kernel not in known]
         bare = dict(zip(fresh, self._proven(draft_each(self._usage, fresh, self.options.sizes)), strict=True))
-        proven = {kernel: bare.get(kernel) or known[kernel.qualified] for kernel in kernels}
+        proven = known | bare
         fallen = [(launcher, reached) for launcher, reached in behind if any(proven[k].compared for k in reached)]
-        wholes = {k: [launcher for launcher, reached in fallen if k in reached] for k in kernels}
-        parts = [(proven[k], launchers) for k, launchers in wholes.items() if launchers]
+        standing = {id(proven[k]): proven[k] for k in kernels}.values()
+        wholes = [(p, [whole for whole, reached in fallen if any(proven[k] is p for k in reached)]) for p in standing]
+        parts = [(part, launchers) for part, launchers in wholes if launchers]
         replaced = {id(proof) for proof, _ in (*fallen, *parts)}
         kept = [proof for proof in proofs if id(proof) not in replaced]
         return [*kept, *(reduce(self._part, launchers, part) for part, launchers in parts)]
@@ -100,3 +104,10 @@ class Descent:
     def _usage(self) -> Usage:
         original = self.prover.original
         return Usage(original.program, tuple(header for _, header in original.headers))
+
+
+def _stands_for(proof: Proof, kernel: Function) -> bool:
+    """Whether `proof` is that of `kernel` itself, or of an entry that was compared and launched it."""
+    entry = proof.entry.contract.entry
+    itself = entry.kind is EntryKind.KERNEL and entry.name == kernel.qualified
+    return itself or (proof.compared and kernel.name in proof.entry.launched)

@@ -34,10 +34,10 @@ def _with(proof: Proof, kernels: tuple[str, ...], launched: tuple[str, ...]) -> 
 
 def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:
     """The kernels an entry leads to, in the order of the source."""
-    program = usage.program
-    entry = [f for f in (*program.kernels, *program.host_functions) if contract.entry.name in (f.qualified, f.name)]
+    kernels = (*usage.program.kernels, *usage.header_kernels)
+    entry = [f for f in (*kernels, *usage.program.host_functions) if contract.entry.name in (f.qualified, f.name)]
     reached = {k for function in entry for k in reach(usage, function)}
-    return tuple(dict.fromkeys(k.name for k in (*program.kernels, *usage.header_kernels) if k in reached))
+    return tuple(dict.fromkeys(k.name for k in kernels if k in reached))
 
 
 def _launched(kernels: tuple[str, ...], seen: frozenset[str], usage: Usage) -> tuple[str, ...]:

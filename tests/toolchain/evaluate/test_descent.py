@@ -151,6 +151,16 @@ def test_kernels_of_a_header_stand_for_the_program_that_launches_them(migrated, 
     assert list(proven) == ["twice"]
     assert isinstance(proven["twice"], Verified)
     assert proven["twice"].caveat == "main itself could not be run here and was not compared"
+    assert [entry.kernels for entry in migrated(program).entries] == [("twice",)]
+
+
+def test_a_kernel_that_another_entry_launched_is_not_proven_again(migrated):
+    runs = "void runs(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }"
+    fails = "void fails(const float* x, float* y, int n) { twice<<<1, n>>>(x, y, n); exit(1); }"
+    proven = outcomes(migrated(KERNELS + runs + fails))
+    assert set(proven) == {"runs", "thrice", "raced"}
+    assert isinstance(proven["runs"], Verified)
+    assert proven["runs"].caveat == "fails itself could not be run here and was not compared"
 
 
 def test_only_chosen_kernels_stand_for_a_launcher(migrated):
