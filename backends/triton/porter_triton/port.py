@@ -5,6 +5,10 @@ What cannot be lowered takes only those entries with it that need it; each refus
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain, count
+
 from porter.backend import Port, PortedFile
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.draft import draft
@@ -23,24 +27,54 @@ from porter_triton.kernels import Kernels, template_argument
 from porter_triton.lower import LaunchInfo
 from porter_triton.lower.launch import RemarkKind
 from porter_triton.module import Parts, assembled, module_name
-from porter_triton.naming import function_of
+from porter_triton.naming import function_of, python_name
 from porter_triton.refusal import Refusal
 
 _KERNEL_REFUSED, _HOST_REFUSED = "PORT1800", "PORT1801"
+_Key = tuple[EntryKind, str, tuple[str, ...]]
 _REMARKS = {
     RemarkKind.ASSERTS: ("PORT1802", "an assertion is checked with TRITON_DEBUG=1 only"),
     RemarkKind.PRINTS: ("PORT1803", "what it prints is left out"),
 }
 
 
-def port(program: Program, headers: tuple[Source, ...], besides: tuple[Entry, ...] = ()) -> Port:
-    """`program` as one Python module. `besides` are kernels that get a launcher although the module launches them."""
+@dataclass(frozen=True)
+class Lowered:
+    """A port, and the name of the function in its module that answers for each entry that was not refused."""
+
+    port: Port
+    answering: Mapping[_Key, str]
+
+    def function(self, entry: Entry) -> str:
+        """The function that answers for `entry`, whose name may lack its namespaces; empty where none does."""
+        exact = self.answering.get(_key(entry), "")
+        alike = {name for key, name in self.answering.items() if _plain(key) == _plain(_key(entry))}
+        return exact or (alike.pop() if len(alike) == 1 else "")
+
+
+def port(program: Program, headers: tuple[Source, ...]) -> Port:
+    """`program` as one Python module."""
+    return lowered(program, headers).port
+
+
+def lowered(program: Program, headers: tuple[Source, ...], besides: tuple[Entry, ...] = ()) -> Lowered:
+    """`port`, and what answers. `besides` are kernels that get a launcher although the module launches them."""
     porter = _Porter(program, headers)
     drafted = draft(program, whole_program=False, headers=headers)
     porter.add_all((*(contract.entry for contract in drafted), *besides))
     porter.remark()
     text = assembled(program.source, porter.parts())
-    return Port((PortedFile(module_name(program.source), text, program.source),), tuple(porter.findings))
+    file = PortedFile(module_name(program.source), text, program.source)
+    return Lowered(Port((file,), tuple(porter.findings)), porter.answering)
+
+
+def _key(entry: Entry) -> _Key:
+    return entry.kind, entry.name, entry.template
+
+
+def _plain(key: _Key) -> _Key:
+    kind, name, template = key
+    return kind, name.rsplit("::", maxsplit=1)[-1], template
 
 
 class _Porter:
@@ -53,7 +87,8 @@ class _Porter:
         self._unit = read_unit(program, headers)
         self._kernels = Kernels(self._unit)
         self._hosts = Hosts(program, self._unit, self._kernels)
-        self._bare: dict[str, None] = {}
+        self._bare: dict[str, str] = {}
+        self.answering: dict[_Key, str] = {}
 
     def add_all(self, entries: tuple[Entry, ...]) -> None:
         """All entries; a second time where kernels of the first became one, for their launches to name it."""
@@ -69,9 +104,10 @@ class _Porter:
         """One entry: its launcher, and the kernels that calls. Kernels whose launcher is refused get one each."""
         try:
             if entry.kind is EntryKind.KERNEL:
-                self._bare.setdefault(self._bare_launcher(entry))
+                self.answering[_key(entry)] = self._add_bare(entry)
             else:
-                self._hosts.named(entry.name, tuple(map(template_argument, entry.template)))
+                template = tuple(map(template_argument, entry.template))
+                self.answering[_key(entry)] = self._hosts.named(entry.name, template)
         except Refusal as refusal:
             self._refuse(entry, refusal)
             if entry.kind is not EntryKind.KERNEL:
@@ -93,7 +129,7 @@ class _Porter:
         """The texts of the module."""
         kernels = self._kernels.texts()
         helpers = helper_source(name for kernel in kernels for name in kernel.helpers)
-        hosts = (*self._hosts.texts(), *self._bare)
+        hosts = (*self._hosts.texts(), *self._bare.values())
         return Parts(helpers, tuple(kernel.text for kernel in kernels), hosts).told_apart()
 
     def remark(self) -> None:
@@ -109,14 +145,25 @@ class _Porter:
             where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
             self.findings.setdefault(finding(code, self._place(function, lines[0])[0], f"{message} ({where})"))
 
-    def _bare_launcher(self, entry: Entry) -> str:
+    def _add_bare(self, entry: Entry) -> str:
+        """The name of the kernel's launcher: numbered where another instance or a host function is called so."""
+        hosts = {python_name(f.head.name) for f in self._unit.functions if f.head.space.startswith("host")}
+        plain = function_of(entry)
+        names = chain([plain], (f"{plain}__{number}" for number in count(2)))
+        for name in (name for name in names if name not in hosts):
+            text = self._bare_launcher(entry, name)
+            if self._bare.setdefault(name, text) == text:
+                break
+        return name
+
+    def _bare_launcher(self, entry: Entry, name: str) -> str:
         template = tuple(map(template_argument, entry.template))
         info = LaunchInfo(block=block_of(entry.launch), template=template)
-        lowered = self._kernels.lowered(entry.name, info)
+        kernel = self._kernels.lowered(entry.name, info)
         tree = self._kernels.tree(entry.name, template)
         parameters = tuple(parameter.name for parameter in tree.parameters)
-        constants = self._hosts.constants(tree, lowered)
-        return bare_launcher(function_of(entry), lowered, info, parameters, constants)
+        constants = self._hosts.constants(tree, kernel)
+        return bare_launcher(name, kernel, info, parameters, constants)
 
     def _refuse(self, entry: Entry, refusal: Refusal) -> None:
         """A finding at the line of the refusal."""

@@ -25,7 +25,7 @@ from porter.source.text import Source
 from porter_triton.compile import refused
 from porter_triton.frames import Task
 from porter_triton.naming import function_of
-from porter_triton.port import port
+from porter_triton.port import Lowered, lowered
 from porter_triton.run import Worker
 from porter_triton.targets import targets
 
@@ -90,12 +90,34 @@ class InterpretedPort:
 
         A kernel that the module launches itself has no launcher there; to be called by itself it gets one.
         """
-        module = self._own
-        kernels = [c.entry for c in contracts if c.entry.kind is EntryKind.KERNEL]
-        hidden = tuple(entry for entry in kernels if function_of(entry) not in module.functions)
-        if hidden and module.functions and self._is_untouched():
-            module = self._running(port(*self._source, hidden).files[0].text)
-        return tuple(self._candidates(contract.entry, module) for contract in contracts)
+        module, made = self._own, None
+        entries = [contract.entry for contract in contracts]
+        hidden = tuple(e for e in entries if e.kind is EntryKind.KERNEL and not self._function(e, module))
+        if hidden and self._is_untouched:
+            made = lowered(*self._source, hidden)
+            module = self._running(made.port.files[0].text)
+        return tuple(self._candidates(entry, self._function(entry, module, made), module) for entry in entries)
+
+    def _function(self, entry: Entry, module: _Module, made: Lowered | None = None) -> str:
+        """The function of `module`, which is that of `made`, that answers for `entry`; empty where none does.
+
+        Of instances and kernels only lowering tells the names. By hand one function may answer for all instances.
+        """
+        plain = function_of(entry) if function_of(entry) in module.functions else ""
+        if not module.functions or (not entry.template and entry.kind is not EntryKind.KERNEL):
+            return plain
+        numbered = (made or self._lowered).function(entry)
+        return numbered if numbered in module.functions or self._is_untouched else plain
+
+    @cached_property
+    def _lowered(self) -> Lowered:
+        """What porter makes of the original: a module that a user edited has the same names."""
+        return lowered(*self._source)
+
+    @cached_property
+    def _is_untouched(self) -> bool:
+        """Whether the module is as porter writes it: what a user made of it has only the launchers it has."""
+        return self._lowered.port.files[0].text == self.file.text
 
     @cached_property
     def _own(self) -> _Module:
@@ -104,10 +126,6 @@ class InterpretedPort:
     @property
     def _source(self) -> tuple[Program, tuple[Source, ...]]:
         return self.original.program, tuple(header for _, header in self.original.headers)
-
-    def _is_untouched(self) -> bool:
-        """Whether the module is as porter writes it: what a user made of it has only the launchers it has."""
-        return port(*self._source).files[0].text == self.file.text
 
     def _running(self, text: str) -> _Module:
         folder = Path(tempfile.mkdtemp(dir=self.folder))
@@ -118,10 +136,10 @@ class InterpretedPort:
         self.workers.callback(worker.close)
         return _Module(path, folder, worker)
 
-    def _candidates(self, entry: Entry, module: _Module) -> Candidates:
-        function, launch = function_of(entry), entry.kind is EntryKind.KERNEL
-        if function not in module.functions:
-            missing = f"{self.file.name} defines no '{function}'"
+    def _candidates(self, entry: Entry, function: str, module: _Module) -> Candidates:
+        launch = entry.kind is EntryKind.KERNEL
+        if not function:
+            missing = f"{self.file.name} defines no '{function_of(entry)}'"
             return NotVerified(missing) if launch else NotBuilt(missing, missing)
         launched: dict[str, None] = {}
         returns = _number(self.original.program, entry)

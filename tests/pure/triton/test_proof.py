@@ -12,7 +12,7 @@ from porter.evaluate.side import original_side
 from porter.simt.job import Limits
 from porter.source.parse import parse
 from porter.source.text import Source
-from porter_triton.port import port
+from porter_triton.port import lowered, port
 from porter_triton.proof import InterpretedPort
 
 SOURCE = Source(
@@ -72,3 +72,31 @@ def test_a_module_that_was_edited_gets_nothing_added(ported):
 
 def test_programs_are_taken_apart(ported):
     assert not ported("").runs_programs
+
+
+INSTANCES = Source(
+    Path("op.cu"),
+    """
+template <class T> __global__ void copied(T* y, const T* x, int step) { y[threadIdx.x] = x[threadIdx.x * step]; }
+template <class T> void copy(T* y, const T* x);
+template <> void copy<float>(float* y, const float* x) { copied<<<1, 32>>>(y, x, 1); }
+template <> void copy<double>(double* y, const double* x) { copied<<<1, 32>>>(y, x, 2); }
+template <class T> __global__ void marked(T* y) { y[threadIdx.x] = sizeof(T); }
+void launch_marked(float* y) { marked<float><<<1, 32>>>(y); }
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "template", "function"),
+    [
+        (EntryKind.POINTER, "copy", ("float",), "copy"),
+        (EntryKind.POINTER, "copy", ("double",), "copy__2"),
+        (EntryKind.POINTER, "copy", ("int",), ""),
+        (EntryKind.KERNEL, "marked", ("float",), "launch_marked__2"),
+        (EntryKind.KERNEL, "marked", ("double",), "launch_marked__3"),
+    ],
+)
+def test_each_instance_is_answered_by_its_own_function(kind, name, template, function):
+    hidden = tuple(Entry(EntryKind.KERNEL, "marked", (t,), SHAPE) for t in ("float", "double"))
+    assert lowered(parse(INSTANCES), (), hidden).function(Entry(kind, name, template)) == function
