@@ -516,3 +516,15 @@ __global__ void to_bytes(const float* x, __nv_fp8_storage_t* small, __nv_fp8_sto
   small[256 + i] = __nv_cvt_float_to_fp8(x[i], __NV_SATFINITE, __NV_E4M3);
   wide[256 + i] = __nv_cvt_float_to_fp8(x[i], __NV_SATFINITE, __NV_E5M2);
 }
+
+template <typename T>
+__device__ T added(T* s, T value) {
+    s[threadIdx.x] = value;
+    __syncthreads();
+    return s[threadIdx.x] + s[0];
+}
+
+__global__ void recast(const float* x, float* y) {
+    __shared__ int s[64];
+    y[threadIdx.x] = added((float*)s, x[threadIdx.x]);
+}

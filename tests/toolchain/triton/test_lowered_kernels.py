@@ -210,6 +210,7 @@ CASES = [
     Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
     Case("strided_2d", (X, _zeros(20), 10, 20), {1: _strided(X[:200].reshape(10, 20), 4, 5)}, (1, 1, 1), (5, 4, 1),
          known=False),
+    Case("recast", (X, _zeros(64)), {1: X[:64] + X[0]}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

@@ -57,6 +57,8 @@ def argument_type(argument: Argument) -> Type | None:
         argument = Held(argument.address)
     if isinstance(argument, Held) and isinstance(argument.value, Address):
         place = argument.value.place
+        if argument.value.view is not None:
+            return Pointer(argument.value.view)
         if isinstance(place, LocalArray | SharedArray | Columns):
             return Pointer(place.element)
         inner = access.place_type(place)
