@@ -8,9 +8,10 @@
   `atol'` is `atol` shrunk with the tensor when all of it is below 1: outputs around 1e-6 are not "close to zero".
   The own error of the original is what a run that rounds otherwise (the yardstick) shows it to lose, doubled: a port
   that adds in another order errs as much in another direction. It is taken over all elements no larger than four times
-  this one, so that neither a lucky element is held to exactness nor a small one excused by a large one, and it never
-  exceeds the root of the type's epsilon times the largest element, or the largest term where sums may cancel: a run
-  further away than that computed something else (bit tricks on floats do) and says nothing about rounding.
+  this one, and over the next hundredth of all at least, so that neither a lucky element is held to exactness nor a
+  small one excused by a large one. It never exceeds the root of the type's epsilon times the largest element, or the
+  largest term where sums may cancel: a run further away than that computed something else (bit tricks on floats do)
+  and says nothing about rounding.
 - The type is that of the elements, or the coarser one that they were computed in.
 """
 
@@ -38,6 +39,7 @@ DEFAULT_TOLERANCE: Mapping[DType, Tolerance] = {
 }
 _OWN_ERROR_FACTOR = 2.0
 _NEIGHBOURHOOD = 4.0
+_FEWEST_NEIGHBOURS = 100  # no fewer than a hundredth of all: where sums cancel, hardly any is as small
 _ULPS = 2.0
 
 
@@ -115,6 +117,9 @@ def _own_error(want: NDArray[np.float64], yardstick: NDArray[np.float64]) -> NDA
     order = np.argsort(magnitude, kind="stable")
     envelope = np.maximum.accumulate(error[order]) if error.size else error
     reach = np.searchsorted(magnitude[order], magnitude * _NEIGHBOURHOOD, side="right") - 1
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    reach = np.maximum(reach, np.minimum(rank + order.size // _FEWEST_NEIGHBOURS, order.size - 1))
     return np.asarray(_OWN_ERROR_FACTOR * np.where(finite, envelope[reach] if error.size else error, 0.0))
 
 

@@ -128,3 +128,11 @@ def test_a_sum_that_cancelled_lost_what_its_terms_lost():
     assert not compare(port, want, None, strayed, **half).passed
     assert compare(port, want, None, strayed, **half, largest_term=4.0).passed
     assert not compare(value([-0.2]), want, None, strayed, **half, largest_term=4.0).passed
+
+
+def test_where_sums_cancel_the_few_that_are_as_small_do_not_speak_alone():
+    sums = np.linspace(0.01, 100, 10_000)
+    lost = np.where(np.arange(10_000) % 50 == 7, 0.01, 0.0)
+    want, exact = value(sums), value(sums + lost, DType.FLOAT64)
+    assert compare(value(sums - np.where(np.arange(10_000) == 0, 0.015, 0)), want, None, exact).passed
+    assert not compare(value(sums - np.where(np.arange(10_000) == 0, 0.03, 0)), want, None, exact).passed
