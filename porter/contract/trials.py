@@ -18,6 +18,7 @@ Execute = Callable[[Job], Run]
 _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
+_SLOW_S = 1.0  # a probe takes milliseconds
 _MOST_VAIN = 3  # one after the other: a probe comes in three sizes
 _VAIN = frozenset((FaultKind.TIMEOUT, FaultKind.UNDEFINED))
 _TROUBLE = frozenset(
@@ -49,14 +50,14 @@ class Trials:
         key = (tuple(sizes.items()), self.elements, contract.arguments)
         run = self._run(key, lambda: probe_job(contract, sizes, self.elements))
         others = [self._aside(contract, s, sizes) for s in selections(contract)] if starts(run) else []
-        return replace(run, touched=_joined([run, *(other for other in others if other and starts(other))]))
+        return replace(run, touched=_joined([run, *(other for other in others if other and not troubled(other))]))
 
     def _aside(self, contract: Contract, selection: Selection, sizes: Mapping[str, int]) -> Run | None:
-        """A probe at another choice, which nothing depends on: None for one that came to no end before."""
+        """A probe at another choice, which nothing depends on: None for one that took long before."""
         key = (tuple(sizes.items()), self.elements, contract.arguments, selection)
         if key not in self._seen and selection not in self._endless:
             run = self._seen[key] = self.execute(probe_job(selected(contract, selection), sizes, self.elements))
-            if endless(run):
+            if endless(run) or run.seconds > _SLOW_S:
                 self._endless.add(selection)
         return self._seen.get(key)
 
