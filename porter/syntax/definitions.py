@@ -151,7 +151,7 @@ class DefinitionReader(FunctionReader):
         self.expect(";")
         if declared is None:
             return ""
-        self.found.variables.extend(declared.variables)
+        self.found.variables.extend(replace(v, scope=self.path) for v in declared.variables)
         for variable in declared.variables:
             self.scopes.levels[-2][variable.name] = "value"
         return ""

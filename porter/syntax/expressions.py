@@ -118,6 +118,9 @@ class ExpressionReader(ArgumentReader):
         sure = self.known(kind.name) or kind.const or kind.pointers > 0 or self.at > begin + 1
         self.step()
         following = self.text
+        if following == "(" and not (self.known(kind.name) or kind.const or kind.pointers) and self.holds_several():
+            self.back(mark)  # `(std::max)(a, b)`
+            return None
         if following == "{" and sure:
             return Cast("c", kind, self.braces(kind), line)
         no_operand = following in _NO_OPERAND or following in _STRENGTH or following in _ASSIGNMENTS
@@ -125,6 +128,15 @@ class ExpressionReader(ArgumentReader):
             self.back(mark)
             return None
         return Cast("c", kind, self.unary(), line)
+
+    def holds_several(self) -> bool:
+        """Whether the bracket that begins here holds several expressions."""
+        depth = 0
+        for index in range(self.at, self.closer(self.at) or self.at):
+            depth += (self.texts[index] in ("(", "[", "{")) - (self.texts[index] in (")", "]", "}"))
+            if self.texts[index] == "," and depth == 1:
+                return True
+        return False
 
     def allocation(self) -> Expression:
         """`new T[n]` reads as a call of `new<T>` with `n`, `delete p` as a call of `delete`."""

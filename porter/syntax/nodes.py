@@ -197,6 +197,7 @@ class Variable:
     """One declared variable. `storage` is empty, `shared`, `extern shared`, `constant`, `device`, `static`.
 
     `extents` are those of an array (None for `[]`). `float x(3)` and `dim3 g(a, b)` have `value` Braces of their type.
+    `scope` are the namespaces around one outside of functions.
     """
 
     name: str
@@ -206,6 +207,7 @@ class Variable:
     storage: str = ""
     constexpr: bool = False
     line: int = 0
+    scope: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

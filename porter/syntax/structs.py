@@ -212,7 +212,8 @@ class StructReader(StatementReader):
             value = self.assignment() if self.take("=") else following
             self.scopes.declare(name, "value")
             self.scopes.declare(f"{enum}::{name}", "value")
-            found.append(Variable(prefix + name, replace(kind, const=True), (), value, "static", True, line))
+            constant = Variable(prefix + name, replace(kind, const=True), (), value, "static", True, line, self.path)
+            found.append(constant)
             following = _successor(value, Name(prefix + name, (), line), line)
             if not self.take(",") and self.text != "}":
                 raise self.problem(f"expected '}}' before {self.text!r}")

@@ -69,6 +69,28 @@ class Unit:
         plain = name.rsplit("::", maxsplit=1)[-1]
         return tuple(f for f in self.functions if f.head.name == plain and f.head.qualified.endswith(name))
 
+    def variables_named(self, name: str, scope: tuple[str, ...]) -> tuple[Variable, ...]:
+        """What `name`, plain or qualified, may mean within the namespaces `scope`: those of the innermost that has any.
+
+        A qualifier that is none of a variable's namespaces may be another name of one: then it is not asked for.
+        """
+        path = tuple(name.removeprefix("::").split("::"))
+        alike = self._variables.get(path[-1], ())
+        named = [v for v in alike if (*v.scope, *v.name.split("::"))[-len(path) :] == path] or [
+            v for v in alike if "::" not in v.name and len(path) > 1
+        ]
+        around = [v for v in named if v.scope == scope[: len(v.scope)]]
+        depth = max((len(v.scope) for v in around), default=0)
+        return tuple(v for v in around if len(v.scope) == depth) or tuple(named)
+
+    @cached_property
+    def _variables(self) -> dict[str, tuple[Variable, ...]]:
+        found: dict[str, tuple[Variable, ...]] = {}
+        for variable in self.variables:
+            plain = variable.name.rsplit("::", maxsplit=1)[-1]
+            found[plain] = (*found.get(plain, ()), variable)
+        return found
+
     def struct(self, name: str) -> tuple[StructTree, ...]:
         """The struct called `name` and its specialisations."""
         plain = name.rsplit("::", maxsplit=1)[-1]

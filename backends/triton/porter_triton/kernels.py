@@ -10,7 +10,7 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
 from porter_triton.lift import Applied, lift
 from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
-from porter_triton.merging import Instance, merged
+from porter_triton.merging import Instance, Key, merged
 from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
 
@@ -25,14 +25,16 @@ class Kernels:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._hosts = frozenset(python_name(f.head.name) for f in unit.functions if f.head.space.startswith("host"))
-        self._lowered: dict[tuple[str, LaunchInfo], LoweredKernel | Refusal] = {}
+        self._lowered: dict[Key, LoweredKernel | Refusal] = {}
+        self._trees: dict[Key, FunctionTree] = {}
         self._by_text: dict[str, LoweredKernel] = {}
 
-    def lowered(self, name: str, info: LaunchInfo) -> LoweredKernel:
-        """The kernel `name`, plain or qualified, for the launches of `info`; raises `Refusal`."""
-        key = (name, info)
+    def lowered(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
+        """The kernel for the launches of `info`; raises `Refusal`."""
+        key = (tree.head.qualified, tree.head.span.start, info)
         if key not in self._lowered:
-            self._lowered[key] = self._lower(name, info)
+            self._trees[key] = tree
+            self._lowered[key] = self._lower(tree, info)
         result = self._lowered[key]
         if isinstance(result, Refusal):
             raise result
@@ -43,7 +45,7 @@ class Kernels:
         """Make one kernel of instances that differ only in numbers; True where launches must be written anew."""
         found = merged(
             {
-                key: Instance(kernel, _numbers(self.tree(key[0], key[1].template), key[1]))
+                key: Instance(kernel, _numbers(self._trees[key], key[2]))
                 for key, kernel in self._lowered.items()
                 if isinstance(kernel, LoweredKernel)
             }
@@ -57,9 +59,9 @@ class Kernels:
         """All that were lowered, in the order in which they were first asked for."""
         return tuple(self._by_text.values())
 
-    def _lower(self, name: str, info: LaunchInfo) -> LoweredKernel | Refusal:
+    def _lower(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel | Refusal:
         try:
-            return self._lifted(self.tree(name, info.template), info)
+            return self._lifted(tree, info)
         except Refusal as refusal:
             return refusal
 
@@ -74,11 +76,21 @@ class Kernels:
 
     def tree(self, name: str, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
         """The kernel meant, an explicit specialisation only for its own arguments; raises `Refusal` for no kernel."""
-        found = [f for f in self._unit.named(name) if f.head.space == "global"]
+        found = self.overloads(name)
         if not found:
             raise Refusal(0, f"the source defines no kernel '{name}'")
         plain = [f for f in found if not f.arguments]
-        return next((f for f in found if f.arguments and f.arguments == template), (plain or found)[0])
+        return self.specialised((plain or found)[0], template)
+
+    def overloads(self, name: str) -> list[FunctionTree]:
+        """All kernels called `name`, explicit specialisations among them."""
+        return [f for f in self._unit.named(name) if f.head.space == "global"]
+
+    def specialised(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
+        """The explicit specialisation of `kernel` for these arguments; itself where there is none."""
+        named = self.overloads(kernel.head.qualified)
+        alike = (f for f in named if f.arguments and len(f.parameters) == len(kernel.parameters))
+        return next((f for f in alike if f.arguments == template), kernel)
 
     def _renamed(self, kernel: LoweredKernel) -> LoweredKernel:
         taken = kernel.name in self._hosts or kernel.name in helpers()

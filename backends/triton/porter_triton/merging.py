@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from porter_triton.lower.kernel import signature
 from porter_triton.lower.launch import LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
 
-Key = tuple[str, LaunchInfo]  # the kernel's name, and how it is launched
+Key = tuple[str, int, LaunchInfo]  # the kernel's name and where it stands in the source, and how it is launched
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\de[-+])\d+(?![\w.])")
 # What needs no brackets of its own.

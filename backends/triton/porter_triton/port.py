@@ -159,8 +159,8 @@ class _Porter:
     def _bare_launcher(self, entry: Entry, name: str) -> str:
         template = tuple(map(template_argument, entry.template))
         info = LaunchInfo(block=block_of(entry.launch), template=template)
-        kernel = self._kernels.lowered(entry.name, info)
         tree = self._kernels.tree(entry.name, template)
+        kernel = self._kernels.lowered(tree, info)
         parameters = tuple(parameter.name for parameter in tree.parameters)
         constants = self._hosts.constants(tree, kernel)
         return bare_launcher(name, kernel, info, parameters, constants)

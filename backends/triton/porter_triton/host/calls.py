@@ -192,7 +192,7 @@ def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tu
     """A call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
     hosts = [f for f in own if f.head.space != "global"]
     explicit = tuple(settled(cx, t, line) for t in callee.template)
-    fitting = [f for f in hosts if _fits(cx, f, arguments) and (not f.arguments or _specialised(cx, f, explicit))]
+    fitting = [f for f in hosts if fits(cx, f, arguments) and (not f.arguments or _specialised(cx, f, explicit))]
     if not fitting:
         raise Refusal(line, f"no function '{callee.name}' takes these arguments")
     target = max(fitting, key=lambda f: bool(f.arguments))
@@ -213,7 +213,7 @@ def _extents(cx: Context, made: Code) -> Code:
     return replace(made, text=name, parts=tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3)))
 
 
-def _fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
+def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
     """Whether a function takes that many arguments, pointers where it wants pointers to that."""
     required = sum(p.default is None for p in function.parameters)
     if not required <= len(arguments) <= len(function.parameters):
@@ -223,9 +223,15 @@ def _fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> b
         wanted = cx.type(parameter.type)
         if argument.kind is Kind.POINTER and argument.ctype is not None and parameter.type.name not in names:
             given = cx.type(argument.ctype)
-            if wanted.pointers and "void" not in (wanted.name, given.name) and wanted.name != given.name:
+            if wanted.pointers and "void" not in (wanted.name, given.name) and not _alike(cx, wanted, given):
                 return False
     return True
+
+
+def _alike(cx: Context, wanted: TypeName, given: TypeName) -> bool:
+    """Whether two pointers point to the same type, however it is spelled."""
+    types = [cx.built_in(TypeName(t.name, t.arguments)) for t in (wanted, given)]
+    return wanted.name == given.name or (types[0] is not None and types[0] == types[1])
 
 
 def _specialised(cx: Context, function: FunctionTree, explicit: Template) -> bool:

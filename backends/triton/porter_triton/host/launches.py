@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Launch
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import constants, expressions, known
+from porter_triton.host import calls, constants, expressions, known
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
-from porter_triton.host.scope import Context, KernelName, Template
+from porter_triton.host.scope import Context, KernelName
 from porter_triton.launching import LaunchText, call
 from porter_triton.lower.launch import Dimension, LaunchInfo
 from porter_triton.refusal import Refusal
@@ -24,14 +24,16 @@ def launch(cx: Context, node: Launch) -> None:
     if isinstance(held := cx.find(node.kernel.name), KernelName):
         node = replace(node, kernel=held.node)
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
-    template = instance(cx, _meant(cx, node, len(arguments)), node.kernel.template, arguments, node.line)
+    tree = _meant(cx, node, arguments)
+    template = instance(cx, tree, node.kernel.template, arguments, node.line)
+    tree = cx.kernels.specialised(tree, template)
     grid = extents(expressions.expression(cx, node.grid))
     block = _evaluated(cx, extents(expressions.expression(cx, node.block)))
     shared = expressions.expression(cx, node.shared_bytes) if node.shared_bytes is not None else integer(0)
     info = LaunchInfo(_dimensions(block), template, _whole(shared))
-    lowered = cx.kernels.lowered(node.kernel.name, info)
+    lowered = cx.kernels.lowered(tree, info)
     text = LaunchText(
-        arguments={**constants.given(cx, lowered, node.line), **_passed(cx, node, template, arguments)},
+        arguments={**constants.given(cx, lowered, node.line), **_passed(tree, arguments, node.line)},
         grid=_three(grid),
         block=_three(block),
         shared_bytes=str(shared.constant) if shared.constant is not None else shared.text,
@@ -43,23 +45,24 @@ def launch(cx: Context, node: Launch) -> None:
         raise Refusal(refusal.line or node.line, refusal.reason) from None
 
 
-def _passed(cx: Context, node: Launch, template: Template, arguments: tuple[Code, ...]) -> dict[str, str]:
+def _passed(tree: FunctionTree, arguments: tuple[Code, ...], line: int) -> dict[str, str]:
     """The texts of the arguments by the names of the kernel's parameters."""
-    tree = cx.kernels.tree(node.kernel.name, template)
     if len(arguments) > len(tree.parameters):
-        raise Refusal(node.line, f"'{node.kernel.name}' does not take {len(arguments)} arguments")
+        raise Refusal(line, f"'{tree.head.name}' does not take {len(arguments)} arguments")
     return _texts({p.name: a for p, a in zip(tree.parameters, arguments, strict=False)})
 
 
-def _meant(cx: Context, node: Launch, count: int) -> FunctionTree:
-    """The kernel launched, where only one of that name can be."""
-    found = [f for f in cx.unit.named(node.kernel.name) if f.head.space == "global" and not f.arguments]
-    if (
-        len({f.head.body_text for f in found if len(f.parameters) >= count}) > 1
-        or len({len(f.parameters) for f in found}) > 1
-    ):
+def _meant(cx: Context, node: Launch, arguments: tuple[Code, ...]) -> FunctionTree:
+    """The kernel launched; of several the one that takes these arguments, if only one does."""
+    named = cx.kernels.overloads(node.kernel.name)
+    plain = [f for f in named if not f.arguments] or named
+    fitting = [f for f in plain if calls.fits(cx, f, arguments)] if len(plain) > 1 else plain
+    fitting = [f for f in fitting if not f.head.template] or fitting
+    if not plain:
+        raise Refusal(node.line, f"the source defines no kernel '{node.kernel.name}'")
+    if len({(f.head.body_text, len(f.parameters)) for f in fitting}) != 1:
         raise Refusal(node.line, f"several kernels are called '{node.kernel.name}'")
-    return cx.kernels.tree(node.kernel.name, ())
+    return fitting[0]
 
 
 def _on_one_line(text: str) -> str:

@@ -95,14 +95,14 @@ def _constant(cx: Context, node: Name) -> Code | None:
         return truth(same and (first == second or (alike is not None and alike == cx.built_in(second))))  # type: ignore[arg-type]
     if (member := _static_member(cx, node)) is not None:
         return member
-    plain_name = node.name.split("::")[-1]
-    for variable in reversed(cx.unit.variables):
-        if variable.name in (node.name, plain_name) and variable.value is not None and not variable.extents:
-            if not (variable.constexpr or variable.type.const):
-                return None
-            value = expressions.expression(cx, variable.value)
-            return replace(value, text=str(value.constant)) if value.constant is not None else value
-    return None
+    found = [v for v in cx.unit.variables_named(node.name, cx.function.head.scope) if v.value is not None]
+    if not found or found[-1].extents or not (found[-1].constexpr or found[-1].type.const):
+        return None
+    values = [expressions.expression(cx, v.value) for v in found if v.value is not None]
+    if len({value.text for value in values}) > 1:
+        raise Refusal(node.line, f"several variables are called '{node.name}'")
+    value = values[-1]
+    return replace(value, text=str(value.constant)) if value.constant is not None else value
 
 
 def _static_member(cx: Context, node: Name) -> Code | None:

@@ -122,6 +122,7 @@ class Context:
     pending: Pending = field(default_factory=Pending)
     loops: list[tuple[str, Key]] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
+    namespaces: list[tuple[str, ...]] = field(default_factory=lambda: [()])  # around the functions being lowered
 
     # Scopes
 

@@ -49,6 +49,7 @@ def function(
     captured = structs.arguments(cx, template, node.line)
     type_ = scope_of if this is None else access.place_type(this)
     cx.calls.append(id(node))
+    cx.namespaces.append(chosen.head.scope)
     try:
         with cx.within(id(node)), cx.scope(wall=True):
             if isinstance(type_, Record):
@@ -60,6 +61,7 @@ def function(
             return _result(cx, chosen.head.name, chosen.returns, chosen.body, node.line)
     finally:
         cx.calls.pop()
+        cx.namespaces.pop()
 
 
 def closure(cx: Context, lambda_: Closure, arguments: tuple[Argument, ...], node: Call) -> Value:

@@ -23,6 +23,7 @@ from porter_triton.lower import (
     views,
     warp,
 )
+from porter_triton.lower.arithmetic import negative
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import Held, Place
 from porter_triton.lower.types import BUILT_IN, ULONG, Arithmetic, Record, alignment
@@ -147,8 +148,14 @@ def method(cx: Context, owner: Place, callee: Member, node: Call) -> Value | Non
 def vector_operator(cx: Context, symbol: str, operands: tuple[Value, ...], line: int) -> Value | None:
     """An operator on `half2` and its like, which CUDA's headers define component by component."""
     types = [o.type for o in operands if isinstance(o, Fields)]
-    if not types or types[0].name not in {"half2", "__nv_bfloat162"} or len(operands) != 2:
+    if not types or types[0].name not in {"half2", "__nv_bfloat162"} or len(operands) not in {1, 2}:
         return None
+    if len(operands) == 1:
+        whole = operands[0]
+        assert isinstance(whole, Fields)
+        if symbol != "-":
+            return None
+        return Fields(types[0], tuple((n, negative(access.scalar(v, line), line)) for n, v in whole.values))
     left, right = operands
     if not isinstance(left, Fields) or not isinstance(right, Fields):
         return None

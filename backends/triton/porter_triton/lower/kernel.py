@@ -51,6 +51,7 @@ def _lower(cx: Context) -> None:
     kernel = cx.kernel
     body = kernel.body
     cx.changes.append(cx.assigned(body))
+    cx.namespaces.append(kernel.head.scope)
     with cx.scope(wall=True):
         for i, parameter in enumerate(kernel.head.template):
             if i < len(cx.launch.template):

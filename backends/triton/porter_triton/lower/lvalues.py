@@ -15,6 +15,7 @@ from porter_triton.lower import (
     predefined,
     resolve,
     structs,
+    type_traits,
     views,
 )
 from porter_triton.lower.context import Context
@@ -98,7 +99,7 @@ def _global_place(cx: Context, node: Name) -> Place:
     known = predefined.name(cx, node)
     if known is not None:
         return Held(known)
-    found = namespace_scope.place(cx, node)
+    found = type_traits.place(cx, node) or namespace_scope.place(cx, node)
     if found is None and "::" in node.name:
         owner, member = node.name.rsplit("::", 1)
         constant_ = structs.member_value(cx, owner, node.template, member, node.line)

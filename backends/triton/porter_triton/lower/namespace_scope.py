@@ -16,7 +16,7 @@ from porter_triton.refusal import Refusal
 
 def place(cx: Context, node: Name) -> Place | None:
     """The place of a variable at namespace scope; None for an unknown name."""
-    found = _declared(cx, node.name)
+    found = _declared(cx, node.name, node.line)
     if found is None:
         return None
     if found.storage in {"constant", "device"}:
@@ -33,14 +33,22 @@ def place(cx: Context, node: Name) -> Place | None:
     return Held(value)
 
 
-def _declared(cx: Context, name: str) -> Declared | None:
-    plain = name.removeprefix("::")
-    same = [v for v in cx.unit.variables if v.name == plain]
-    if not same:
-        same = [v for v in cx.unit.variables if "::" in plain and v.name == plain.rsplit("::", maxsplit=1)[-1]]
-    if not same:
-        same = [v for v in cx.unit.variables if plain.endswith(f"::{v.name}") and "::" in v.name]
-    return same[-1] if same else None
+def _declared(cx: Context, name: str, line: int) -> Declared | None:
+    """The variable meant; raises `Refusal` where it may be one of several with different values."""
+    found = cx.unit.variables_named(name, cx.namespaces[-1])
+    if len({(v.type, str(v.value), v.storage) for v in found}) > 1 and len({_value(cx, v) for v in found}) > 1:
+        raise Refusal(line, f"several variables are called `{name}`")
+    return found[-1] if found else None
+
+
+def _value(cx: Context, variable: Declared) -> object:
+    """What a constant is; for any other variable the variable."""
+    if variable.value is None or variable.extents:
+        return variable
+    try:
+        return expressions.constant(cx, variable.value, variable.line).constant
+    except Refusal:
+        return variable
 
 
 def _in_memory(cx: Context, found: Declared, line: int) -> Place:

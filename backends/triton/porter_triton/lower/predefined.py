@@ -25,6 +25,7 @@ _CONSTANTS: dict[str, tuple[float, Arithmetic]] = {
     "CUDART_NAN_F": (math.nan, FLOAT),
     "CUDART_NAN": (math.nan, DOUBLE),
     "FLT_MAX": (_FLOAT_MAX, FLOAT),
+    "__FLT_MAX__": (_FLOAT_MAX, FLOAT),
     "FLT_MIN": (1.1754943508222875e-38, FLOAT),
     "FLT_EPSILON": (2.0**-23, FLOAT),
     "CUDART_MAX_NORMAL_F": (_FLOAT_MAX, FLOAT),

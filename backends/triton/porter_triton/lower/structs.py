@@ -110,7 +110,7 @@ def _argument(cx: Context, argument: object, line: int) -> Argument:
             return bound
         if bound is None and cx.unit.named(name):
             return FunctionName(name)
-        if bound is None and isinstance(argument, TypeName) and any(v.name == name for v in cx.unit.variables):
+        if bound is None and isinstance(argument, TypeName) and cx.unit.variables_named(name, cx.namespaces[-1]):
             argument = Name(name, line=line)
         elif bound is None and not isinstance(argument, TypeName) and cx.unit.struct(name):
             argument = TypeName(name)
