@@ -8,8 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import FrameType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -24,58 +23,16 @@ from triton.runtime.interpreter import (
 )
 
 from porter.contract.dtype import DType, encode
-from porter.simt.job import Fault, FaultKind, LaunchRecord, Schedule
+from porter.simt.job import FaultKind, LaunchRecord, Schedule
 from porter_triton.device.corrections import correct
 from porter_triton.devices import on_device
+from porter_triton.observation import Observation, line_in
 from porter_triton.signatures import signature_of
 from porter_triton.watch import Region, Watch
 
 _WARP_SIZE = 32
 _DEFAULT_WARPS = 4
 _POISON = 0xFF  # what a lane outside the mask of a load has, where the kernel does not say
-
-
-@dataclass
-class Observation:
-    """What was seen of one run of `module`; `signatures` are those of the launches, in order, each once.
-
-    `failed` are the launches that raised, which is how the run ends unless the module catches it.
-    """
-
-    module: str
-    schedule: Schedule = Schedule.FORWARD
-    seed: int = 0
-    kernel: str = ""
-    launches: list[LaunchRecord] = field(default_factory=list)
-    signatures: dict[str, None] = field(default_factory=dict)
-    counts: dict[tuple[FaultKind, str, int], int] = field(default_factory=dict)
-    messages: dict[tuple[FaultKind, str, int], str] = field(default_factory=dict)
-    failed: list[Fault] = field(default_factory=list)
-
-    def note(self, kind: FaultKind, message: str) -> None:
-        """A fault at the line of the module that is being executed; the first of a line speaks for the others."""
-        key = (kind, self.kernel, line_in(self.module, sys._getframe()))
-        self.messages.setdefault(key, message)
-        self.counts[key] = self.counts.get(key, 0) + 1
-
-    def fail(self, message: str) -> None:
-        """The launch is broken off. The module may catch that, but what the kernel was to do has not been done."""
-        line = line_in(self.module, sys._getframe())
-        self.failed.append(Fault(FaultKind.CRASH, self.module, line, self.kernel, message))
-
-    def faults(self) -> Iterator[Fault]:
-        """What was noted."""
-        for (kind, kernel, line), message in self.messages.items():
-            yield Fault(kind, self.module, line, kernel, message, self.counts[kind, kernel, line])
-
-
-def line_in(module: str, frame: FrameType | None) -> int:
-    """The line of `module` that `frame` or the innermost caller of it is at; 0 where there is none."""
-    while frame is not None:
-        if frame.f_code.co_filename == module:
-            return frame.f_lineno
-        frame = frame.f_back
-    return 0
 
 
 class Interpreter:
@@ -169,7 +126,11 @@ class Interpreter:
             builder: InterpreterBuilder, source: TensorHandle, index: TensorHandle, axis: int
         ) -> TensorHandle:
             self._exchanged(source.data.shape)
-            return gather(builder, source, index, axis)
+            inside = np.clip(index.data, 0, source.data.shape[axis] - 1)
+            if (inside != index.data).any():  # numpy counts those below 0 from the end
+                outside = index.data[inside != index.data].flat[0]
+                self._note(FaultKind.OUT_OF_BOUNDS, f"gather of element {outside} of {source.data.shape[axis]}")
+            return gather(builder, source, TensorHandle(inside, index.dtype), axis)
 
         def apply(operation: ReduceScanOpInterface, given: tl.tensor | tuple[tl.tensor, ...]) -> object:
             self._exchanged((given if isinstance(given, tuple) else (given,))[0].handle.data.shape)

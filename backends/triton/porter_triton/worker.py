@@ -23,8 +23,9 @@ from porter_triton.confine import confine
 from porter_triton.devices import TwoMemories, put_on_device
 from porter_triton.frames import Task, read_frame, write_frame
 from porter_triton.integrity import Untouched
-from porter_triton.interpreter import Interpreter, Observation
+from porter_triton.interpreter import Interpreter
 from porter_triton.load import load
+from porter_triton.observation import Observation
 from porter_triton.records import encode_failure, encode_result
 from porter_triton.watch import Watch
 

@@ -73,6 +73,14 @@ def scaled_kernel(x, block_size: tl.constexpr):
 
 
 @triton.jit
+def before_kernel(x, block_size: tl.constexpr):
+    i = tl.arange(0, block_size)
+    before = tl.gather(tl.load(x + i), i - 1, 0)
+    tl.debug_barrier()
+    tl.store(x + i, tl.where(i > 0, before, 0.0))
+
+
+@triton.jit
 def failing_kernel(x):
     tl.store(x + tl.arange(0, 3), 1.0)
 
@@ -122,6 +130,10 @@ def launch_add_kernel(a, b, c, n, *, grid, block, shared_bytes=0):
     if shared_bytes:
         raise ValueError("no shared memory")
     add_kernel[(grid[0],)](a, b, c, n, block_size=block[0])
+
+
+def before(x):
+    before_kernel[(1,)](x, block_size=64)
 
 
 def scaled(x):

@@ -155,6 +155,12 @@ def test_constants_take_the_type_of_the_tile(call, dtype):
     assert np.array_equal(decode(run.outputs[0].storage, dtype), decode(encode(product + 0.25, dtype), dtype))
 
 
+def test_a_gather_stays_within_its_tile(call):
+    fault = only(run := call("before", np.arange(64)))
+    assert (fault.kind, fault.message) == (FaultKind.OUT_OF_BOUNDS, "gather of element -1 of 64")
+    assert run.outputs[0].storage[:3].tolist() == [0, 0, 1]
+
+
 def test_a_launch_that_fails_is_seen_although_the_module_catches_it(call):
     run = call("swallowed", np.zeros(4))
     assert run.finished
