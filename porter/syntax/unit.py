@@ -76,12 +76,20 @@ class Unit:
         """
         path = tuple(name.removeprefix("::").split("::"))
         alike = self._variables.get(path[-1], ())
-        named = [v for v in alike if (*v.scope, *v.name.split("::"))[-len(path) :] == path] or [
-            v for v in alike if "::" not in v.name and len(path) > 1
-        ]
+        named = self._of_path(alike, path)
+        for alias in self.aliases if len(path) > 1 and not named else ():
+            if alias.name == path[-2]:
+                named = self._of_path(alike, (*alias.type.name.split("::"), path[-1])) or named
+        if not named and len(path) > 1:
+            named = [v for v in alike if "::" not in v.name]
         around = [v for v in named if v.scope == scope[: len(v.scope)]]
         depth = max((len(v.scope) for v in around), default=0)
         return tuple(v for v in around if len(v.scope) == depth) or tuple(named)
+
+    @staticmethod
+    def _of_path(variables: tuple[Variable, ...], path: tuple[str, ...]) -> list[Variable]:
+        """Those whose qualified name ends with `path`."""
+        return [v for v in variables if (*v.scope, *v.name.split("::"))[-len(path) :] == path]
 
     @cached_property
     def _variables(self) -> dict[str, tuple[Variable, ...]]:

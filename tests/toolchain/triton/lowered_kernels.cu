@@ -528,3 +528,13 @@ __global__ void recast(const float* x, float* y) {
     __shared__ int s[64];
     y[threadIdx.x] = added((float*)s, x[threadIdx.x]);
 }
+
+__global__ void assembled(const float* x, float* out, int* below, int n) {
+  int i = threadIdx.x;
+  float v;
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; mov.b32 %0, 0f00000000; @p ld.global.f32 %0, [%1]; }"
+               : "=f"(v) : "l"(x + i), "r"((int)(i < n)));
+  asm volatile("tanh.approx.f32 %0, %1;" : "=f"(v) : "f"(v));
+  asm volatile("st.global.f32 [%0], %1;" ::"l"(out + i), "f"(v));
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below[i]));
+}

@@ -25,7 +25,7 @@ from porter.syntax.nodes import (
     Update,
     While,
 )
-from porter_triton.lower import access, branches, declarations, expressions, leaving, loops, switches
+from porter_triton.lower import access, branches, declarations, expressions, leaving, loops, ptx, switches
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Comment
 from porter_triton.lower.flow import always_leaves, leaves
@@ -91,7 +91,7 @@ def _return(cx: Context, node: Return) -> None:
 
 
 def _refused(_: Context, node: Statement) -> None:
-    reason = {Throw: "an exception is thrown", Asm: "inline PTX", ForEach: "a loop over a range"}.get(type(node), "")
+    reason = {Throw: "an exception is thrown", ForEach: "a loop over a range"}.get(type(node), "")
     if isinstance(node, Unread):
         reason = f"not understood ({node.reason}): {node.text}"
     raise Refusal(node.line, reason)
@@ -125,6 +125,10 @@ def _switch(cx: Context, node: Switch) -> None:
     switches.switch(cx, node)
 
 
+def _asm(cx: Context, node: Asm) -> None:
+    ptx.statement(cx, node)
+
+
 _STATEMENTS: dict[type, Callable[..., None]] = {
     Declare: _declare,
     Alias: _alias,
@@ -139,7 +143,7 @@ _STATEMENTS: dict[type, Callable[..., None]] = {
     Continue: lambda cx, node: leaving.leave(cx, "continue", node.line),
     Skipped: _nothing,
     Throw: _refused,
-    Asm: _refused,
+    Asm: _asm,
     ForEach: _refused,
     Unread: _refused,
 }

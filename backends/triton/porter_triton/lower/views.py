@@ -252,6 +252,8 @@ def bitcast(value: Scalar, type_: Arithmetic) -> Scalar:
     assert isinstance(held.type, Arithmetic)
     if held.type == type_ and held.held is None:
         return held
+    if held.constant == 0:  # has no bit set in any type
+        return number(0, type_)
     if held.constant is not None or held.loose:
         text = f"tl.full([], {held.text}, {held.type.triton})"
         held = replace(held, text=text, level=ATOM, constant=None, loose=False)
