@@ -211,14 +211,14 @@ class _Confirmer:
                 yield change, lambda found: found.explains(probed)
 
     def _reconsider(self) -> bool:
-        """What breaks where extents are merely covered may hold where sizes go together and extents have a form."""
+        """What breaks where extents are covered, or never change, may hold where sizes go together and these do."""
         broken, probed, trouble = self.contract, self.probed, self.trials.trouble
-        if probed is None or probed.exact:
+        if probed is None or (probed.exact and not probed.constants):
             return False
         for change in regularities(probed.contract):
             self.contract = change(probed.before)
             found = self._probed(change(probed.contract))
-            if found.suffices and found.varied and found.exact:
+            if found.improves(probed):
                 self._take(found)
                 self.contract = with_workloads(self.contract, self.fixed)
                 if self._holds_up():

@@ -60,6 +60,15 @@ class Probed:
         return all(f is not None and f.exact for f in self.fits.values())
 
     @property
+    def constants(self) -> int:
+        """How many extents were the same at all sizes: one, or what a quotient was that no probe made any larger."""
+        return sum(1 for f in self.fits.values() if f is not None and f.text.isdigit())
+
+    def improves(self, other: Probed) -> bool:
+        """Whether every extent has a form here, and that of `other` lacks some or has more that never change."""
+        return self.suffices and self.varied and self.exact and not (other.exact and self.constants >= other.constants)
+
+    @property
     def covered(self) -> bool:
         """Whether every extent is at least known not to be exceeded."""
         return all(f is not None for f in self.fits.values())

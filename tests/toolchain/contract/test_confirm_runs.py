@@ -161,3 +161,17 @@ void run_gather(torch::Tensor x, torch::Tensor box, torch::Tensor out) {
     assert box.shape == (f"5 * {out.shape[0]} - 4",)
     assert box.bound == x.shape[0]
     assert (confirmation.contract.questions, reference.because) == ((), "")
+
+
+def test_an_extent_that_never_changed_is_looked_at_again_where_it_breaks(judge):
+    confirmation, reference = judge("""
+__global__ void scale_planes(const float* x, const float* scale, float* y, int count, int plane) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) y[i] = x[i] * scale[i / plane];
+}
+extern "C" void run_scale(const float* x, const float* scale, float* y, int count, int plane) {
+    scale_planes<<<(count + 255) / 256, 256>>>(x, scale, y, count, plane);
+}""")
+    scale = confirmation.contract.tensors[1]
+    assert scale.shape == ("count",)
+    assert (confirmation.contract.questions, reference.because) == ((), "")
