@@ -66,6 +66,7 @@ class _Server:
         self._interpreter = Interpreter()
         self._untouched = Untouched(_JUDGING)
         self._module: ModuleType | None = None
+        self._last: list[torch.Tensor] = []  # alive, so that nobody else is given their memory
 
     def answer(self, task: Task) -> tuple[bytes, bytes]:
         """The run as records, and the signatures of its launches."""
@@ -77,6 +78,7 @@ class _Server:
                 returned = self._call(task, arguments)
             if name := self._untouched.replaced():
                 raise RuntimeError(f"the module replaces {name}, with which it is judged")
+            self._check_fresh(list(_tensors(returned)))
             results = list(_results(returned, task.returns))
         except Exception as error:  # noqa: BLE001 - whatever a module raises is its answer
             faults = (*seen.faults(), _fault(error, seen))
@@ -84,6 +86,13 @@ class _Server:
         outputs = [_value(a) for a in arguments if isinstance(a, torch.Tensor)]
         faults = (*seen.faults(), *seen.failed)
         return encode_result(seen.launches, faults, outputs, results), _lines(seen.signatures)
+
+    def _check_fresh(self, results: list[torch.Tensor]) -> None:
+        """Raises where a result lies in the memory of the one before, which its caller may still hold."""
+        taken = {tensor.untyped_storage().data_ptr() for tensor in self._last if tensor.numel()}
+        if any(tensor.untyped_storage().data_ptr() in taken for tensor in results):
+            raise RuntimeError("the result lies in the memory of an earlier one")
+        self._last = results
 
     def _call(self, task: Task, arguments: list[object]) -> object:
         if self._module is None:
@@ -110,6 +119,14 @@ def _argument(value: Value) -> object:
     # A storage of exactly these bytes: its extent is what the kernel may touch.
     storage = torch.from_numpy(room[start : start + raw.size])
     return put_on_device(storage.view(_DTYPES[value.dtype]).reshape(value.shape))
+
+
+def _tensors(returned: object) -> Iterable[torch.Tensor]:
+    if isinstance(returned, torch.Tensor):
+        yield returned
+    elif isinstance(returned, (tuple, list)):
+        for item in returned:
+            yield from _tensors(item)
 
 
 def _results(returned: object, number: DType | None) -> Iterable[TensorValue]:

@@ -136,6 +136,13 @@ def before(x):
     before_kernel[(1,)](x, block_size=64)
 
 
+KEPT = torch.empty(4)
+
+
+def kept(x):
+    return KEPT.copy_(x)
+
+
 def scaled(x):
     scaled_kernel[(1,)](x, block_size=64)
 

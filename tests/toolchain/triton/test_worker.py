@@ -161,6 +161,13 @@ def test_a_gather_stays_within_its_tile(call):
     assert run.outputs[0].storage[:3].tolist() == [0, 0, 1]
 
 
+def test_a_result_does_not_lie_where_an_earlier_one_does(call):
+    assert call("kept", np.zeros(4)).finished
+    run = call("kept", np.ones(4))
+    assert not run.finished
+    assert "the memory of an earlier one" in run.faults[-1].message
+
+
 def test_a_launch_that_fails_is_seen_although_the_module_catches_it(call):
     run = call("swallowed", np.zeros(4))
     assert run.finished
