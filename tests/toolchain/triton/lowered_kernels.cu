@@ -538,3 +538,15 @@ __global__ void assembled(const float* x, float* out, int* below, int n) {
   asm volatile("st.global.f32 [%0], %1;" ::"l"(out + i), "f"(v));
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below[i]));
 }
+
+__global__ void united(const __half* x, float4* out, int* words, const float* y) {
+  int i = threadIdx.x;
+  union { float4 whole; __half part[8]; } u;
+  for (int j = 0; j < 8; j++) u.part[j] = __float2half(__half2float(x[8 * i + j]) * 2.0f);
+  out[i] = u.whole;
+  union Word { int word; int8_t byte[4]; };
+  Word w;
+  w.word = 0x01020304;
+  w.byte[2] = (int8_t)y[i];
+  words[i] = w.word;
+}

@@ -167,6 +167,7 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
     """`T(a, b)`: by a constructor of the source's, else field by field, where what is missing is zero."""
     if len(values) == 1 and isinstance(values[0], Fields | Bits) and values[0].type == type_:
         return values[0]
+    structs.demand_no_union(type_, line)
     if structs.methods(cx, type_, _plain(type_.name)):
         node = cx.implied(type_.name, line)
         place_ = local_arrays.variable(cx, "made", type_, node, line)

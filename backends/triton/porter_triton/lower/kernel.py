@@ -84,6 +84,7 @@ def _parameter(cx: Context, node: Parameter) -> Place:
 
 def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Place:
     """A parameter of the Triton function; a struct's fields are parameters of their own."""
+    structs.demand_no_union(type_, line)
     if isinstance(type_, Record):
         fields = {f: _received(cx, f"{name}_{f}", t, f"{source}.{f}", line) for f, t in type_.fields}
         return Members(type_, fields)

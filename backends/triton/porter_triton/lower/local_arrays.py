@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from porter_triton.lower import access
+from porter_triton.lower import access, structs, unions
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
@@ -30,6 +30,7 @@ def declare(cx: Context, name: str, element: Type, count: int, node: object, *, 
 
 def _tensor(cx: Context, array: LocalArray, line: int) -> LocalArray | Columns:
     """The array as a tensor; one for each field of a struct."""
+    structs.demand_no_union(array.element, line)
     if isinstance(array.element, Record):
         fields: dict[str, SharedArray | LocalArray | Columns] = {
             f: _tensor(cx, LocalArray(f"{array.name}_{f}", t, array.count, array.key, array.depth), line)
@@ -45,6 +46,8 @@ def _tensor(cx: Context, array: LocalArray, line: int) -> LocalArray | Columns:
 
 def variable(cx: Context, name: str, type_: Type, node: object, line: int, *, part: str = "") -> Place:
     """A place for a value of any type, without a value."""
+    if isinstance(type_, Record) and type_.union:
+        return unions.variable(cx, name, type_, node, line, part=part)
     if isinstance(type_, Record):
         fields = {f: variable(cx, f"{name}_{f}", t, node, line, part=f"{part}.{f}") for f, t in type_.fields}
         return Members(type_, fields)

@@ -44,7 +44,7 @@ def _named(cx: Context, name: TypeName, line: int, depth: int) -> Type:
     if isinstance(bound, TypeName):
         meant = replace(bound, arguments=name.arguments) if name.arguments and not bound.arguments else bound
         return type_of(cx, meant, line, depth + 1)
-    if isinstance(bound, Arithmetic | Pointer | Record | Array):
+    if isinstance(bound, Arithmetic | Pointer | Record | Array) and not name.arguments:
         return bound
     if name.name in BUILT_IN:
         return BUILT_IN[name.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter_triton.lower import structs
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
@@ -13,6 +14,7 @@ from porter_triton.refusal import Refusal
 
 def make(cx: Context, name: str, type_: Type, count: int, key: Key, *, line: int) -> SharedArray | Columns:
     """An array of `count` elements, an array for each field of a struct; 0 for a variable that is no array."""
+    structs.demand_no_union(type_, line)
     if isinstance(type_, Record):
         return Columns(type_, {f: make(cx, f"{name}_{f}", t, count, (*key, f), line=line) for f, t in type_.fields})
     if isinstance(type_, Array | Pointer):
@@ -63,6 +65,7 @@ def arena(cx: Context, name: str, type_: Type, line: int) -> Place:
 
     Memory of one type is never read as another (strict aliasing), so each type has a tensor for the whole of it.
     """
+    structs.demand_no_union(type_, line)
     if isinstance(type_, Record):
         return Columns(type_, {f: _column(cx, f"{name}_{f}", type_, t, line) for f, t in type_.fields})
     if not isinstance(type_, Arithmetic):

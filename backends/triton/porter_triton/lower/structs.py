@@ -40,9 +40,13 @@ def named(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> Rec
                 type_ = resolve.type_of(cx, variable.type, line)
                 sizes = resolve.extents(cx, variable.extents, line)
                 fields.append((variable.name, Array(type_, sizes) if sizes else type_))
-    if tree.union:
-        raise Refusal(line, f"`{name}` is a union")
-    return Record(tree.name, tuple(fields), bindings)
+    return Record(tree.name, tuple(fields), bindings, tree.union)
+
+
+def demand_no_union(type_: Type, line: int) -> None:
+    """Raise `Refusal` for a union where only structs are understood."""
+    if isinstance(type_, Record) and type_.union:
+        raise Refusal(line, f"`{type_.name}` is a union")
 
 
 def _definition(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> tuple[StructTree, Bindings] | None:
@@ -149,6 +153,7 @@ def bind_members(cx: Context, type_: Record, line: int) -> None:
     tree = tree_of(cx, type_)
     if tree is not None:
         _bind(cx, tree, _bindings(type_), line)
+        cx.bind(type_.name.rsplit("::", maxsplit=1)[-1], type_)  # inside, a template's name is the instance's
 
 
 def _bindings(type_: Record) -> Bindings:

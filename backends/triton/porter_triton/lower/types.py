@@ -62,11 +62,15 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A struct or a vector type: named fields in order, and the arguments of its template by name."""
+    """A struct or a vector type: named fields in order, and the arguments of its template by name.
+
+    `union`: the fields lie in one place. Only variables of one thread's own may be unions.
+    """
 
     name: str
     fields: tuple[tuple[str, Type], ...]
     bindings: tuple[tuple[str, object], ...] = ()
+    union: bool = False
 
     def field(self, name: str) -> Type | None:
         """The type of the field `name`."""
@@ -151,7 +155,7 @@ def components(type_: Type) -> tuple[Arithmetic, int] | None:
     """The scalar type and how many of it lie in memory for one `type_`; None where they differ in type."""
     if isinstance(type_, Arithmetic):
         return (type_, 1)
-    if isinstance(type_, Pointer):
+    if isinstance(type_, Pointer) or (isinstance(type_, Record) and type_.union):
         return None
     parts = [components(t) for _, t in type_.fields] if isinstance(type_, Record) else [components(type_.element)]
     if not parts or any(p is None or p[0] != parts[0][0] for p in parts if parts[0] is not None) or parts[0] is None:

@@ -269,9 +269,12 @@ def _unsigned(bits: int) -> Arithmetic:
 
 def _split(part: Scalar, unit: Arithmetic) -> list[Scalar]:
     assert isinstance(part.type, Arithmetic)
+    count = part.type.bits // unit.bits
+    if isinstance(part.constant, int) and (part.constant == 0 or not (part.type.is_float or unit.is_float)):
+        return [number(part.constant >> (i * unit.bits), unit) for i in range(count)]
     whole = bitcast(part, _unsigned(part.type.bits))
     pieces = []
-    for i in range(part.type.bits // unit.bits):
+    for i in range(count):
         shifted = f"({whole.text} >> {i * unit.bits})" if i else whole.text
         bits = "" if unit.kind == "uint" else f".to({unit.triton}, bitcast=True)"
         text = f"{shifted}.to(tl.uint{unit.bits}){bits}"
