@@ -16,6 +16,7 @@ import hashlib
 import importlib.util
 import json
 import math
+import re
 import shutil
 import statistics
 import subprocess
@@ -27,7 +28,7 @@ from pathlib import Path
 
 import torch
 import triton
-from torch.utils.cpp_extension import load
+from torch.utils.cpp_extension import include_paths, load
 
 SAMPLES, WARM_UP = 60, 5
 CASE_LIMIT_S = 120.0
@@ -37,11 +38,14 @@ HALF_OPERATORS = [
     f"-U__CUDA_NO_{name}__"
     for name in ("HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS")
 ]
-C_TYPES = {
-    "int": ctypes.c_int, "unsigned int": ctypes.c_uint, "unsigned": ctypes.c_uint, "float": ctypes.c_float,
-    "double": ctypes.c_double, "size_t": ctypes.c_size_t, "long": ctypes.c_long, "int64_t": ctypes.c_int64,
-    "long long": ctypes.c_longlong, "bool": ctypes.c_bool, "int32_t": ctypes.c_int, "uint32_t": ctypes.c_uint,
-}  # fmt: skip
+# What an argument is passed as: it becomes what the entry takes, a template's parameter, too.
+CARRIERS = """
+struct PorterPointer { void* value; template <class T> operator T*() const { return static_cast<T*>(value); } };
+template <class V> struct PorterNumber {
+  V value;
+  template <class T> operator T() const { return static_cast<T>(value); }
+};
+"""
 Run = Callable[[], object]
 
 
@@ -112,48 +116,74 @@ def build(folder: Path) -> str:
     """Compile the original; what went wrong, or nothing."""
     case = json.loads((folder / "case.json").read_text())
     text = (folder / "source.cu").read_text()
-    if case["kind"] == "torch":
-        if case["has_module"] and not case["binding"]:
-            return "the module does not bind the entry"
-        text = bound(text, case)
-        built = extension_folder(folder, text)
-        try:
-            built.mkdir(parents=True)
-        except FileExistsError:  # another entry of the same source builds it
-            return ""
-        (built / "bound.cu").write_text(text)
-        shutil.copytree(folder / "headers", built / "headers")
-        command = [sys.executable, __file__, "--extension", str(built)]
-    else:
+    if case["kind"] != "torch":
         (folder / "bound.cu").write_text(text + wrapper(case))
-        command = [
-            "nvcc", "-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-Dmain=unused_main",
-            f"-I{folder / 'headers'}", str(folder / "bound.cu"), "-lcublas", "-lcublasLt",
-            "-o", str(folder / "original.so"),
-        ]  # fmt: skip
+        return ran(compiler_call(folder, text))
+    if case["has_module"] and not case["binding"]:
+        return "the module does not bind the entry"
+    text = bound(text, case)
+    built = extension_folder(folder, text)
+    trouble = built / "trouble.txt"
+    try:
+        built.mkdir(parents=True)
+    except FileExistsError:  # another entry of the same source builds it, or an earlier call did
+        return trouble.read_text() if trouble.exists() else ""
+    (built / "bound.cu").write_text(text)
+    shutil.copytree(folder / "headers", built / "headers")
+    said_of_it = ran([sys.executable, __file__, "--extension", str(built)])
+    if said_of_it:
+        trouble.write_text(said_of_it)
+    return said_of_it
+
+
+def ran(command: list[str]) -> str:
+    """What a compiler has to complain of, or nothing."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    errors = [line for line in (done.stdout + done.stderr).splitlines() if "error" in line.lower()]
-    return "" if done.returncode == 0 else f"the original does not build: {(errors or ['?'])[0][:200]}"
+    lines = (done.stdout + done.stderr).splitlines()
+    errors = [line for line in lines if "error:" in line] or [line for line in lines if "error" in line.lower()]
+    return "" if done.returncode == 0 else f"the original does not build: {(errors or ['?'])[0][:300]}"
+
+
+def compiler_call(folder: Path, text: str) -> list[str]:
+    """nvcc for a library of the entry; PyTorch's headers only where they are included, since they take long."""
+    with_torch = any(name in text for name in ("<torch/", "<ATen/", "<c10/"))
+    paths = include_paths("cuda") if with_torch else []
+    return [
+        "nvcc", "-O3", "-std=c++17", "-arch=native", "--expt-relaxed-constexpr", "-shared", "-Xcompiler", "-fPIC",
+        "-include", "cassert", *(part for path in paths for part in ("-isystem", path)), f"-I{folder / 'headers'}",
+        str(folder / "bound.cu"), "-lcublas", "-lcublasLt", "-o", str(folder / "original.so"),
+    ]  # fmt: skip
 
 
 def bound(text: str, case: dict) -> str:
-    """The source with a binding of the entry."""
+    """The source with a binding of the entry, asking tensors for their dtype as PyTorch's macros now want it."""
+    text = re.sub(r"(AT_DISPATCH\w*\(\s*\w+)\.type\(\)", r"\1.scalar_type()", text)
     if case["binding"]:
         return text
-    return text + f'\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("entry", &{case["entry"]}); }}\n'
+    module = f'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("entry", &{case["entry"]}); }}'
+    return f"{text}\n#include <torch/extension.h>\n{module}\n"
 
 
 def wrapper(case: dict) -> str:
     """`extern "C" porter_entry` over the entry, its parameters by number."""
-    types = case["parameters"]
-    pointers = ["*" in t for t in types]
-    heads = [f"void* a{i}" if p else f"{t} a{i}" for i, (t, p) in enumerate(zip(types, pointers, strict=True))]
-    passed = [f"({t})a{i}" for i, t in enumerate(types)]
-    name = case["entry"] + (f"<{', '.join(case['template'])}>" if case["template"] else "")
+    carried = [carrier(argument) for argument in case["arguments"]]
+    heads = [f"{'void*' if c == 'PorterPointer' else c[len('PorterNumber<') : -1]} a{i}" for i, c in enumerate(carried)]
+    passed = [f"{c}{{a{i}}}" for i, c in enumerate(carried)]
+    name = case["entry"]
+    if case["template"]:
+        name += f"<{', '.join(case['template'])}>"
+    else:  # overloads are told apart by their types
+        passed = [f"({t}){p}" for t, p in zip(case["parameters"], passed, strict=True)]
     if case["kind"] == "kernel":
         grid, block = (", ".join(map(str, case[key])) for key in ("grid", "block"))
         name += f"<<<dim3({grid}), dim3({block}), {case['shared_bytes']}>>>"
-    return f'\nextern "C" void porter_entry({", ".join(heads)}) {{ {name}({", ".join(passed)}); }}\n'
+    return f'{CARRIERS}extern "C" void porter_entry({", ".join(heads)}) {{ {name}({", ".join(passed)}); }}\n'
+
+
+def carrier(argument: dict) -> str:
+    if "value" not in argument:
+        return "PorterPointer"
+    return f"PorterNumber<{'double' if isinstance(argument['value'], float) else 'long long'}>"
 
 
 def extension_folder(folder: Path, text: str) -> Path:
@@ -163,8 +193,14 @@ def extension_folder(folder: Path, text: str) -> Path:
 
 def load_extension(built: Path) -> object:
     source = str(built / "bound.cu")
-    flags = ["-O3", f"-I{built / 'headers'}", *HALF_OPERATORS]
-    return load(f"original_{built.name}", [source], build_directory=str(built), extra_cuda_cflags=flags)
+    flags = ["-O3", "--expt-relaxed-constexpr", f"-I{built.resolve() / 'headers'}", *HALF_OPERATORS]
+    return load(
+        f"original_{built.name}",
+        [source],
+        build_directory=str(built),
+        extra_cuda_cflags=flags,
+        extra_ldflags=["-lcublas", "-lcublasLt"],
+    )
 
 
 def original(case: dict, folder: Path, arguments: list) -> Run:
@@ -175,8 +211,10 @@ def original(case: dict, folder: Path, arguments: list) -> Run:
     function = ctypes.CDLL(str(folder / "original.so")).porter_entry
     function.restype = None
     passed = [
-        ctypes.c_void_p(a.data_ptr()) if isinstance(a, torch.Tensor) else C_TYPES[t.replace("const ", "")](a)
-        for a, t in zip(arguments, case["parameters"], strict=True)
+        ctypes.c_void_p(a.data_ptr())
+        if isinstance(a, torch.Tensor)
+        else (ctypes.c_double if isinstance(a, float) else ctypes.c_longlong)(a)
+        for a in arguments
     ]
     return lambda: function(*passed)
 
@@ -185,11 +223,11 @@ def port(case: dict, folder: Path, arguments: list) -> Run:
     spec = importlib.util.spec_from_file_location(folder.name.replace("-", "_"), folder / "port.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    plain = case["entry"].split("::")[-1]
+    function = getattr(module, case["function"])
     if case["kind"] != "kernel":
-        return lambda: getattr(module, plain)(*arguments)
+        return lambda: function(*arguments)
     launch = {"grid": tuple(case["grid"]), "block": tuple(case["block"]), "shared_bytes": case["shared_bytes"]}
-    return lambda: getattr(module, f"launch_{plain}")(*arguments, **launch)
+    return lambda: function(*arguments, **launch)
 
 
 def tensor(argument: dict) -> object:
@@ -197,7 +235,8 @@ def tensor(argument: dict) -> object:
         return argument["value"]
     shape, dtype = argument["shape"], getattr(torch, argument["dtype"])
     if argument["elements"]:
-        return torch.tensor(argument["elements"], dtype=dtype, device="cuda").reshape(shape)
+        elements = torch.tensor(argument["elements"], dtype=dtype).reshape(shape)
+        return elements.pin_memory() if argument["pinned"] else elements.cuda()
     match argument["values"]:
         case "zeros":
             return torch.zeros(shape, dtype=dtype, device="cuda")
@@ -216,6 +255,12 @@ def tensor(argument: dict) -> object:
             return (torch.randn(shape, device="cuda") * scale).to(dtype)
 
 
+def copied(argument: object) -> object:
+    if not isinstance(argument, torch.Tensor):
+        return argument
+    return argument.clone().pin_memory() if argument.device.type == "cpu" else argument.clone()
+
+
 @contextmanager
 def device_alone(folder: Path) -> Iterator[None]:
     """While other cases may only start their interpreters."""
@@ -230,7 +275,7 @@ def measured(folder: Path) -> dict:
     try:
         torch.manual_seed(0)
         mine = [tensor(a) for a in case["arguments"]]
-        theirs = [a.clone() if isinstance(a, torch.Tensor) else a for a in mine]
+        theirs = [copied(a) for a in mine]
         cuda, ours = original(case, folder, theirs), port(case, folder, mine)
         error = largest_error(cuda(), theirs, ours(), mine)
         times = interleaved((cuda, ours))

@@ -3,14 +3,16 @@
     python benchmarks/triton_speed/prepare.py CHECKOUTS KEPT OUTPUT [--per-file N] [--records FILE]
 
 KEPT holds the contracts of `benchmarks/coverage/run.py --target triton --keep KEPT`, FILE (triton.json) its outcomes.
-The first N verified entries of every file get a folder in OUTPUT: the CUDA source, its port as it is made now, and
-case.json with the arguments at the largest of the sizes below that the contract allows. measure.py needs nothing else.
+The first N verified entries of every file get a folder in OUTPUT: the CUDA source with its headers, its port as it is
+made now, and case.json with the arguments at the largest of the sizes below that the contract allows. measure.py needs
+nothing else. Host functions that an entry has no use for are left out, and with them what they need.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -22,22 +24,25 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
-from porter.contract.contract import Contract, EntryKind, ScalarArg, TensorArg, Workload
+from porter.contract.contract import Contract, Entry, EntryKind, ScalarArg, TensorArg, Workload
 from porter.contract.expressions import evaluate, holds, number
 from porter.contract.materialise import shape_of
 from porter.contract.toml import loads
 from porter.errors import PorterError
-from porter.source.headers import local_headers
+from porter.simt.kernels_only import kernels_only
+from porter.source.directives import directives, includes
+from porter.source.edit import Edit, apply_edits
+from porter.source.headers import is_installed, local_headers
 from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
-from porter_triton.port import port
+from porter_triton.port import lowered
 
 COVERAGE = Path(__file__).parents[1] / "coverage"
 sys.path.insert(0, str(COVERAGE))
 
-from run import Item, checkout, kept_name  # noqa: E402 - a script beside this one, no package
+from run import Item, checkout, folder, kept_name, read_corpus  # noqa: E402 - a script beside this one, no package
 
 MOST_BYTES = 1 << 28
 # The product of all symbols' choices is tried from large to small.
@@ -57,12 +62,18 @@ def main() -> None:
     arguments.output.mkdir(parents=True)
     (arguments.output / "commit.txt").write_text(commit())
     taken: Counter[str] = Counter()
+    instances: Counter[tuple[str, str]] = Counter()
+    items = {kept_name(item.repository, item.path): item for item in read_corpus("")}
     for record in json.loads(arguments.records.read_text()):
         path = kept_name(record["repository"], record["path"])
-        if record["outcome"] == "verified" and taken[path] < arguments.per_file:
+        nth = instances[path, record["entry"]]
+        instances[path, record["entry"]] += 1
+        if record["outcome"] == "verified" and taken[path] < arguments.per_file and path in items:
             taken[path] += 1
-            folder = arguments.output / f"{path}+{record['entry'].split('::')[-1]}"
-            print(folder.name, laid_out(record, arguments.checkouts, arguments.kept / path, folder), flush=True)
+            place = arguments.output / f"{path}+{record['entry'].split('::')[-1]}{f'+{nth + 1}' if nth else ''}"
+            contract = contract_of(record["entry"], nth, arguments.kept / path)
+            done = laid_out(record, contract, items[path], arguments.checkouts, place) if contract else "no contract"
+            print(place.name, done, flush=True)
 
 
 def commit() -> str:
@@ -71,36 +82,65 @@ def commit() -> str:
     return subprocess.run(described, cwd=COVERAGE, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def laid_out(record: dict, checkouts: Path, kept: Path, folder: Path) -> str:
+def contract_of(entry: str, nth: int, kept: Path) -> Contract | None:
+    """The contract of the `nth` entry of that name."""
+    contracts = [c for file in kept.glob("*.contract.toml") for c in loads(file.read_text(), kept)]
+    named = [c for c in contracts if c.entry.name == entry]
+    return named[nth] if nth < len(named) else None
+
+
+def laid_out(record: dict, contract: Contract, item: Item, checkouts: Path, place: Path) -> str:
     """Write the folder of one entry; what came of it in words."""
     with tempfile.TemporaryDirectory() as scratch:
-        item = Item(record["repository"], "", record["family"], record["path"])
         source = load(checkout(item, checkouts, Path(scratch))).sources[0]
-        headers = local_headers(source)
+        headers = local_headers(source, (folder(item, checkouts) / name for name in item.include_dirs))
     try:
-        contracts = loads(next(kept.glob("*.contract.toml")).read_text(), kept)
-        contract = next(c for c in contracts if c.name == record["entry"])
         workload = bench_workload(contract, {})
         program = parse(source)
-        described = case(record, contract, workload, program)
-        text = ported(program, tuple(header for _, header in headers), contract)
+        text, function = ported(program, tuple(header for _, header in headers), contract.entry)
+        described = {**case(record, contract, workload, program), "function": function}
     except (PorterError, StopIteration) as error:
         return f"left out: {error!r}"
-    (folder / "headers").mkdir(parents=True)
-    for name, header in headers:
-        place = folder / "headers" / name.lstrip("./")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(header.text)
-    (folder / "source.cu").write_text(source.text)
-    (folder / "port.py").write_text(text)
-    (folder / "case.json").write_text(json.dumps(described, indent=1))
+    for name, content in original(program, headers, contract).items():
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    (place / "port.py").write_text(text)
+    (place / "case.json").write_text(json.dumps(described, indent=1))
     return f"ready at {dict(workload.sizes)}"
 
 
-def ported(program: Program, headers: tuple[Source, ...], contract: Contract) -> str:
-    """The module that has the entry, with a launcher for it where it is a kernel."""
-    besides = (contract.entry,) if contract.entry.kind is EntryKind.KERNEL else ()
-    return port(program, headers, besides).files[0].text
+def original(program: Program, headers: tuple[tuple[str, Source], ...], contract: Contract) -> dict[str, str]:
+    """The files of the CUDA source, of headers that are not at hand an empty one."""
+    names, found = [name for name, _ in headers], [header for _, header in headers]
+    source = program.source
+    if contract.entry.kind is EntryKind.KERNEL:
+        source, *found = kernels_only(source, found)
+    else:
+        source = Source(source.path, without_main(program), source.first_line)
+    texts = {"source.cu": source.text, "headers/README": "Headers of the source.\n"}
+    for file in (source, *found):
+        named = (i.path for i in includes(file, directives(file.text)) if not (i.angled or is_installed(i.path)))
+        texts |= {header_place(name): "" for name in named}
+    return texts | {header_place(name): header.text for name, header in zip(names, found, strict=True)}
+
+
+def header_place(name: str) -> str:
+    return f"headers/{name.lstrip('./')}"
+
+
+def without_main(program: Program) -> str:
+    mains = [f for f in program.host_functions if f.name == "main"]
+    return apply_edits(program.source.text, [Edit(f.span.start, f.span.end, "") for f in mains])
+
+
+def ported(program: Program, headers: tuple[Source, ...], entry: Entry) -> tuple[str, str]:
+    """The module that has the entry, with a launcher for it where it is a kernel, and the function that answers."""
+    done = lowered(program, headers, (entry,))
+    function = done.function(entry)
+    if not function:
+        raise PorterError(f"the port has no function for it: {[f.message for f in done.port.findings]}")
+    return done.port.files[0].text, function
 
 
 def bench_workload(contract: Contract, sizes: dict[str, int]) -> Workload:
@@ -128,6 +168,7 @@ def case(record: dict, contract: Contract, workload: Workload, program: Program)
     functions = program.kernels if contract.entry.kind is EntryKind.KERNEL else program.host_functions
     function = next(f for f in functions if contract.entry.name in (f.qualified, f.name))
     launch = contract.entry.launch
+    body = program.source.text[function.span.start : function.span.end]
     return {
         "repository": record["repository"],
         "path": record["path"],
@@ -143,11 +184,11 @@ def case(record: dict, contract: Contract, workload: Workload, program: Program)
         "grid": [evaluate(e, workload.sizes) for e in launch.grid] if launch else None,
         "block": [evaluate(e, workload.sizes) for e in launch.block] if launch else None,
         "shared_bytes": evaluate(launch.shared_bytes, workload.sizes) if launch else 0,
-        "arguments": [argument(a, workload) for a in contract.arguments],
+        "arguments": [argument(a, workload, body) for a in contract.arguments],
     }
 
 
-def argument(given: TensorArg | ScalarArg, workload: Workload) -> dict:
+def argument(given: TensorArg | ScalarArg, workload: Workload, body: str) -> dict:
     if isinstance(given, ScalarArg):
         return {"value": number(given.value, workload.sizes)}
     return {
@@ -158,6 +199,8 @@ def argument(given: TensorArg | ScalarArg, workload: Workload) -> dict:
         "values": given.values.value,
         "bound": evaluate(given.bound, workload.sizes) if given.bound else 0,
         "elements": [evaluate(e, workload.sizes) for e in given.elements],
+        # Host code that reads an array of sizes, too, has it where both sides can.
+        "pinned": bool(given.elements) and re.search(rf"\b{given.name}\s*\[", body) is not None,
     }
 
 
