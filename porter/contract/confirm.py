@@ -25,7 +25,7 @@ from porter.contract.placing import divisibilities, fitted_axes, flipped, length
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
-from porter.contract.regular import Change, regularities
+from porter.contract.regular import Change, multiples, regularities
 from porter.contract.relations import relations
 from porter.contract.selections import selections
 from porter.contract.trials import Execute, Trials, falls_short, starts
@@ -215,7 +215,7 @@ class _Confirmer:
         broken, probed, trouble = self.contract, self.probed, self.trials.trouble
         if probed is None or (probed.exact and not probed.constants):
             return False
-        for change in regularities(probed.contract):
+        for change in multiples(probed.contract) if probed.exact else regularities(probed.contract):
             self.contract = change(probed.before)
             found = self._probed(change(probed.contract))
             if found.improves(probed):

@@ -23,16 +23,27 @@ def regularities(contract: Contract) -> Iterator[Change]:
     A size that fits into a block; a count of all elements that is one of planes; whole vectors, warps or blocks. What
     leaves the sizes free comes before what makes them round: with powers of two much is explained by chance.
     """
-    sizes = [a.value for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols]
+    sizes = _given(contract)
     threads = contract.entry.launch.block[0] if contract.entry.launch is not None else ""
     for size in sizes if threads not in ("", "1") else ():
         yield partial(limited, conditions=(f"{size} <= {threads}",))
+    yield from multiples(contract)
+    for conditions in divisibilities(contract):
+        yield partial(limited, conditions=conditions)
+
+
+def multiples(contract: Contract) -> Iterator[Change]:
+    """A size that is a multiple of two others, or of one."""
+    sizes = _given(contract)
     for size in sizes if len(sizes) <= _MOST_SYMBOLS else ():
         others = [other for other in sizes if other != size]
         for factors in (*combinations(others, 2), *combinations(others, 1)):
             yield partial(multiplied, size=size, factors=factors)
-    for conditions in divisibilities(contract):
-        yield partial(limited, conditions=conditions)
+
+
+def _given(contract: Contract) -> list[str]:
+    """The sizes that are passed as they are."""
+    return [a.value for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols]
 
 
 def limited(contract: Contract, conditions: tuple[str, ...]) -> Contract:
