@@ -550,3 +550,27 @@ __global__ void united(const __half* x, float4* out, int* words, const float* y)
   w.byte[2] = (int8_t)y[i];
   words[i] = w.word;
 }
+
+__device__ int16_t packed_pair(int8_t low, int8_t high) {
+  union { int8_t bytes[2]; int16_t both; };
+  bytes[0] = low;
+  bytes[1] = high;
+  return both;
+}
+
+template <typename T> struct Scale {
+  static constexpr float factor = 2.0f;
+  __device__ T operator()(T x) const { return x * factor; }
+};
+template <> struct Scale<double> {
+  static constexpr float factor = 3.0f;
+  Scale<float> inner;
+  __device__ Scale() {}
+  __device__ double operator()(double x) const { return inner((float)x) * factor; }
+};
+
+__global__ void pairs(const int* x, short* out, float* scaled) {
+  Scale<double> scale;
+  out[threadIdx.x] = packed_pair((int8_t)x[threadIdx.x], (int8_t)-3);
+  scaled[threadIdx.x] = (float)scale((double)x[threadIdx.x]);
+}

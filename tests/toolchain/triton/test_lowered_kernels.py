@@ -206,6 +206,8 @@ CASES = [
          {1: np.r_[np.tanh(X[:40]), _zeros(24)], 2: np.array([2 ** (i % 32) - 1 for i in range(64)], np.int32)}),
     Case("united", (HALVES, _zeros(256), _zeros(64, np.int32), SMALL[:64].astype(np.float32)),
          {1: (HALVES * np.float16(2)).view(np.float32), 2: (0x01000304 | SMALL[:64] << 16).astype(np.int32)}),
+    Case("pairs", (SMALL[:64], _zeros(64, np.int16), _zeros(64)),
+         {1: (SMALL[:64] - 3 * 256).astype(np.int16), 2: SMALL[:64] * 6.0}),
     Case("from_bytes", (BYTES, _zeros(256, np.float16), _zeros(256, np.float16)),
          {1: decode(BYTES, DType.FLOAT8_E4M3FN), 2: decode(BYTES, DType.FLOAT8_E5M2)}, (1, 1, 1), (256, 1, 1)),
     Case("to_bytes", (WIDE, _zeros(512, np.uint8), _zeros(512, np.uint8)),

@@ -72,15 +72,23 @@ def _named(cx: Context, callee: Name, node: Call) -> Value:
     made = intrinsics.call(cx, callee, node)
     if made is not None:
         return made
+    return _of_class(cx, callee, node)
+
+
+def _of_class(cx: Context, callee: Name, node: Call) -> Value:
+    """A method of the class around or named, or a constructor."""
     own = _own_method(cx, callee.name)
     if own is not None:
         return method(cx, own, callee.name, callee.template, arguments(cx, node), node=node)
+    inside = cx.find(structs.OWN)
+    if isinstance(inside, Record) and (static := structs.methods(cx, inside, callee.name)):
+        return inline.function(cx, static, callee.template, arguments(cx, node), node, scope_of=inside)
     if callee.name in BUILT_IN or cx.unit.struct(callee.name) or _is_alias(cx, callee.name):
         type_ = resolve.type_of(cx, TypeName(callee.name, callee.template), node.line)
         return _constructed(cx, type_, node)
-    static = _static_method(cx, callee, node)
-    if static is not None:
-        return static
+    made = _static_method(cx, callee, node)
+    if made is not None:
+        return made
     raise Refusal(node.line, f"`{callee.name}` is called, which is not known")
 
 

@@ -20,7 +20,7 @@ from porter_triton.lower import (
 )
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
-from porter_triton.lower.places import Cursor, Held, Memory, Place, Slot, View
+from porter_triton.lower.places import Cursor, Held, Members, Memory, Place, Slot, View
 from porter_triton.lower.scopes import Closure
 from porter_triton.lower.types import INT, Arithmetic, Pointer, Record, Type
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Scalar, Value, number
@@ -30,7 +30,11 @@ from porter_triton.refusal import Refusal
 def declare(cx: Context, node: Declare) -> None:
     """`int i = 0, *p;`."""
     for variable in node.variables:
-        cx.bind(variable.name, _place(cx, variable))
+        place = _place(cx, variable)
+        if not variable.name and isinstance(place, Members):  # a union without a name: its fields have theirs
+            for field, inner in place.fields.items():
+                cx.bind(field, inner)
+        cx.bind(variable.name, place)
 
 
 def alias(cx: Context, node: Alias) -> None:

@@ -16,6 +16,7 @@ from porter_triton.refusal import Refusal
 
 Argument = Type | Scalar | FunctionName | TypeName  # a TypeName is a template's, for a template parameter
 Bindings = tuple[tuple[str, Argument], ...]
+OWN = "<class>"  # what the struct is bound to whose method is being lowered
 
 
 def record(cx: Context, name: TypeName, line: int) -> Record | None:
@@ -40,7 +41,7 @@ def named(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> Rec
                 type_ = resolve.type_of(cx, variable.type, line)
                 sizes = resolve.extents(cx, variable.extents, line)
                 fields.append((variable.name, Array(type_, sizes) if sizes else type_))
-    return Record(tree.name, tuple(fields), bindings, tree.union)
+    return Record(tree.name, tuple(fields), bindings, tree.union, cx.unit.struct(tree.name).index(tree))
 
 
 def demand_no_union(type_: Type, line: int) -> None:
@@ -154,6 +155,7 @@ def bind_members(cx: Context, type_: Record, line: int) -> None:
     if tree is not None:
         _bind(cx, tree, _bindings(type_), line)
         cx.bind(type_.name.rsplit("::", maxsplit=1)[-1], type_)  # inside, a template's name is the instance's
+        cx.bind(OWN, type_)
 
 
 def _bindings(type_: Record) -> Bindings:
@@ -165,12 +167,9 @@ def tree_of(cx: Context, type_: Type | None) -> StructTree | None:
     """The definition of a record's type."""
     if not isinstance(type_, Record):
         return None
-    given = tuple(a for _, a in _bindings(type_))
-    for tree in cx.unit.struct(type_.name):
-        named_so = tree.name == type_.name and {n for n, _ in type_.bindings} <= {p.name for p in tree.template}
-        if named_so and (not tree.arguments or _match(cx, tree, given, 0) is not None):
-            return tree
     found = cx.unit.struct(type_.name)
+    if type_.definition >= 0:
+        return found[type_.definition]
     return found[-1] if found else None
 
 

@@ -64,13 +64,15 @@ class Pointer:
 class Record:
     """A struct or a vector type: named fields in order, and the arguments of its template by name.
 
-    `union`: the fields lie in one place. Only variables of one thread's own may be unions.
+    `union`: the fields lie in one place. Only variables of one thread's own may be unions. `definition` counts the
+    definitions of a struct of this name, specialisations among them; -1 for a type that the source does not define.
     """
 
     name: str
     fields: tuple[tuple[str, Type], ...]
     bindings: tuple[tuple[str, object], ...] = ()
     union: bool = False
+    definition: int = -1
 
     def field(self, name: str) -> Type | None:
         """The type of the field `name`."""

@@ -292,4 +292,5 @@ def _joined(parts: list[Scalar], unit: Arithmetic, line: int) -> Scalar:
             piece = binary("<<", piece, number(i * part.type.bits), line)
         total = piece if total is None else binary("|", total, piece, line)
     assert total is not None
+    total = convert(total, wide, line)  # C computes what is narrower as an int
     return total if unit == wide else bitcast(total, unit)
