@@ -167,21 +167,27 @@ class _Porter:
 
     def _refuse(self, entry: Entry, refusal: Refusal) -> None:
         """A finding at the line of the refusal."""
-        place, blamed = self._place(entry.name, refusal.line)
-        elsewhere = place == blamed.header and _line_span(self._program.source, refusal.line) is not None
-        message = f"{refusal.reason} (line {refusal.line})" if elsewhere else refusal.reason
-        code = _HOST_REFUSED if blamed.space == "host" else _KERNEL_REFUSED
-        self.findings.setdefault(finding(code, place, message))
+        file = refusal.file or self._program.source.path.name
+        place, blamed = self._place(entry.name, refusal.line, file)
+        message = refusal.reason
+        if (blamed is None or place == blamed.header) and refusal.line:
+            message = f"{message} ({file}, line {refusal.line})"
+        is_host = entry.kind is not EntryKind.KERNEL if blamed is None else blamed.space == "host"
+        self.findings.setdefault(finding(_HOST_REFUSED if is_host else _KERNEL_REFUSED, place, message))
 
-    def _place(self, name: str, line: int) -> tuple[Span, Function]:
-        """The code on `line` and its function; where that is none of the file, the head of function `name`."""
+    def _place(self, name: str, line: int, file: str = "") -> tuple[Span | None, Function | None]:
+        """The code on `line` of `file` and its function; for another file the head of function `name`, if it has one.
+
+        Without `file` it is the file ported.
+        """
+        source = self._program.source
         functions = (*self._program.kernels, *self._program.device_functions, *self._program.host_functions)
-        if span := _line_span(self._program.source, line):
+        if file in ("", source.path.name) and (span := _line_span(source, line)):
             holder = next((f for f in functions if f.span.start <= span.start < f.span.end), None)
             if holder is not None:
                 return span, holder
-        blamed = next(f for f in functions if name in (f.qualified, f.name))
-        return blamed.header, blamed
+        blamed = next((f for f in functions if name in (f.qualified, f.name)), None)
+        return (None, None) if blamed is None else (blamed.header, blamed)
 
 
 def _line_span(source: Source, line: int) -> Span | None:

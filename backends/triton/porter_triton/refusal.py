@@ -4,9 +4,18 @@ from __future__ import annotations
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure of porter
-    """`reason` says why what stands on `line` of the source cannot be said in Triton."""
+    """`reason` says why what stands on `line` of the source cannot be said in Triton.
 
-    def __init__(self, line: int, reason: str) -> None:
+    `file` is the name of the file that has the line, empty until who knows it has said it.
+    """
+
+    def __init__(self, line: int, reason: str, file: str = "") -> None:
         super().__init__(f"line {line}: {reason}")
         self.line = line
         self.reason = reason
+        self.file = file
+
+    def within(self, file: str) -> Refusal:
+        """The same, in `file` where nobody said another."""
+        self.file = self.file or file
+        return self

@@ -3,9 +3,11 @@
 from pathlib import Path
 from textwrap import dedent
 
+from porter.contract.contract import Entry, EntryKind
+from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.text import Source
-from porter_triton.port import port
+from porter_triton.port import lowered, port
 
 
 def ported(text):
@@ -69,3 +71,13 @@ def test_a_function_called_to_print_its_result_is_called():
         void f(float* y) { printf("%d", go(y)); }
     """)
     assert text.endswith("    go(y)\n")
+
+
+def test_a_kernel_of_a_header_that_is_refused_is_no_crash(tmp_path):
+    header = Source(tmp_path / "kernel.h", '__global__ void k(float* y) {\n  asm volatile("bra END;");\n}\n')
+    (tmp_path / "kernel.h").write_text(header.text)
+    text = '#include "kernel.h"\nvoid f(float* y) { k<<<1, 32>>>(y); }\n'
+    program = parse(Source(tmp_path / "op.cu", text), headers=DiskHeaders(()))
+    made = lowered(program, (header,), besides=(Entry(EntryKind.KERNEL, "k"),)).port
+    assert {f.code for f in made.findings} == {"PORT1800", "PORT1801"}
+    assert all("inline PTX" in f.message and f.message.endswith("(kernel.h, line 2)") for f in made.findings)

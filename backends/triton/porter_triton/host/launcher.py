@@ -63,7 +63,7 @@ class Hosts:
         try:
             head, body = self._parts(function, template)
         except Refusal as refusal:
-            return refusal
+            return refusal.within(function.file)
         existing = next((n for t, n in self._texts.items() if t == _text(n, head, body)), None)
         if existing is not None:
             return existing

@@ -42,7 +42,7 @@ def launch(cx: Context, node: Launch) -> None:
     try:
         cx.emit(_on_one_line(call(lowered, text, "")))
     except Refusal as refusal:
-        raise Refusal(refusal.line or node.line, refusal.reason) from None
+        raise Refusal(refusal.line or node.line, refusal.reason, refusal.file) from None
 
 
 def _passed(tree: FunctionTree, arguments: tuple[Code, ...], line: int) -> dict[str, str]:

@@ -59,6 +59,10 @@ def function(
             bind_template(cx, chosen, captured, types, node.line)
             bind_parameters(cx, chosen.parameters, chosen.body, arguments, node.line, inner=this is not None)
             return _result(cx, chosen.head.name, chosen.returns, chosen.body, node.line)
+    except Refusal as refusal:
+        if chosen.body.line <= refusal.line <= cx.last_line(chosen.body):
+            refusal.within(chosen.file)
+        raise
     finally:
         cx.calls.pop()
         cx.namespaces.pop()

@@ -33,7 +33,7 @@ def lower_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> Lowere
         refusal = _attempt(cx)
         if decisions.size == known:
             if refusal is not None:
-                raise refusal
+                raise refusal.within(kernel.file)
             return _written(cx)
     raise Refusal(kernel.head.header.line, "the analysis of the kernel does not come to an end")
 
