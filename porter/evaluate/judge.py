@@ -66,7 +66,7 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
                     return Wrong(f"{check.worst} ({place})", (*checked, check))
             checked.append(check)
     if not launched:
-        return NotVerified("no workload makes it launch a kernel")
+        return _without_launch(reference, checked)
     return _compiled(candidates, Verified(tuple(checked), caveat))
 
 
@@ -75,6 +75,13 @@ def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Chec
     if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
         return NotVerified(f"the port is too slow to be interpreted here ({place}); smaller sizes: --size")
     return Crashed(f"{_describe(broken)} ({place})", tuple(checked))
+
+
+def _without_launch(reference: Reference, checked: list[Checked]) -> Wrong | NotVerified:
+    """Equal answers without a kernel: nothing is known of the port where the original launches none either."""
+    if reference.launched:
+        return Wrong(f"it launches no kernel, and the original {reference.launched[0]}", tuple(checked))
+    return NotVerified("no workload makes it launch a kernel")
 
 
 def _at(candidate: Candidate) -> str:

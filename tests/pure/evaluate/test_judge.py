@@ -102,9 +102,12 @@ def test_a_port_that_dies_is_a_crash_with_its_exit_code():
     assert "139" in outcome.because
 
 
-def test_equal_answers_without_a_launch_prove_nothing():
+def test_equal_answers_without_the_launches_of_the_original_are_no_port():
     idle = lambda job: replace(honest(job), launches=())  # noqa: E731
-    assert isinstance(judge(REFERENCE, (Candidate(64, idle),)), NotVerified)
+    outcome = judge(REFERENCE, (Candidate(64, idle),))
+    assert isinstance(outcome, Wrong)
+    assert "launches no kernel, and the original k" in outcome.because
+    assert isinstance(judge(replace(REFERENCE, launched=()), (Candidate(64, idle),)), NotVerified)
 
 
 def test_a_program_whose_launches_were_not_all_kept_says_so():

@@ -56,7 +56,7 @@ def outcomes(pytestconfig, tmp_path_factory):
         ("a_file", "crashed", "PermissionError"),
         ("an_empty_launch", "crashed", "the grid (0, 1, 1) is empty"),
         ("a_tensor_of_the_host", "crashed", "'x' is a tensor of the host"),
-        ("no_launch", "not_verified", "no workload makes it launch a kernel"),
+        ("no_launch", "wrong", "it launches no kernel, and the original smooth"),
         ("three_warps", "not_built", "num_warps must be a power of 2"),
         ("python_in_a_kernel", "not_built", "sum is not defined"),
         ("the_end_of_the_process", "crashed", "ended with status 0"),
