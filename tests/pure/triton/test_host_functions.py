@@ -122,3 +122,13 @@ def test_the_bytes_of_8_bit_floats_are_a_view_of_their_tensor():
           first<<<1, 32>>>(reinterpret_cast<__nv_fp8_storage_t*>(x.data_ptr()), (float*)y.data_ptr());
         }""")
     assert found.startswith("first[(1,)](x.view(torch.uint8), y, ")
+
+
+def test_the_type_that_sums_are_kept_in_is_known_without_its_namespace():
+    found = launcher("""
+        using namespace at;
+        void f(float* y, const float* x, int n) {
+          using sum_t = acc_type<__half, true>;
+          scale<true><<<n / sizeof(sum_t), 256>>>(y, x, n);
+        }""")
+    assert found.startswith("scale[(n // 4,)](y, x, n,")

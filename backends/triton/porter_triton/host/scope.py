@@ -256,7 +256,7 @@ class Context:
         found = self.type(name)
         if found.name in BUILT_IN:
             return BUILT_IN[found.name]
-        if found.name in ("at::acc_type", "at::opmath_type", "at::opmath_type_t") and found.arguments:
+        if plain(found.name) in ("acc_type", "opmath_type", "opmath_type_t") and found.arguments:
             inner = found.arguments[0]
             kind = self.built_in(inner) if isinstance(inner, TypeName) else None
             return BUILT_IN["float"] if isinstance(kind, Arithmetic) and kind.is_narrow else kind
