@@ -18,10 +18,10 @@ from porter_triton.lower import (
     table,
 )
 from porter_triton.lower.context import Context
-from porter_triton.lower.places import Held, Members, Place
-from porter_triton.lower.scopes import Closure, FunctionName
+from porter_triton.lower.places import Held, Members, Place, Variable
+from porter_triton.lower.scopes import Binding, Closure, FunctionName
 from porter_triton.lower.types import BUILT_IN, Arithmetic, Array, Pointer, Record, Type
-from porter_triton.lower.values import Bits, Fields, Value
+from porter_triton.lower.values import Bits, Fields, Scalar, Value
 from porter_triton.refusal import Refusal
 
 Argument = Place | Closure | FunctionName
@@ -54,7 +54,7 @@ def _named(cx: Context, callee: Name, node: Call) -> Value:
         return apply_to(cx, bound, arguments(cx, node), node)
     if isinstance(bound, TypeName | Arithmetic | Pointer | Record | Array):
         return _constructed(cx, resolve.type_of(cx, TypeName(callee.name), node.line), node)
-    if bound is not None:
+    if bound is not None and not _is_number(bound):
         return _object(cx, lvalues.place(cx, callee), node)
     candidates = tuple(f for f in cx.unit.named(callee.name) if "device" in f.head.space or _is_constexpr(f.head.space))
     if candidates:
@@ -73,6 +73,11 @@ def _named(cx: Context, callee: Name, node: Call) -> Value:
     if made is not None:
         return made
     return _of_class(cx, callee, node)
+
+
+def _is_number(bound: Binding) -> bool:
+    """Whether a name is that of a number, which nobody can call: `::max(max, x)` means the function."""
+    return isinstance(bound, Scalar | Variable) or (isinstance(bound, Held) and isinstance(bound.value, Scalar))
 
 
 def _of_class(cx: Context, callee: Name, node: Call) -> Value:

@@ -80,3 +80,11 @@ def test_a_vector_of_halves_is_negated():
     text, _ = ported("""
         __global__ void k(__half2* y, const __half2* x) { y[threadIdx.x] = -x[threadIdx.x]; }""")
     assert "-" in text.split("def k(")[1].split("def ")[0]
+
+
+def test_a_function_is_called_though_a_number_has_its_name():
+    text, findings = ported("""
+        __device__ float most(float max, float v) { return ::max(max, v); }
+        __global__ void k(float* y, const float* x) { y[threadIdx.x] = most(y[threadIdx.x], x[threadIdx.x]); }""")
+    assert not findings
+    assert "tl.maximum(" in text
