@@ -43,7 +43,7 @@ CARRIERS = """
 struct PorterPointer { void* value; template <class T> operator T*() const { return static_cast<T*>(value); } };
 template <class V> struct PorterNumber {
   V value;
-  template <class T> operator T() const { return static_cast<T>(value); }
+  template <class T> operator T() const { return (T)value; }
 };
 """
 Run = Callable[[], object]

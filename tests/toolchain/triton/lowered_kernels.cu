@@ -574,3 +574,22 @@ __global__ void pairs(const int* x, short* out, float* scaled) {
   out[threadIdx.x] = packed_pair((int8_t)x[threadIdx.x], (int8_t)-3);
   scaled[threadIdx.x] = (float)scale((double)x[threadIdx.x]);
 }
+
+// Loops that index registers and are left early, by some lanes or for good.
+__global__ void left_early(const float* x, float* tail, float* roots, int n) {
+  float held[8];
+  int base = threadIdx.x * 4;
+  for (int i = 0; i < 8; i++) held[i] = x[(base + i) % 200];
+  for (int i = 0; i < 8; i += 4) {
+    if (base + i * 64 < n) {
+      for (int k = 0; k < 4; k++) tail[base + i * 64 + k] = held[i + k] + i;
+    } else {
+      break;
+    }
+  }
+  for (int i = 0; i < 4; i++) {
+    if (held[i] < -1.0f) return;
+    roots[base + i] = held[i] + 2.0f;
+  }
+  roots[base] += 100.0f;
+}

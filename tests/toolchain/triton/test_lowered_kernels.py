@@ -141,6 +141,22 @@ def _bytes(dtype, most, beyond):
     return np.r_[np.where(np.abs(WIDE) > most, sign | beyond, saturated), saturated].astype(np.uint8)
 
 
+def _left_early(x, n):
+    """What `left_early` makes of `x`, thread by thread."""
+    tail, roots = _zeros(512), _zeros(256)
+    for base in range(0, 256, 4):
+        held = [x[(base + i) % 200] for i in range(8)]
+        for i in (0, 4):
+            if base + i * 64 >= n:
+                break
+            tail[base + i * 64 : base + i * 64 + 4] = [h + i for h in held[i : i + 4]]
+        low = next((i for i in range(4) if held[i] < -1), 4)
+        roots[base : base + low] = [h + 2 for h in held[:low]]
+        if low == 4:
+            roots[base] += 100
+    return tail, roots
+
+
 CASES = [
     Case("scale", (X, _zeros(200), 190, 0.5), {1: np.r_[X[:190] * np.float32(0.5) + 1, _zeros(10)]}, (4, 1, 1)),
     Case("grid_stride", (X, _zeros(200), 200), {1: X * 2}, (2, 1, 1)),
@@ -217,6 +233,7 @@ CASES = [
     Case("strided_2d", (X, _zeros(20), 10, 20), {1: _strided(X[:200].reshape(10, 20), 4, 5)}, (1, 1, 1), (5, 4, 1),
          known=False),
     Case("recast", (X, _zeros(64)), {1: X[:64] + X[0]}),
+    Case("left_early", (X, _zeros(512), _zeros(256), 300), dict(zip((1, 2), _left_early(X, 300), strict=True))),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

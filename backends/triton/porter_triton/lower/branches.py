@@ -98,13 +98,13 @@ def _either(cx: Context, condition: Scalar, yes: Action, no: Action) -> None:
     cx.suite.nodes.append(Branch(condition.text, negation(condition).text, first, second))
 
 
-def guarded(cx: Context, ways: frozenset[str], rest: Sequence[Statement]) -> None:
+def guarded(cx: Context, ways: frozenset[str], rest: Action) -> None:
     """`rest` where none of the flags is set that `ways` may have set."""
     targets = {id(t): t for t in (leaving.target_of(cx, way, 0) for way in sorted(ways))}
 
     def nest(remaining: list[Target]) -> None:
         if not remaining:
-            statements.run(cx, rest)
+            rest()
             return
         flag = access.read(remaining[0].flag)
         branch(cx, negation(flag), lambda: nest(remaining[1:]), lambda: None, resume_yes=remaining[0].depth)

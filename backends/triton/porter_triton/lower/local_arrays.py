@@ -94,9 +94,10 @@ def _ask(cx: Context, array: LocalArray, offset: Scalar, line: int) -> None:
     """Ask the next pass to write the loops out that run through `array`, or else to hold it in a tensor."""
     if array.settled and not cx.loops:
         raise Refusal(line, "registers are indexed by what is not known before the kernel runs")
+    early = [key for name, key in cx.loops if not name]  # threads that leave count no further
     named = [key for name, key in cx.loops if name in offset.names]
-    if not offset.varying and (named or cx.loops):
-        cx.decisions.unrolled.update(named or [key for _, key in cx.loops])
+    if early or (not offset.varying and cx.loops):
+        cx.decisions.unrolled.update((*early, *named) or [key for _, key in cx.loops])
     elif array.settled:
         raise Refusal(line, "registers are indexed by what is not known before the kernel runs")
     else:

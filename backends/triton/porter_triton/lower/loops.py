@@ -33,13 +33,17 @@ def while_(cx: Context, node: While) -> None:
         _general(cx, node)
 
 
-def from_start(cx: Context, node: For, counted: Counted) -> None:
-    """The loop as `while`, its start evaluated already."""
+def from_start(cx: Context, node: For, counted: Counted, *, few: bool) -> None:
+    """The loop as `while`, its start evaluated already; `few`: it may be written out if registers are indexed by it."""
     variable = access.declare(
         cx, counted.name, counted.type, counted.declared, counted.start, stable=False, line=node.line
     )
     cx.bind(counted.name, variable)
+    if few:
+        cx.loops.append(("", cx.key(node)))
     _general(cx, node)
+    if few:
+        cx.loops.pop()
 
 
 def enter(cx: Context) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import For
-from porter_triton.lower import access, coordinates, expressions, leaving, loops, statements, widening
+from porter_triton.lower import access, branches, coordinates, expressions, leaving, loops, statements, widening
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.comparisons import compare
 from porter_triton.lower.context import Context
@@ -29,12 +29,12 @@ def counted_loop(cx: Context, node: For, counted: Counted) -> None:
     trips = counted.trips(bound, step)
     if trips is not None and len(trips) * cx.copies > _MOST_COPIES:
         trips = None
-    if trips is not None and (cx.key(node) in cx.decisions.unrolled or len(trips) <= 1) and not _leaves_loop(node):
+    if trips is not None and (cx.key(node) in cx.decisions.unrolled or len(trips) <= 1):
         _unrolled(cx, node, counted, trips)
         return
     begin = None if _leaves(node) or bound.varying or step.varying else _begin(cx, counted)
     if begin is None:
-        loops.from_start(cx, node, counted)
+        loops.from_start(cx, node, counted, few=trips is not None)
     else:
         _range(cx, node, counted, *begin, bound=bound, step=step, few=trips is not None)
 
@@ -50,18 +50,26 @@ def _begin(cx: Context, counted: Counted) -> tuple[Scalar, Scalar | None] | None
     return None if counted.progress.sign == "-" else _split(cx, counted.start, counted.type)
 
 
-def _leaves_loop(node: For) -> bool:
-    return any("break" in leaves(s) for s in node.body.statements)
-
-
 def _unrolled(cx: Context, node: For, counted: Counted, trips: range) -> None:
+    ways = leaves(node.body) - {"continue"}
     copies, cx.copies = cx.copies, cx.copies * max(len(trips), 1)
+    if "break" in ways:
+        leaving.push_target(cx, "break", node=node)
     for value in trips:
-        with cx.within(value), cx.scope():
-            cx.bind(counted.name, Held(number(value, counted.type)))
-            leaving.push_target(cx, "continue", node=node)
-            statements.run(cx, node.body.statements)
-            cx.targets.pop()
+
+        def copy(value: int = value) -> None:
+            with cx.within(value), cx.scope():
+                cx.bind(counted.name, Held(number(value, counted.type)))
+                leaving.push_target(cx, "continue", node=node)
+                statements.run(cx, node.body.statements)
+                cx.targets.pop()
+
+        if value == trips.start:
+            copy()
+        else:
+            branches.guarded(cx, ways, copy)
+    if "break" in ways:
+        cx.targets.pop()
     cx.copies = copies
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from porter.syntax.nodes import (
     Alias,
@@ -49,7 +50,7 @@ def run(cx: Context, statements: Sequence[Statement]) -> None:
         if always_leaves(node):
             return
         if ways and rest:
-            branches.guarded(cx, ways, rest)
+            branches.guarded(cx, ways, partial(run, cx, rest))
             return
 
 

@@ -252,7 +252,7 @@ def bitcast(value: Scalar, type_: Arithmetic) -> Scalar:
     assert isinstance(held.type, Arithmetic)
     if held.type == type_ and held.held is None:
         return held
-    if held.constant == 0:  # has no bit set in any type
+    if held.constant == 0 and math.copysign(1, held.constant) > 0:  # has no bit set in any type
         return number(0, type_)
     if held.constant is not None or held.loose:
         text = f"tl.full([], {held.text}, {held.type.triton})"
@@ -270,9 +270,11 @@ def _unsigned(bits: int) -> Arithmetic:
 def _split(part: Scalar, unit: Arithmetic) -> list[Scalar]:
     assert isinstance(part.type, Arithmetic)
     count = part.type.bits // unit.bits
-    if isinstance(part.constant, int) and (part.constant == 0 or not (part.type.is_float or unit.is_float)):
+    if isinstance(part.constant, int) and not (part.type.is_float or unit.is_float):
         return [number(part.constant >> (i * unit.bits), unit) for i in range(count)]
     whole = bitcast(part, _unsigned(part.type.bits))
+    if whole.constant == 0:
+        return [number(0, unit)] * count
     pieces = []
     for i in range(count):
         shifted = f"({whole.text} >> {i * unit.bits})" if i else whole.text
