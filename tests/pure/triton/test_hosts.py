@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from textwrap import dedent
@@ -309,3 +310,36 @@ def test_a_launcher_keeps_the_name_that_it_shares_with_its_kernel():
 )
 def test_a_block_is_as_large_as_the_branch_around_its_launch_says(cpp, blocks):
     assert re.findall(r"BLOCK_SIZE=(\w+)", body(cpp)) == blocks
+
+
+SUMMED = """
+float f(const float* x, float* y, int n) {{
+  float* h = new float[n];
+  cudaMemcpy(h, x, n * sizeof(float), cudaMemcpyDeviceToHost);
+  float sum = 0;
+  for (int i = 0; i < n; i++) {{
+    {body}
+  }}
+  return sum;
+}}
+"""
+
+
+def test_memory_that_a_loop_only_reads_becomes_a_list():
+    text = translated(SUMMED.format(body="sum += h[i] * x[i];"))
+    assert "h_elements = h.tolist()" in text
+    assert "x_elements = x.view(-1)[:n].tolist()" in text
+    assert "sum_ += h_elements[i] * x_elements[i]" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sum += h[i]; h[n - 1 - i] = sum;",
+        "sum += h[i]; add<<<1, 64>>>(y, x, n); cudaMemcpy(h, y, n * sizeof(float), cudaMemcpyDeviceToHost);",
+        "sum += h[i + 1];",
+    ],
+)
+def test_memory_that_a_loop_changes_or_reads_elsewhere_stays_as_it_is(body):
+    with contextlib.suppress(Refusal):
+        assert "tolist" not in translated(SUMMED.format(body=body))

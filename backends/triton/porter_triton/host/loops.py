@@ -18,7 +18,7 @@ from porter.syntax.nodes import (
     Variable,
     While,
 )
-from porter_triton.host import expressions, statements
+from porter_triton.host import expressions, lists, statements
 from porter_triton.host.assigned import assigned, contains_continue
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
@@ -45,8 +45,11 @@ def counted(cx: Context, node: For) -> None:
         return
     with cx.scope():
         name = cx.python_name(count.variable.name)
-        head = f"for {name} in range({_range(cx, count)}):"
-        with cx.suite(head):
+        first, end, step = _range(cx, count)
+        if not count.downwards and first.constant == 0:
+            for pointer, elements in lists.listed(cx, node.body, count.variable.name, end).items():
+                cx.bind(pointer, elements)
+        with cx.suite(f"for {name} in range({_arguments(first, end, step)}):"):
             cx.bind(count.variable.name, Code(name, Kind.INT, ctype=count.variable.type))
             statements.block(cx, node.body)
 
@@ -91,15 +94,18 @@ def _names(node: Expression) -> set[str]:
     return set()
 
 
-def _range(cx: Context, count: Count) -> str:
+def _range(cx: Context, count: Count) -> tuple[Code, Code, Code]:
+    """The first number, the one behind the last, and the step."""
     first, end, step = (expressions.expression(cx, e) for e in (count.first, count.end, count.step))
     beyond = count.comparison in ("<=", ">=")
     if beyond and end.constant is not None:
         end = integer(int(end.constant) + (-1 if count.downwards else 1))
     elif beyond:
         end = Code(f"{end.within(9)} {'-' if count.downwards else '+'} 1", Kind.INT)
-    if count.downwards:
-        return f"{first.text}, {end.text}, -{step.within(11)}"
+    return first, end, Code(f"-{step.within(11)}", Kind.INT) if count.downwards else step
+
+
+def _arguments(first: Code, end: Code, step: Code) -> str:
     if step.constant != 1:
         return f"{first.text}, {end.text}, {step.text}"
     return end.text if first.constant == 0 else f"{first.text}, {end.text}"
