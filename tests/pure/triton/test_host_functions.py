@@ -107,8 +107,8 @@ def test_the_largest_grid_is_a_row_of_numbers():
 
 def test_a_kernel_without_a_launcher_gets_the_constants_it_is_declared_with():
     made = port(parse(Source(Path("op.cu"), dedent("""
-        __constant__ float three = 3.0f;
-        __global__ void k(float* y) { y[threadIdx.x] += three; }
+        __constant__ float three[1] = {3.0f};
+        __global__ void k(float* y) { y[threadIdx.x] += three[0]; }
     """))), ())  # fmt: skip
     assert "torch.tensor([3.0], dtype=torch.float32, device=y.device)" in made.files[0].text
 

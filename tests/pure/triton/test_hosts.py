@@ -197,6 +197,26 @@ def test_constants_of_the_device_come_from_the_launcher():
     assert "weigh[(1,)](y, 4, weights, " in found
 
 
+CONSTANT = """
+__constant__ float alpha = 0.3f;
+__global__ void scaled(float* y) {{ y[threadIdx.x] *= {use}; }}
+void f(float* y, float a) {{ {before} scaled<<<1, 32>>>(y); }}
+"""
+
+
+def test_a_constant_of_the_device_that_nobody_sets_is_its_number():
+    found = translated(CONSTANT.format(use="alpha", before=""))
+    assert "scaled[(1,)](y, BLOCK_SIZE" in found
+
+
+@pytest.mark.parametrize(
+    ("use", "before"),
+    [("alpha", "cudaMemcpyToSymbol(alpha, &a, sizeof(float));"), ("*&alpha", "")],
+)
+def test_a_constant_of_the_device_that_may_be_set_stays_in_memory(use, before):
+    assert "scaled[(1,)](y, BLOCK_SIZE" not in translated(CONSTANT.format(use=use, before=before))
+
+
 def test_instances_of_a_template_are_told_by_their_arguments():
     found = translated("""
         template <typename T, int THREADS> void launch(T* y, const T* x, int n) {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Name
+from itertools import chain
+
+from porter.syntax.nodes import Name, Unary
 from porter.syntax.nodes import Variable as Declared
+from porter.syntax.walk import walk
 from porter_triton.lower import expressions, resolve
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
@@ -19,9 +22,14 @@ def place(cx: Context, node: Name) -> Place | None:
     found = _declared(cx, node.name, node.line)
     if found is None:
         return None
-    if found.storage in {"constant", "device"}:
-        return _in_memory(cx, found, node.line)
-    if found.value is None or not (found.constexpr or found.type.const):
+    key = ("global", found.name)
+    if key in cx.arrays:
+        return cx.arrays[key]
+    fixed = found.storage == "constant" and _is_fixed(cx, found)
+    if found.storage in {"constant", "device"} and not fixed:
+        cx.arrays[key] = _in_memory(cx, found, node.line)
+        return cx.arrays[key]
+    if found.value is None or not (fixed or found.constexpr or found.type.const):
         raise Refusal(node.line, f"`{node.name}` is a variable of the host")
     if found.extents:
         raise Refusal(node.line, f"`{node.name}` is an array of constants")
@@ -30,7 +38,21 @@ def place(cx: Context, node: Name) -> Place | None:
         value = expressions.constant(cx, found.value, node.line)
         if isinstance(type_, Arithmetic):
             value = convert(value, type_, node.line)
+    if fixed:
+        cx.arrays[key] = Held(value)
     return Held(value)
+
+
+def _is_fixed(cx: Context, variable: Declared) -> bool:
+    """Whether a `__constant__` number is what it is declared with: host code never names it, kernels only by value."""
+    if variable.value is None or variable.extents or variable.type.pointers:
+        return False
+    hosts = (n for f in cx.unit.functions if f.head.space == "host" for n in walk(f.body))
+    addresses = (
+        n.operand for f in cx.unit.functions for n in walk(f.body) if isinstance(n, Unary) and n.operator == "&"
+    )
+    named = (n.name.split("::")[-1] for n in chain(hosts, addresses) if isinstance(n, Name))
+    return variable.name not in named and not isinstance(_value(cx, variable), Declared)
 
 
 def _declared(cx: Context, name: str, line: int) -> Declared | None:
@@ -53,16 +75,13 @@ def _value(cx: Context, variable: Declared) -> object:
 
 def _in_memory(cx: Context, found: Declared, line: int) -> Place:
     """A `__constant__` or `__device__` variable: a tensor that the launcher passes."""
-    key = ("global", found.name)
-    if key not in cx.arrays:
-        with cx.scope(wall=True):
-            type_ = resolve.type_of(cx, found.type, line)
-        parts = components(type_)
-        if parts is None or len(found.extents) > 1:
-            raise Refusal(line, f"`{found.name}` is no array of one scalar type")
-        name = cx.names.reserve(found.name, "parameter")
-        cx.parameters.append(LoweredParameter(name, ParameterKind.CONSTANT, parts[0].dtype, found.name))
-        cx.unchanged.add(name)
-        pointer = Scalar(name, Pointer(type_), held=Pointer(parts[0]), bases=frozenset({name}))
-        cx.arrays[key] = Held(pointer) if found.extents else Memory(pointer, type_)
-    return cx.arrays[key]
+    with cx.scope(wall=True):
+        type_ = resolve.type_of(cx, found.type, line)
+    parts = components(type_)
+    if parts is None or len(found.extents) > 1:
+        raise Refusal(line, f"`{found.name}` is no array of one scalar type")
+    name = cx.names.reserve(found.name, "parameter")
+    cx.parameters.append(LoweredParameter(name, ParameterKind.CONSTANT, parts[0].dtype, found.name))
+    cx.unchanged.add(name)
+    pointer = Scalar(name, Pointer(type_), held=Pointer(parts[0]), bases=frozenset({name}))
+    return Held(pointer) if found.extents else Memory(pointer, type_)
