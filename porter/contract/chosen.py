@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from porter.contract.contract import Contract, Workload
+from porter.contract.contract import Contract
 from porter.contract.placing import divisibilities
+from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
 from porter.contract.trials import Execute, Trials, endless, starts
-from porter.contract.workloads import selecting, with_workloads
+from porter.contract.workloads import selecting
 
-_MOST_SIZES = 10
+_MOST_SIZES = 12
 
 Sizes = Mapping[str, int]
 
@@ -26,8 +27,10 @@ class Chosen:
 
 
 def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chosen:
-    """Sizes for every choice: the odd ones, else the first that mend what breaks, as for the contract itself.
+    """Sizes for every choice: odd ones, else the first that mend what breaks, as for the contract itself.
 
+    They are those of a probe, thousands of elements where the odd workload has 100,000: of the ways to do one thing,
+    some take a block for what others do in a thread.
     A choice that starts at none of them, launches nothing or comes to no end is not the original's to take: it goes.
     """
     workloads = [w for w in contract.workloads if not w.scalars]
@@ -68,8 +71,11 @@ class _Choice:
         return second_best
 
     def _candidates(self, usual: list[Sizes]) -> Iterator[tuple[Sizes, tuple[str, ...]]]:
-        yield from ((sizes, ()) for sizes in usual)
+        yield from ((sizes, ()) for sizes in (self._moderate(self.contract), *usual) if sizes is not None)
         for demands in divisibilities(self.contract):
             limited = replace(self.contract, conditions=(*self.contract.conditions, *demands))
-            workloads: tuple[Workload, ...] = with_workloads(limited, self.fixed).workloads
-            yield from ((w.sizes, demands) for w in workloads[1:2])
+            if sizes := self._moderate(limited):
+                yield sizes, demands
+
+    def _moderate(self, contract: Contract) -> Sizes | None:
+        return probe_sizes(contract, frozenset(), self.fixed, 1, 0)

@@ -154,6 +154,9 @@ class _Confirmer:
         """Replace guessed shapes, bounds and roles by what probes show; False where too few of them run."""
         free = with_bounds_as_symbols(self.contract)
         probed = self._probed(self._within(free) if self.kept_within else free)
+        if not probed.explained and selections(free):  # one choice may well be wrong where the others are not
+            self.trials.choices = False
+            probed = self._probed(probed.contract)
         if not probed.suffices:
             return False
         probed = self._regular(probed)

@@ -30,12 +30,14 @@ _TROUBLE = frozenset(
 class Trials:
     """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far.
 
+    A probe is made at every choice of what only selects, or, without `choices`, at the contract's own alone.
     Once a few in a row reached the time limit, or came to what no file defines, no others are made: the last stands for
     what they would show.
     """
 
     execute: Execute
     elements: int = _PROBE_ELEMENTS
+    choices: bool = True
     runs: int = 0
     trouble: str = ""
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
@@ -49,7 +51,7 @@ class Trials:
         """
         key = (tuple(sizes.items()), self.elements, contract.arguments)
         run = self._run(key, lambda: probe_job(contract, sizes, self.elements))
-        others = [self._aside(contract, s, sizes) for s in selections(contract)] if starts(run) else []
+        others = [self._aside(contract, s, sizes) for s in selections(contract)] if self.choices and starts(run) else []
         return replace(run, touched=_joined([run, *(other for other in others if other and not troubled(other))]))
 
     def _aside(self, contract: Contract, selection: Selection, sizes: Mapping[str, int]) -> Run | None:
