@@ -12,9 +12,8 @@ from porter_triton.refusal import Refusal
 
 _ITEM_BYTES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4}
 _ITEM_BYTES |= {"float16": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1}
-# Two elements of a tile for each thread of 32-lane warps, one where warps have 64; 16 of those are 1024 threads.
-_THREADS_PER_WARP = 64
-_MOST_WARPS = 16
+_LANES = 32
+_MOST_WARPS = 16  # of 64 lanes are 1024 threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def call(kernel: LoweredKernel, launch: LaunchText, indent: str = "    ") -> str
     """
     values = [_value(parameter, launch) for parameter in kernel.parameters]
     return bracketed(
-        f"{kernel.name}[{_tuple(launch.grid)}]", [*values, f"num_warps={_warps(launch.block)}"], "", indent
+        f"{kernel.name}[{_tuple(launch.grid)}]", [*values, f"num_warps={_warps(kernel, launch.block)}"], "", indent
     )
 
 
@@ -90,12 +89,14 @@ def _elements(size: str, dtype: str) -> str:
     return f"{_atom(size)} // {item}" if item > 1 else size
 
 
-def _warps(block: tuple[str, str, str]) -> str:
+def _warps(kernel: LoweredKernel, block: tuple[str, str, str]) -> str:
+    """Half as many as in CUDA, for two elements a lane; as many where each thread waits for one load after another."""
+    per_warp = _LANES if kernel.streams else 2 * _LANES
     threads = product(block)
     if threads.isdecimal():
-        wanted = max(1, min(_MOST_WARPS, int(threads) // _THREADS_PER_WARP))
+        wanted = max(1, min(_MOST_WARPS, int(threads) // per_warp))
         return str(1 << (wanted.bit_length() - 1))
-    return f"max(1, min({_MOST_WARPS}, {_power_of_2(threads)} // {_THREADS_PER_WARP}))"
+    return f"max(1, min({_MOST_WARPS}, {_power_of_2(threads)} // {per_warp}))"
 
 
 def _tuple(extents: tuple[str, str, str]) -> str:

@@ -363,3 +363,18 @@ def test_memory_that_a_loop_only_reads_becomes_a_list():
 def test_memory_that_a_loop_changes_or_reads_elsewhere_stays_as_it_is(body):
     with contextlib.suppress(Refusal):
         assert "tolist" not in translated(SUMMED.format(body=body))
+
+
+@pytest.mark.parametrize(
+    ("loop", "warps"),
+    [
+        ("for (int j = 0; j < n; j++) y[i] += x[i * n + j];", 8),
+        ("for (int j = i; j < n; j += 256) y[j] = x[j];", 4),
+        ("float s = 0; for (int j = 0; j < n; j++) s += j; y[i] = s + x[i];", 4),
+    ],
+)
+def test_kernels_whose_threads_wait_for_loads_one_by_one_keep_their_warps(loop, warps):
+    found = translated(f"""
+        __global__ void k(float* y, const float* x, int n) {{ int i = threadIdx.x; {loop} }}
+        void f(float* y, const float* x, int n) {{ k<<<1, 256>>>(y, x, n); }}""")
+    assert f"num_warps={warps})" in found

@@ -121,6 +121,8 @@ class Context:
     prologue: Suite = field(default_factory=Suite)
     pending: Pending = field(default_factory=Pending)
     loops: list[tuple[str, Key]] = field(default_factory=list)
+    alike: int = 0  # loops around that all threads go through together, but for those that share one among them
+    streams: bool = False  # whether threads load something else each in such a loop
     calls: list[int] = field(default_factory=list)
     namespaces: list[tuple[str, ...]] = field(default_factory=lambda: [()])  # around the functions being lowered
 

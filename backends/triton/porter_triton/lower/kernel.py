@@ -135,7 +135,8 @@ def _written(cx: Context) -> LoweredKernel:
     name = cx.kernel.head.name
     text = f"@triton.jit\n{signature(name, parameters)}\n{body}\n"
     helpers_used = tuple(sorted(h for h in cx.helpers if h in used))
-    return LoweredKernel(name, text, tuple(parameters), helpers_used, cx.kernel.head.qualified, tuple(cx.remarks))
+    source, remarks = cx.kernel.head.qualified, tuple(cx.remarks)
+    return LoweredKernel(name, text, tuple(parameters), helpers_used, source, remarks, cx.streams)
 
 
 def signature(name: str, parameters: list[LoweredParameter]) -> str:

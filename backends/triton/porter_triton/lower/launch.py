@@ -80,7 +80,7 @@ class Remark:
 class LoweredKernel:
     """A Triton function. `helpers` are the functions of `porter_triton.device` that its text calls.
 
-    `source` is the CUDA kernel's qualified name.
+    `source` is the CUDA kernel's qualified name. In one that `streams` each thread loads one thing after another.
     """
 
     name: str
@@ -89,3 +89,4 @@ class LoweredKernel:
     helpers: tuple[str, ...]
     source: str = ""
     remarks: tuple[Remark, ...] = ()
+    streams: bool = False

@@ -111,6 +111,7 @@ def load_one(cx: Context, pointer: Scalar, width: int = 1) -> Scalar:
     assert isinstance(pointer.type, Pointer)
     if known is not None and known.type == pointer.type.element:
         return known
+    cx.streams |= pointer.varying and cx.alike > 0
     target, mask = _aligned(cx, pointer)
     varying = pointer.varying or (mask is not None and mask.varying)
     text = f"tl.load({target}{_mask(mask)})"

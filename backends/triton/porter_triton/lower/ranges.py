@@ -159,7 +159,9 @@ def _plain_body(cx: Context, node: For, counted: Counted, counter: Scalar, *, fe
     if few:
         cx.loops.append((counter.text, cx.key(node)))
     cx.bind(counted.name, Held(_counter(cx, counter, counted.type)))
+    cx.alike += 1
     loops.body(cx, node)
+    cx.alike -= 1
     if few:
         cx.loops.pop()
 
@@ -172,5 +174,7 @@ def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offs
     )
     cx.bind(counted.name, variable)
     value = access.scalar(access.load(cx, variable, node.line), node.line)
+    alike, cx.alike = cx.alike, 0
     with cx.where(compare(counted.progress.operator, value, bound, node.line), cx.depth):
         loops.body(cx, node)
+    cx.alike = alike
