@@ -90,8 +90,8 @@ def _elements(size: str, dtype: str) -> str:
 
 
 def _warps(kernel: LoweredKernel, block: tuple[str, str, str]) -> str:
-    """Half as many as in CUDA, for two elements a lane; as many where each thread waits for one load after another."""
-    per_warp = _LANES if kernel.streams else 2 * _LANES
+    """Half as many as in CUDA, for two elements a lane, but where that is slower."""
+    per_warp = _LANES if kernel.full_warps else 2 * _LANES
     threads = product(block)
     if threads.isdecimal():
         wanted = max(1, min(_MOST_WARPS, int(threads) // per_warp))

@@ -44,6 +44,12 @@ def helper_source(names: Iterable[str]) -> str:
 
     Raises KeyError for a name that is no helper.
     """
+    needed = with_callees(names)
+    return "\n\n\n".join(helper.text for name, helper in helpers().items() if name in needed)
+
+
+def with_callees(names: Iterable[str]) -> frozenset[str]:
+    """The helpers `names` and those they call. Raises KeyError for a name that is no helper."""
     needed: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -51,7 +57,7 @@ def helper_source(names: Iterable[str]) -> str:
         if name not in needed:
             needed.add(name)
             waiting += helpers()[name].calls
-    return "\n\n\n".join(helper.text for name, helper in helpers().items() if name in needed)
+    return frozenset(needed)
 
 
 def _text(source: str, node: ast.FunctionDef) -> str:

@@ -80,7 +80,8 @@ class Remark:
 class LoweredKernel:
     """A Triton function. `helpers` are the functions of `porter_triton.device` that its text calls.
 
-    `source` is the CUDA kernel's qualified name. In one that `streams` each thread loads one thing after another.
+    `source` is the CUDA kernel's qualified name. `full_warps` says that two threads of the source a lane would be
+    slower: each loads one thing after another, or they exchange values within warps.
     """
 
     name: str
@@ -89,4 +90,4 @@ class LoweredKernel:
     helpers: tuple[str, ...]
     source: str = ""
     remarks: tuple[Remark, ...] = ()
-    streams: bool = False
+    full_warps: bool = False
