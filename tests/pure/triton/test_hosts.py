@@ -378,3 +378,13 @@ def test_kernels_whose_threads_wait_for_loads_one_by_one_keep_their_warps(loop, 
         __global__ void k(float* y, const float* x, int n) {{ int i = threadIdx.x; {loop} }}
         void f(float* y, const float* x, int n) {{ k<<<1, 256>>>(y, x, n); }}""")
     assert f"num_warps={warps})" in found
+
+
+def test_long_messages_are_not_broken_at_their_commas():
+    said = "expected the types of input and gradient to match, or input to be Half (as in training), and gradient Float"
+    found = translated(f"""
+        void f(torch::Tensor y, int a) {{
+          TORCH_CHECK(y.size(0) == a * 32 && y.size(1) == 2, "{said}");
+          add<<<1, 32>>>(y.data_ptr<float>(), y.data_ptr<float>(), 32);
+        }}""")
+    assert f'"{said}"' in found

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from porter_triton.layout import WIDTH
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_STRING = re.compile(r"""\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'""")
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -129,6 +130,7 @@ def _in_parentheses(text: str, indent: str) -> list[str]:
 
 def _last_bracket(text: str) -> tuple[int, int] | None:
     """The extent of the last bracket at the top of `text` that has something in it, only `:` and `,` behind."""
+    text = _without_strings(text)
     end = len(text.rstrip(":,")) - 1
     if end < 0 or text[end] not in _OPENING.values():
         return None
@@ -143,10 +145,15 @@ def _last_bracket(text: str) -> tuple[int, int] | None:
 def _split(text: str) -> list[str]:
     """The parts of `text` between the commas at its top."""
     parts, depth, begin = [], 0, 0
-    for i, c in enumerate(text):
+    for i, c in enumerate(_without_strings(text)):
         depth += (c in _OPENING) - (c in _OPENING.values())
         if c == "," and depth == 0:
             parts.append(text[begin:i].strip())
             begin = i + 1
     last = text[begin:].strip()
     return [*parts, last] if last else parts
+
+
+def _without_strings(text: str) -> str:
+    """`text` with blanks for what stands in quotes, where commas and brackets are only said."""
+    return _STRING.sub(lambda found: f'"{" " * (len(found.group()) - 2)}"', text)
