@@ -8,9 +8,12 @@ the module is the device's, what is made says where, and what comes of it lies w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from porter_triton.emulated import MULTIPROCESSORS
 
 _DEVICE, _HOST = torch.device("cuda", 0), torch.device("cpu")
 _MARK = "_porter_on_device"
@@ -29,6 +32,12 @@ def put_on_device(tensor: torch.Tensor) -> torch.Tensor:
 def on_device(tensor: torch.Tensor) -> bool:
     """Whether `tensor` is the device's."""
     return getattr(tensor, _MARK, False)
+
+
+def answer_for_the_device() -> None:
+    """What launchers ask torch of the device is answered for the one that originals run on, once for the process."""
+    properties = SimpleNamespace(multi_processor_count=MULTIPROCESSORS)
+    torch.cuda.get_device_properties = lambda _device=None: properties  # type: ignore[assignment,return-value]
 
 
 class TwoMemories(TorchFunctionMode):

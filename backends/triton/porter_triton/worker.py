@@ -20,7 +20,7 @@ from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder, 
 from porter.contract.dtype import DType, encode
 from porter.simt.job import Fault, FaultKind, TensorValue, Value
 from porter_triton.confine import confine
-from porter_triton.devices import TwoMemories, put_on_device
+from porter_triton.devices import TwoMemories, answer_for_the_device, put_on_device
 from porter_triton.frames import Task, read_frame, write_frame
 from porter_triton.integrity import Untouched
 from porter_triton.interpreter import Interpreter
@@ -34,7 +34,7 @@ _ALIGNMENT = 256  # of device allocations
 _DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
 _NAMES = {torch_dtype: dtype for dtype, torch_dtype in _DTYPES.items()}
 _JUDGING = (
-    *(np, torch, torch.Tensor, triton, triton.language, triton.language.core, triton.runtime.interpreter),
+    *(np, torch, torch.cuda, torch.Tensor, triton, triton.language, triton.language.core, triton.runtime.interpreter),
     *(InterpreterBuilder, InterpretedFunction, Interpreter, Observation, Watch, TwoMemories),
 )
 
@@ -46,6 +46,7 @@ def main() -> None:
     torch.set_num_threads(1)
     np.seterr(all="ignore")  # a device does not warn either
     _fill_fresh_memory()
+    answer_for_the_device()
     server = _Server(Path(sys.argv[1]))
     confine(Path.cwd())
     write_frame(replies, b"")

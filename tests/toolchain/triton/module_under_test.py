@@ -20,6 +20,11 @@ def add_kernel(a, b, c, n, block_size: tl.constexpr):
 
 
 @triton.jit
+def counted_kernel(x):
+    tl.atomic_add(x, 1)
+
+
+@triton.jit
 def unguarded_kernel(x, block_size: tl.constexpr):
     i = tl.arange(0, block_size)
     tl.store(x + i, tl.load(x + i) + 1)
@@ -190,6 +195,12 @@ def at_home(x):
     made[1:] = host[1:]
     unguarded_kernel[(1,)](host.to(x.device), block_size=1)
     return made if x.is_cuda and not host.is_cuda else host.numpy()
+
+
+def filled(x):
+    """As many programs as the device has multiprocessors."""
+    count = torch.cuda.get_device_properties(x.device).multi_processor_count
+    counted_kernel[(count,)](x)
 
 
 def endless():

@@ -1,12 +1,17 @@
 """A generated module, run in a process of its own by Triton's interpreter."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import porter.simt
 from porter.contract.dtype import DType, decode, encode
 from porter.simt.job import FaultKind, Schedule, TensorValue
 
 N = 1000
+EXECUTOR = Path(porter.simt.__file__).parent
 
 
 def only(run):
@@ -180,6 +185,12 @@ def test_what_a_module_is_judged_with_stays_as_it_is(call):
     assert not run.finished
     assert "the module replaces torch.empty" in run.faults[-1].message
     assert call("patched", np.zeros(4), 0).finished
+
+
+def test_the_device_has_as_many_multiprocessors_as_that_of_the_original(call):
+    header = (EXECUTOR / "include/porter/runtime_device.h").read_text("utf-8")
+    (count,) = re.findall(r"kMultiprocessors = (\d+);", header)
+    assert call("filled", np.zeros(1, np.int32)).outputs[0].storage.tolist() == [int(count)]
 
 
 def test_host_and_device_may_be_copied_into_each_other(call):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, TypeName
+from porter_triton.emulated import MULTIPROCESSORS
 from porter_triton.host import expressions
 from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
 from porter_triton.host.scope import Context
@@ -10,7 +11,6 @@ from porter_triton.host.table import table
 from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
 
-_EMULATED = 4  # multiprocessors of the device that porter emulates
 _OF_SCALAR = {"toInt": "int", "toLong": "long", "toFloat": "float", "toDouble": "double", "toBool": "bool"}
 _OF_DEVICE = {"is_cuda": True, "is_cpu": False}
 
@@ -43,7 +43,7 @@ def device_property(cx: Context, name: str, line: int) -> Code:
     if not cx.tensor:
         return Code("torch.cuda.get_device_properties(None).multi_processor_count", Kind.INT)
     asked = f"torch.cuda.get_device_properties({cx.tensor}.device).multi_processor_count"
-    return Code(f"{asked} if {cx.tensor}.is_cuda else {_EMULATED}", Kind.INT, CONDITIONAL)
+    return Code(f"{asked} if {cx.tensor}.is_cuda else {MULTIPROCESSORS}", Kind.INT, CONDITIONAL)
 
 
 def method(cx: Context, node: Call, callee: Member) -> Code:
