@@ -44,6 +44,8 @@ def main() -> None:
         summary("Family", records, lambda r: r["family"])
         summary("Repository", records, lambda r: r["repository"])
         reasons(records)
+        if target == "triton":
+            scratch(json.loads((HERE / "scratch.json").read_text()))
     for repository in corpus:
         name = repository["name"]
         print(f"## {name}\n\nat `{repository['commit']}`\n")
@@ -51,6 +53,16 @@ def main() -> None:
             print(f"{target}:\n")
             rows = [row(r) for r in records if r["repository"] == name]
             table(("path", "entry", "kernels", "outcome", "why not"), rows)
+
+
+def scratch(files: list[dict]) -> None:
+    """How many kernels keep a shared array in global memory, by scratch.py."""
+    kernels, using = sum(f["kernels"] for f in files), [name for f in files for name in f["scratch"]]
+    share, names = f"{len(using)} ({len(using) / kernels:.1%})", ", ".join(f"`{name}`" for name in using) or "none"
+    print(
+        f"Of {kernels} kernels that launchers of the ports call, {share} keep a shared array in global memory: "
+        f"{names}. The others hold it in registers (`benchmarks/coverage/scratch.py`).\n"
+    )
 
 
 def commits(records: list[Record]) -> None:
