@@ -132,3 +132,31 @@ def test_the_type_that_sums_are_kept_in_is_known_without_its_namespace():
           scale<true><<<n / sizeof(sum_t), 256>>>(y, x, n);
         }""")
     assert found.startswith("scale[(n // 4,)](y, x, n,")
+
+
+def test_one_assignment_after_the_other_where_one_is_the_value_of_the_other():
+    found = launcher("""
+        void f(float* y, const float* x, int n) {
+          int blocks, programs;
+          if (n > 256) blocks = programs = n / 256; else programs = blocks = 1;
+          scale<true><<<blocks, 256>>>(y, x, programs * 256);
+        }""")
+    lines = [line.strip() for line in found.splitlines()]
+    assert lines.index("blocks = programs") == lines.index("programs = n // 256") + 1
+    assert lines.index("programs = blocks") == lines.index("blocks = 1") + 1
+
+
+def test_choosing_a_device_and_timing_it_vanish():
+    found = launcher("""
+        struct StopWatchInterface;
+        int findCudaDevice(int argc, const char** argv);
+        bool sdkCreateTimer(StopWatchInterface** timer);
+        bool sdkStartTimer(StopWatchInterface** timer);
+        void f(float* y, const float* x, int n) {
+          int device = findCudaDevice(0, nullptr);
+          StopWatchInterface* timer = 0;
+          sdkCreateTimer(&timer);
+          sdkStartTimer(&timer);
+          scale<true><<<(n + 255) / 256, 256>>>(y, x, n);
+        }""")
+    assert found.startswith("scale[(triton.cdiv(n, 256),)](")

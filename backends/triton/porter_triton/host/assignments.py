@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter.syntax.nodes import Assign, Binary, Call, Expression, Member, Name, Subscript
 from porter_triton.host import expressions, pointers, statements
 from porter_triton.host.codes import Code, Kind, integer
@@ -18,7 +20,10 @@ def swap(cx: Context, node: Call) -> None:
 
 
 def assign(cx: Context, node: Assign) -> None:
-    """`target = value`, `target += value`."""
+    """`target = value`, `target += value`, `target = other = value`."""
+    if isinstance(node.value, Assign):
+        assign(cx, node.value)
+        node = replace(node, value=node.value.target)
     if isinstance(node.value, Call) and isinstance(node.target, Name):
         meaning = cx.find(node.target.name)
         if isinstance(meaning, Code) and meaning.kind is Kind.ERROR:
