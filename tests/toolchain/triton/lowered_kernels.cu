@@ -593,3 +593,32 @@ __global__ void left_early(const float* x, float* tail, float* roots, int n) {
   }
   roots[base] += 100.0f;
 }
+
+template <typename T, int N> struct Packed {
+  union { T elem[N]; };
+  __device__ Packed(T value) {
+    for (int i = 0; i < N; i++) elem[i] = value;
+  }
+  __device__ void operator+=(Packed<T, N> other) {
+    for (int i = 0; i < N; i++) elem[i] += other.elem[i];
+  }
+};
+template <typename T> struct Spread {
+  struct { T low; T high; };
+};
+template <typename T> __device__ Spread<T>& operator|=(Spread<T>& self, T value) {
+  self.low = min(self.low, value);
+  self.high = max(self.high, value);
+  return self;
+}
+
+__global__ void packed(const float* x, float* sums, float* spread) {
+  Packed<float, 4> sum(1.0f);
+  Spread<float> range = {0.0f, 0.0f};
+  for (int k = 0; k < 2; k++) {
+    sum += reinterpret_cast<const Packed<float, 4>*>(x)[threadIdx.x + 64 * k];
+    range |= x[threadIdx.x + 64 * k];
+  }
+  sums[threadIdx.x] = sum.elem[0] + sum.elem[1] + sum.elem[2] + sum.elem[3];
+  spread[threadIdx.x] = range.high - range.low;
+}

@@ -267,3 +267,19 @@ def operator(cx: Context, symbol: str, operands: tuple[Value, ...], line: int) -
     if candidates:
         return inline.function(cx, candidates, (), places[1:], node, this=places[0])
     raise Refusal(line, f"`{symbol}` on a struct that does not define it")
+
+
+def compound(cx: Context, symbol: str, target: Place, right: Value, line: int) -> bool:
+    """`target symbol= right` where the source defines this operator for a struct; whether it does."""
+    name, type_ = f"operator{symbol}=", access.place_type(target)
+    if not isinstance(type_, Record):
+        return False
+    node, given = cx.implied(name, line), Held(right)
+    if candidates := structs.methods(cx, type_, name):
+        inline.function(cx, candidates, (), (given,), node, this=target)
+        return True
+    free = tuple(f for f in cx.unit.functions if f.head.name == name and len(f.parameters) == 2)
+    if not free or not overloads.fits(cx, free, (target, given), line):
+        return False
+    inline.function(cx, free, (), (target, given), node)
+    return True

@@ -124,6 +124,8 @@ def _assign(cx: Context, node: Assign) -> Value:
         return given if not isinstance(given, Scalar) else _as_stored(target, given, node.line)
     right = value(cx, node.value)
     target = lvalues.place(cx, node.target)
+    if calls.compound(cx, node.operator, target, right, node.line):
+        return access.load(cx, target, node.line)
     left = access.load(cx, target, node.line)
     result = operators.operate(cx, node.operator, left, right, node.line)
     access.store(cx, target, result, node.line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from porter.syntax.nodes import Name, TypeName
+from porter.syntax.nodes import Name, TypeName, Variable
 from porter.syntax.unit import FunctionTree, StructTree
 from porter_triton.lower import expressions, resolve
 from porter_triton.lower.context import Context
@@ -16,6 +16,7 @@ from porter_triton.refusal import Refusal
 
 Argument = Type | Scalar | FunctionName | TypeName  # a TypeName is a template's, for a template parameter
 Bindings = tuple[tuple[str, Argument], ...]
+Fields = tuple[tuple[str, Type], ...]
 OWN = "<class>"  # what the struct is bound to whose method is being lowered
 
 
@@ -38,10 +39,17 @@ def named(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> Rec
             fields += inherited.fields if inherited is not None else ()
         for variable in tree.fields:
             if variable.storage != "static":
-                type_ = resolve.type_of(cx, variable.type, line)
-                sizes = resolve.extents(cx, variable.extents, line)
-                fields.append((variable.name, Array(type_, sizes) if sizes else type_))
+                fields += _fields(cx, variable, line)
     return Record(tree.name, tuple(fields), bindings, tree.union, cx.unit.struct(tree.name).index(tree))
+
+
+def _fields(cx: Context, variable: Variable, line: int) -> Fields:
+    """A field; of a struct without a name, or a union of one, those inside."""
+    type_ = resolve.type_of(cx, variable.type, line)
+    if not variable.name and isinstance(type_, Record) and (not type_.union or len(type_.fields) == 1):
+        return type_.fields
+    sizes = resolve.extents(cx, variable.extents, line)
+    return ((variable.name, Array(type_, sizes) if sizes else type_),)
 
 
 def demand_no_union(type_: Type, line: int) -> None:
@@ -62,12 +70,20 @@ def _definition(cx: Context, name: str, given: tuple[Argument, ...], line: int) 
     primary = next((s for s in exact if not s.arguments), None)
     if primary is None:
         return None
-    bound = [(p.name, a) for p, a in zip(primary.template, given, strict=False)]
+    bound = _enclosing(cx, primary) + [(p.name, a) for p, a in zip(primary.template, given, strict=False)]
     for parameter in primary.template[len(given) :]:
         default = _default(cx, parameter.default, dict(bound), line) if parameter.default else None
         if default is not None:
             bound.append((parameter.name, default))
     return primary, tuple(bound)
+
+
+def _enclosing(cx: Context, tree: StructTree) -> list[tuple[str, Argument]]:
+    """What the parameters of the template are whose member `tree` is, which is named inside it only."""
+    owner = tree.name.rpartition("::")[0]
+    around = next((s for s in cx.unit.struct(owner) if s.name == owner), None)
+    found = [(p.name, cx.find(p.name)) for p in (around.template if around is not None else ())]
+    return [(name, argument) for name, argument in found if isinstance(argument, Argument)]
 
 
 def _match(cx: Context, tree: StructTree, given: tuple[Argument, ...], line: int) -> Bindings | None:
