@@ -61,6 +61,14 @@ def names_in(text: str) -> frozenset[str]:
     return free_names(_tree(text))
 
 
+def last_factor(text: str) -> frozenset[str]:
+    """The names in the last factor that has any: `C` of `B * T * C` and of `B * C * 2`."""
+    node = _tree(text)
+    while isinstance(node, Binary) and node.operator == "*":
+        node = node.right if free_names(node.right) else node.left
+    return free_names(node)
+
+
 def free_names(node: Node) -> frozenset[str]:
     """The names in `node`, without callees."""
     if isinstance(node, Name):

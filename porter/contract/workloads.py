@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from porter.contract.contract import Contract, TensorArg, Workload
-from porter.contract.expressions import evaluate, holds, names_in
+from porter.contract.expressions import evaluate, holds, last_factor, names_in
 from porter.contract.selections import Selection, selections
 from porter.contract.syntax import ExpressionError
 
@@ -18,6 +18,8 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 53, 67, 97, 131, 197, 263, 389, 5
 # Sizes by the number of symbols that multiply into a tensor: the axis threads walk, and the others.
 _INNER = {0: 4099, 1: 4099, 2: 1031, 3: 131, 4: 37, 5: 13}
 _OUTER = {0: 4099, 1: 4099, 2: 13, 3: 11, 4: 7, 5: 5}
+# Sizes of the other axes by how many they are, when they shall be more than a block of 256 threads that take one each.
+_MANY = {1: 263, 2: 17, 3: 7}
 # Where a condition wants a multiple or a power of two, these follow the primes.
 _ROUND = (1, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024, 2048, 4096)
 _MAX_TRIALS = 1_500
@@ -26,7 +28,8 @@ _INTEGER = re.compile(r"\b\d+\b")
 
 
 def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> tuple[Workload, ...]:
-    """Tiny, odd, large and small workloads for `contract`, and an odd one for each other value of what only selects.
+    """Workloads for `contract`: tiny, odd, large and small values, many rows, and the odd sizes for each other value
+    of what only selects.
 
     `fixed` holds sizes the user chose. Empty when no sizes were found that satisfy the conditions: the caller has a
     question to ask.
@@ -41,8 +44,19 @@ def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None
         Workload("odd", odd, _SEED + 1),
         Workload("large values", odd, _SEED + 2, scale=1e3),
         Workload("small values", tiny if tiny != odd else odd, _SEED + 3, scale=1e-3),
+        *_many_rows(contract, given),
         *(selecting(selection, odd) for selection in selections(contract)),
     )
+
+
+def _many_rows(contract: Contract, given: Mapping[str, int]) -> Iterator[Workload]:
+    """A workload of many short rows, for kernels in which a thread takes a row: else they get one block only."""
+    free = [s for s in contract.symbols if s not in given]
+    outer = [s for s in free if _widest(contract, s) > 1 and not _is_innermost(contract, s)]
+    wish = dict.fromkeys(outer, _MANY.get(len(outer), 3))
+    sizes = choose_sizes(contract, given, {**_tiny_targets(contract), **wish}) if outer else None
+    if sizes is not None:
+        yield Workload("many rows", sizes, _SEED + 5)
 
 
 def selecting(selection: Selection, sizes: Mapping[str, int]) -> Workload:
@@ -66,12 +80,25 @@ def _odd_targets(contract: Contract) -> dict[str, int]:
     """Different primes, so that swapped sizes show; beyond a block on the axis threads walk, few on the others."""
     targets: dict[str, int] = {}
     for symbol in contract.symbols:
-        rank = max((_rank(t, symbol) for t in contract.tensors), default=1)
-        innermost = any(t.shape and symbol in names_in(t.shape[-1]) for t in contract.tensors)
-        wish = (_INNER if innermost else _OUTER).get(rank, 3)
+        wish = (_INNER if _is_innermost(contract, symbol) else _OUTER).get(_widest(contract, symbol), 3)
         free = [p for p in _PRIMES if p not in targets.values()]
         targets[symbol] = min(free, key=lambda p: abs(p - wish), default=wish)
     return targets
+
+
+def _is_innermost(contract: Contract, symbol: str) -> bool:
+    """Whether `symbol` counts along the innermost axis of a tensor of the highest rank it is part of."""
+    widest = _widest(contract, symbol)
+    return any(
+        symbol in last_factor(tensor.shape[-1])
+        for tensor in contract.tensors
+        if tensor.shape and _rank(tensor, symbol) == widest
+    )
+
+
+def _widest(contract: Contract, symbol: str) -> int:
+    """The highest rank of a tensor that `symbol` is part of."""
+    return max((_rank(tensor, symbol) for tensor in contract.tensors), default=1)
 
 
 def _rank(tensor: TensorArg, symbol: str) -> int:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.contract.expressions import evaluate, holds, names_in, number, render
+from porter.contract.expressions import evaluate, holds, last_factor, names_in, number, render
 from porter.contract.parser import parse
 from porter.contract.syntax import Binary, Cast, Choice, ExpressionError, Name, Node, Number, Unary
 
@@ -94,3 +94,11 @@ def trees() -> st.SearchStrategy[Node]:
 @given(trees())
 def test_rendering_and_parsing_are_inverse(tree):
     assert parse(render(tree)) == tree
+
+
+@pytest.mark.parametrize(
+    ("extent", "names"),
+    [("n", {"n"}), ("B * T * C", {"C"}), ("B * C * 2", {"C"}), ("B * (C + D)", {"C", "D"}), ("7", set())],
+)
+def test_the_last_factor_is_the_one_elements_follow_each_other_in(extent, names):
+    assert last_factor(extent) == names

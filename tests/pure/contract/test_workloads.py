@@ -28,7 +28,7 @@ from porter.simt.job import ScalarValue, TensorValue
 )
 def test_sizes_meet_the_conditions_and_stay_small(contract, tensor, symbols, shape, conditions):
     drafted = with_workloads(contract(tensor("x", *shape), symbols=symbols, conditions=conditions))
-    assert [w.name for w in drafted.workloads] == ["tiny", "odd", "large values", "small values"]
+    assert [w.name for w in drafted.workloads][:4] == ["tiny", "odd", "large values", "small values"]
     for workload in drafted.workloads:
         (value,) = materialise(drafted, workload)
         assert isinstance(value, TensorValue)
@@ -39,6 +39,19 @@ def test_odd_sizes_are_no_multiple_of_a_block(contract, tensor):
     for workload in default_workloads(contract(tensor("x", "B", "N"), symbols=("B", "N")))[1:]:
         assert all(size % 2 for size in workload.sizes.values())
         assert workload.sizes["B"] != workload.sizes["N"]
+
+
+@pytest.mark.parametrize("shape", [("B", "N"), ("B * N",), ("B * N * 2",)])
+def test_rows_are_few_and_long_in_one_workload_and_many_and_short_in_another(contract, tensor, shape):
+    drafted = contract(tensor("x", *shape), tensor("bias", "N"), tensor("mean", "B"), symbols=("B", "N"))
+    workloads = {w.name: w.sizes for w in default_workloads(drafted)}
+    assert workloads["odd"] == {"B": 13, "N": 1031}
+    assert workloads["many rows"]["B"] > 256
+    assert workloads["many rows"]["N"] < 32
+
+
+def test_a_flat_array_has_no_rows(contract, tensor):
+    assert "many rows" not in [w.name for w in default_workloads(contract(tensor("x", "n")))]
 
 
 def test_sizes_the_user_gave_are_kept(contract, tensor):
