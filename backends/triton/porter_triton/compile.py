@@ -12,9 +12,9 @@ from porter.backend import Port, Target
 from porter.errors import MachineError
 from porter.findings import Finding
 from porter.simt.job import FaultKind, Limits
+from porter.worker.child import Child, Death
+from porter.worker.frames import MACHINE
 from porter_triton.catalogue import finding
-from porter_triton.child import Child, Death
-from porter_triton.frames import MACHINE
 from porter_triton.targets import device
 
 # The compiler starts other programs (ptxas) and maps much more than it uses.

@@ -18,9 +18,9 @@ from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction, get_jit_fn_file_line
 
 from porter.errors import exhaustion
-from porter_triton.confine import confine
-from porter_triton.frames import MACHINE, read_frame, write_frame
-from porter_triton.load import load
+from porter.worker.confine import confine
+from porter.worker.frames import MACHINE, read_frame, write_frame
+from porter.worker.load import load
 from porter_triton.signatures import decoded
 
 

@@ -22,11 +22,11 @@ from porter.evaluate.side import Side
 from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source.text import Source
+from porter.worker.frames import Task
+from porter.worker.run import Worker
 from porter_triton.compile import refused
-from porter_triton.frames import Task
 from porter_triton.naming import function_of
 from porter_triton.port import Lowered, lowered
-from porter_triton.run import Worker
 from porter_triton.targets import targets
 
 _NOT_COMPILED = "PORT1810"
@@ -43,6 +43,11 @@ def interpreted(ported: Port, original: Side, target: Target, cache: Path, limit
         yield InterpretedPort(
             ported.files[0], original, _devices(target), Path(name), cache / "triton", limits, workers
         )
+
+
+def interpreter(module: Path, work: Path, limits: Limits) -> Worker:
+    """What runs `module` in Triton's interpreter, in the empty folder `work`."""
+    return Worker("porter_triton.worker", module, work, limits, {"TRITON_INTERPRET": "1"})
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ class InterpretedPort:
         path = folder / self.file.name
         path.write_text(text, "utf-8")
         (folder / "run").mkdir()
-        worker = Worker(path, folder / "run", self.limits)
+        worker = interpreter(path, folder / "run", self.limits)
         self.workers.callback(worker.close)
         return _Module(path, folder, worker)
 

@@ -19,14 +19,14 @@ from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder, 
 
 from porter.contract.dtype import DType, encode
 from porter.simt.job import Fault, FaultKind, TensorValue, Value
-from porter_triton.confine import confine
+from porter.worker.confine import confine
+from porter.worker.frames import Task, read_frame, write_frame
+from porter.worker.load import load
+from porter.worker.records import encode_failure, encode_result
 from porter_triton.devices import TwoMemories, answer_for_the_device, put_on_device
-from porter_triton.frames import Task, read_frame, write_frame
 from porter_triton.integrity import Untouched
 from porter_triton.interpreter import Interpreter
-from porter_triton.load import load
 from porter_triton.observation import Observation
-from porter_triton.records import encode_failure, encode_result
 from porter_triton.watch import Watch
 
 _GUARD_BYTES = 4096  # what runs over the end of one tensor must not land in the next

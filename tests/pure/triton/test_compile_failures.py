@@ -4,7 +4,7 @@ import pytest
 
 from porter.errors import MachineError
 from porter.simt.job import FaultKind
-from porter_triton.child import Death
+from porter.worker.child import Death
 from porter_triton.compile import _Compiler
 
 

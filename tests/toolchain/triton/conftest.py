@@ -7,8 +7,8 @@ import pytest
 
 from porter.contract.dtype import DType
 from porter.simt.job import Job, Limits, ScalarValue, TensorValue
-from porter_triton.frames import Task
-from porter_triton.run import Worker
+from porter.worker.frames import Task
+from porter_triton.proof import interpreter
 
 MODULE = Path(__file__).parent / "module_under_test.py"
 
@@ -16,7 +16,7 @@ MODULE = Path(__file__).parent / "module_under_test.py"
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory):
     """A worker for `module_under_test.py`."""
-    worker = Worker(MODULE, tmp_path_factory.mktemp("worker"), Limits(cpu_s=5.0))
+    worker = interpreter(MODULE, tmp_path_factory.mktemp("worker"), Limits(cpu_s=5.0))
     yield worker
     worker.close()
 

@@ -11,9 +11,9 @@ from porter.contract.dtype import DType
 from porter.simt.job import Job, Limits, ScalarValue, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
+from porter.worker.frames import Task
 from porter_triton.backend import TritonBackend
-from porter_triton.frames import Task
-from porter_triton.run import Worker
+from porter_triton.proof import interpreter
 
 SOURCE = """
 template <typename T> __global__ void scale(T* y, const T* x, float a, int n) {
@@ -60,7 +60,7 @@ def worker(tmp_path_factory):
     assert port.findings == ()
     module = folder / port.files[0].name
     module.write_text(port.files[0].text)
-    worker = Worker(module, folder, Limits(cpu_s=5.0))
+    worker = interpreter(module, folder, Limits(cpu_s=5.0))
     yield worker
     worker.close()
 

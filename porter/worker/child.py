@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from porter.simt.job import FaultKind, Limits
-from porter_triton.frames import read_frame, write_frame
+from porter.worker.frames import read_frame, write_frame
 
 _START_S = 120.0  # importing torch and triton takes two seconds on an idle machine
 _TICKS = os.sysconf("SC_CLK_TCK")

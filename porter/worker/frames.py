@@ -1,4 +1,4 @@
-"""What passes between porter and its worker: frames, a length and as many bytes.
+"""What passes between porter and a worker: frames, a length and as many bytes.
 
 A task goes in pickled. What comes back is not trusted with that: a run as records (`records.py`) and the signatures of
 its launches, a frame each.

@@ -1,8 +1,9 @@
-"""Jobs on a generated module: a worker is started for the first and serves the rest, until one of them kills it."""
+"""Jobs on a module: a worker is started for the first and serves the rest, until one of them kills it."""
 
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,14 +11,18 @@ import numpy as np
 
 from porter.simt.job import Fault, Job, Limits, Run, TensorValue
 from porter.simt.protocol import Decoded, decode_result
-from porter_triton.child import Child, Death
-from porter_triton.frames import Task
+from porter.worker.child import Child, Death
+from porter.worker.frames import Task
 
 
 class Worker:
-    """Runs the module at `path` in Triton's interpreter. `work` is a folder of its own, which must exist."""
+    """Runs the module at `path` by `python -m program`. `work` is a folder of its own, which must exist."""
 
-    def __init__(self, path: Path, work: Path, limits: Limits) -> None:
+    def __init__(
+        self, program: str, path: Path, work: Path, limits: Limits, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._program = program
+        self._environment = environment
         self._path = path
         self._work = work
         self._limits = limits
@@ -39,8 +44,7 @@ class Worker:
         return run, tuple(signatures.decode("utf-8", "replace").splitlines())
 
     def _new(self) -> Child:
-        interpreted = {"TRITON_INTERPRET": "1"}
-        return Child("porter_triton.worker", str(self._path), self._work, self._limits, interpreted)
+        return Child(self._program, str(self._path), self._work, self._limits, self._environment)
 
     def close(self) -> None:
         """Ends the process, if there is one."""

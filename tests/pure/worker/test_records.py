@@ -5,7 +5,7 @@ import numpy as np
 from porter.contract.dtype import DType
 from porter.simt.job import Fault, FaultKind, LaunchRecord, TensorValue
 from porter.simt.protocol import decode_result
-from porter_triton.records import encode_failure, encode_result
+from porter.worker.records import encode_failure, encode_result
 
 LAUNCH = LaunchRecord("softmax", (3, 2, 1), (128, 1, 1), 0, 17)
 FAULT = Fault(FaultKind.OUT_OF_BOUNDS, "m.py", 12, "softmax", "load at element 4 of 'x'", 2)
