@@ -98,14 +98,14 @@ class Prover:
         A twin of the original that rounds otherwise is only built where the port differs by more than tolerance: it
         says how much the original itself loses. Ports that keep the order of operations never need it.
         """
-        contract, seen = reference.contract, reference.findings
         outcome = _outcome(reference, port)
-        if isinstance(outcome, Wrong) and (twin := self._twin(contract)):
-            outcome = _outcome(measured(reference, twin), port)
-            if isinstance(outcome, Verified) and (whole := in_whole_numbers(contract)):
+        if isinstance(outcome, Wrong) and (twin := self._twin(reference.contract)):
+            reference = measured(reference, twin)
+            outcome = _outcome(reference, port)
+            if isinstance(outcome, Verified) and (whole := in_whole_numbers(reference)):
                 exact = measured(examine(whole, self.original.program, execute), twin)
                 outcome = _both(outcome, _outcome(exact, port))
-        return Proof(_entry(reference, outcome), (*noted, *seen))
+        return Proof(_entry(reference, outcome), (*noted, *reference.findings))
 
     def _twin(self, contract: Contract) -> Execute | None:
         """The original rounding otherwise; None where it cannot be compiled so."""

@@ -49,24 +49,36 @@ def test_the_furthest_of_several_runs_is_the_yardstick_of_16_bit_arithmetic():
     assert (tiny.by_chance, large.by_chance) == (frozenset({"y"}), frozenset({"y"}))
 
 
-def test_one_run_is_the_yardstick_of_wider_arithmetic():
+def test_16_bit_arithmetic_between_wider_tensors_is_told_by_what_changes():
+    reference = examine(WIDE, PROGRAM, answering(lambda _: 1.0))
+    tiny, _ = measured(reference, answering(lambda job: 1.0 + 0.25 * (job.seed % 2))).expected
+    assert tiny.by_chance == frozenset({"y"})
+
+
+def test_runs_that_agree_are_the_yardstick_of_wider_arithmetic():
     reference = examine(WIDE, PROGRAM, answering(lambda _: 1.0))
     jobs = []
     tiny, _ = measured(reference, answering(lambda job: jobs.append(job) or 1.5)).expected
-    assert len(jobs) == len(WIDE.workloads)
+    assert len(jobs) == 2 * len(WIDE.workloads)
     assert dict(tiny.yardstick.tensors)["y"].storage.tolist() == [1.5] * 3
     assert tiny.by_chance == frozenset()
 
 
-def test_whole_numbers_are_asked_only_where_something_rounds_to_16_bits():
-    whole = in_whole_numbers(NARROW)
+def by_chance(contract: Contract, values: int) -> Contract | None:
+    """What is asked in whole numbers where the twin gives one of `values` values."""
+    reference = examine(contract, PROGRAM, answering(lambda _: 1.0))
+    return in_whole_numbers(measured(reference, answering(lambda job: 1.0 + job.seed % values)))
+
+
+def test_whole_numbers_are_asked_only_where_something_rounds_by_chance():
+    whole = by_chance(NARROW, 2)
     assert [workload.name for workload in whole.workloads] == ["tiny, whole numbers"]
     assert {tensor.values for tensor in whole.tensors} == {Values.WHOLE}
-    assert in_whole_numbers(WIDE) is None
+    assert by_chance(WIDE, 1) is None
 
 
 def test_whole_numbers_are_small_signed_and_never_zero():
-    whole = replace(in_whole_numbers(NARROW), workloads=(Workload("odd", {"n": 999}, 5),))
+    whole = replace(by_chance(NARROW, 2), workloads=(Workload("odd", {"n": 999}, 5),))
     x, _ = materialise(whole, whole.workloads[0])
     values = {code: number for number in range(-6, 7) for code in encode(np.array([float(number)]), DType.BFLOAT16)}
     numbers = [values[code] for code in x.storage]

@@ -25,17 +25,24 @@ from porter.source.text import Source
 TEXT = """
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
-template <class T>
+#include <cuda_fp8.h>
+using T = TYPE;
+using Sum = SUM;
 __global__ void add(const T* x, float* y, int rows, int columns) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
-    T sum = 0.0f;
-    for (int i = 0; i < columns; i++) sum += x[row * columns + i];
+    Sum sum = 0.0f;
+    for (int i = 0; i < columns; i++) sum += Sum(x[row * columns + i]);
     y[row] = float(sum);
 }
-void sums(const TYPE* x, float* y, int rows, int columns) { add<<<(rows + 63) / 64, 64>>>(x, y, rows, columns); }
+void sums(const T* x, float* y, int rows, int columns) { add<<<(rows + 63) / 64, 64>>>(x, y, rows, columns); }
 """
-TYPES = {DType.FLOAT16: "__half", DType.BFLOAT16: "__nv_bfloat16"}
+# By the type of the tensor the one its rows are added up in, as `compare` knows it and as C++ does.
+TYPES = {
+    "__half": (DType.FLOAT16, "__half"),
+    "__nv_bfloat16": (DType.BFLOAT16, "__nv_bfloat16"),
+    "__nv_fp8_e4m3": (DType.FLOAT16, "__half"),
+}
 Sum = Callable[[NDArray[np.float64], DType], NDArray[np.float64]]
 
 
@@ -70,9 +77,10 @@ def of_every_other(x: NDArray[np.float64], dtype: DType) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class InPython:
-    """A port that adds the rows by `add`."""
+    """A port that adds the rows in `dtype` by `add`."""
 
     add: Sum
+    dtype: DType
 
     def candidates(self, contracts):
         return tuple((Candidate(None, self.run),) for _ in contracts)
@@ -80,7 +88,7 @@ class InPython:
     def run(self, job: Job) -> Run:
         x, y = (argument for argument in job.arguments if isinstance(argument, TensorValue))
         rows = decode(x.storage, x.dtype).astype(np.float64).reshape(y.storage.size, -1)
-        result = self.add(rows, x.dtype).astype(np.float32).reshape(y.shape)
+        result = self.add(rows, self.dtype).astype(np.float32).reshape(y.shape)
         launch = LaunchRecord("add", (1, 1, 1), (64, 1, 1), 0, 0)
         return Run(True, 0, (x, replace(y, storage=result)), (), (), (), (launch,), (), "", "", 0.0)
 
@@ -91,10 +99,11 @@ def outcome(request, pytestconfig):
         pytest.skip(missing_compiler())
 
     def prove(add: Sum) -> object:
-        program = parse(Source(Path("sums.cu"), TEXT.replace("TYPE", TYPES[request.param])))
+        dtype, added_in = TYPES[request.param]
+        program = parse(Source(Path("sums.cu"), TEXT.replace("TYPE", request.param).replace("SUM", added_in)))
         (contract,) = (c for c in draft(program) if c.name == "sums")
         with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
-            (proof,) = Prover(original_side(program, (), ()), InPython(add), {}, place).prove(
+            (proof,) = Prover(original_side(program, (), ()), InPython(add, dtype), {}, place).prove(
                 [contract], lambda _: None
             )
         return proof.entry.outcome
