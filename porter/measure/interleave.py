@@ -1,0 +1,119 @@
+"""Several things timed in turn, so that whatever drifts meanwhile drifts for all of them.
+
+A block is an order and its mirror image, A B B A: a linear drift weighs on both alike, and so does each neighbour. The
+order is drawn anew for every block. Two things are compared by the ratio within a block, never across the whole.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+
+from porter.measure.timing import Timing, disturbed, median_interval, relative_width
+
+# The times of one call of each of a sequence of arms, in microseconds, taken in that order.
+Sample = Callable[[Sequence[int]], Sequence[float]]
+Clock = Callable[[], float]
+
+
+class Stopped(StrEnum):
+    """Why sampling ended."""
+
+    NARROW = "the intervals are narrow enough"
+    BUDGET = "the time for it is used up"
+
+
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """When sampling ends: every interval within `half_width` of its median, or `budget_s` gone.
+
+    `half_width` is a share: 0.0025 for a quarter of a percent. No block is begun after `most_blocks`.
+    """
+
+    half_width: float = 0.0025
+    budget_s: float = 2.0
+    least_blocks: int = 10
+    most_blocks: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times as long the one takes as the other, and between what that lies with 95 %."""
+
+    median: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Interleaved:
+    """All arms, sampled in turn. `blocks_us[b][a]` is the mean of the two samples of arm `a` in block `b`.
+
+    `left_out` is how many blocks were disturbed and count nowhere.
+    """
+
+    timings: tuple[Timing, ...]
+    blocks_us: tuple[tuple[float, ...], ...]
+    stopped: Stopped
+    left_out: int
+    seconds: float
+
+    def ratio(self, arm: int, to: int) -> Ratio:
+        """The time of `arm` over that of the arm `to`."""
+        ratios = [block[arm] / block[to] for block in self.blocks_us]
+        return Ratio(statistics.median(ratios), median_interval(ratios))
+
+
+def interleaved(arms: int, sample: Sample, rule: StopRule, clock: Clock, seed: int = 0) -> Interleaved:
+    """Blocks of samples of all `arms` until `rule` is met; `clock` counts seconds, `seed` draws the orders."""
+    draw = Random(seed)
+    begin = clock()
+    blocks: list[list[tuple[float, float]]] = []
+    while True:
+        blocks.append(_block(arms, sample, draw))
+        kept = _undisturbed(blocks)
+        if stopped := _stop(kept, len(blocks), rule, clock() - begin):
+            break
+    return Interleaved(
+        timings=tuple(Timing(tuple(s for block in kept for s in block[arm])) for arm in range(arms)),
+        blocks_us=tuple(tuple(statistics.fmean(pair) for pair in block) for block in kept),
+        stopped=stopped,
+        left_out=len(blocks) - len(kept),
+        seconds=clock() - begin,
+    )
+
+
+def _block(arms: int, sample: Sample, draw: Random) -> list[tuple[float, float]]:
+    """Two samples of each arm."""
+    order = draw.sample(range(arms), arms)
+    times = sample([*order, *reversed(order)])
+    first, second = times[:arms], times[: arms - 1 : -1]
+    by_arm = dict(zip(order, zip(first, second, strict=True), strict=True))
+    return [by_arm[arm] for arm in range(arms)]
+
+
+def _undisturbed(blocks: Sequence[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
+    """The blocks in which no arm had an outlier: what disturbed one sample was there for its neighbours."""
+    bad: set[int] = set()
+    for arm in range(len(blocks[0])):
+        flat = [sample for block in blocks for sample in block[arm]]
+        bad |= {position // 2 for position in disturbed(flat)}
+    return [block for index, block in enumerate(blocks) if index not in bad] or list(blocks)
+
+
+def _stop(kept: Sequence[list[tuple[float, float]]], begun: int, rule: StopRule, seconds: float) -> Stopped | None:
+    if len(kept) >= rule.least_blocks and _widest(kept) <= rule.half_width:
+        return Stopped.NARROW
+    enough = len(kept) >= rule.least_blocks or begun >= 2 * rule.least_blocks
+    return Stopped.BUDGET if begun >= rule.most_blocks or (enough and seconds >= rule.budget_s) else None
+
+
+def _widest(kept: Sequence[list[tuple[float, float]]]) -> float:
+    """The widest interval, as a share: of each arm, and of each ratio to the first."""
+    means = [[statistics.fmean(pair) for pair in block] for block in kept]
+    arms = range(len(means[0]))
+    times = [relative_width([s for block in kept for s in block[arm]]) for arm in arms]
+    ratios = [relative_width([block[arm] / block[0] for block in means]) for arm in arms[1:]]
+    return max((*times, *ratios))
