@@ -59,6 +59,21 @@ class Values(StrEnum):
     ONES = "ones"
 
 
+class Distribution(StrEnum):
+    """What a workload makes of inputs, as far as their `Values` allow: none of them turns negative what may not be."""
+
+    DECLARED = "declared"  # as the contract fills them
+    UNIFORM = "uniform"  # in [0, 1): sums grow, and what adds them up in too few bits shows
+    CONSTANT_ROWS = "constant rows"  # no variance
+    TIES = "ties"  # three values
+    SORTED = "sorted"  # rows that never fall
+    OUTLIER = "outlier"  # one element of a row a thousand times as large
+    ZEROS = "zeros"
+    DENORMAL = "denormal"
+    INFINITE = "infinite"  # rows with one infinity, and rows without
+    NAN = "nan"  # rows with one NaN, and rows without
+
+
 @dataclass(frozen=True, slots=True)
 class TensorArg:
     """A tensor or pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED.
@@ -95,7 +110,7 @@ Argument = TensorArg | ScalarArg
 class Workload:
     """One set of sizes and inputs. `scale` multiplies NORMAL values; `seed` starts the only random stream.
 
-    `scalars` are arguments that have another value in it than in the contract.
+    `scalars` are arguments that have another value in it than in the contract; `distribution` is that of the inputs.
     """
 
     name: str
@@ -103,6 +118,7 @@ class Workload:
     seed: int
     scale: float = 1.0
     scalars: Mapping[str, int] = field(default_factory=dict)
+    distribution: Distribution = Distribution.DECLARED
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from porter.contract.contract import Contract, Role, TensorArg, Values, Workload
+from porter.contract.contract import Contract, Distribution, Role, TensorArg, Values, Workload
+from porter.contract.distributions import distributed
 from porter.contract.dtype import DType, encode
-from porter.contract.expressions import evaluate, number
+from porter.contract.expressions import evaluate, last_factor, number
 from porter.errors import ContractError
 from porter.simt.job import ScalarValue, TensorValue, Value
 
@@ -56,7 +57,30 @@ def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -
     if bound < 1 and tensor.values in (Values.INDEX, Values.SORTED) and count:
         raise ContractError(f"the bound '{tensor.bound}' of '{tensor.name}' is {bound} in workload '{workload.name}'")
     values = _fill(tensor, words, count, workload.scale, bound)
+    if workload.distribution is not Distribution.DECLARED:
+        values = _distributed(values, words, tensor, workload)
     return TensorValue(tensor.dtype, shape, encode(values, tensor.dtype).reshape(shape))
+
+
+def _distributed(
+    values: NDArray[np.float64] | NDArray[np.int64], words: np.random.Philox, tensor: TensorArg, workload: Workload
+) -> NDArray[np.float64] | NDArray[np.int64]:
+    """`values` as the workload's distribution has them; drawn after them, it leaves the stream before as it was."""
+    if not values.size:
+        return values
+    row = row_length(tensor, workload)
+    given = distributed(values.astype(np.float64), words.random_raw(values.size), tensor, row, workload.distribution)
+    return given if values.dtype == np.float64 else given.astype(np.int64)
+
+
+def row_length(tensor: TensorArg, workload: Workload) -> int:
+    """The elements of a row: of `rows * columns` in one extent, `columns`."""
+    if not tensor.shape:
+        return 1
+    extent = evaluate(tensor.shape[-1], workload.sizes)
+    factor = last_factor(tensor.shape[-1])
+    last = workload.sizes.get(next(iter(factor)), 0) if len(factor) == 1 else 0
+    return last if last and extent % last == 0 else max(1, extent)
 
 
 def _fill(

@@ -13,6 +13,7 @@ from typing import TypeVar, cast
 from porter.contract.contract import (
     Argument,
     Contract,
+    Distribution,
     Entry,
     EntryKind,
     LaunchShape,
@@ -35,7 +36,7 @@ _FIELDS = {
     "entry": "kind name template grid block shared_bytes",
     "tensor": "tensor role dtype shape values bound elements",
     "scalar": "scalar type value choices",
-    "workload": "name sizes seed scale scalars",
+    "workload": "name sizes seed scale scalars distribution",
     "question": "about text flag",
     "tolerance": "rtol atol",
 }
@@ -218,6 +219,7 @@ def _workload(table: _Table) -> Workload:
         seed=table.get("seed", int, 0),
         scale=table.get("scale", float, 1.0),
         scalars={key: scalars.get(key, int) for key in scalars.fields},
+        distribution=table.choice("distribution", Distribution, Distribution.DECLARED),
     )
 
 

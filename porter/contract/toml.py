@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 
-from porter.contract.contract import Argument, Contract, Entry, Question, TensorArg, Workload
+from porter.contract.contract import Argument, Contract, Distribution, Entry, Question, TensorArg, Workload
 from porter.contract.reader import loads
 
 __all__ = ["dumps", "loads"]
@@ -20,7 +20,9 @@ _HEADER = """\
 #               symbols) and values (normal, positive, whole, probability, index, sorted, boolean, zeros, ones; index
 #               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions); a scalar has
 #               its C++ type and a value, a number or an expression; `choices` are all values that select something
-#   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it
+#   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `distribution`
+#               is that of the inputs (declared, uniform, constant rows, ties, sorted, outlier, zeros, denormal,
+#               infinite, nan)
 #   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose
 #   question    what the source does not say; correct what it is about, then delete it
 """
@@ -91,6 +93,8 @@ def _workload(workload: Workload) -> Iterator[str]:
     yield f"scale = {_number(workload.scale)}"
     if workload.scalars:
         yield f"scalars = {_sizes(workload.scalars)}"
+    if workload.distribution is not Distribution.DECLARED:
+        yield f"distribution = {_string(workload.distribution.value)}"
 
 
 def _question(question: Question) -> Iterator[str]:

@@ -1,0 +1,90 @@
+"""What a distribution makes of the numbers that a contract's `Values` give a tensor: rows are those of its last axis.
+
+Signs, and that a probability stays one, are part of what an operator is told: only NORMAL values, which may be
+anything, are replaced by others; of the rest those that are there are rearranged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porter.contract.contract import Distribution, TensorArg, Values
+from porter.contract.dtype import DType
+
+_TIED = 3
+_OUTLIER = 1e3
+_SMALLEST_NORMAL = {
+    DType.FLOAT64: 2.0**-1022, DType.FLOAT32: 2.0**-126, DType.BFLOAT16: 2.0**-126, DType.FLOAT16: 2.0**-14,
+}  # fmt: skip
+_REARRANGED = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
+
+Floats = NDArray[np.float64]
+
+
+def distributed(values: Floats, words: NDArray[np.uint64], tensor: TensorArg, row: int, kind: Distribution) -> Floats:
+    """`values` of `tensor`, in rows of `row`, as `kind` has them; `words` are as many random numbers."""
+    if not values.size or kind is Distribution.DECLARED:
+        return values
+    rows, chance = values.reshape(-1, row), words.reshape(-1, row)
+    if tensor.values in _REARRANGED and kind in _REARRANGE:
+        return _REARRANGE[kind](rows, chance).reshape(-1)
+    if tensor.values is not Values.NORMAL:
+        return values
+    if kind is Distribution.ZEROS:
+        return np.zeros(values.size)
+    if not tensor.dtype.is_float:
+        return values
+    return _replaced(rows, chance, tensor.dtype, kind).reshape(-1)
+
+
+def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Distribution) -> Floats:
+    """Floats that may be anything."""
+    match kind:
+        case Distribution.UNIFORM:
+            return np.asarray((chance >> np.uint64(40)) / float(1 << 24))
+        case Distribution.OUTLIER:
+            return np.where(_one(chance), rows * _OUTLIER, rows)
+        case Distribution.DENORMAL:
+            return rows * _SMALLEST_NORMAL.get(dtype, 4.0) / 4
+        case Distribution.INFINITE if dtype in _SMALLEST_NORMAL:  # 8-bit floats end at their largest number
+            return _in_some(rows, chance, (-np.inf, np.inf))
+        case Distribution.NAN:
+            return _in_some(rows, chance, (np.nan,))
+    return rows
+
+
+def _in_some(rows: Floats, chance: NDArray[np.uint64], specials: tuple[float, ...]) -> Floats:
+    """`rows` with one special value in one after the other, and none in those between."""
+    given = rows.copy()
+    for turn, special in enumerate(specials):
+        chosen = np.arange(len(rows)) % (len(specials) + 1) == turn
+        given[_one(chance) & chosen[:, None]] = special
+    return given
+
+
+def _one(chance: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """One place in each row."""
+    return np.asarray(np.arange(chance.shape[1]) == chance.argmax(axis=1)[:, None])
+
+
+def _constant(rows: Floats, _chance: NDArray[np.uint64]) -> Floats:
+    return np.repeat(rows[:, :1], rows.shape[1], axis=1)
+
+
+def _tied(rows: Floats, chance: NDArray[np.uint64]) -> Floats:
+    few = rows.reshape(-1)[:_TIED]
+    return np.asarray(few[(chance >> np.uint64(11)) % np.uint64(few.size)])
+
+
+def _sorted(rows: Floats, _chance: NDArray[np.uint64]) -> Floats:
+    return np.sort(rows, axis=1)
+
+
+_REARRANGE: Mapping[Distribution, Callable[[Floats, NDArray[np.uint64]], Floats]] = {
+    Distribution.CONSTANT_ROWS: _constant,
+    Distribution.TIES: _tied,
+    Distribution.SORTED: _sorted,
+}

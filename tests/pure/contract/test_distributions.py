@@ -1,0 +1,64 @@
+"""What a workload's distribution makes of inputs: never anything that their `Values` forbid."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.dtype import DType, decode
+from porter.contract.materialise import materialise
+from porter.contract.toml import dumps, loads
+
+WORKLOAD = Workload("odd", {"rows": 7, "columns": 37}, 5)
+
+
+def drawn(kind, values=Values.NORMAL, dtype=DType.FLOAT32, shape=("rows", "columns")):
+    tensor = TensorArg("x", Role.IN, dtype, shape, values, bound="rows" if values is Values.INDEX else "")
+    contract = Contract("k", "other", Entry(EntryKind.TORCH, "k"), (tensor,), ("rows", "columns"), (), (), {})
+    (value,) = materialise(contract, replace(WORKLOAD, distribution=kind))
+    return decode(value.storage, value.dtype).reshape(7, 37)
+
+
+@pytest.mark.parametrize("shape", [("rows", "columns"), ("rows * columns",)], ids=["two axes", "a pointer"])
+def test_rows_are_those_of_the_last_axis(shape):
+    assert (np.ptp(drawn(Distribution.CONSTANT_ROWS, shape=shape), axis=1) == 0).all()
+    assert len(np.unique(drawn(Distribution.CONSTANT_ROWS, shape=shape))) == 7
+    assert (np.diff(drawn(Distribution.SORTED, shape=shape), axis=1) >= 0).all()
+    assert ((np.abs(drawn(Distribution.OUTLIER, shape=shape)) > 10).sum(axis=1) <= 1).all()
+    assert np.isnan(drawn(Distribution.NAN, shape=shape)).sum(axis=1).tolist() == [1, 0, 1, 0, 1, 0, 1]
+
+
+def test_each_kind_is_what_it_says():
+    assert len(np.unique(drawn(Distribution.TIES))) == 3
+    assert not drawn(Distribution.ZEROS).any()
+    uniform = drawn(Distribution.UNIFORM)
+    assert uniform.min() >= 0
+    assert uniform.max() < 1
+    assert 0 < np.abs(drawn(Distribution.DENORMAL)).max() < 1e-37
+    infinite = drawn(Distribution.INFINITE)
+    assert (np.isneginf(infinite).sum(), np.isposinf(infinite).sum()) == (3, 2)
+
+
+@pytest.mark.parametrize("kind", list(Distribution))
+def test_what_may_not_be_negative_or_out_of_bounds_stays_so(kind):
+    assert (drawn(kind, Values.POSITIVE) >= 0.1).all()
+    probabilities = drawn(kind, Values.PROBABILITY)
+    assert ((probabilities > 0) & (probabilities < 1)).all()
+    indices = drawn(kind, Values.INDEX, DType.INT32)
+    assert ((indices >= 0) & (indices < 7)).all()
+
+
+@pytest.mark.parametrize("dtype", [d for d in DType if d.is_float])
+def test_every_float_type_has_a_value_for_every_kind(dtype):
+    for kind in Distribution:
+        values = drawn(kind, dtype=dtype)
+        special = kind is Distribution.NAN or (kind is Distribution.INFINITE and dtype.bytes > 1)
+        assert bool(np.isfinite(values).all()) is not special
+
+
+def test_a_distribution_survives_toml(tmp_path):
+    tensor = TensorArg("x", Role.IN, DType.FLOAT32, ("n",))
+    workload = Workload("ties", {"n": 5}, 1, distribution=Distribution.TIES)
+    contract = Contract("k", "other", Entry(EntryKind.TORCH, "k"), (tensor,), ("n",), (), (workload,), {})
+    assert loads(dumps((contract,)), tmp_path / "k.toml") == (contract,)
