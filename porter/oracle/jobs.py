@@ -6,11 +6,19 @@ from dataclasses import replace
 
 from porter.contract.contract import Contract, EntryKind, Workload
 from porter.contract.probing import job as forward_job
-from porter.simt.job import Job, Schedule
+from porter.simt.job import Job, Schedule, Value
 
 
-def job(contract: Contract, workload: Workload, poison: int = 0xFF, schedule: Schedule = Schedule.FORWARD) -> Job:
-    """The run of `workload` with fresh memory holding `poison`."""
+def job(
+    contract: Contract,
+    workload: Workload,
+    poison: int = 0xFF,
+    schedule: Schedule = Schedule.FORWARD,
+    given: tuple[Value, ...] | None = None,
+) -> Job:
+    """The run of `workload` with fresh memory holding `poison`; `given` are arguments that no seed makes."""
     if contract.entry.kind is EntryKind.PROGRAM:
         return Job(poison=poison, schedule=schedule, seed=workload.seed)
+    if given is not None:
+        return Job(given, schedule, workload.seed, poison)
     return replace(forward_job(contract, workload, poison), schedule=schedule, seed=workload.seed)

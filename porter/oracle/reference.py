@@ -18,7 +18,7 @@ from porter.oracle.faults import Observed, findings_of, named, observation
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
-from porter.simt.job import Fault, FaultKind, Job, Run, Schedule, TensorValue
+from porter.simt.job import Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.program import Program
 
 Execute = Callable[[Job], Run]
@@ -39,12 +39,15 @@ class Expected:
     `yardstick` shows how much the original itself rounds: for each element, of the runs that were to round otherwise,
     in another order of threads or another precision, the one furthest away. None where no such run finished.
     `by_chance` names the outputs that 16-bit arithmetic decides: they change with the chance by which it is rounded.
+    `arguments` are those of the run where no seed makes them. Only where it `decides` is another answer wrong.
     """
 
     workload: Workload
     outputs: Outputs
     yardstick: Outputs | None
     by_chance: frozenset[str] = frozenset()
+    arguments: tuple[Value, ...] | None = None
+    decides: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """How much the original itself rounds: its twin, the same source that rounds otherwise, run on the same workloads.
 
 The twin computes single precision in double, and a 16-bit result becomes one of its two neighbours by chance, more
-often the nearer one. Where single precision is the coarsest, two runs agree and say what the original loses. What
-16-bit sums lose is a matter of luck, whatever the types of the tensors, so several runs tell: beyond twice the furthest
-of eight strays one right port in 700.
+often the nearer one. Where single precision is the coarsest, two runs agree on every workload and say what the
+original loses. What 16-bit sums lose is a matter of luck, whatever the types of the tensors, so several runs tell:
+beyond twice the furthest of eight strays one right port in 700.
 
 That leaves room in which a wrong port could hide: a sum of thousands of bfloat16 loses more than one of its terms. So
 what needed it is also run on whole numbers, whose sums are exact: there no run of the twin differs, and nothing hides.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from porter.contract.contract import Argument, Contract, TensorArg, Values
+from porter.contract.contract import Argument, Contract, TensorArg, Values, Workload
 from porter.contract.dtype import DType
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, outputs, widest
@@ -27,23 +27,23 @@ _FIRST_RUNS, _NARROW_RUNS = 2, 8
 
 def measured(reference: Reference, twin: Callable[[Job], Run]) -> Reference:
     """`reference` with what runs of `twin` show the original to lose."""
-    return replace(
-        reference,
-        expected=tuple(_measured(reference.contract, expected, twin) for expected in reference.expected),
-    )
+    contract = reference.contract
+    lost = [_lost(contract, expected.workload, twin, _FIRST_RUNS) for expected in reference.expected]
+    if any(map(_changed, lost)) or any(tensor.dtype in _NARROW for tensor in contract.tensors):
+        lost = [_lost(contract, expected.workload, twin, _NARROW_RUNS) for expected in reference.expected]
+    return replace(reference, expected=tuple(map(_measured, reference.expected, lost)))
 
 
-def _measured(contract: Contract, expected: Expected, twin: Callable[[Job], Run]) -> Expected:
-    given = job(contract, expected.workload)
+def _lost(contract: Contract, workload: Workload, twin: Callable[[Job], Run], runs: int) -> list[Outputs]:
+    """What `twin` gives in as many runs, without those that did not finish."""
+    given = job(contract, workload)
+    done = [twin(replace(given, seed=given.seed + chance)) for chance in range(runs)]
+    return [outputs(contract, run) for run in done if run.finished]
 
-    def lost(chances: range) -> list[Outputs]:
-        done = [twin(replace(given, seed=given.seed + chance)) for chance in chances]
-        return [outputs(contract, run) for run in done if run.finished]
 
-    runs = lost(range(_FIRST_RUNS))
-    if _changed(runs) or any(tensor.dtype in _NARROW for tensor in contract.tensors):
-        runs += lost(range(_FIRST_RUNS, _NARROW_RUNS))
-    return replace(expected, yardstick=widest(expected.outputs, [expected.yardstick, *runs]), by_chance=_changed(runs))
+def _measured(expected: Expected, runs: list[Outputs]) -> Expected:
+    yardstick = widest(expected.outputs, [expected.yardstick, *runs])
+    return replace(expected, yardstick=yardstick, by_chance=_changed(runs))
 
 
 def _changed(runs: list[Outputs]) -> frozenset[str]:

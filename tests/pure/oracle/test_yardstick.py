@@ -44,7 +44,7 @@ def test_the_furthest_of_several_runs_is_the_yardstick_of_16_bit_arithmetic():
         return 1.0 + 0.25 * (job.seed == 4)
 
     tiny, large = measured(reference, answering(twin)).expected
-    assert len(set(seen[: len(seen) // 2])) == len(seen) // 2 > 4
+    assert len(set(seen)) > 4
     assert dict(tiny.yardstick.tensors)["y"].storage.tolist() == [1.25] * 3
     assert (tiny.by_chance, large.by_chance) == (frozenset({"y"}), frozenset({"y"}))
 
