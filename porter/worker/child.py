@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,9 @@ from porter.simt.job import FaultKind, Limits
 from porter.worker.frames import read_frame, write_frame
 
 _START_S = 120.0  # importing torch and triton takes two seconds on an idle machine
+_LOOK_S = 0.05  # how often resident memory is looked at
 _TICKS = os.sysconf("SC_CLK_TCK")
+_MAPPED, _RESIDENT = 0, 1  # fields of statm
 _DEADLY = {
     signal.SIGXCPU: (FaultKind.TIMEOUT, "the time limit is reached"),
     signal.SIGKILL: (FaultKind.RESOURCE, "killed: most likely the machine ran out of memory"),
@@ -36,16 +39,27 @@ class Death:
 
 
 class Child:
-    """`python -m MODULE argument` in the folder `work`, which gets its log, with `environment` besides the usual."""
+    """`python -m MODULE arguments` in the folder `work`, which gets its log, with `environment` besides the usual.
+
+    With `resident` its memory is watched, not its address space, of which the driver of a device reserves terabytes.
+    """
 
     def __init__(
-        self, module: str, argument: str, work: Path, limits: Limits, environment: Mapping[str, str] | None = None
+        self,
+        module: str,
+        arguments: Sequence[str],
+        work: Path,
+        limits: Limits,
+        environment: Mapping[str, str] | None = None,
+        *,
+        resident: bool = False,
     ) -> None:
         self._limits = limits
+        self._resident_limit = math.inf if resident else None
         self._log = work / "stderr"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", module, argument],
+                [sys.executable, "-I", "-m", module, *arguments],
                 cwd=work,
                 env={**_environment(work), **(environment or {})},
                 stdin=subprocess.PIPE,
@@ -53,14 +67,20 @@ class Child:
                 stderr=log,
                 start_new_session=True,
             )
-        self._late = threading.Event()
+        self._death_by: Death | None = None
+        self.greeting = b""
 
     def begin(self) -> Death | None:
-        """Waits until it is ready; its limits count from here."""
-        if self._guarded(_START_S, lambda: read_frame(self._replies)) is None:
+        """Waits until it is ready, which it says with its `greeting`; its limits count from here."""
+        greeting = self._guarded(_START_S, lambda: read_frame(self._replies))
+        if greeting is None:
             return self._death()
+        self.greeting = greeting
         pid = self._process.pid
-        _limit(pid, resource.RLIMIT_AS, _mapped_bytes(pid) + self._limits.memory_bytes)
+        if self._resident_limit is None:
+            _limit(pid, resource.RLIMIT_AS, _memory_bytes(pid, _MAPPED) + self._limits.memory_bytes)
+        else:
+            self._resident_limit = _memory_bytes(pid, _RESIDENT) + self._limits.memory_bytes
         _limit(pid, resource.RLIMIT_FSIZE, self._limits.file_bytes)
         _limit(pid, resource.RLIMIT_CORE, 0)
         return None
@@ -106,26 +126,41 @@ class Child:
 
     def _guarded(self, wall_s: float, wait: Callable[[], _Answer]) -> _Answer:
         """`wait()`, which ends when the process does: that happens after `wall_s` at the latest."""
-        clock = threading.Timer(wall_s, self._end_late)
-        clock.start()
+        done = threading.Event()
+        watch = threading.Thread(target=self._watch, args=(time.monotonic() + wall_s, done))
+        watch.start()
         try:
             return wait()
         finally:
-            clock.cancel()
-            clock.join()
+            done.set()
+            watch.join()
 
-    def _end_late(self) -> None:
-        self._late.set()
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+    def _watch(self, deadline: float, done: threading.Event) -> None:
+        """Kills the group when it is late, or holds too much memory, unless it is `done` before."""
+        while not done.wait(max(0.0, deadline - time.monotonic()) if self._resident_limit is None else _LOOK_S):
+            if time.monotonic() >= deadline:
+                self._death_by = Death(FaultKind.TIMEOUT, "the time limit is reached, most of it by waiting")
+            elif self._resident_limit is not None and self._holds_too_much():
+                self._death_by = Death(FaultKind.RESOURCE, "it holds more memory than it may")
+            else:
+                continue
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            return
+
+    def _holds_too_much(self) -> bool:
+        limit = self._resident_limit
+        with suppress(OSError, IndexError):  # it ended meanwhile
+            return limit is not None and _memory_bytes(self._process.pid, _RESIDENT) > limit
+        return False
 
     def _death(self) -> Death:
         # It closed its pipe, but may not have ended yet.
         os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         self.end()
         code = self._process.returncode
-        if self._late.is_set():
-            return Death(FaultKind.TIMEOUT, "the time limit is reached, most of it by waiting")
+        if self._death_by is not None:
+            return self._death_by
         if code < 0:
             name = signal.strsignal(-code) or f"signal {-code}"
             return Death(*_DEADLY.get(signal.Signals(-code), (FaultKind.CRASH, name)))
@@ -149,6 +184,6 @@ def _limit(pid: int, what: int, amount: int) -> None:
         resource.prlimit(pid, what, (bounded, hard))
 
 
-def _mapped_bytes(pid: int) -> int:
-    pages = Path(f"/proc/{pid}/statm").read_text("utf-8").split()[0]
+def _memory_bytes(pid: int, what: int) -> int:
+    pages = Path(f"/proc/{pid}/statm").read_text("utf-8").split()[what]
     return int(pages) * resource.getpagesize()

@@ -10,6 +10,7 @@ import ctypes
 import os
 import platform
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,19 +44,19 @@ _NOT_PERMITTED, _NO_SUCH_CALL = 1, 38
 _THREAD = 0x10000  # the flag of clone
 
 
-def confine(*folders: Path, programs: bool = False) -> None:
-    """From here on this process writes below `folders` only, and reaches neither the network nor other processes.
+def confine(*folders: Path, programs: bool = False, files: Iterable[Path] = ()) -> None:
+    """From here on this process writes below `folders` and to `files` only, off the network and other processes.
 
     With `programs` it may start some, which these walls hold, too.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    _restrict_writes(libc, folders)
+    _restrict_writes(libc, folders, files)
     if platform.machine() in _CALLS:
         _install(libc, _filter(_CALLS[platform.machine()], programs))
 
 
-def _restrict_writes(libc: ctypes.CDLL, folders: tuple[Path, ...]) -> None:
+def _restrict_writes(libc: ctypes.CDLL, folders: Iterable[Path], files: Iterable[Path]) -> None:
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return
@@ -64,8 +65,9 @@ def _restrict_writes(libc: ctypes.CDLL, folders: tuple[Path, ...]) -> None:
     ruleset = libc.syscall(_CREATE_RULESET, wanted, len(wanted), 0)
     if ruleset < 0:
         return
-    devnull = (Path(os.devnull), access & (_WRITE_FILE | _TRUNCATE))
-    for path, allowed in (*((folder, access) for folder in folders), devnull):
+    written = access & (_WRITE_FILE | _TRUNCATE)  # what a rule for a file may allow
+    single = ((file, written) for file in (Path(os.devnull), *files) if not file.is_dir())
+    for path, allowed in (*((folder, access) for folder in folders), *single):
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("<Qi", allowed, parent), 0)
         os.close(parent)

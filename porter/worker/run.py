@@ -44,7 +44,7 @@ class Worker:
         return run, tuple(signatures.decode("utf-8", "replace").splitlines())
 
     def _new(self) -> Child:
-        return Child(self._program, str(self._path), self._work, self._limits, self._environment)
+        return Child(self._program, [str(self._path)], self._work, self._limits, self._environment)
 
     def close(self) -> None:
         """Ends the process, if there is one."""
