@@ -111,6 +111,7 @@ class Workload:
     """One set of sizes and inputs. `scale` multiplies NORMAL values; `seed` starts the only random stream.
 
     `scalars` are arguments that have another value in it than in the contract; `distribution` is that of the inputs.
+    One that is `device_only` is too large for the CPU: nothing of it is made or run where there is no device.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Workload:
     scale: float = 1.0
     scalars: Mapping[str, int] = field(default_factory=dict)
     distribution: Distribution = Distribution.DECLARED
+    device_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ _FIELDS = {
     "entry": "kind name template grid block shared_bytes",
     "tensor": "tensor role dtype shape values bound elements",
     "scalar": "scalar type value choices",
-    "workload": "name sizes seed scale scalars distribution",
+    "workload": "name sizes seed scale scalars distribution device_only",
     "question": "about text flag",
     "tolerance": "rtol atol",
 }
@@ -121,6 +121,13 @@ class _Table:
             found = float(found)
         if not isinstance(found, type_) or isinstance(found, bool):
             raise self.error(key, f"{found!r} is no {_TYPE_NAME[type_]}", f"write {key} = {_EXAMPLE[type_]}")
+        return found
+
+    def flag(self, key: str) -> bool:
+        """A boolean, False when absent."""
+        found = self.fields.get(key, False)
+        if not isinstance(found, bool):
+            raise self.error(key, f"{found!r} is no boolean", f"write {key} = true, or leave it out")
         return found
 
     def choice(self, key: str, enum: type[_Enum], default: _Enum | None = None) -> _Enum:
@@ -220,6 +227,7 @@ def _workload(table: _Table) -> Workload:
         scale=table.get("scale", float, 1.0),
         scalars={key: scalars.get(key, int) for key in scalars.fields},
         distribution=table.choice("distribution", Distribution, Distribution.DECLARED),
+        device_only=table.flag("device_only"),
     )
 
 

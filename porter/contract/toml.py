@@ -22,7 +22,7 @@ _HEADER = """\
 #               its C++ type and a value, a number or an expression; `choices` are all values that select something
 #   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `distribution`
 #               is that of the inputs (declared, uniform, constant rows, ties, sorted, outlier, zeros, denormal,
-#               infinite, nan)
+#               infinite, nan); one that is device_only is never run on the CPU
 #   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose
 #   question    what the source does not say; correct what it is about, then delete it
 """
@@ -95,6 +95,8 @@ def _workload(workload: Workload) -> Iterator[str]:
         yield f"scalars = {_sizes(workload.scalars)}"
     if workload.distribution is not Distribution.DECLARED:
         yield f"distribution = {_string(workload.distribution.value)}"
+    if workload.device_only:
+        yield "device_only = true"
 
 
 def _question(question: Question) -> Iterator[str]:

@@ -103,10 +103,12 @@ def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
             raise InvalidContractError(message, "change its sizes or the condition", path)
     for tensor in contract.tensors:
         extents = [_value(extent, workload.sizes, path) for extent in tensor.shape]
-        if any(e < 0 or e != int(e) for e in extents) or _product(extents) > MAX_ELEMENTS:
+        too_large = _product(extents) > MAX_ELEMENTS and not workload.device_only
+        if too_large or any(e < 0 or e != int(e) for e in extents):
             text = ", ".join(f"{e:g}" for e in extents)
             message = f"'{tensor.name}' would have the shape ({text}) in workload '{workload.name}'"
-            raise InvalidContractError(message, f"keep extents between 0 and {MAX_ELEMENTS} elements", path)
+            hint = f"keep extents between 0 and {MAX_ELEMENTS} elements; larger ones are for device_only = true"
+            raise InvalidContractError(message, hint, path)
 
 
 def _value(text: str, sizes: Mapping[str, int], path: tuple[str | int, ...]) -> int | float:

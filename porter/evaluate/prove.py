@@ -68,7 +68,13 @@ class Prover:
         building = self.bench.begin(self.original.request(contracts, CUDA_WARP_SIZE))
         ports = self.ported.candidates(contracts)
         ready = zip(contracts, building.result(), ports, strict=True)
-        return [self._proof(contract, built, port, progress) for contract, built, port in ready]
+        return [self._emulated(contract, built, port, progress) for contract, built, port in ready]
+
+    def _emulated(self, contract: Contract, built: Built, port: Candidates, progress: Progress) -> Proof:
+        """The proof by those workloads that are not for devices alone; it names the others."""
+        here = tuple(workload for workload in contract.workloads if not workload.device_only)
+        proof = self._proof(replace(contract, workloads=here), built, port, progress)
+        return with_caveat(proof, _not_run([w.name for w in contract.workloads if w.device_only]))
 
     def _proof(self, contract: Contract, built: Built, port: Candidates, progress: Progress) -> Proof:
         if isinstance(built, BuildFailure):
@@ -149,6 +155,11 @@ def _left_out(built: Executable) -> str:
         return ""
     empty = f", and {', '.join(built.absent)} taken to be empty" if built.absent else ""
     return f"host functions, which do not build here ({built.failure.message}), were left out{empty}"
+
+
+def _not_run(workloads: list[str]) -> str:
+    """What is said of those that only a device runs."""
+    return f"not run without a device: {', '.join(workloads)}" if workloads else ""
 
 
 def _held(port: Candidates, built: Executable) -> Candidates:

@@ -52,7 +52,8 @@ def contracts(draw) -> Contract:
     launch = draw(st.builds(LaunchShape, triple, triple, extents)) if kind is EntryKind.KERNEL else None
     sizes = st.fixed_dictionaries({s: st.integers(1, 40) for s in symbols})
     scale = st.floats(allow_nan=False)
-    workloads = draw(st.lists(st.builds(Workload, text, sizes, st.integers(0, 2**63 - 1), scale), max_size=3))
+    workload = st.builds(Workload, text, sizes, st.integers(0, 2**63 - 1), scale, device_only=st.booleans())
+    workloads = draw(st.lists(workload, max_size=3))
     bound = st.floats(0, allow_nan=False)
     return Contract(
         name=draw(text), category=draw(text), arguments=arguments, symbols=symbols,
@@ -90,6 +91,8 @@ def edit(written: str, old: str, new: str) -> str:
         ('scalar = "factor"', 'scalar = "x"', "argument", "two arguments are called 'x'"),
         ('bound = "n"', 'bound = ""', "argument", "need a bound"),
         ("seed = 7", "seed = true", "seed", "no integer"),
+        ("seed = 7", 'seed = 7\ndevice_only = "yes"', "device_only", "no boolean"),
+        ("sizes = { n = 5 }", "sizes = { n = 70000000 }", "workload", "device_only = true"),
         ('shape = ["n"]', 'shape = ["-n"]', "workload", "(-5)"),
     ],
 )
@@ -120,6 +123,12 @@ def test_the_line_is_that_of_the_field(scale_contract):
 def test_what_is_no_contract_is_refused(broken):
     with pytest.raises(ContractError, match=r"op\.contract\.toml"):
         loads(broken, PATH)
+
+
+def test_a_workload_for_devices_may_be_as_large_as_they_are(scale_contract):
+    large = replace(scale_contract.workloads[0], sizes={"n": 1 << 34}, device_only=True)
+    stated = replace(scale_contract, workloads=(large,))
+    assert loads(dumps((stated,)), PATH) == (stated,)
 
 
 def test_a_question_is_marked_for_the_reader(scale_contract):

@@ -108,9 +108,11 @@ def test_a_contract_of_the_users_is_held_to_as_it_stands(pytestconfig):
     program = parse(Source(Path("scale.cu"), TEXT))
     (scale, *_) = draft(program)
     shaped = tuple(replace(a, shape=("n",)) if isinstance(a, TensorArg) else a for a in scale.arguments)
-    stated = replace(scale, arguments=shaped, workloads=(Workload("mine", {"n": 100}, 1),), questions=())
+    large = Workload("large", {"n": 1 << 40}, 1, device_only=True)
+    stated = replace(scale, arguments=shaped, workloads=(Workload("mine", {"n": 100}, 1), large), questions=())
     with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
         prover = Prover(original_side(program, (), ()), InPython(scaled), {}, place, stated=True)
         (proof,) = prover.prove((stated,), lambda _: None)
     assert isinstance(proof.entry.outcome, Verified)
     assert {check.name for check in proof.entry.outcome.checked} == {"mine"}
+    assert proof.entry.outcome.caveat == "not run without a device: large"
