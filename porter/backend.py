@@ -82,6 +82,14 @@ class Backend(Protocol):
         """The program, and the local headers it includes, in the target's language."""
         ...
 
+    def lint(self, files: tuple[PortedFile, ...], original: Program | None) -> tuple[Finding, ...]:
+        """The rules that the files of a candidate break, read from their text: whoever wrote it, it is not run.
+
+        `original` is the CUDA program it stands for; None where it is held to something else. Each finding's `source`
+        is the file as it was given. Text that is not of the target's language breaks no rule.
+        """
+        ...
+
     def ready(self, port: Port, original: Side, target: Target, bench: Bench) -> AbstractContextManager[Ported]:
         """The port as it is executed beside its `original`: for C++ this is `porter.evaluate.ported.emulated`."""
         ...

@@ -3,6 +3,7 @@
 A code (`PORT1007`) is stable for ever; its severity, effort and explanation stand in a catalogue of TOML tables:
 `grammars/findings/*.toml` for the core, `findings.toml` in a backend's package for its own.
     1xxx portability of the kernel   2xxx reading the source   3xxx contract   4xxx what execution showed   5xxx verdict
+    6xxx whose work it is
 """
 
 from __future__ import annotations

@@ -26,6 +26,14 @@ _CODES: Mapping[FaultKind, str] = {
     FaultKind.TIMEOUT: "PORT4012",
     FaultKind.RESOURCE: "PORT4013",
     FaultKind.UNDEFINED: "PORT4014",
+    FaultKind.LIBRARY: "PORT6001",
+    FaultKind.DECOY: "PORT6002",
+    FaultKind.RESULT: "PORT6003",
+    FaultKind.KEPT: "PORT6004",
+    FaultKind.REPLACED: "PORT6005",
+    FaultKind.REACHED: "PORT6006",
+    FaultKind.HOST_WORK: "PORT6007",
+    FaultKind.FORGED: "PORT6008",
 }
 # What makes the original wrong wherever it runs.
 _DAMNING = frozenset(

@@ -19,6 +19,7 @@ ROOMS = {
     "3": "Contract",
     "4": "What execution showed",
     "5": "Verdict",
+    "6": "Whose work it is",
 }
 EFFORTS = {
     Effort.NONE: "nothing left to do",

@@ -145,6 +145,21 @@ class FaultKind(StrEnum):
     TIMEOUT = "timeout"
     RESOURCE = "resource limit"  # memory, file size, processes or network refused
     UNDEFINED = "not defined"  # a function or variable that another file of the program defines
+    LIBRARY = "library operator"  # a result that an operator of a library computed
+    DECOY = "decoy launch"  # a result that no launch of this call wrote
+    RESULT = "unusual result"  # one that is no plain tensor
+    KEPT = "kept answer"  # a result of an earlier call
+    REPLACED = "judge replaced"  # a name that judges holds something else
+    REACHED = "way out"  # the insides of the process, files, the system
+    HOST_WORK = "work of the host"  # the host computed what a kernel was to
+    FORGED = "forged answer"  # an answer that the judge's own code did not write
+
+
+# The work is not the candidate's own, whatever its numbers.
+DISHONEST = frozenset(
+    (FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.KEPT, FaultKind.REPLACED, FaultKind.REACHED,
+     FaultKind.HOST_WORK, FaultKind.FORGED)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

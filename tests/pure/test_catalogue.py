@@ -59,7 +59,7 @@ def test_a_wrong_row_is_refused_with_its_reason(text, complaint):
 
 
 def test_every_code_of_the_core_lies_in_its_room_and_explains_itself():
-    rooms = {"source": "2", "contract": "3", "execution": "4", "verdict": "5"}
+    rooms = {"source": "2", "contract": "3", "execution": "4", "verdict": "5", "integrity": "6"}
     assert {code[4] for code in core_catalogue()} <= set(rooms.values())
     for entry in core_catalogue().values():
         assert entry.explanation.count(". ") >= 1, f"{entry.code} is explained in less than two sentences"

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from porter.backend import Availability, Port, Target
+from porter.backend import Availability, Port, PortedFile, Target
 from porter.findings import CatalogueEntry, Finding
 from porter.source.program import Program
 from porter.source.text import Source
@@ -52,6 +52,12 @@ class MacaBackend:
         from porter_maca.port import port  # noqa: PLC0415 - the parser takes a while to import
 
         return port(program, headers, target)
+
+    def lint(self, files: tuple[PortedFile, ...], original: Program | None) -> tuple[Finding, ...]:
+        """What in MACA source cannot be honest."""
+        from porter_maca.rules import rules  # noqa: PLC0415 - only where a candidate is judged
+
+        return tuple(rules((Source(Path(file.name), file.text) for file in files), original))
 
     def ready(self, port: Port, original: Side, target: Target, bench: Bench) -> AbstractContextManager[Ported]:
         """The port on the executor, at 64 lanes and at 32."""

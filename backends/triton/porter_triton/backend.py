@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from porter.backend import Availability, Port, Target
+from porter.backend import Availability, Port, PortedFile, Target
 from porter.findings import CatalogueEntry, Finding
 from porter.source.program import Program
 from porter.source.text import Source
@@ -52,6 +52,12 @@ class TritonBackend:
         from porter_triton.port import port  # noqa: PLC0415 - the parser takes a while to import
 
         return port(program, headers)
+
+    def lint(self, files: tuple[PortedFile, ...], original: Program | None) -> tuple[Finding, ...]:
+        """What in a module cannot be honest."""
+        from porter_triton.rules.lint import lint  # noqa: PLC0415 - only where a candidate is judged
+
+        return tuple(lint(files, original))
 
     def ready(
         self,

@@ -23,6 +23,14 @@ enum class FaultKind : std::uint8_t {
     TIMEOUT,
     RESOURCE,
     UNDEFINED,
+    LIBRARY,
+    DECOY,
+    RESULT,
+    KEPT,
+    REPLACED,
+    REACHED,
+    HOST_WORK,
+    FORGED,
 };
 
 // A place in the user's source. As the default of a parameter, `Where::here()` names the line of the call.

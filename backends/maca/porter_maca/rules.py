@@ -1,0 +1,164 @@
+"""What a candidate's MACA source must not hold, whoever wrote it: read from its tokens, without compiling it.
+
+What the original does itself is free: a program that ends with `exit` may be ported with it. What only a run can tell
+(who wrote a result, what a constructor does) is left to the executor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from porter.findings import Finding
+from porter.rules.operators import library_operator
+from porter.rules.original import host_operators
+from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
+from porter.source.program import Program
+from porter.source.text import Source
+from porter_maca.catalogue import finding
+from porter_maca.declared import declared
+
+LIBRARY, AROUND, SYSTEM, JUDGE, THREADS, ENVIRONMENT = (f"PORT119{n}" for n in range(2, 8))
+
+
+def _all(code: str, names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), code)
+
+
+# Functions that are called; a source's own may have the same names.
+_CALLS: Mapping[str, str] = {
+    **_all(AROUND, "atexit at_quick_exit quick_exit"),
+    **_all(
+        SYSTEM, "system popen kill signal mmap socket connect open openat creat fopen freopen fdopen dup fcntl ioctl"
+    ),
+    **_all(SYSTEM, "raise unlink alarm clone backtrace"),
+    **_all(ENVIRONMENT, "getenv setenv putenv"),
+}
+# Names that nothing else has, wherever they stand.
+_NAMES: Mapping[str, str] = {
+    **_all(AROUND, "on_exit __cxa_atexit"),
+    **_all(SYSTEM, "dlopen dlsym dlmopen dlvsym dladdr dl_iterate_phdr RTLD_NEXT RTLD_DEFAULT syscall _exit _Exit"),
+    **_all(
+        SYSTEM, "fork vfork execl execlp execle execv execvp execve posix_spawn posix_spawnp ptrace prctl personality"
+    ),
+    **_all(
+        SYSTEM, "sigaction sigprocmask siglongjmp setrlimit setitimer mprotect munmap shm_open ftruncate pwrite pread"
+    ),
+    **_all(SYSTEM, "process_vm_readv process_vm_writev dup2 dup3"),
+    **_all(SYSTEM, "ifstream ofstream fstream filebuf basic_ifstream basic_ofstream"),
+    **_all(THREADS, "pthread_create thrd_create jthread"),
+    **_all(ENVIRONMENT, "environ __environ secure_getenv"),
+}
+_OF_STD: Mapping[str, str] = {"thread": THREADS, "async": THREADS, "filesystem": SYSTEM}
+_LIBRARIES = re.compile(r"(?:mc|hc|cu)(?:blas|dnn|fft|sparse|solver|tensor)[A-Z]\w*")
+_DEVICE_WIDE = re.compile(r"Device(?:Reduce|Scan|RadixSort|MergeSort|Select|Histogram|SegmentedReduce)\w*")
+# What the executor is made of; the wave header that ports of porter's bring along has names of its own.
+_OF_JUDGE = re.compile(r"^porter$|^porter_|^_Z\w*6porter|\b_Z\w*6porter|^PORTER_(?!WARP32)|__[tu]b?san_|PORTRES|/proc/")
+_ATTRIBUTES = frozenset(("constructor", "destructor", "ifunc", "alias", "init_priority", "section"))
+_MEMBER = ((".",), ("->",))
+# What stands before a name that is declared, or a member's.
+_NO_CALL = (*_MEMBER, ("void",), ("int",), ("bool",), ("float",), ("double",), ("auto",), ("size_t",))
+
+
+@dataclass(frozen=True, slots=True)
+class _Free:
+    """What breaks no rule: `words` of the original, `operators` of its host code, `functions` the candidate defines."""
+
+    words: frozenset[str]
+    operators: frozenset[str]
+    functions: frozenset[str]
+
+    @property
+    def libraries(self) -> frozenset[str]:
+        """The libraries that the original calls, by what is alike in their vendors' names."""
+        return frozenset(_kind(word) for word in self.words if _LIBRARIES.fullmatch(word))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A token between others: `before` are the texts of the three in front of it, the nearest last."""
+
+    token: Token
+    before: tuple[str, ...]
+    after: str
+
+    @property
+    def space(self) -> str:
+        """The namespace or class in front of the name; empty where none is."""
+        return self.before[-2] if len(self.before) > 1 and self.before[-1] == "::" else ""
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a function of the global namespace or of `std` is called: no member, no declaration."""
+        return self.after == "(" and self.before[-1:] not in _NO_CALL and self.space in ("", "std")
+
+
+def rules(sources: Iterable[Source], original: Program | None) -> Iterator[Finding]:
+    """The rules that `sources` break, each once a line. `original` says what is free; None where it is no CUDA."""
+    files = tuple(sources)
+    words = frozenset(word for text in _texts(original) for word in re.findall(r"\w+", text))
+    free = _Free(words, host_operators(original), declared(source.text for source in files).functions)
+    for source in files:
+        seen: dict[tuple[int, str], Finding] = {}
+        for place in _places(source.text):
+            for code, message in _broken(place, free):
+                span = source.span(place.token.start, place.token.end)
+                seen.setdefault((span.line, code), replace(finding(code, span, message), source=source))
+        yield from (seen[key] for key in sorted(seen))
+
+
+def _texts(original: Program | None) -> tuple[str, ...]:
+    return () if original is None else (original.source.text, *(header.text for _, header in original.headers))
+
+
+def _places(text: str) -> Iterator[_Place]:
+    """The tokens of `text`, those of macros' bodies among them; to include a header is no use of it."""
+    code = significant(_with_directives(text))
+    for index, token in enumerate(code):
+        before = tuple(t.text for t in code[max(0, index - 3) : index])
+        yield _Place(token, before, code[index + 1].text if index + 1 < len(code) else "")
+
+
+def _with_directives(text: str) -> Iterator[Token]:
+    for token in tokens(text):
+        if token.kind is not TokenKind.DIRECTIVE:
+            yield token
+        elif (inner := inside_directive(token, text)) and inner[0].text != "include":
+            yield from inner
+
+
+def _broken(place: _Place, free: _Free) -> Iterator[tuple[str, str]]:
+    """The codes that the token breaks, with what stands there."""
+    name = place.token.text
+    if name in free.words or name in free.functions:
+        return
+    if _OF_JUDGE.search(name):
+        yield JUDGE, f"it names {name[:60]}, which is the judge's"
+    elif place.token.kind is not TokenKind.IDENTIFIER:
+        return
+    elif name in _CALLS and place.is_call:
+        yield _CALLS[name], f"it calls {name}"
+    elif name in _NAMES and place.before[-1:] not in _MEMBER:
+        yield _NAMES[name], f"it uses {name}"
+    elif name in _OF_STD and place.space == "std":
+        yield _OF_STD[name], f"it uses std::{name}"
+    elif name in _ATTRIBUTES and ("(" in place.before[-1:] or place.space == "gnu"):
+        if "__attribute__" in place.before or "(" in place.before[-2:-1] or place.space == "gnu":
+            yield AROUND, f"it has the attribute {name}"
+    elif _is_library(place, free):
+        yield LIBRARY, f"the library's {name} does the work"
+
+
+def _is_library(place: _Place, free: _Free) -> bool:
+    name = place.token.text
+    if _LIBRARIES.fullmatch(name):
+        return place.after == "(" and _kind(name) not in free.libraries
+    if _DEVICE_WIDE.fullmatch(name):
+        return place.space in ("cub", "mccub", "hccub")
+    return place.space in ("torch", "at") and bool(library_operator(f"torch.{name}")) and name not in free.operators
+
+
+def _kind(name: str) -> str:
+    """`blas` of `mcblasSgemm`."""
+    return name[2:5]

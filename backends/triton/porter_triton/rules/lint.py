@@ -1,0 +1,53 @@
+"""The rules applied to the files of a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from porter.backend import PortedFile
+from porter.findings import Finding
+from porter.rules.original import host_operators
+from porter.source.program import Program
+from porter.source.text import Source
+from porter_triton.catalogue import finding
+from porter_triton.naming import python_name
+from porter_triton.rules.module import Module
+from porter_triton.rules.table import RULES, Asked, Broken
+
+_USUAL_ENTRY = "forward"
+
+
+def lint(files: Iterable[PortedFile], original: Program | None) -> Iterator[Finding]:
+    """The rules that `files` break, each once a line, in order. What is no Python breaks none: it does not compile.
+
+    `original` is what the candidate stands for, whose own host code says what else it may do; None for what is no CUDA.
+    """
+    permitted = host_operators(original)
+    for file in files:
+        source = Source(Path(file.name), file.text)
+        try:
+            module = Module.read(file.text, _entries(original))
+        except SyntaxError:
+            continue
+        asked = Asked(module, permitted)
+        seen: dict[tuple[int, str], Finding] = {}
+        for broken in (found for rule in RULES for found in rule(asked)):
+            made = _finding(source, broken)
+            seen.setdefault((made.span.line if made.span else 0, made.code), made)
+        yield from (seen[key] for key in sorted(seen))
+
+
+def _entries(original: Program | None) -> Iterator[str]:
+    """The functions that are called from outside."""
+    yield _USUAL_ENTRY
+    if original is not None:
+        yield from (python_name(f.qualified) for f in original.host_functions)
+        yield from (f"launch_{python_name(f.qualified)}" for f in original.kernels)
+
+
+def _finding(source: Source, broken: Broken) -> Finding:
+    line, column = getattr(broken.node, "lineno", 1), getattr(broken.node, "col_offset", 0)
+    start = min(source.line_starts[line - 1] + column, len(source.text))
+    return replace(finding(broken.code, source.span(start, start + 1), broken.message), source=source)

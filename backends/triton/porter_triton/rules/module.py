@@ -1,0 +1,133 @@
+"""A module as its rules see it: what names stand for, which functions are kernels, which an entry reaches."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_JIT = ("triton.jit", "triton.runtime.jit.jit", "triton.experimental.gluon.jit")
+
+
+@dataclass(frozen=True)
+class Module:
+    """The tree of one file, without what stands below `if __name__ == "__main__"`: nobody runs that."""
+
+    tree: ast.Module
+    entries: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, text: str, entries: Iterable[str] = ()) -> Module:
+        """The module with this text; raises `SyntaxError`."""
+        tree = ast.parse(text)
+        tree.body = [node for node in tree.body if not _is_main_guard(node)]
+        return cls(tree, frozenset(entries))
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes, in no order."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What names that the module imports stand for: `F` for `torch.nn.functional`; a second name of one, too."""
+        found: dict[str, str] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    found[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else _root(alias.name)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        for node in self.nodes:
+            if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+                continue
+            if meant := _dotted(node.value, found):
+                found.setdefault(node.targets[0].id, meant)
+        return found
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that the module itself gives to anything."""
+        stored = (n.id for n in self.nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
+        arguments = (n.arg for n in self.nodes if isinstance(n, ast.arg))
+        defined = (n.name for n in self.nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
+        return frozenset((*stored, *arguments, *defined, *self.names))
+
+    def dotted(self, node: ast.AST) -> str:
+        """`torch.nn.functional.relu` for `F.relu`; empty for what does not begin with an imported name."""
+        return _dotted(node, self.names)
+
+    @cached_property
+    def kernels(self) -> tuple[Function, ...]:
+        """The functions that Triton compiles."""
+        functions = (node for node in self.nodes if isinstance(node, Function))
+        return tuple(f for f in functions if any(self._is_jit(decorator) for decorator in f.decorator_list))
+
+    def _is_jit(self, decorator: ast.expr) -> bool:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        return self.dotted(called) in _JIT
+
+    @cached_property
+    def running(self) -> tuple[ast.AST, ...]:
+        """The nodes that may run: all but the bodies of functions that no entry reaches; all where it has no entry."""
+        if not self.reached:
+            return self.nodes
+        functions = (node for node in self.nodes if isinstance(node, Function))
+        idle = {f for f in functions if f not in self.reached and f not in self.kernels and not self._within(f)}
+        # Of decorators those of torch (`torch.compile`) do nothing until the function is called.
+        parts = [(*f.body, *(d for d in f.decorator_list if self.dotted(d).startswith("torch."))) for f in idle]
+        left_out = {inner for part in parts for node in part for inner in ast.walk(node)}
+        return tuple(node for node in self.nodes if node not in left_out)
+
+    def _within(self, function: Function) -> bool:
+        """Whether `function` is part of one that runs."""
+        return any(function in ast.walk(running) for running in (*self.reached, *self.kernels))
+
+    @cached_property
+    def reached(self) -> tuple[Function, ...]:
+        """The functions that an entry runs, kernels left out: a name that is mentioned counts as called."""
+        functions = [node for node in self.nodes if isinstance(node, Function) and node not in self.kernels]
+        by_name: dict[str, list[Function]] = {}
+        for function in functions:
+            by_name.setdefault(function.name, []).append(function)
+        pending = [f for f in functions if f.name in self.entries]
+        seen: list[Function] = []
+        while pending:
+            current = pending.pop()
+            seen.append(current)
+            for name in _mentioned(current):
+                pending.extend(f for f in by_name.get(name, ()) if f not in seen and f not in pending)
+        return tuple(seen)
+
+
+def _root(name: str) -> str:
+    return name.split(".", maxsplit=1)[0]
+
+
+def _dotted(node: ast.AST, names: dict[str, str]) -> str:
+    if isinstance(node, ast.Name):
+        return names.get(node.id, "")
+    if isinstance(node, ast.Attribute):
+        holder = _dotted(node.value, names)
+        return f"{holder}.{node.attr}" if holder else ""
+    return ""
+
+
+def _mentioned(function: Function) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+
+
+def _is_main_guard(node: ast.stmt) -> bool:
+    """`if __name__ == "__main__":` without an `else`."""
+    if not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
+        return False
+    sides = [node.test.left, *node.test.comparators]
+    named = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+    equal = len(node.test.ops) == 1 and isinstance(node.test.ops[0], ast.Eq)
+    return named and equal and any(isinstance(s, ast.Constant) and s.value == "__main__" for s in sides)
