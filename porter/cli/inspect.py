@@ -18,6 +18,7 @@ from porter.cli.options import (
     KernelOption,
     OnlyTargetOption,
     SizeOption,
+    named_path,
     parse_sizes,
 )
 from porter.report.stage import Stage
@@ -34,7 +35,7 @@ class Format(StrEnum):
     SARIF = "sarif"
 
 
-PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="A CUDA source.")]
+PathArgument = Annotated[Path, typer.Argument(metavar="PATH", parser=named_path, help="A CUDA source.")]
 StageOption = Annotated[Stage, typer.Option("--as", help="What to print.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print it; sarif is for findings.")]
 

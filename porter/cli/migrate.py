@@ -20,10 +20,13 @@ from porter.cli.options import (
     TargetOption,
     TimeLimitOption,
     cache_folder,
+    named_path,
     parse_sizes,
 )
 
-PathsArgument = Annotated[list[Path], typer.Argument(metavar="PATH...", help="CUDA sources, or directories of them.")]
+PathsArgument = Annotated[
+    list[Path], typer.Argument(metavar="PATH...", parser=named_path, help="CUDA sources, or directories of them.")
+]
 OutDirOption = Annotated[Path, typer.Option("--out-dir", "-o", metavar="DIR", help="Where ports and reports go.")]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]

@@ -32,6 +32,13 @@ TimeLimitOption = Annotated[
 ]
 
 
+def named_path(text: str) -> Path:
+    """A path as it was typed; an empty one, which an unset variable of the shell leaves, names no folder."""
+    if not text:
+        raise typer.BadParameter("an empty path names nothing")
+    return Path(text)
+
+
 def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:
     """`["n=1000003"]` as `{"n": 1000003}`; raises `UsageError` for anything but a name and a positive integer."""
     sizes: dict[str, int] = {}

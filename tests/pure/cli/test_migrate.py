@@ -144,6 +144,7 @@ def test_a_link_to_the_source_is_not_written_through(porter):
     [
         (["sum.cu"], "--target"),
         (["--target", "maca"], "PATH"),
+        (["", "--target", "maca"], "an empty path"),
         (["sum.cu", "--target", "maca", "--size", "n"], "--size n"),
         (["sum.cu", "--target", "maca", "--time-limit", "soon"], "--time-limit"),
         (["gone.cu", "--target", "maca"], "gone.cu"),
