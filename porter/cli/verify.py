@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 CandidateArgument = Annotated[Path, typer.Argument(metavar="CANDIDATE", help="The port, as it stands.")]
 AgainstOption = Annotated[Path, typer.Option("--against", metavar="FILE", help="The CUDA source it is a port of.")]
+EntryOption = Annotated[str, typer.Option("--entry", metavar="NAME", help="The candidate's function to call.")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="N", min=0, help="Repeat the judgement that named this seed.")
+]
+_SEED_BITS = 48  # a number that every reader of JSON keeps exact
 
 
 def verify(
@@ -43,6 +49,8 @@ def verify(
     include_dir: IncludeOption = None,
     define: DefineOption = None,
     time_limit: TimeLimitOption = 20.0,
+    entry: EntryOption = "",
+    seed: SeedOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -60,6 +68,8 @@ def verify(
         include_dirs=tuple(include_dir or ()),
         defines=tuple(define or ()),
         time_limit_s=time_limit,
+        entry=entry,
+        seed=secrets.randbits(_SEED_BITS) if seed is None else seed,
     )
     return _show(candidate, against, options, context.obj)
 

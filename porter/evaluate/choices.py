@@ -2,6 +2,7 @@
 
 The workloads without a choice come first; where they cannot be believed nothing else matters. A choice at which running
 shows the original to be wrong gets a verdict of its own, one at which it was not brought to run is named as left out.
+So are workloads that a judge adds, whatever the original makes of them: nobody said that it has an answer there.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from dataclasses import dataclass, replace
 
 from porter.contract.contract import Contract, ScalarArg, Workload
 from porter.evaluate.doubt import unsound
+from porter.evaluate.judging import decides
 from porter.oracle.reference import Reference
 
 _LEFT_OUT = "at {} nothing was compared: {}"
+_NO_ANSWER = "nothing was compared where the original has no sound answer: {}"
 _LATE = "the other workloads took the time there is"
 _BUDGET_S = 60.0
 
@@ -29,11 +32,11 @@ class Examined:
     left_out: str
 
 
-def examined(contract: Contract, examine: Examine) -> Examined:
-    """`examine` made of the workloads without a choice, and of each with one."""
+def examined(contract: Contract, examine: Examine, further: Sequence[Workload] = ()) -> Examined:
+    """`examine` made of the workloads without a choice, of each with one, and of those that come `further`."""
     first = examine(_at(contract, [w for w in contract.workloads if not w.scalars]))
     chosen = [w for w in contract.workloads if w.scalars]
-    if unsound(first) or not chosen:
+    if unsound(first) or not (chosen or further):
         return Examined(first, (), "")
     sound, wrong, left_out = [first], list[tuple[str, Reference]](), list[str]()
     seconds = first.seconds
@@ -49,7 +52,28 @@ def examined(contract: Contract, examine: Examine) -> Examined:
             left_out.append(_LEFT_OUT.format(workload.name, because))
         else:
             sound.append(reference)
-    return Examined(_joined(contract, sound), tuple(wrong), "; ".join(left_out))
+    added, without = _added(contract, examine, further, seconds)
+    left_out.extend([_NO_ANSWER.format(", ".join(without))] if without else [])
+    return Examined(_joined(contract, [*sound, *added]), tuple(wrong), "; ".join(left_out))
+
+
+def _added(
+    contract: Contract, examine: Examine, further: Sequence[Workload], seconds: float
+) -> tuple[list[Reference], list[str]]:
+    """The original at `further` workloads, while there is time, and the names of those it has no sound answer to."""
+    added, without = list[Reference](), list[str]()
+    for workload in further:
+        if seconds > _BUDGET_S:
+            without.append(f"{workload.name} (no time)")
+            continue
+        reference = examine(_at(contract, [workload]))
+        seconds += reference.seconds
+        if unsound(reference):
+            without.append(workload.name)
+        else:
+            expected = tuple(replace(e, decides=decides(contract, e)) for e in reference.expected)
+            added.append(replace(reference, expected=expected))
+    return added, without
 
 
 def _at(contract: Contract, workloads: Sequence[Workload]) -> Contract:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from porter.contract.compare import Comparison, compare
 from porter.contract.contract import Contract, EntryKind
+from porter.evaluate.checking import check
 from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Verified, Wrong
-from porter.oracle.faults import code_of
+from porter.oracle.faults import code_of, named
 from porter.oracle.jobs import job
-from porter.oracle.outputs import Outputs, largest, outputs
 from porter.oracle.reference import Expected, Reference
-from porter.oracle.text_output import compare_text
-from porter.oracle.yardstick import narrow_type
 from porter.simt.job import Fault, FaultKind, Job, Run, Schedule
 
 Execute = Callable[[Job], Run]
@@ -46,28 +43,52 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
     """Run every candidate on every workload; the first that fails decides.
 
     Equal answers of a port that launched nothing prove nothing; of a program with large buffers only the launches that
-    were kept are compared, which the outcome says.
+    were kept are compared, which the outcome says, as it does where an answer differs that does not decide.
     """
-    excused = frozenset(finding.code for finding in reference.findings)
-    checked: list[Checked] = []
-    launched, caveat = False, ""
+    trial = _Trial(reference)
     for candidate in candidates:
         for expected in reference.expected:
-            for schedule in SCHEDULES:
-                run = candidate.execute(job(reference.contract, expected.workload, schedule=schedule))
-                place = f"workload '{expected.workload.name}'{_at(candidate)}"
-                broken = _broken(run, excused)
-                if broken is not None:
-                    return _stopped(broken, candidate, place, checked)
-                launched = launched or bool(run.launches)
-                caveat = caveat or _unseen(reference.contract, run)
-                check = _check(reference.contract, expected, run, candidate.warp_size)
-                if not check.passed:
-                    return Wrong(f"{check.worst} ({place})", (*checked, check))
-            checked.append(check)
-    if not launched:
-        return _without_launch(reference, checked)
-    return _compiled(candidates, Verified(tuple(checked), caveat))
+            failed = trial.failed(candidate, expected)
+            if failed is not None and expected.decides:
+                return failed
+            if failed is not None:
+                trial.tell(failed)
+    if not trial.launched:
+        return _without_launch(reference, trial.checked)
+    return _compiled(candidates, Verified(tuple(trial.checked), "; ".join(trial.said)))
+
+
+class _Trial:
+    """What came of the runs so far: comparisons, whether a kernel was launched, and what has to be said."""
+
+    def __init__(self, reference: Reference) -> None:
+        self.reference = reference
+        self.excused = frozenset(finding.code for finding in reference.findings)
+        self.checked: list[Checked] = []
+        self.said: dict[str, None] = {}
+        self.launched = False
+
+    def failed(self, candidate: Candidate, expected: Expected) -> Wrong | Crashed | NotVerified | None:
+        """Why `candidate` does not answer one workload as is `expected`; None where it does."""
+        contract, workload = self.reference.contract, expected.workload
+        place = f"{named(workload)}{_at(candidate)}"
+        for schedule in SCHEDULES:
+            run = candidate.execute(job(contract, workload, schedule=schedule, given=expected.arguments))
+            broken = _broken(run, self.excused)
+            if broken is not None:
+                return _stopped(broken, candidate, place, self.checked)
+            self.launched = self.launched or bool(run.launches)
+            if unseen := _unseen(contract, run):
+                self.said[unseen] = None
+            held = check(contract, expected, run, candidate.warp_size)
+            if not held.passed:
+                return Wrong(f"{held.worst} ({place})", (*self.checked, held))
+        self.checked.append(held)
+        return None
+
+    def tell(self, failed: Wrong | Crashed | NotVerified) -> None:
+        """Keep in mind what does not decide."""
+        self.said[f"it answers otherwise where no standard decides: {failed.because}"] = None
 
 
 def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Checked]) -> Crashed | NotVerified:
@@ -119,40 +140,3 @@ def _describe(fault: Fault) -> str:
     place = f"{fault.file}:{fault.line}: " if fault.line else ""
     kernel = f" in {fault.kernel}" if fault.kernel else ""
     return f"{place}{fault.kind.value}{kernel}: {fault.message}"
-
-
-def _check(contract: Contract, expected: Expected, run: Run, warp_size: int | None) -> Checked:
-    """All outputs of one run; the errors are the largest over them, the place is the first that is wrong."""
-    got = outputs(contract, run)
-    comparisons = _compare_all(contract, expected, got)
-    wrong = next((f"{name} {c.worst}" for name, c in comparisons if not c.passed), "") or _text(expected.outputs, got)
-    return Checked(
-        name=expected.workload.name,
-        warp_size=warp_size,
-        max_abs_error=max((c.max_abs_error for _, c in comparisons), default=0.0),
-        max_rel_error=max((c.max_rel_error for _, c in comparisons), default=0.0),
-        passed=not wrong,
-        worst=wrong,
-    )
-
-
-def _compare_all(contract: Contract, expected: Expected, got: Outputs) -> list[tuple[str, Comparison]]:
-    want = expected.outputs
-    yardsticks = expected.yardstick.tensors if expected.yardstick is not None else ()
-    if len(got.tensors) != len(want.tensors):
-        text = f"{len(got.tensors)} outputs, not {len(want.tensors)}"
-        return [("the port gives", Comparison(float("inf"), float("inf"), False, text))]
-    compared = []
-    for index, ((name, value), (_, wanted)) in enumerate(zip(got.tensors, want.tensors, strict=True)):
-        yardstick = yardsticks[index][1] if len(yardsticks) == len(want.tensors) else None
-        tolerance = contract.tolerance.get(wanted.dtype)
-        coarse, term = (narrow_type(contract), largest(want)) if name in expected.by_chance else (None, 0.0)
-        comparison = compare(value, wanted, tolerance, yardstick, computed_in=coarse, largest_term=term)
-        compared.append((name, comparison))
-    return compared
-
-
-def _text(want: Outputs, got: Outputs) -> str:
-    if got.exit_code != want.exit_code:
-        return f"exits with {got.exit_code}, not {want.exit_code}"
-    return compare_text(got.text, want.text)

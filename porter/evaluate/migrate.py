@@ -14,7 +14,9 @@ from porter.contract.toml import loads
 from porter.contract.usage import Usage
 from porter.errors import InputError
 from porter.evaluate.bench import bench
+from porter.evaluate.calling import Called
 from porter.evaluate.descent import Descent
+from porter.evaluate.judging import Judging
 from porter.evaluate.launched import with_kernels
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
@@ -73,10 +75,13 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     begin = time.monotonic()
     program = original.program
     backend = find_backend(target.backend)
-    with bench(options.cache, options.time_limit_s) as place, backend.ready(port, original, target, place) as ported:
+    judging = None if options.seed is None else Judging(options.seed, options.sizes, edges=options.contract is None)
+    with bench(options.cache, options.time_limit_s) as place, backend.ready(port, original, target, place) as ready:
+        ported = Called(ready, options.entry) if judging else ready
         contracts = _contracts(original, options, whole_program=ported.runs_programs)
         explicit = with_warp_barriers(program, [header for _, header in original.headers])
-        prover = Prover(original.replaced(explicit), ported, options.sizes, place, stated=options.contract is not None)
+        stated = options.contract is not None
+        prover = Prover(original.replaced(explicit), ported, options.sizes, place, stated, judging)
         proofs = Descent(prover, port, options, progress).proofs(contracts)
         proofs = [with_caveat(proof, _LOCKSTEP) for proof in proofs] if explicit else proofs
     if not ported.runs_programs and _is_program(program):

@@ -19,7 +19,8 @@ from porter.source.text import Source
 class MigrateOptions:
     """What the user asked for. `sizes` answers open questions of the contract; `contract` replaces the drafted one.
 
-    `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content.
+    `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content. A candidate that anyone
+    may have written is called by `entry`, where that is not empty, and judged on what `seed` draws.
     """
 
     target: str
@@ -31,6 +32,8 @@ class MigrateOptions:
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     time_limit_s: float = 20.0
+    entry: str = ""
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

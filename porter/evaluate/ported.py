@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract
+from porter.contract.contract import Contract, Entry, EntryKind
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import NotBuilt, NotVerified
@@ -16,6 +16,18 @@ from porter.simt.job import BuildFailure, Built, HardwareLimits
 
 # NotBuilt for what is wrong with the port, NotVerified where it has nothing for an entry to be compared with.
 Candidates = tuple[Candidate, ...] | NotBuilt | NotVerified
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function can be called with: its parameters, of which the first `required` have no default.
+
+    `variadic` says that it takes any number beyond them.
+    """
+
+    parameters: tuple[str, ...]
+    required: int
+    variadic: bool = False
 
 
 class Ported(Protocol):
@@ -29,6 +41,14 @@ class Ported(Protocol):
     @property
     def runs_programs(self) -> bool:
         """Whether a `main` is an entry; else its launchers and kernels are."""
+        ...
+
+    def named(self, entry: Entry) -> str:
+        """The function that answers for `entry` by its name; empty where none does."""
+        ...
+
+    def signatures(self, function: str) -> tuple[Signature, ...]:
+        """How the function of that name can be called, overloads one by one; none where there is no such function."""
         ...
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
@@ -52,6 +72,15 @@ class EmulatedPort:
     hardware: HardwareLimits
     warp_sizes: tuple[int, ...]
     runs_programs = True
+
+    def named(self, entry: Entry) -> str:
+        """A function or kernel of the entry's own name; a program is its `main`."""
+        return "main" if entry.kind is EntryKind.PROGRAM else next((f.qualified for f in self.side.named(entry)), "")
+
+    def signatures(self, function: str) -> tuple[Signature, ...]:
+        """Those of the source's host functions."""
+        found = self.side.named(Entry(EntryKind.TORCH, function))
+        return tuple(Signature(tuple(p.name for p in f.params), sum(not p.default for p in f.params)) for f in found)
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """The executables at every width, or why one of them does not build."""

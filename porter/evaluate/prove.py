@@ -13,7 +13,9 @@ from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, examined
 from porter.evaluate.doubt import misled, misvalued, not_built, still_open, unsound
 from porter.evaluate.judge import Execute, judge
+from porter.evaluate.judging import Judging
 from porter.evaluate.migration import EntryOutcome, Progress
+from porter.evaluate.nulls import passing_null
 from porter.evaluate.outcome import NotVerified, Outcome, Verified, Wrong
 from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.side import Side
@@ -21,6 +23,8 @@ from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
 from porter.oracle.yardstick import in_whole_numbers, measured
 from porter.simt.job import BuildFailure, Built, Executable
+
+_TOLD_BY_NOTHING = "the workloads cannot tell right from wrong: {} would pass every one of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class Proof:
 class Prover:
     """The original, its port, and what proving any entry of theirs takes.
 
-    `sizes` are those that the user chose; `stated` says that the user wrote the contracts.
+    `sizes` are those that the user chose; `stated` says that the user wrote the contracts. With `judging` a port that
+    anyone may have written is held to more than the contracts' workloads.
     """
 
     original: Side
@@ -59,6 +64,7 @@ class Prover:
     sizes: Mapping[str, int]
     bench: Bench
     stated: bool = False
+    judging: Judging | None = None
 
     def prove(self, contracts: Sequence[Contract], progress: Progress) -> list[Proof]:
         """Build all entries at once; confirm, examine and judge them one by one."""
@@ -90,7 +96,8 @@ class Prover:
             return Proof(EntryOutcome(settled, NotVerified(because)), noted)
         drafted = not self.stated and any(symbol not in self.sizes for symbol in settled.symbols)
         look = partial(examine, program=self.original.program, execute=execute, drafted=drafted)
-        found = examined(settled, look)
+        drawn = self.judging.reseeded(settled) if self.judging else settled
+        found = examined(drawn, look, self.judging.further(drawn) if self.judging else ())
         if unsound(found.reference):
             return _doubted(found.reference, contract, noted, look)
         progress(f"running the port of {contract.name}")
@@ -104,6 +111,8 @@ class Prover:
         A twin of the original that rounds otherwise is only built where the port differs by more than tolerance: it
         says how much the original itself loses. Ports that keep the order of operations never need it.
         """
+        if self.judging and (null := passing_null(reference)):
+            return Proof(_entry(reference, NotVerified(_TOLD_BY_NOTHING.format(null))), noted)
         outcome = _outcome(reference, port)
         if isinstance(outcome, Wrong) and (twin := self._twin(reference.contract)):
             reference = measured(reference, twin)

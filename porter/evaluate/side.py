@@ -54,19 +54,20 @@ class Side:
         entry = contract.entry
         if entry.kind is EntryKind.PROGRAM:
             return ()
-        named = self._named(entry)
+        named = self.named(entry)
         if not named:
             functions = self.program.kernels if entry.kind is EntryKind.KERNEL else self.program.host_functions
             names = ", ".join(dict.fromkeys(f.qualified for f in functions)) or "none"
             raise ContractError(f"{self.source.path} defines no '{entry.name}'", f"it defines: {names}")
         wanted = [argument.name for argument in contract.arguments]
-        matching = [f for f in named if [p.name for p in f.params] == wanted] or named[:1]
+        alike = [f for f in named if [p.name for p in f.params] == wanted]
+        matching = alike or [f for f in named if len(f.params) == len(wanted)] or named[:1]
         # A template and its explicit specialisation may name their parameters alike.
         chosen = next((f for f in matching if len(f.template) == len(entry.template)), matching[0])
         return tuple(_instantiated(p.type, chosen, entry.template) for p in chosen.params)
 
-    def _named(self, entry: Entry) -> list[Function]:
-        """The functions that `entry` may mean: of the source, else kernels of its headers."""
+    def named(self, entry: Entry) -> list[Function]:
+        """The functions that `entry` may mean by its name: of the source, else kernels of its headers."""
         kernel = entry.kind is EntryKind.KERNEL
         functions = self.program.kernels if kernel else self.program.host_functions
         if named := [f for f in functions if entry.name in (f.qualified, f.name)]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +16,14 @@ from porter.contract.dtype import DType
 from porter.contract.elements import element_type
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import NotBuilt, NotVerified
-from porter.evaluate.ported import Candidates
+from porter.evaluate.ported import Candidates, Signature
 from porter.evaluate.side import Side
 from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source.text import Source
 from porter.worker.frames import Task
 from porter.worker.run import Worker
+from porter_triton.callables import functions_of
 from porter_triton.compile import refused
 from porter_triton.naming import function_of
 from porter_triton.port import Lowered, lowered
@@ -40,9 +40,7 @@ def interpreted(ported: Port, original: Side, target: Target, cache: Path, limit
         tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
         ExitStack() as workers,
     ):
-        yield InterpretedPort(
-            ported.files[0], original, _devices(target), Path(name), cache / "triton", limits, workers
-        )
+        yield InterpretedPort(ported.files, original, _devices(target), Path(name), cache / "triton", limits, workers)
 
 
 def interpreter(module: Path, work: Path, limits: Limits) -> Worker:
@@ -59,20 +57,16 @@ class _Module:
     worker: Worker
 
     @cached_property
-    def functions(self) -> frozenset[str]:
+    def functions(self) -> Mapping[str, Signature]:
         """The functions at its top; none where it is no Python."""
-        try:
-            tree = ast.parse(self.path.read_text("utf-8"))
-        except SyntaxError:
-            return frozenset()
-        return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+        return functions_of(self.path)
 
 
 @dataclass(frozen=True)
 class InterpretedPort:
     """A module that Triton's interpreter runs. What it launches compiles for `devices`, or it is no port."""
 
-    file: PortedFile
+    files: tuple[PortedFile, ...]
     original: Side
     devices: tuple[Target, ...]
     folder: Path
@@ -89,6 +83,19 @@ class InterpretedPort:
     def runs_programs(self) -> bool:
         """A `main` reads and prints: there is nothing of it in the module."""
         return False
+
+    @property
+    def file(self) -> PortedFile:
+        """The module; the other files are what it imports."""
+        return self.files[0]
+
+    def named(self, entry: Entry) -> str:
+        """The launcher that has the entry's name; as porter wrote it a module has one for every kernel."""
+        return self._function(entry, self._own) or (function_of(entry) if self._is_untouched else "")
+
+    def signatures(self, function: str) -> tuple[Signature, ...]:
+        """That of the module's function."""
+        return (self._own.functions[function],) if function in self._own.functions else ()
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """One way to run each entry.
@@ -135,7 +142,9 @@ class InterpretedPort:
     def _running(self, text: str) -> _Module:
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         path = folder / self.file.name
-        path.write_text(text, "utf-8")
+        for file in self.files:
+            (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file.name).write_text(text if file is self.file else file.text, "utf-8")
         (folder / "run").mkdir()
         worker = interpreter(path, folder / "run", self.limits)
         self.workers.callback(worker.close)

@@ -64,7 +64,7 @@ def test_the_same_answers_at_every_width_are_verified():
 def test_a_wrong_answer_names_the_workload_and_the_width(change):
     outcome = judged(lambda job: changed(job, 1, change))
     assert isinstance(outcome, Wrong)
-    assert "workload 'tiny' at 64 lanes" in outcome.because
+    assert "workload 'tiny' (n = 3) at 64 lanes" in outcome.because
 
 
 def test_an_input_that_the_port_overwrites_is_wrong():
@@ -151,7 +151,7 @@ def test_what_is_wrong_is_not_compiled():
 
     outcome = judge(REFERENCE, (Candidate(None, lambda job: changed(job, 1, np.zeros_like), never),))
     assert isinstance(outcome, Wrong)
-    assert outcome.because.endswith("(workload 'tiny')")
+    assert outcome.because.endswith("(workload 'tiny' (n = 3))")
 
 
 def test_an_interpreter_may_be_too_slow_where_a_port_of_its_own_speed_hangs():

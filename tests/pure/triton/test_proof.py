@@ -28,7 +28,7 @@ def ported(tmp_path):
     """`ported(text)` is a module that holds `text`."""
     with ExitStack() as workers:
         yield lambda text: InterpretedPort(
-            PortedFile("op_triton.py", text, SOURCE),
+            (PortedFile("op_triton.py", text, SOURCE),),
             original_side(PROGRAM, (), ()), (), tmp_path, tmp_path, Limits(), workers,
         )  # fmt: skip
 

@@ -1,0 +1,45 @@
+"""The functions at the top of a module, and how they can be called: read from its text, without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from porter.evaluate.ported import Signature
+
+
+def functions_of(module: Path) -> Mapping[str, Signature]:
+    """The functions by their names, those imported from a file beside it and other names for them included.
+
+    None where it is no Python.
+    """
+    return _functions(module, frozenset())
+
+
+def _functions(module: Path, above: frozenset[Path]) -> dict[str, Signature]:
+    found: dict[str, Signature] = {}
+    for node in _statements(module):
+        match node:
+            case ast.FunctionDef():
+                found[node.name] = _signature(node.args)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=arguments)):
+                found[name] = _signature(arguments)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)) if other in found:
+                found[name] = found[other]
+            case ast.ImportFrom(module=str(source)) if module not in above:
+                imported = _functions(module.parent.joinpath(*source.split(".")).with_suffix(".py"), above | {module})
+                found |= {a.asname or a.name: imported[a.name] for a in node.names if a.name in imported}
+    return found
+
+
+def _statements(module: Path) -> Iterator[ast.stmt]:
+    try:
+        yield from ast.parse(module.read_text("utf-8")).body
+    except (SyntaxError, ValueError, RecursionError, OSError):
+        return
+
+
+def _signature(arguments: ast.arguments) -> Signature:
+    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    return Signature(tuple(positional), len(positional) - len(arguments.defaults), arguments.vararg is not None)

@@ -1,0 +1,164 @@
+"""How a candidate's function is called: with all arguments of the contract, or with inputs, for which it returns more.
+
+Its parameters say which. What takes all arguments writes the outputs, as ports do; what takes the inputs, with or
+without the numbers among them, returns the outputs in the contract's order. Backends know nothing of it: arguments go,
+results come back in their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
+from porter.evaluate.judge import Execute
+from porter.evaluate.outcome import NotBuilt
+from porter.evaluate.ported import Candidates, Ported, Signature
+from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
+
+FORWARD = "forward"
+_FLAT = (EntryKind.POINTER, EntryKind.KERNEL)  # their tensors are counts of elements, whatever shape these have
+
+
+@dataclass(frozen=True)
+class Called:
+    """A candidate called as its functions can be: `entry` where it is given, else the contract's, else forward.
+
+    An entry that only porter's own conventions name, a kernel's launcher or an instance of a template, is called by
+    those.
+    """
+
+    ported: Ported
+    entry: str = ""
+
+    @property
+    def warp_sizes(self) -> tuple[int, ...]:
+        """Those of the candidate."""
+        return self.ported.warp_sizes
+
+    @property
+    def runs_programs(self) -> bool:
+        """Whether it can be run as a program, and is one."""
+        return self.ported.runs_programs and bool(self.ported.signatures("main"))
+
+    def named(self, entry: Entry) -> str:
+        """The function that answers for `entry`."""
+        by_name = self.ported.named(entry)
+        return self.entry or by_name or (FORWARD if self.ported.signatures(FORWARD) else "")
+
+    def signatures(self, function: str) -> tuple[Signature, ...]:
+        """Those of the candidate."""
+        return self.ported.signatures(function)
+
+    def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
+        """What answers for each contract, or why nothing does."""
+        calls = [self._call(contract, contracts) for contract in contracts]
+        found = iter(self.ported.candidates([call.as_called for call in calls if isinstance(call, _Call)]))
+        return tuple(call.through(next(found)) if isinstance(call, _Call) else call for call in calls)
+
+    def _call(self, contract: Contract, contracts: Sequence[Contract]) -> _Call | NotBuilt:
+        function, kind = self.named(contract.entry), contract.entry.kind
+        if not function:
+            wanted = FORWARD if kind is EntryKind.PROGRAM else f"{contract.entry.name}' or '{FORWARD}"
+            missing = f"the candidate defines no '{wanted}' (another: --entry)"
+            return NotBuilt(missing, missing)
+        by_name = not self.entry and self.ported.named(contract.entry) == function
+        if by_name and (kind not in (EntryKind.TORCH, EntryKind.POINTER) or contract.entry.template):
+            return _Call(contract, contract, ())
+        if not by_name and len(contracts) > 1:
+            names = ", ".join(c.entry.name for c in contracts)
+            several = f"'{function}' cannot answer for each of {names} (one of them: --kernel)"
+            return NotBuilt(several, several)
+        signatures = self.ported.signatures(function)
+        if not signatures:
+            missing = f"the candidate defines no function '{function}'"
+            return NotBuilt(missing, missing)
+        return next((c for s in signatures if (c := _fitting(contract, function, s))), None) or _impossible(
+            contract, function, signatures
+        )
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A contract, and the one that a function fulfils which takes fewer arguments and returns those of `returned`."""
+
+    contract: Contract
+    as_called: Contract
+    returned: tuple[str, ...]
+
+    def through(self, candidates: Candidates) -> Candidates:
+        """`candidates` for the contract."""
+        if not isinstance(candidates, tuple) or self.contract is self.as_called:
+            return candidates
+        return tuple(replace(c, execute=self._executing(c.execute)) for c in candidates)
+
+    def _executing(self, execute: Execute) -> Callable[[Job], Run]:
+        kept = frozenset(a.name for a in self.as_called.arguments)
+
+        def run_job(job: Job) -> Run:
+            named = list(zip(self.contract.arguments, job.arguments, strict=True))
+            run = execute(replace(job, arguments=tuple(value for a, value in named if a.name in kept)))
+            tensors = [(a.name, v) for a, v in named if isinstance(v, TensorValue)]
+            return self._whole(run, tensors) if run.finished else run
+
+        return run_job
+
+    def _whole(self, run: Run, tensors: list[tuple[str, TensorValue]]) -> Run:
+        """The run as one of the contract: what was returned stands where it would have been written."""
+        if len(run.results) < len(self.returned):
+            wanted = f"{len(self.returned)} tensors ({', '.join(self.returned)})"
+            message = f"{self.as_called.entry.name} has to return {wanted}, and returned {len(run.results)}"
+            return replace(run, finished=False, faults=(*run.faults, Fault(FaultKind.HOST_CHECK, "", 0, "", message)))
+        results = dict(zip(self.returned, run.results, strict=False))
+        kept = iter(run.outputs)
+        passed = frozenset(a.name for a in self.as_called.tensors)
+        outputs = []
+        for name, given in tensors:
+            value = next(kept) if name in passed else given
+            outputs.append(self._placed(results[name], given) if name in results else value)
+        return replace(run, outputs=tuple(outputs), results=run.results[len(self.returned) :], touched=())
+
+    def _placed(self, result: TensorValue, given: TensorValue) -> TensorValue:
+        if self.contract.entry.kind not in _FLAT or result.storage.size != given.storage.size:
+            return result
+        return replace(result, shape=given.shape, storage=result.storage.reshape(given.shape))
+
+
+def _forms(contract: Contract) -> list[tuple[Argument, ...]]:
+    """What a function may take, the most first, each once."""
+    inputs = tuple(a for a in contract.arguments if isinstance(a, ScalarArg) or a.role is not Role.OUT)
+    tensors = tuple(a for a in inputs if isinstance(a, TensorArg))
+    return list(dict.fromkeys((contract.arguments, inputs, tensors)))
+
+
+def _fitting(contract: Contract, function: str, signature: Signature) -> _Call | None:
+    """The call that `signature` allows; where several do, the one that needs no default, or whose names agree."""
+    forms = [form for form in _forms(contract) if _takes(signature, len(form))]
+    if not forms:
+        return None
+    agreeing = [f for f in forms if tuple(a.name for a in f) == signature.parameters[: len(f)]]
+    plain = [f for f in forms if len(f) == signature.required]
+    form = (agreeing or plain or forms)[0]
+    if form == contract.arguments and contract.entry.name == function:
+        return _Call(contract, contract, ())
+    # Without a template: the function is the candidate's own.
+    entry = Entry(EntryKind.TORCH, function)
+    taken = frozenset(a.name for a in form)
+    returned = tuple(t.name for t in contract.tensors if t.name not in taken)
+    return _Call(contract, replace(contract, entry=entry, arguments=form), returned)
+
+
+def _takes(signature: Signature, count: int) -> bool:
+    return signature.required <= count and (signature.variadic or count <= len(signature.parameters))
+
+
+def _impossible(contract: Contract, function: str, signatures: Sequence[Signature]) -> NotBuilt:
+    """What was expected, and what is there."""
+    expected = " or ".join(f"({', '.join(a.name for a in form)})" for form in _forms(contract))
+    found = " or ".join(f"({', '.join(s.parameters)})" for s in signatures)
+    message = (
+        f"{function}{found} takes neither {expected} of the contract"
+        if len(_forms(contract)) > 1
+        else (f"{function}{found} does not take {expected} of the contract")
+    )
+    return NotBuilt(message, message)

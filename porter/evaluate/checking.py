@@ -1,0 +1,65 @@
+"""One run held against what the reference expects of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from porter.contract.compare import Comparison, compare
+from porter.contract.contract import Contract, Distribution
+from porter.contract.dtype import decode
+from porter.evaluate.outcome import Checked
+from porter.oracle.outputs import Outputs, largest, outputs
+from porter.oracle.reference import Expected
+from porter.oracle.text_output import compare_text
+from porter.oracle.yardstick import narrow_type
+from porter.simt.job import Run, TensorValue
+
+
+def check(contract: Contract, expected: Expected, run: Run, warp_size: int | None) -> Checked:
+    """All outputs of one run; the errors are the largest over them, the place is the first that is wrong."""
+    got = outputs(contract, run)
+    comparisons = compared(contract, expected, got)
+    wrong = next((f"{name} {c.worst}" for name, c in comparisons if not c.passed), "") or _text(expected.outputs, got)
+    return Checked(
+        name=expected.workload.name,
+        warp_size=warp_size,
+        max_abs_error=max((c.max_abs_error for _, c in comparisons), default=0.0),
+        max_rel_error=max((c.max_rel_error for _, c in comparisons), default=0.0),
+        passed=not wrong,
+        worst=wrong,
+    )
+
+
+def compared(contract: Contract, expected: Expected, got: Outputs) -> list[tuple[str, Comparison]]:
+    """Each output by its name."""
+    want = expected.outputs
+    yardsticks = expected.yardstick.tensors if expected.yardstick is not None else ()
+    if len(got.tensors) != len(want.tensors):
+        text = f"{len(got.tensors)} outputs, not {len(want.tensors)}"
+        return [("the port gives", Comparison(float("inf"), float("inf"), False, text))]
+    comparisons = []
+    for index, ((name, value), (_, wanted)) in enumerate(zip(got.tensors, want.tensors, strict=True)):
+        yardstick = yardsticks[index][1] if len(yardsticks) == len(want.tensors) else None
+        tolerance = contract.tolerance.get(wanted.dtype)
+        coarse, term = (narrow_type(contract), largest(want)) if name in expected.by_chance else (None, 0.0)
+        infinite = expected.workload.distribution is Distribution.INFINITE
+        told = _told(value, wanted) if infinite else value
+        comparison = compare(told, wanted, tolerance, yardstick, computed_in=coarse, largest_term=term)
+        comparisons.append((name, comparison))
+    return comparisons
+
+
+def _text(want: Outputs, got: Outputs) -> str:
+    if got.exit_code != want.exit_code:
+        return f"exits with {got.exit_code}, not {want.exit_code}"
+    return compare_text(got.text, want.text)
+
+
+def _told(value: TensorValue, wanted: TensorValue) -> TensorValue:
+    """`value` where `wanted` is finite: infinities that meet make what no standard settles, zero times one or NaN."""
+    if not wanted.dtype.is_float or (value.dtype, value.shape) != (wanted.dtype, wanted.shape):
+        return value
+    finite = np.isfinite(decode(wanted.storage, wanted.dtype))
+    return replace(value, storage=np.where(finite, value.storage, wanted.storage))

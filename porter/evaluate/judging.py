@@ -1,0 +1,100 @@
+"""What a candidate is judged on that its author cannot know: fresh seeds, other distributions, sizes at the edge."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from porter.contract.contract import Contract, Distribution, EntryKind, Role, Workload
+from porter.contract.materialise import materialise, shape_of
+from porter.contract.validate import satisfies
+from porter.contract.workloads import is_innermost
+from porter.oracle.reference import Expected
+from porter.simt.job import TensorValue
+
+_JUST_OVER_A_TILE = 257  # by one over 256 and all smaller powers of two
+# Sums long enough that adding them up in too few bits shows; the others need no more than a few elements.
+_AT_LARGE_SIZES = frozenset((Distribution.UNIFORM,))
+
+_TIED = frozenset((Distribution.TIES, Distribution.CONSTANT_ROWS, Distribution.ZEROS))
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How workloads of a judgement are drawn: `seed` repeats it.
+
+    `fixed` are sizes that the user chose, `edges` whether those he did not may be one or none.
+    """
+
+    seed: int
+    fixed: Mapping[str, int]
+    edges: bool = True
+
+    def reseeded(self, contract: Contract) -> Contract:
+        """`contract` with its workloads at seeds of this judgement."""
+        return replace(contract, workloads=tuple(self._drawn(w) for w in contract.workloads))
+
+    def further(self, contract: Contract) -> tuple[Workload, ...]:
+        """Workloads beyond those of `contract`."""
+        plain = [w for w in contract.workloads if not w.scalars]
+        if not plain or contract.entry.kind is EntryKind.PROGRAM:
+            return ()
+        by_size = sorted(plain, key=lambda w: (_elements(contract, w), w.name))
+        small = replace(by_size[0], scale=1.0)
+        again = () if any(w.sizes == small.sizes for w in by_size[1:]) else (replace(small, name="another seed"),)
+        edges = _edges(contract, small, frozenset(self.fixed)) if self.edges else ()
+        kinds = _distributions(contract, small, replace(by_size[-1], scale=1.0))
+        return tuple(self._drawn(w) for w in (*again, *kinds, *edges))
+
+    def _drawn(self, workload: Workload) -> Workload:
+        digest = hashlib.blake2b(f"{self.seed} {workload.name}".encode(), digest_size=6).digest()
+        return replace(workload, seed=int.from_bytes(digest, "little"))
+
+
+def decides(contract: Contract, expected: Expected) -> bool:
+    """Whether an answer that differs is wrong; else it is said.
+
+    No standard settles what a minimum makes of a NaN, which of two equal elements is the largest, and whether nothing
+    may be asked of an operator.
+    """
+    kind = expected.workload.distribution
+    empty = any(0 in shape_of(tensor, expected.workload) for tensor in contract.tensors)
+    read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
+    chosen = any(not value.dtype.is_float for name, value in expected.outputs.tensors if name not in read)
+    return not (kind is Distribution.NAN or empty or (chosen and kind in _TIED))
+
+
+def _distributions(contract: Contract, small: Workload, large: Workload) -> Iterator[Workload]:
+    """A workload for each distribution that changes an input."""
+    for kind in Distribution:
+        base = large if kind in _AT_LARGE_SIZES else small
+        workload = replace(base, name=kind.value, distribution=kind)
+        if _inputs(contract, workload) != _inputs(contract, base):
+            yield workload
+
+
+def _inputs(contract: Contract, workload: Workload) -> list[bytes]:
+    values = materialise(contract, workload)
+    return [value.storage.tobytes() for value in values if isinstance(value, TensorValue)]
+
+
+def _edges(contract: Contract, small: Workload, fixed: frozenset[str]) -> Iterator[Workload]:
+    """One row, one column, a row just over a tile, none."""
+    free = [s for s in contract.symbols if s not in fixed]
+    inner = [s for s in free if is_innermost(contract, s)]
+    outer = [s for s in free if s not in inner]
+    wanted = {
+        "one row": dict.fromkeys(outer, 1),
+        "one column": dict.fromkeys(inner, 1),
+        "just over a tile": dict.fromkeys(inner[:1], _JUST_OVER_A_TILE),
+        "empty": dict.fromkeys((outer or inner)[:1], 0),
+    }
+    for name, changed in wanted.items():
+        sizes = {**small.sizes, **changed}
+        if sizes != small.sizes and satisfies(contract, sizes):
+            yield replace(small, name=name, sizes=sizes)
+
+
+def _elements(contract: Contract, workload: Workload) -> int:
+    return sum(v.storage.size for v in materialise(contract, workload) if isinstance(v, TensorValue))
