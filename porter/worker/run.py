@@ -32,15 +32,15 @@ class Worker:
         """What came of `task`, and the signatures of its launches. Never raises for anything the module does."""
         child = self._child or self._new()
         if self._child is None and (death := child.begin()):
-            return _ended(death, 0.0), ()
+            return ended(death, 0.0), ()
         self._child = child
         before = child.cpu_s()
         answer = child.ask(pickle.dumps(task), parts=2)
         if isinstance(answer, Death):
             self._child = None
-            return _ended(answer, self._limits.cpu_s), ()
+            return ended(answer, self._limits.cpu_s), ()
         records, signatures = answer
-        run = _run(decode_result(records), task.job, child.cpu_s() - before)
+        run = run_of(records, task.job, child.cpu_s() - before)
         return run, tuple(signatures.decode("utf-8", "replace").splitlines())
 
     def _new(self) -> Child:
@@ -53,7 +53,9 @@ class Worker:
             self._child = None
 
 
-def _run(decoded: Decoded, job: Job, seconds: float) -> Run:
+def run_of(records: bytes, job: Job, seconds: float) -> Run:
+    """What a worker says came of `job`; not finished where the outputs do not fit its arguments."""
+    decoded = decode_result(records)
     outputs = _outputs(job, decoded) if decoded.finished else None
     return Run(
         finished=outputs is not None,
@@ -83,6 +85,7 @@ def _outputs(job: Job, decoded: Decoded) -> tuple[TensorValue, ...] | None:
     )
 
 
-def _ended(death: Death, seconds: float) -> Run:
+def ended(death: Death, seconds: float) -> Run:
+    """A run that a process died of."""
     fault = Fault(death.kind, "", 0, "", death.message, fatal=True)
     return Run(False, 1, (), (), (), (), (), (fault,), "", "", seconds)

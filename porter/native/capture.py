@@ -1,0 +1,147 @@
+"""An arm: an entry ready to be timed. Its call is captured once for each of several sets of buffers, then replayed.
+
+After capturing no code of the entry's host side runs any more: whoever wants to change what it does has to do so on
+the device. The sets together are larger than the cache, so that a replay finds nothing of its data there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from porter.native.device import Device, Node, NodeType
+from porter.native.entries import Call, tensors
+from porter.native.memory import Arguments
+from porter.simt.job import Job, TensorValue
+
+_CAPTURE = torch._C._CUDAGraph
+_WARM_CALLS = 3
+_MOST_SETS, _MOST_SET_BYTES = 32, 8 << 30
+_SAMPLE_US = 250.0  # of device time: a launch of a graph and the events around it cost 1 % of that, on both sides
+_MOST_LAUNCHES = 2048
+_POISON = 0xFF
+
+
+class _Set:
+    """One set of buffers, and the call captured on it."""
+
+    def __init__(self, device: Device, job: Job, host: frozenset[int], like: Arguments | None = None) -> None:
+        self.arguments = Arguments(device, job.arguments, host, like)
+        self.graph = _CAPTURE(True)  # keeps what was captured, to be looked at and chained
+        self.results: list[torch.Tensor] = []
+
+
+class Arm:
+    """`uncaptured` says why the call cannot be captured; empty where it was. `nodes` are those of one call."""
+
+    def __init__(self, device: Device, call: Call, job: Job, host: frozenset[int]) -> None:
+        self._device = device
+        self._call = call
+        first = _Set(device, job, host)
+        for _ in range(_WARM_CALLS):
+            call(first.arguments.passed)
+        device.synchronize()
+        self.nodes: tuple[Node, ...] = ()
+        self.uncaptured = self._captured(first)
+        self._sets = [first]
+        self.chain = self._once = 0
+        self.launches = 0
+        self._eager_launches = 0
+        if not self.uncaptured:
+            self._fill_the_cache(job, host)
+        if not self.uncaptured:
+            self._chain()
+
+    def _captured(self, one: _Set) -> str:
+        """Captures the call on a set; why that cannot be done."""
+        try:
+            one.graph.capture_begin(pool=None, capture_error_mode="thread_local")
+            try:
+                one.results = list(tensors(self._call(one.arguments.passed)))
+            finally:
+                one.graph.capture_end()
+        except RuntimeError as error:
+            self._device.synchronize()  # raises where this is more than a capture that failed
+            return str(error).splitlines()[0]
+        nodes = self._device.nodes(one.graph.raw_cuda_graph())
+        self.nodes = self.nodes or nodes
+        if any(node.type == NodeType.HOST for node in nodes):
+            return "it calls back into the host"
+        if not any(node.type == NodeType.KERNEL for node in nodes):
+            return "nothing that it launches was captured"
+        return ""
+
+    def _fill_the_cache(self, job: Job, host: frozenset[int]) -> None:
+        count = sum(buffer.bytes for buffer in self._sets[0].arguments.buffers)
+        count += sum(result.numel() * result.element_size() for result in self._sets[0].results)
+        wanted = min(_MOST_SETS, math.ceil(2 * self._device.described.l2_bytes / max(1, count)) + 1)
+        for _ in range(1, max(1, min(wanted, _MOST_SET_BYTES // max(1, count)))):
+            another = _Set(self._device, job, host, like=self._sets[0].arguments)
+            self.uncaptured = self._captured(another)
+            if self.uncaptured:
+                return
+            self._sets.append(another)
+
+    def _chain(self) -> None:
+        """One round over all sets, to be checked, and as many as a sample takes, to be timed."""
+        graphs = [one.graph.raw_cuda_graph() for one in self._sets]
+        self._once = self._device.chain(graphs, 1)
+        self._device.replay(self._once)
+        round_us = min(self._device.sample([self._once], [0, 0, 0]))
+        rounds = max(1, min(math.ceil(_SAMPLE_US / round_us), _MOST_LAUNCHES // len(graphs)))
+        self.launches = rounds * len(graphs)
+        self.chain = self._device.chain(graphs, rounds)
+        self._device.replay(self.chain)
+
+    @property
+    def sets(self) -> int:
+        """How many sets of buffers there are."""
+        return len(self._sets)
+
+    @property
+    def in_the_way(self) -> int:
+        """The bytes of all sets."""
+        return sum(buffer.bytes for one in self._sets for buffer in one.arguments.buffers)
+
+    def call_us(self) -> float:
+        """The device time of one call, made by Python."""
+        if not self._eager_launches:
+            self._eager_launches = 1
+            self._eager_launches = max(1, min(_MOST_LAUNCHES, math.ceil(_SAMPLE_US / self.call_us())))
+        passed = self._sets[0].arguments.passed
+        self._device.begin()
+        for _ in range(self._eager_launches):
+            self._call(passed)
+        return self._device.end() / self._eager_launches
+
+    def replay(self, job: Job, index: int) -> tuple[list[TensorValue], list[torch.Tensor]]:
+        """What one call leaves on `job`: the arguments and results of the set `index`.
+
+        All sets get the contents, results are poisoned, and what was timed runs once, or the call if it was not
+        captured.
+        """
+        for one in self._sets:
+            one.arguments.write(job.arguments)
+            for result in one.results:
+                _poison(self._device, result)
+        chosen = self._sets[index % len(self._sets)]
+        if self.uncaptured:
+            chosen.results = list(tensors(self._call(chosen.arguments.passed)))
+        else:
+            self._device.replay(self._once)
+        return chosen.arguments.read(), chosen.results
+
+
+def _poison(device: Device, result: torch.Tensor) -> None:
+    if result.is_cuda and result.numel() and result.is_contiguous():
+        device.fill(result.data_ptr(), _POISON, result.numel() * result.element_size())
+
+
+def sampled(device: Device, arms: Sequence[Arm], order: Sequence[int], *, captured: bool) -> list[float]:
+    """The device time of one call of each arm of `order`, in microseconds."""
+    if not captured:
+        return [arms[arm].call_us() for arm in order]
+    times = device.sample([arm.chain for arm in arms], order)
+    return [time / arms[arm].launches for arm, time in zip(order, times, strict=True)]

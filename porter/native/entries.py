@@ -1,0 +1,118 @@
+"""How an entry is called with arguments on the device, and what it returns."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import torch
+
+from porter.contract.dtype import DType, encode
+from porter.native.memory import DTYPES, host_bytes
+from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, ModuleEntry
+from porter.simt.job import Job, TensorValue
+from porter.worker.load import load
+
+Call = Callable[[Sequence[object]], object]
+
+
+class HostError(RuntimeError):
+    """The host code of an original threw, or left an error of the runtime behind."""
+
+
+class _Argument(ctypes.Structure):
+    _fields_ = (("pointer", ctypes.c_void_p), ("whole", ctypes.c_longlong), ("real", ctypes.c_double))
+
+
+class Entries:
+    """Loads each module and library once."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, ModuleType] = {}
+        self._libraries: dict[str, ctypes.CDLL] = {}
+
+    def call(self, entry: Entry, job: Job) -> Call:
+        """What calls `entry` with arguments; the grid, block and shared memory of a kernel come from `job`."""
+        match entry:
+            case ModuleEntry():
+                return self._of_module(entry, job)
+            case ExtensionEntry(path, name):
+                function = getattr(self._extension(path), name)
+                return lambda arguments: function(*arguments)
+            case LibraryEntry():
+                return self._of_library(entry, job)
+
+    def _of_module(self, entry: ModuleEntry, job: Job) -> Call:
+        if entry.path not in self._modules:
+            self._modules[entry.path] = load(Path(entry.path))
+        function = getattr(self._modules[entry.path], entry.function)
+        if entry.compiled:
+            function = torch.compile(function)
+        if not entry.launch:
+            return lambda arguments: function(*arguments)
+        return lambda arguments: function(*arguments, grid=job.grid, block=job.block, shared_bytes=job.shared_bytes)
+
+    def _extension(self, path: str) -> ModuleType:
+        if path not in self._modules:
+            loader = importlib.machinery.ExtensionFileLoader(EXTENSION, path)
+            spec = importlib.util.spec_from_file_location(EXTENSION, path, loader=loader)
+            assert spec is not None
+            self._modules[path] = importlib.util.module_from_spec(spec)
+            loader.exec_module(self._modules[path])
+        return self._modules[path]
+
+    def _of_library(self, entry: LibraryEntry, job: Job) -> Call:
+        if entry.path not in self._libraries:
+            self._libraries[entry.path] = ctypes.CDLL(entry.path)
+        function = getattr(self._libraries[entry.path], entry.symbol)
+        function.restype = ctypes.c_char_p
+        launch = (ctypes.c_uint * 7)(*job.grid, *job.block, job.shared_bytes)
+
+        def call(arguments: Sequence[object]) -> object:
+            passed, result = (_Argument * max(1, len(arguments)))(*map(_passed, arguments)), _Argument()
+            if said := function(passed, launch, ctypes.byref(result)):
+                raise HostError(said.decode("utf-8", "replace"))
+            if entry.returns is None:
+                return None
+            return result.real if entry.returns.is_float else result.whole
+
+        return call
+
+
+def _passed(argument: object) -> _Argument:
+    if isinstance(argument, torch.Tensor):
+        return _Argument(pointer=argument.data_ptr())
+    assert isinstance(argument, (int, float))
+    return _Argument(None, int(argument) if math.isfinite(argument) else 0, float(argument))
+
+
+def tensors(returned: object) -> Iterator[torch.Tensor]:
+    """The tensors in what a function returned."""
+    if isinstance(returned, torch.Tensor):
+        yield returned
+    elif isinstance(returned, (tuple, list)):
+        for item in returned:
+            yield from tensors(item)
+
+
+def results(returned: object, number: DType | None) -> Iterator[TensorValue]:
+    """What a function returned, a number as a tensor of the type `number`."""
+    if isinstance(returned, torch.Tensor):
+        yield value_of(returned)
+    elif isinstance(returned, (bool, int, float)) and number is not None:
+        yield TensorValue(number, (), encode(np.array(returned), number))
+    elif isinstance(returned, (tuple, list)):
+        for item in returned:
+            yield from results(item, number)
+
+
+def value_of(tensor: torch.Tensor) -> TensorValue:
+    """A tensor as it crosses to the parent."""
+    dtype, shape = DTYPES[tensor.dtype], tuple(tensor.shape)
+    return TensorValue(dtype, shape, np.frombuffer(host_bytes(tensor), dtype.storage).reshape(shape))

@@ -1,0 +1,141 @@
+"""Arguments on the device: memory of exactly their bytes, with room around it in which nothing may be written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from porter.contract.dtype import DType
+from porter.native.device import Device
+from porter.simt.job import ScalarValue, TensorValue, Value
+
+TORCH_TYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
+DTYPES = {torch_type: dtype for dtype, torch_type in TORCH_TYPES.items()}
+_GUARD_BYTES = 4096
+_GUARD = 0xA5
+
+
+class GuardError(RuntimeError):
+    """Something wrote beside a tensor."""
+
+
+class _Memory:
+    """What PyTorch wraps without copying. It knows nothing of the room around."""
+
+    def __init__(self, address: int, count: int) -> None:
+        self.__cuda_array_interface__ = {
+            "data": (address, False), "shape": (count,), "strides": None, "typestr": "|u1", "version": 2,
+        }  # fmt: skip
+
+
+class Buffer:
+    """One tensor argument on the device; with `pinned` in memory of the host that the device sees, without guards."""
+
+    def __init__(self, device: Device, value: TensorValue, *, pinned: bool, like: Buffer | None = None) -> None:
+        self._device = device
+        self.value = value
+        self.bytes = value.storage.nbytes
+        self._base = 0
+        if pinned or not self.bytes:
+            where = {"pin_memory": True} if pinned else {"device": "cuda"}
+            self.tensor = torch.empty(value.shape, dtype=TORCH_TYPES[value.dtype], **where)
+            self.address = self.tensor.data_ptr()
+        else:
+            self._base = device.allocate(self.bytes + 2 * _GUARD_BYTES)
+            self.address = self._base + _GUARD_BYTES
+            flat = torch.as_tensor(_Memory(self.address, self.bytes), device="cuda")
+            self.tensor = flat.view(TORCH_TYPES[value.dtype]).reshape(value.shape)
+        self._fill(like)
+
+    def _fill(self, like: Buffer | None) -> None:
+        """The contents of `value`, which `like` has on the device already."""
+        if like is None or not self._base:
+            self.write(raw(self.value))
+            return
+        self._guard()
+        self._device.copy(self.address, like.address, self.bytes)
+
+    def _guard(self) -> None:
+        for guard in self._guards:
+            self._device.fill(guard, _GUARD, _GUARD_BYTES)
+
+    def write(self, content: bytes) -> None:
+        """Sets the tensor's bytes, and the guards."""
+        self._guard()
+        if self._base:
+            self._device.write(self.address, content)
+        elif self.bytes:
+            self.tensor.copy_(torch.frombuffer(bytearray(content), dtype=self.tensor.dtype).reshape(self.value.shape))
+
+    def read(self) -> bytes:
+        """The tensor's bytes, once the device is done. Raises `GuardError` where a guard is damaged."""
+        for guard in self._guards:
+            if self._device.read(guard, _GUARD_BYTES) != bytes([_GUARD]) * _GUARD_BYTES:
+                raise GuardError("something was written beside a tensor")
+        self._device.synchronize()
+        return self._device.read(self.address, self.bytes) if self._base else host_bytes(self.tensor)
+
+    def free(self) -> None:
+        """Gives the memory back; nothing may use the tensor after that."""
+        if self._base:
+            self._device.free(self._base)
+            self._base = 0
+
+    @property
+    def _guards(self) -> tuple[int, ...]:
+        return (self._base, self.address + self.bytes) if self._base else ()
+
+
+class Arguments:
+    """The arguments of one call: tensors in buffers, numbers as they are. Those of `like` have the same values."""
+
+    def __init__(
+        self, device: Device, values: Sequence[Value], host: frozenset[int], like: Arguments | None = None
+    ) -> None:
+        theirs = iter(like.buffers if like else ())
+        self._all = [
+            Buffer(device, v, pinned=i in host, like=next(theirs, None)) if isinstance(v, TensorValue) else v
+            for i, v in enumerate(values)
+        ]
+
+    @property
+    def passed(self) -> list[object]:
+        """What the function is called with."""
+        return [a.value if isinstance(a, ScalarValue) else a.tensor for a in self._all]
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """The tensors, in order."""
+        return [a for a in self._all if isinstance(a, Buffer)]
+
+    def write(self, values: Sequence[Value]) -> None:
+        """New contents for all tensors."""
+        for buffer, value in zip(self.buffers, (v for v in values if isinstance(v, TensorValue)), strict=True):
+            buffer.write(raw(value))
+
+    def read(self) -> list[TensorValue]:
+        """The tensors as they are now."""
+        return [_filled(b.value, b.read()) for b in self.buffers]
+
+    def free(self) -> None:
+        """Gives all memory back."""
+        for buffer in self.buffers:
+            buffer.free()
+
+
+def raw(value: TensorValue) -> bytes:
+    """The bytes of a tensor, row by row."""
+    return np.ascontiguousarray(value.storage).tobytes()
+
+
+def host_bytes(tensor: torch.Tensor) -> bytes:
+    """The bytes of a tensor, wherever it lies, row by row."""
+    dense = tensor.detach().contiguous().cpu()
+    return dense.reshape(-1).view(torch.uint8).numpy().tobytes() if dense.numel() else b""
+
+
+def _filled(like: TensorValue, content: bytes) -> TensorValue:
+    storage = np.frombuffer(content, like.storage.dtype).reshape(like.storage.shape)
+    return TensorValue(like.dtype, like.shape, storage)

@@ -1,0 +1,91 @@
+"""What a native worker is asked. Questions go in pickled; answers come back as bytes that nobody unpickles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.contract.dtype import DType
+from porter.simt.job import Job
+
+EXTENSION = "porter_original"  # the module that binds what an extension's source defines
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleEntry:
+    """A function of a Python module; with `launch` it takes grid, block and shared memory, too.
+
+    `returns` is the type of a number it returns. `compiled` asks for `torch.compile` of it.
+    """
+
+    path: str
+    function: str
+    launch: bool = False
+    returns: DType | None = None
+    compiled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryEntry:
+    """A function that `original.py` wrapped, in a shared library; `returns` is the type of the number it returns."""
+
+    path: str
+    symbol: str
+    returns: DType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionEntry:
+    """A function of a PyTorch extension that `original.py` bound, by its name there."""
+
+    path: str
+    name: str
+    returns: DType | None = None
+
+
+Entry = ModuleEntry | LibraryEntry | ExtensionEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Call `entry` once with the arguments of `job`. Those at the positions `host` are read by host code, too."""
+
+    entry: Entry
+    job: Job
+    host: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """Make `entry` ready to be timed on `job`: the next arm."""
+
+    entry: Entry
+    job: Job
+    host: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Time the arms in `order`. With `captured` their graphs are replayed, else Python calls them."""
+
+    order: tuple[int, ...]
+    captured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Give the buffers of `arm` the contents of `job`, replay its graphs once, and answer with the set `index`."""
+
+    arm: int
+    job: Job
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Launch what is timed of `arm` at least `launches` times, one after the other: whoever asks has a clock."""
+
+    arm: int
+    launches: int
+
+
+Question = Execute | Prepare | Sample | Replay | Keep

@@ -1,0 +1,206 @@
+"""The parent's side of a native worker: questions go out, bytes come back, a worker that is lost is replaced."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import struct
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from porter.errors import MachineError
+from porter.native.library import device_library
+from porter.native.requests import Entry, Execute, Keep, Prepare, Question, Replay, Sample
+from porter.simt.job import FaultKind, Job, Limits, Run
+from porter.worker.child import Child, Death
+from porter.worker.run import ended, run_of
+
+_RECORDS = b"PORTRES1"
+# After these the device's context, or the process, is not to be trusted.
+_LOST = frozenset((FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.DEVICE_ASSERT, FaultKind.CRASH))
+_PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
+
+
+class CandidateError(Exception):
+    """A question that got no answer, for what the candidate did; `run` says what."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(next((f.message for f in run.faults), "no answer"))
+        self.run = run
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFacts:
+    """The device of a session, and the versions of what runs on it."""
+
+    name: str
+    uuid: str
+    multiprocessors: int
+    l2_bytes: int
+    memory_bytes: int
+    torch: str
+    triton: str
+    cuda: str
+    capability: tuple[int, int]
+
+    @property
+    def arch(self) -> str:
+        """As compilers name it: sm_90."""
+        return f"sm_{self.capability[0]}{self.capability[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An arm: `uncaptured` says why its call is no graph, `beside` what its process does besides.
+
+    `own` and `others` are the kernels of one call, those that Triton compiled in the process and those of libraries.
+    """
+
+    arm: int
+    uncaptured: str
+    sets: int
+    launches: int
+    own: tuple[str, ...]
+    others: tuple[str, ...]
+    beside: str
+
+
+class Session:
+    """A worker on the device, for one candidate, started when it is first asked; `work` is an empty folder of its own.
+
+    `cache` holds builds; what Triton compiles is kept apart for each `content`, since candidates write there.
+    `environment` is the one from which the driver's variables are taken.
+    """
+
+    def __init__(
+        self, work: Path, cache: Path, limits: Limits, environment: Mapping[str, str], content: str = ""
+    ) -> None:
+        self._work, self._limits = work, limits
+        digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
+        self._folders = cache / "native" / "triton", cache / "native" / "kernels" / digest
+        self._environment = {name: environment[name] for name in _PASSED_ON if name in environment}
+        self._library = device_library(cache)
+        self._child: Child | None = None
+        self._facts: DeviceFacts | None = None
+        self._arms = 0
+
+    @property
+    def facts(self) -> DeviceFacts:
+        """The device. Raises `MachineError` where there is none that can be used."""
+        self._ready()
+        assert self._facts is not None
+        return self._facts
+
+    def run(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Run:
+        """What came of one call. Never raises for anything a candidate does."""
+        began = time.monotonic()
+        try:
+            answer = self._ask(Execute(entry, job, host))
+        except CandidateError as failed:
+            return failed.run
+        return run_of(answer, job, time.monotonic() - began)
+
+    def prepare(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Prepared:
+        """The next arm. Raises `CandidateError`, after which there are no arms any more."""
+        told = self._told(self._ask(Prepare(entry, job, host)))
+        self._arms += 1
+        return Prepared(
+            arm=self._arms - 1,
+            uncaptured=str(told["uncaptured"]),
+            sets=int(told["sets"]),
+            launches=int(told["launches"]),
+            own=tuple(map(str, told["own"])),
+            others=tuple(map(str, told["others"])),
+            beside=str(told["beside"]),
+        )
+
+    def sample(self, order: tuple[int, ...], *, captured: bool) -> list[float]:
+        """The device time of one call of each arm of `order`, in microseconds. Raises `CandidateError`."""
+        return self._numbers(self._ask(Sample(order, captured)), len(order))
+
+    def replay(self, arm: int, job: Job, index: int) -> Run:
+        """What the timed graphs of `arm` make of `job`, in the set `index` of its buffers."""
+        began = time.monotonic()
+        if arm >= self._arms:
+            return _malformed("the process that was timed is gone")
+        try:
+            answer = self._ask(Replay(arm, job, index))
+        except CandidateError as failed:
+            return failed.run
+        return run_of(answer, job, time.monotonic() - began)
+
+    def keep(self, arm: int, launches: int) -> tuple[float, float]:
+        """Device time of many calls of `arm` as it says, and as the clock here says, in microseconds each."""
+        began = time.monotonic()
+        total, count = self._numbers(self._ask(Keep(arm, launches)), 2)
+        return total / count, (time.monotonic() - began) * 1e6 / count
+
+    def close(self) -> None:
+        """Ends the process, if there is one."""
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+        self._arms = 0
+
+    def _ask(self, question: Question) -> bytes:
+        child = self._ready()
+        answer = child.ask(pickle.dumps(question), parts=1)
+        if isinstance(answer, Death):
+            self._child, self._arms = None, 0
+            raise CandidateError(ended(answer, self._limits.cpu_s))
+        (told,) = answer
+        if not told.startswith(_RECORDS):
+            return told
+        job = question.job if isinstance(question, (Execute, Replay, Prepare)) else Job()
+        run = run_of(told, job, 0.0)
+        if not run.finished and any(f.fatal and f.kind in _LOST for f in run.faults):
+            self.close()
+        if not run.finished:
+            raise CandidateError(run)
+        return told
+
+    def _ready(self) -> Child:
+        if self._child is None:
+            self._child = self._started()
+        return self._child
+
+    def _started(self) -> Child:
+        for folder in self._folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(dir=self._work))
+        child = Child(
+            "porter.native.worker",
+            list(map(str, (self._library, *self._folders))),
+            place,
+            self._limits,
+            self._environment,
+            resident=True,
+        )
+        if death := child.begin():
+            raise MachineError(f"the device cannot be used: {death.message[-500:]}", "`nvidia-smi` shows its state")
+        facts = json.loads(child.greeting)
+        self._facts = DeviceFacts(**{**facts, "capability": tuple(facts["capability"])})
+        return child
+
+    def _told(self, answer: bytes) -> Mapping[str, Any]:
+        try:
+            told = json.loads(answer)
+        except ValueError:
+            raise CandidateError(_malformed("the worker's answer is no JSON")) from None
+        if not isinstance(told, dict) or not {"uncaptured", "sets", "own", "others", "beside"} <= told.keys():
+            raise CandidateError(_malformed("the worker's answer is not whole"))
+        return told
+
+    def _numbers(self, answer: bytes, count: int) -> list[float]:
+        if len(answer) != 8 * count:
+            raise CandidateError(_malformed("the worker's answer is not whole"))
+        return list(struct.unpack(f"<{count}d", answer))
+
+
+def _malformed(message: str) -> Run:
+    return ended(Death(FaultKind.CRASH, message), 0.0)
