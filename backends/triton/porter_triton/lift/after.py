@@ -18,7 +18,7 @@ from porter.syntax.nodes import (
     Switch,
     While,
 )
-from porter_triton.lift.trees import walk
+from porter.syntax.walk import walk
 
 Guards = tuple[Expression, ...]
 Ends = Callable[[Statement], bool]

@@ -24,22 +24,12 @@ from porter.syntax.nodes import (
     TypeName,
     Variable,
 )
+from porter.syntax.walk import walk
 from porter_triton.lift.after import Reader, following, readers
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Steps, combine, inlined, steps
 from porter_triton.lift.slices import Slice, apart, private, slice_of
-from porter_triton.lift.trees import (
-    bare,
-    called,
-    flat,
-    intrinsic,
-    is_barrier,
-    is_name,
-    mapped,
-    mentions,
-    number,
-    walk,
-)
+from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, mentions, number
 
 _T = TypeVar("_T")
 

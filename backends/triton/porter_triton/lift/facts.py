@@ -23,7 +23,8 @@ from porter.syntax.nodes import (
     Variable,
 )
 from porter.syntax.unit import FunctionTree, Unit
-from porter_triton.lift.trees import bare, walk
+from porter.syntax.walk import walk
+from porter_triton.lift.trees import bare
 from porter_triton.lower.assigned import assigned_names
 
 _ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {

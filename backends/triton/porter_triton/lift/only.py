@@ -20,9 +20,10 @@ from porter.syntax.nodes import (
     Update,
 )
 from porter.syntax.unit import FunctionTree
+from porter.syntax.walk import walk
 from porter_triton.lift.after import Reader, readers, writes
 from porter_triton.lift.facts import WARP, Facts
-from porter_triton.lift.trees import bare, called, is_name, mapped, mentions, number, suites, walk
+from porter_triton.lift.trees import bare, called, is_name, mapped, mentions, number, suites
 from porter_triton.lower.assigned import assigned_names
 
 _T = TypeVar("_T")

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import Block, Call, Statement
 from porter.syntax.unit import FunctionTree, Unit
+from porter.syntax.walk import walk
 from porter_triton.lift.blocks import shared_tree
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.stages import two_stages
 from porter_triton.lift.templates import agreed
-from porter_triton.lift.trees import called, mapped, suites, walk
+from porter_triton.lift.trees import called, mapped, suites
 from porter_triton.lift.warps import butterfly, unrolled
 
 Match = tuple[int, Block]

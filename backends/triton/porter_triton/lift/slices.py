@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from porter.syntax.nodes import Binary, Cast, Declare, Expression, Name, Statement, Subscript, TypeName, Unary, Variable
+from porter.syntax.walk import walk
 from porter_triton.lift.facts import Facts
-from porter_triton.lift.trees import bare, mentions, number, walk
+from porter_triton.lift.trees import bare, mentions, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,12 @@ from porter.syntax.nodes import (
     Unary,
     Variable,
 )
+from porter.syntax.walk import walk
 from porter_triton.lift.after import readers, writes
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.only import only_read_by
 from porter_triton.lift.second import Second, Stage, is_infinite, second_stage, serial_stage
-from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mentions, number, walk
+from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mentions, number
 from porter_triton.lift.warps import Reduction, reduction
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
+from porter.syntax.walk import walk
 from porter_triton.lift.facts import Facts
-from porter_triton.lift.trees import called, walk
+from porter_triton.lift.trees import called
 
 Numbers = tuple[tuple[str, int], ...]
 Block = tuple[int | None, int | None, int | None]

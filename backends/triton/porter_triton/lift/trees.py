@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import Field, replace
 from typing import Any, TypeVar
 
 from porter.syntax.nodes import Block, Call, Cast, Evaluate, Expression, Literal, Name, Skipped, Statement
+from porter.syntax.walk import walk
 
 _T = TypeVar("_T")
-
-
-def walk(node: object) -> Iterator[object]:
-    """Every node below and including `node`."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from walk(item)
-    elif is_dataclass(node) and not isinstance(node, type):
-        yield node
-        for field in fields(node):
-            yield from walk(getattr(node, field.name))
 
 
 def mapped(node: _T, change: Callable[[Any], Any]) -> _T:
@@ -27,12 +17,13 @@ def mapped(node: _T, change: Callable[[Any], Any]) -> _T:
     if isinstance(node, tuple):
         items = tuple(mapped(item, change) for item in node)
         return node if all(a is b for a, b in zip(items, node, strict=True)) else items  # type: ignore[return-value]
-    if not is_dataclass(node) or isinstance(node, type):
+    fields: dict[str, Field[object]] = getattr(type(node), "__dataclass_fields__", {})
+    if not fields:
         return node
-    values = {f.name: getattr(node, f.name) for f in fields(node)}
+    values = {name: getattr(node, name) for name in fields}
     new = {name: mapped(value, change) for name, value in values.items()}
     changed = {name: value for name, value in new.items() if value is not values[name]}
-    return change(replace(node, **changed) if changed else node)  # type: ignore[no-any-return]
+    return change(replace(node, **changed) if changed else node)  # type: ignore[no-any-return,type-var]
 
 
 def bare(node: _T) -> _T:

@@ -12,52 +12,17 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.assigned import assigned_names
+from porter_triton.lower.decisions import Decisions, FewTurns
 from porter_triton.lower.emit import Line, Suite, names_in
 from porter_triton.lower.launch import LaunchInfo, LoweredParameter, Remark
 from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.pending import Pending
 from porter_triton.lower.places import Key, Place, Variable
 from porter_triton.lower.scopes import Binding, Scope
-from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import ATOM, Scalar, both
 
 _Node = TypeVar("_Node")
-
-
-@dataclass(slots=True)
-class Decisions:
-    """What one pass finds out for the next: grows until a pass finds nothing new."""
-
-    varying: set[Key] = field(default_factory=set)  # variables that differ between threads
-    unrolled: set[Key] = field(default_factory=set)  # loops that must be written out, for they index registers
-    tensors: set[Key] = field(default_factory=set)  # local arrays indexed by what is not known here
-    stored: set[str] = field(default_factory=set)  # buffers written
-    loaded: set[str] = field(default_factory=set)  # buffers read
-    split: dict[Key, Arithmetic] = field(default_factory=dict)  # variables whose parts are used as this smaller type
-    pointed: set[Key] = field(default_factory=set)  # pointers set later that point to what has no address
-    scratch: set[Key] = field(default_factory=set)  # shared arrays that must lie in memory
-    fences: set[int] = field(default_factory=set)  # lines of fences between blocks
-    made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
-    changing: dict[int, tuple[object, frozenset[str]]] = field(default_factory=dict)  # bodies, what they may change
-    lines: dict[int, tuple[object, int]] = field(default_factory=dict)  # statements, their last lines
-    rewritten: dict[object, object] = field(default_factory=dict)  # nodes made of the source's, the same in every pass
-    rounds: dict[Key, Pending] = field(default_factory=dict)  # accesses in a loop
-
-    @property
-    def size(self) -> int:
-        """How much is known."""
-        sets = (
-            self.varying,
-            self.unrolled,
-            self.tensors,
-            self.stored,
-            self.loaded,
-            self.scratch,
-            self.fences,
-            self.split,
-            self.pointed,
-        )
-        return sum(len(s) for s in sets) + sum(len(pending) for pending in self.rounds.values())
+_Fact = TypeVar("_Fact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +85,7 @@ class Context:
     discarded: object = None  # the call whose value nobody uses
     prologue: Suite = field(default_factory=Suite)
     pending: Pending = field(default_factory=Pending)
-    loops: list[tuple[str, Key]] = field(default_factory=list)
+    loops: list[FewTurns] = field(default_factory=list)
     alike: int = 0  # loops around that all threads go through together, but for those that share one among them
     streams: bool = False  # whether threads load something else each in such a loop
     calls: list[int] = field(default_factory=list)
@@ -288,19 +253,20 @@ class Context:
             affine = None
         return replace(value, text=name, level=ATOM, opposite=None, single=None, affine=affine)
 
+    def told(self, node: _Node, tell: Callable[[Unit, _Node], _Fact]) -> _Fact:
+        """What `tell` says of a part of the source, asked once for all passes."""
+        known = self.decisions.told
+        if (id(node), tell) not in known:
+            known[id(node), tell] = node, tell(self.unit, node)
+        return cast(_Fact, known[id(node), tell][1])
+
     def assigned(self, body: object) -> frozenset[str]:
         """The names of the source that a body may change."""
-        known = self.decisions.changing
-        if id(body) not in known:
-            known[id(body)] = body, assigned_names(self.unit, body)
-        return known[id(body)][1]
+        return self.told(body, assigned_names)
 
     def last_line(self, node: object) -> int:
         """The last line of a statement."""
-        known = self.decisions.lines
-        if id(node) not in known:
-            known[id(node)] = node, max(getattr(n, "line", 0) for n in walk(node))
-        return known[id(node)][1]
+        return self.told(node, _last_line)
 
     def helper(self, name: str) -> str:
         """Call for a function of the device room; its name."""
@@ -311,3 +277,7 @@ class Context:
     def block(self) -> str:
         """The number of elements of a varying value, as text."""
         return self.threads_text
+
+
+def _last_line(_unit: Unit, node: object) -> int:
+    return max(getattr(n, "line", 0) for n in walk(node))

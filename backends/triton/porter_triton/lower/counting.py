@@ -21,6 +21,7 @@ from porter.syntax.nodes import (
     While,
 )
 from porter.syntax.nodes import Variable as Declared
+from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
 from porter_triton.device.functions import functions
 from porter_triton.lower import expressions, resolve
@@ -108,6 +109,12 @@ def counted(cx: Context, node: For) -> Counted | None:
 
 def progress(cx: Context, node: For | While) -> Progress | None:
     """The counter of a loop, and what it is compared with and increased by."""
+    found = cx.told(node, _told)
+    return None if found is None or _may_act(cx, found.bound) or _may_act(cx, found.step) else found
+
+
+def _told(unit: Unit, node: For | While) -> Progress | None:
+    """What the text of a loop says, calls aside."""
     test, behind = node.condition, _behind(node)
     if not isinstance(test, Binary) or test.operator not in {"<", "<=", ">", ">="} or behind is None:
         return None
@@ -115,12 +122,12 @@ def progress(cx: Context, node: For | While) -> Progress | None:
     step = _step(name, behind[0])
     if not isinstance(test.left, Name) or step is None or _mentions(test.right, name) or _mentions(step[1], name):
         return None
-    changed = assigned_names(cx.unit, body)
+    changed = assigned_names(unit, body)
     if name in changed or any(isinstance(n, Name) and n.name in changed for n in walk((test.right, step[1]))):
         return None
-    if _reads_memory((test.right, step[1])) and _writes_memory(cx, body):
+    if _reads_memory((test.right, step[1])) and _writes_memory(unit, body):
         return None
-    if _may_act(cx, test.right) or _may_act(cx, step[1]) or (step[0] == "+") != (test.operator[0] == "<"):
+    if (step[0] == "+") != (test.operator[0] == "<"):
         return None
     return Progress(name, test.operator, test.right, step[1], step[0])
 
@@ -155,14 +162,14 @@ def _reads_memory(node: object) -> bool:
     return any(isinstance(n, Subscript) or (isinstance(n, Unary) and n.operator == "*") for n in walk(node))
 
 
-def _writes_memory(cx: Context, body: object) -> bool:
+def _writes_memory(unit: Unit, body: object) -> bool:
     """Whether a body may change what lies in memory or in an array."""
     for node in walk(body):
         if isinstance(node, Assign) and not isinstance(node.target, Name):
             return True
         if isinstance(node, Update) and not isinstance(node.operand, Name):
             return True
-        if isinstance(node, Call) and (not isinstance(node.callee, Name) or cx.unit.named(node.callee.name)):
+        if isinstance(node, Call) and (not isinstance(node.callee, Name) or unit.named(node.callee.name)):
             return True
         if isinstance(node, Call) and isinstance(node.callee, Name) and "tomic" in node.callee.name:
             return True

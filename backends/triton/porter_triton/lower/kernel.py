@@ -6,7 +6,8 @@ from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers, with_callees
 from porter_triton.lower import access, coordinates, leaving, resolve, statements, structs
-from porter_triton.lower.context import Context, Decisions
+from porter_triton.lower.context import Context
+from porter_triton.lower.decisions import Decisions
 from porter_triton.lower.emit import Suite, names_in, render
 from porter_triton.lower.launch import CONSTEXPRS, LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.lower.naming import Names, settle

@@ -8,7 +8,7 @@ from porter_triton.lower import access, structs, unions
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
-from porter_triton.lower.places import Columns, LocalArray, Members, Place, SharedArray, Slot, View
+from porter_triton.lower.places import Columns, Key, LocalArray, Members, Place, SharedArray, Slot, View
 from porter_triton.lower.types import INT, Arithmetic, Array, Record, Type
 from porter_triton.lower.values import ATOM, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
@@ -92,16 +92,23 @@ def element(cx: Context, array: LocalArray, offset: Scalar, line: int) -> Place 
 
 def _ask(cx: Context, array: LocalArray, offset: Scalar, line: int) -> None:
     """Ask the next pass to write the loops out that run through `array`, or else to hold it in a tensor."""
-    if array.settled and not cx.loops:
+    loops = _loops_of(cx, offset)
+    if not loops and array.settled:
         raise Refusal(line, "registers are indexed by what is not known before the kernel runs")
-    early = [key for name, key in cx.loops if not name]  # threads that leave count no further
-    named = [key for name, key in cx.loops if name in offset.names]
-    if early or (not offset.varying and cx.loops):
-        cx.decisions.unrolled.update((*early, *named) or [key for _, key in cx.loops])
-    elif array.settled:
-        raise Refusal(line, "registers are indexed by what is not known before the kernel runs")
-    else:
+    size = 0 if array.settled else array.count  # a field of a struct is never a tensor
+    for loop in loops:
+        cx.decisions.indexing.setdefault(loop, {})[array.key] = size
+    if not loops or any(cx.decisions.beside_tensor(loop, size) for loop in loops):
         cx.decisions.tensors.add(array.key)
+
+
+def _loops_of(cx: Context, offset: Scalar) -> list[Key]:
+    """The loops around that, written out, may make `offset` a number."""
+    named = [loop for loop in cx.loops if loop.counter in offset.names]
+    if offset.names <= {loop.counter for loop in named}:
+        return [loop.key for loop in named]
+    early = [loop for loop in cx.loops if loop.early]  # threads that leave count no further
+    return [loop.key for loop in [*early, *named] or ([] if offset.varying else cx.loops)]
 
 
 def load(cx: Context, array: LocalArray, offset: Scalar, line: int) -> Value:

@@ -7,6 +7,7 @@ from porter_triton.lower import access, branches, counting, expressions, leaving
 from porter_triton.lower.comparisons import disjunction
 from porter_triton.lower.context import Context
 from porter_triton.lower.counting import Counted
+from porter_triton.lower.decisions import FewTurns
 from porter_triton.lower.emit import Line, Loop, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Variable
@@ -40,7 +41,8 @@ def from_start(cx: Context, node: For, counted: Counted, *, few: bool) -> None:
     )
     cx.bind(counted.name, variable)
     if few:
-        cx.loops.append(("", cx.key(node)))
+        counter = variable.name if isinstance(variable, Variable) else ""
+        cx.loops.append(FewTurns(counter, cx.key(node), early=True))
     _general(cx, node)
     if few:
         cx.loops.pop()

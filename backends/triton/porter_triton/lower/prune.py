@@ -168,6 +168,8 @@ def _substitute(reader: Line | Branch, line: Line) -> bool:
 def _unpack(suite: Suite, counts: dict[str, int]) -> None:
     """`values = f(); x = values[0]; y = values[1]` as `x, y = f()`, where nobody else reads the values."""
     nodes: list[Node] = []
+    made: Line | None = None
+    parts: list[str] = []
     for node in suite.nodes:
         if isinstance(node, Branch):
             _unpack(node.yes, counts)
@@ -175,24 +177,18 @@ def _unpack(suite: Suite, counts: dict[str, int]) -> None:
         elif isinstance(node, Loop):
             _unpack(node.body, counts)
         nodes.append(node)
-        _unpack_last(nodes, counts)
+        if isinstance(node, Line) and node.count > 1:
+            made, parts = node, []
+        elif (
+            made is not None and isinstance(node, Line) and node.target and node.text == f"{made.target}[{len(parts)}]"
+        ):
+            parts.append(node.target)
+            if len(parts) == made.count == counts.get(made.target):
+                made.target, made.count = ", ".join(parts), 1
+                del nodes[-len(parts) :]
+        else:
+            made = None
     suite.nodes = nodes
-
-
-def _unpack_last(nodes: list[Node], counts: dict[str, int]) -> None:
-    """`_unpack` where the last statement reads the last of the values."""
-    count = next((len(nodes) - 1 - i for i in range(len(nodes) - 2, -1, -1) if _is_tuple(nodes[i])), 0)
-    made, parts = nodes[-count - 1], nodes[len(nodes) - count :]
-    if not isinstance(made, Line) or made.count != count or counts.get(made.target) != count:
-        return
-    names = [p.target for k, p in enumerate(parts) if isinstance(p, Line) and p.text == f"{made.target}[{k}]"]
-    if len(names) == count and all(names):
-        made.target, made.count = ", ".join(names), 1
-        del nodes[-count:]
-
-
-def _is_tuple(node: Node) -> bool:
-    return isinstance(node, Line) and node.count > 1
 
 
 def _settle_comments(suite: Suite) -> None:

@@ -11,6 +11,7 @@ from porter_triton.lower.comparisons import compare
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.counting import Counted, limit
+from porter_triton.lower.decisions import FewTurns
 from porter_triton.lower.emit import Loop, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Held
@@ -29,7 +30,7 @@ def counted_loop(cx: Context, node: For, counted: Counted) -> None:
     trips = counted.trips(bound, step)
     if trips is not None and len(trips) * cx.copies > _MOST_COPIES:
         trips = None
-    if trips is not None and (cx.key(node) in cx.decisions.unrolled or len(trips) <= 1):
+    if trips is not None and (cx.decisions.written_out(cx.key(node)) or len(trips) <= 1):
         _unrolled(cx, node, counted, trips)
         return
     begin = None if _leaves(node) or bound.varying or step.varying else _begin(cx, counted)
@@ -157,7 +158,7 @@ def _counter(cx: Context, counter: Scalar, type_: Arithmetic) -> Scalar:
 def _plain_body(cx: Context, node: For, counted: Counted, counter: Scalar, *, few: bool) -> None:
     """The body where all threads count alike; `few`: the loop may be written out if registers are indexed by it."""
     if few:
-        cx.loops.append((counter.text, cx.key(node)))
+        cx.loops.append(FewTurns(counter.text, cx.key(node)))
     cx.bind(counted.name, Held(_counter(cx, counter, counted.type)))
     cx.alike += 1
     loops.body(cx, node)

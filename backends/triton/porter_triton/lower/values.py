@@ -6,6 +6,7 @@ import math
 import re
 import struct
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from porter_triton.lower.affine import Affine, Digit
@@ -149,7 +150,11 @@ def number(value: float, type_: Arithmetic = INT) -> Scalar:
     if type_.is_float:
         held = rounded(float(value)) if type_.bits == 32 else float(value)
         return Scalar(float_text(held, type_), type_, constant=held, loose=True, level=_number_level(value))
-    whole = type_.wrap(int(value))
+    return _whole(type_.wrap(int(value)), type_)
+
+
+@lru_cache(maxsize=4096)
+def _whole(whole: int, type_: Arithmetic) -> Scalar:
     text = str(bool(whole)) if type_ is BOOL else str(whole)
     affine = None if type_ is BOOL else Affine(offset=whole)
     return Scalar(text, type_, False, _number_level(whole), whole, interval=(whole, whole), affine=affine, loose=True)
