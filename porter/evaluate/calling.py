@@ -7,7 +7,7 @@ results come back in their places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
@@ -90,21 +90,33 @@ class _Call:
         """`candidates` for the contract."""
         if not isinstance(candidates, tuple) or self.contract is self.as_called:
             return candidates
-        return tuple(replace(c, execute=self._executing(c.execute)) for c in candidates)
+        return tuple(
+            replace(
+                candidate,
+                execute=self._executing(candidate.execute),
+                timed=candidate.timed and candidate.timed.through(self._reduced, self._whole),
+            )
+            for candidate in candidates
+        )
 
-    def _executing(self, execute: Execute) -> Callable[[Job], Run]:
-        kept = frozenset(a.name for a in self.as_called.arguments)
-
+    def _executing(self, execute: Execute) -> Execute:
         def run_job(job: Job) -> Run:
-            named = list(zip(self.contract.arguments, job.arguments, strict=True))
-            run = execute(replace(job, arguments=tuple(value for a, value in named if a.name in kept)))
-            tensors = [(a.name, v) for a, v in named if isinstance(v, TensorValue)]
-            return self._whole(run, tensors) if run.finished else run
+            return self._whole(execute(self._reduced(job)), job)
 
         return run_job
 
-    def _whole(self, run: Run, tensors: list[tuple[str, TensorValue]]) -> Run:
-        """The run as one of the contract: what was returned stands where it would have been written."""
+    def _reduced(self, job: Job) -> Job:
+        """`job` with the arguments that the function takes."""
+        kept = frozenset(a.name for a in self.as_called.arguments)
+        named = zip(self.contract.arguments, job.arguments, strict=True)
+        return replace(job, arguments=tuple(value for argument, value in named if argument.name in kept))
+
+    def _whole(self, run: Run, job: Job) -> Run:
+        """The run as one of the contract's `job`: what was returned stands where it would have been written."""
+        if not run.finished:
+            return run
+        named = zip(self.contract.arguments, job.arguments, strict=True)
+        tensors = [(argument.name, value) for argument, value in named if isinstance(value, TensorValue)]
         if len(run.results) < len(self.returned):
             wanted = f"{len(self.returned)} tensors ({', '.join(self.returned)})"
             message = f"{self.as_called.entry.name} has to return {wanted}, and returned {len(run.results)}"

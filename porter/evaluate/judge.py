@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from porter.contract.contract import Contract, EntryKind
 from porter.evaluate.checking import check
 from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Verified, Wrong
+from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
 from porter.oracle.jobs import job
 from porter.oracle.reference import Expected, Reference
@@ -31,12 +32,14 @@ class Candidate:
 
     `failure` is why it was built without its host functions, if it was.
     `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
+    `timed` is the same on a device; None where it is executed on the CPU.
     """
 
     warp_size: int | None
     execute: Execute
     compiled: Callable[[], tuple[str, ...] | NotBuilt] = tuple
     failure: NotBuilt | None = None
+    timed: Timed | None = None
 
 
 def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:

@@ -40,7 +40,7 @@ def interpreted(ported: Port, original: Side, target: Target, cache: Path, limit
         tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
         ExitStack() as workers,
     ):
-        yield InterpretedPort(ported.files, original, _devices(target), Path(name), cache / "triton", limits, workers)
+        yield InterpretedPort(ported.files, original, devices_of(target), Path(name), cache / "triton", limits, workers)
 
 
 def interpreter(module: Path, work: Path, limits: Limits) -> Worker:
@@ -49,7 +49,7 @@ def interpreter(module: Path, work: Path, limits: Limits) -> Worker:
 
 
 @dataclass(frozen=True)
-class _Module:
+class Module:
     """A module that a worker runs in `folder`."""
 
     path: Path
@@ -108,9 +108,9 @@ class InterpretedPort:
         if hidden and self._is_untouched:
             made = lowered(*self._source, hidden)
             module = self._running(made.port.files[0].text)
-        return tuple(self._candidates(entry, self._function(entry, module, made), module) for entry in entries)
+        return tuple(self._candidates(c, self._function(c.entry, module, made), module) for c in contracts)
 
-    def _function(self, entry: Entry, module: _Module, made: Lowered | None = None) -> str:
+    def _function(self, entry: Entry, module: Module, made: Lowered | None = None) -> str:
         """The function of `module`, which is that of `made`, that answers for `entry`; empty where none does.
 
         Of instances and kernels only lowering tells the names. By hand one function may answer for all instances.
@@ -132,14 +132,14 @@ class InterpretedPort:
         return self._lowered.port.files[0].text == self.file.text
 
     @cached_property
-    def _own(self) -> _Module:
+    def _own(self) -> Module:
         return self._running(self.file.text)
 
     @property
     def _source(self) -> tuple[Program, tuple[Source, ...]]:
         return self.original.program, tuple(header for _, header in self.original.headers)
 
-    def _running(self, text: str) -> _Module:
+    def _running(self, text: str) -> Module:
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         path = folder / self.file.name
         for file in self.files:
@@ -148,24 +148,33 @@ class InterpretedPort:
         (folder / "run").mkdir()
         worker = interpreter(path, folder / "run", self.limits)
         self.workers.callback(worker.close)
-        return _Module(path, folder, worker)
+        return Module(path, folder, worker)
 
-    def _candidates(self, entry: Entry, function: str, module: _Module) -> Candidates:
-        launch = entry.kind is EntryKind.KERNEL
+    def _candidates(self, contract: Contract, function: str, module: Module) -> Candidates:
+        entry = contract.entry
         if not function:
             missing = f"{self.file.name} defines no '{function_of(entry)}'"
-            return NotVerified(missing) if launch else NotBuilt(missing, missing)
-        launched: dict[str, None] = {}
-        returns = _number(self.original.program, entry)
+            return NotVerified(missing) if entry.kind is EntryKind.KERNEL else NotBuilt(missing, missing)
+        return (self.candidate(contract, function, module),)
+
+    def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
+        """The `function` of `module` as what answers for `contract`."""
+        launch, launched = contract.entry.kind is EntryKind.KERNEL, dict[str, None]()
+        returns = self.number(contract.entry)
 
         def execute(job: Job) -> Run:
             run, signatures = module.worker.run(Task(function, job, launch, returns))
             launched.update(dict.fromkeys(signatures))
             return run
 
-        return (Candidate(None, execute, lambda: self._compiled(module, launched)),)
+        return Candidate(None, execute, lambda: self._compiled(module, launched))
 
-    def _compiled(self, module: _Module, launched: Iterable[str]) -> tuple[str, ...] | NotBuilt:
+    def number(self, entry: Entry) -> DType | None:
+        """The type of the number that the CUDA function returns, if it is one."""
+        named = [f for f in self.original.program.host_functions if entry.name in (f.qualified, f.name)]
+        return element_type(named[0].returns.base) if named and not named[0].returns.pointers else None
+
+    def _compiled(self, module: Module, launched: Iterable[str]) -> tuple[str, ...] | NotBuilt:
         found = refused(module.path, launched, self.devices, module.folder, self.cache)
         if found is None:
             return tuple(device.arch for device in self.devices)
@@ -173,7 +182,7 @@ class InterpretedPort:
         because = f"{_NOT_COMPILED}: {place}{found.kernel} does not compile for {found.arch}: {found.message}"
         return NotBuilt(because, because)
 
-    def _origin(self, module: _Module, line: int) -> str:
+    def _origin(self, module: Module, line: int) -> str:
         """Which lines of the source a line of the module came from, as the comment above it says."""
         for text in reversed(module.path.read_text("utf-8").splitlines()[:line]):
             if found := _LINES.match(text):
@@ -183,13 +192,7 @@ class InterpretedPort:
         return ""
 
 
-def _number(program: Program, entry: Entry) -> DType | None:
-    """The type of the number that the CUDA function returns, if it is one."""
-    named = [f for f in program.host_functions if entry.name in (f.qualified, f.name)]
-    return element_type(named[0].returns.base) if named and not named[0].returns.pointers else None
-
-
-def _devices(target: Target) -> tuple[Target, ...]:
+def devices_of(target: Target) -> tuple[Target, ...]:
     """The target, and one of each warp size: what compiles for both widths leans on neither."""
     widths = {t.warp_size: t for t in reversed(targets())}
     return tuple(dict.fromkeys((target, *widths.values())))

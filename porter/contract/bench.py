@@ -1,0 +1,69 @@
+"""The sizes at which an operator is timed: as large as its conditions and a device's memory allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import prod
+
+from porter.contract.contract import Contract, Distribution, EntryKind, Workload
+from porter.contract.expressions import holds
+from porter.contract.materialise import shape_of
+from porter.contract.syntax import ExpressionError
+from porter.errors import ContractError
+
+MOST_BYTES = 1 << 27  # twice the second-level cache of a large device; what goes to and fro for it takes a second
+_SEED = 77_003
+# The product of all symbols' choices is tried from large to small.
+_CHOICES = (1 << 24, 1 << 20, 16384, 8192, 4096, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 3, 2, 1)
+_BY_COUNT = {1: _CHOICES, 2: _CHOICES[2:], 3: (1024, 512, 256, 64, 32, 8), 4: (256, 64, 32, 16, 8)}
+_FOR_MANY = (32, 16, 8, 4)
+
+
+def timed_workloads(contract: Contract, fixed: Mapping[str, int], *, stated: bool) -> tuple[Workload, ...]:
+    """The workloads of `contract` for devices alone; else, where the user `stated` them, its sizes, each once.
+
+    Else one at the largest sizes that fit, `fixed` ones kept. Empty where there are none, and for a PROGRAM.
+    """
+    if contract.entry.kind is EntryKind.PROGRAM:
+        return ()
+    large = tuple(workload for workload in contract.workloads if workload.device_only)
+    if large:
+        return large
+    if stated:
+        plain = [w for w in contract.workloads if w.distribution is Distribution.DECLARED and w.scale == 1.0]
+        by_size = {tuple(sorted({**w.sizes, **w.scalars}.items())): w for w in reversed(plain)}
+        return tuple(reversed(by_size.values()))
+    found = bench_workload(contract, fixed)
+    return () if found is None else (found,)
+
+
+def bench_workload(contract: Contract, fixed: Mapping[str, int]) -> Workload | None:
+    """A workload at the largest sizes, by their product, that satisfy the conditions within `MOST_BYTES`."""
+    for sizes in _sizes(contract, fixed):
+        workload = Workload("bench", sizes, _SEED, device_only=True)
+        if _allowed(contract, workload):
+            return workload
+    return None
+
+
+def footprint(contract: Contract, workload: Workload) -> int:
+    """Bytes of all tensors."""
+    return sum(prod(shape_of(t, workload)) * t.dtype.bytes for t in contract.tensors)
+
+
+def _allowed(contract: Contract, workload: Workload) -> bool:
+    try:
+        return all(holds(c, workload.sizes) for c in contract.conditions) and (
+            footprint(contract, workload) <= MOST_BYTES
+        )
+    except (ExpressionError, ContractError, ZeroDivisionError):  # sizes that make no shape
+        return False
+
+
+def _sizes(contract: Contract, fixed: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    free = [s for s in contract.symbols if s not in fixed]
+    choices = _BY_COUNT.get(len(free), _FOR_MANY)
+    given = {s: fixed[s] for s in contract.symbols if s in fixed}
+    for values in sorted(product(choices, repeat=len(free)), key=lambda v: (-prod(v), v)):
+        yield {**dict(zip(free, values, strict=True)), **given}

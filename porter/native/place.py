@@ -1,0 +1,69 @@
+"""Where things run on a device: the builds, the limits, and one after the other the processes that hold it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.errors import MachineError
+from porter.measure.lock import device_lock
+from porter.native.nvml import Management
+from porter.native.original import Nvcc
+from porter.native.session import Session
+from porter.simt.job import Limits
+
+_DRIVER = Path("/dev/nvidiactl")
+_PATIENCE_S = 900.0
+_MEMORY_BYTES = 24 << 30  # of the host: arguments and results pass through it
+_WAITING = 3
+
+
+def missing_device() -> str:
+    """Why nothing can run on an NVIDIA device here; empty where it may."""
+    return "" if _DRIVER.exists() else f"no NVIDIA device: {_DRIVER} is not there"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A device, alone for whoever has the place. `environment` holds the variables its driver reads."""
+
+    cache: Path
+    limits: Limits
+    environment: Mapping[str, str]
+    folder: Path
+    device: Management
+
+    @contextmanager
+    def session(self, content: str = "") -> Iterator[Session]:
+        """A process on the device, for one candidate with that `content`."""
+        work = Path(tempfile.mkdtemp(dir=self.folder))
+        session = Session(work, self.cache, self.limits, self.environment, content)
+        try:
+            yield session
+        finally:
+            session.close()
+
+    def nvcc(self) -> Nvcc:
+        """The compiler for its originals. Raises `MachineError`."""
+        return Nvcc.found(self.device.arch)
+
+
+@contextmanager
+def place(cache: Path, time_limit_s: float, environment: Mapping[str, str]) -> Iterator[Place]:
+    """The first device, once nobody else has it. A run may use `time_limit_s` of processor time.
+
+    Raises `MachineError` where there is none that can be used.
+    """
+    if because := missing_device():
+        raise MachineError(because, "run this on a machine with an NVIDIA GPU")
+    device = Management.first(environment.get("CUDA_VISIBLE_DEVICES", ""))
+    limits = Limits(cpu_s=time_limit_s, wall_s=_WAITING * time_limit_s, memory_bytes=_MEMORY_BYTES)
+    visible = {**environment, "CUDA_VISIBLE_DEVICES": device.uuid}
+    with (
+        tempfile.TemporaryDirectory(prefix="porter-device-", ignore_cleanup_errors=True) as name,
+        device_lock(device.uuid, Path(tempfile.gettempdir()), _PATIENCE_S),
+    ):
+        yield Place(cache, limits, visible, Path(name), device)

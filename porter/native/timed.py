@@ -1,0 +1,52 @@
+"""An entry on the device as it is run and timed, by the jobs of a contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from porter.native.requests import Entry
+from porter.native.session import Prepared, Session
+from porter.simt.job import Job, Run
+
+
+def _same_job(job: Job) -> Job:
+    return job
+
+
+def _same_run(run: Run, job: Job) -> Run:  # noqa: ARG001 - one that has nothing to change
+    return run
+
+
+@dataclass(frozen=True)
+class Timed:
+    """An entry in `session`; arguments at the positions `host` are read by host code, too.
+
+    `before` makes of a contract's job one that the entry can be called with, `after` of its run one of the contract's.
+    """
+
+    session: Session
+    entry: Entry
+    host: frozenset[int] = frozenset()
+    before: Callable[[Job], Job] = _same_job
+    after: Callable[[Run, Job], Run] = _same_run
+
+    def through(self, before: Callable[[Job], Job], after: Callable[[Run, Job], Run]) -> Timed:
+        """The same for jobs that `before` makes fit for this one."""
+        return replace(
+            self,
+            before=lambda job: self.before(before(job)),
+            after=lambda run, job: after(self.after(run, before(job)), job),
+        )
+
+    def run(self, job: Job) -> Run:
+        """What came of one call."""
+        return self.after(self.session.run(self.entry, self.before(job), self.host), job)
+
+    def prepare(self, job: Job) -> Prepared:
+        """The next arm of the session. Raises `CandidateError`."""
+        return self.session.prepare(self.entry, self.before(job), self.host)
+
+    def replay(self, arm: int, job: Job, index: int) -> Run:
+        """What the timed graphs make of `job`, in the set `index` of their buffers."""
+        return self.after(self.session.replay(arm, self.before(job), index), job)
