@@ -622,3 +622,22 @@ __global__ void packed(const float* x, float* sums, float* spread) {
   sums[threadIdx.x] = sum.elem[0] + sum.elem[1] + sum.elem[2] + sum.elem[3];
   spread[threadIdx.x] = range.high - range.low;
 }
+
+// Counters that begin again, and two numbers added at once where a pointer's low bits say.
+__global__ void counted(unsigned* up, unsigned* down, unsigned* ticket, unsigned* seen) {
+  __shared__ unsigned mine;
+  if (threadIdx.x % 2 == 0) atomicInc(&up[threadIdx.x % 4], 5);
+  atomicDec(down, 6u);
+  if (threadIdx.x == 0) mine = atomicInc(ticket, gridDim.x);
+  __syncthreads();
+  if (threadIdx.x == 1) seen[blockIdx.x] = mine;
+}
+
+__global__ void added_in_pairs(__half* sums, const __half* x, float2* whole) {
+  __half* target = sums + threadIdx.x % 6;
+  size_t bits = reinterpret_cast<size_t>(target);
+  __half2* pair = reinterpret_cast<__half2*>(bits & ~size_t(3));
+  __half zero = __float2half(0.0f);
+  atomicAdd(pair, bits & 3 ? __halves2half2(zero, x[threadIdx.x]) : __halves2half2(x[threadIdx.x], zero));
+  atomicAdd(whole, make_float2(1.0f, __half2float(x[threadIdx.x])));
+}

@@ -54,6 +54,7 @@ WIDE = np.r_[0.0, -0.0, np.inf, -np.inf, np.nan, 448, 464, -465, 57344, 61440, 1
 HALVES = _floats(512).astype(np.float16)
 WHOLE = _ints(64, -50, 50)
 SMALL = _ints(200, 0, 40)
+TENTHS = (_ints(64, -8, 8) / 8).astype(np.float16)
 PERMUTED = RNG.permutation(64).astype(np.int32)
 CSR = np.array([0, 3, 3, 10, 11, 40], np.int32)
 
@@ -237,6 +238,10 @@ CASES = [
          known=False),
     Case("recast", (X, _zeros(64)), {1: X[:64] + X[0]}),
     Case("left_early", (X, _zeros(512), _zeros(256), 300), dict(zip((1, 2), _left_early(X, 300), strict=True))),
+    Case("counted", tuple(np.array(v, np.uint32) for v in ([0, 9, 4, 7], [2], [0], [9] * 3)),
+         {0: [48 % 6, 9, (4 + 48) % 6, 7], 1: [(2 - 192) % 7], 2: [3], 3: [0, 1, 2]}, (3, 1, 1)),
+    Case("added_in_pairs", (_zeros(6, np.float16), TENTHS, _zeros(2)),
+         {0: [TENTHS[k::6].sum() for k in range(6)], 2: [64, TENTHS.sum()]}),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

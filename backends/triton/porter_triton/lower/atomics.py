@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call
-from porter_triton.lower import access, choices, expressions, lvalues, memory, shared
+from porter_triton.lower import access, choices, expressions, lvalues, memory, shared, views
 from porter_triton.lower.affine import Affine
 from porter_triton.lower.arithmetic import binary, negative
 from porter_triton.lower.comparisons import compare
@@ -12,8 +12,8 @@ from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
 from porter_triton.lower.intervals import affine_of
 from porter_triton.lower.places import SharedArray
-from porter_triton.lower.types import BOOL, INT, Arithmetic, Pointer
-from porter_triton.lower.values import AND, ATOM, OR, SUM, Address, Nothing, Scalar, Value, number
+from porter_triton.lower.types import BOOL, INT, UINT, Arithmetic, Pointer
+from porter_triton.lower.values import AND, ATOM, OR, SUM, Address, Bits, Fields, Nothing, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
 _OPERATIONS = {
@@ -26,6 +26,7 @@ _OPERATIONS = {
     "Xor": "xor",
     "Exch": "xchg",
 }
+_COUNTING = {"Inc": "count_up", "Dec": "count_down"}
 _COMBINED = {"add": "+", "and": "&", "or": "|", "xor": "^"}
 
 
@@ -39,10 +40,15 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     kind = stem.removeprefix("atomic")
     if kind == "CAS":
         return _compare_and_swap(cx, node)
+    if kind in _COUNTING:
+        return _counted(cx, _COUNTING[kind], node)
     if kind not in _OPERATIONS:
         return None
     target = expressions.value(cx, node.arguments[0])
-    value = expressions.scalar(cx, node.arguments[1])
+    given = expressions.value(cx, node.arguments[1])
+    if isinstance(given, Fields | Bits):
+        return _on_parts(cx, _OPERATIONS[kind], target, given, node)
+    value = access.scalar(given, node.line)
     if kind == "Sub":
         value = negative(value, node.line)
     operation = _OPERATIONS[kind]
@@ -81,6 +87,51 @@ def _on_memory(cx: Context, operation: str, pointer: Scalar, value: Scalar, node
     return cx.temporary(Scalar(text, element, varying), "before", effect=True)
 
 
+def _on_parts(cx: Context, operation: str, target: Value, value: Fields | Bits, node: Call) -> Value:
+    """On a vector in memory: CUDA's are atomic for each of its numbers, not for all of them together."""
+    if not isinstance(target, Scalar) or not isinstance(target.type, Pointer):
+        raise Refusal(node.line, "an atomic operation on a struct that is no memory")
+    element = memory.unit(target, node.line)
+    found = [
+        _on_memory(cx, operation, memory.part(target, element, i, node.line), part, node)
+        for i, part in enumerate(views.leaf_values(value, node.line))
+    ]
+    parts = tuple(part for part in found if isinstance(part, Scalar))
+    return views.gathered(target.type.element, element, parts) if parts else Nothing()
+
+
+def _counted(cx: Context, helper: str, node: Call) -> Value:
+    """`atomicInc` and `atomicDec`, which begin again at their bound: Triton has none, so what it can exchange."""
+    target = expressions.value(cx, node.arguments[0])
+    bound = settled(convert(expressions.scalar(cx, node.arguments[1]), UINT, node.line))
+    if isinstance(target, Address) and isinstance(target.place, SharedArray):
+        if target.place.memory is None:
+            shared.ask_for_memory(cx, target.place)
+            return number(0, UINT)
+        target = access.in_memory(target.place, target.offset, node.line).pointer
+    if not isinstance(target, Scalar) or not isinstance(target.type, Pointer):
+        raise Refusal(node.line, "a thread counts in a variable of its own")
+    cx.touch(target.bases)
+    pointer = _spread_pointer(cx, target, UINT, node.line)
+    active = "" if cx.mask is None else f", {cx.mask.text}"
+    if cx.mask is not None and not cx.mask.varying:
+        active = f", tl.broadcast_to({cx.mask.text}, [{cx.block}])"
+    text = f"{cx.helper(helper)}({pointer}, {bound.text}{active})"
+    return cx.temporary(Scalar(text, UINT, True), "before", effect=True)
+
+
+def _spread_pointer(cx: Context, pointer: Scalar, element: Arithmetic, line: int) -> str:
+    """A pointer for each thread, for an exchange that takes no mask: lanes that do not run mean the buffer's begin."""
+    target = pointer.text if pointer.varying else f"tl.broadcast_to({pointer.text}, [{cx.block}])"
+    if cx.mask is None:
+        return target
+    if len(pointer.bases) != 1:
+        raise Refusal(line, "an atomic exchange on what may be one of several buffers")
+    (base,) = pointer.bases
+    safe = f"{base}.to(tl.pointer_type({element.triton}), bitcast=True)"
+    return f"tl.where({cx.mask.text}, {target}, {safe})"
+
+
 def _for_each_thread(cx: Context, pointer: Scalar, value: Scalar) -> tuple[str, str, str]:
     """Pointer, value and mask so that each thread that runs acts once."""
     mask = cx.mask
@@ -103,15 +154,9 @@ def _compare_and_swap(cx: Context, node: Call) -> Value:
     if alone and not any(v.varying for v in (pointer, *operands)):
         texts = [pointer.text, *(f"tl.cast({v.text}, {element.triton})" for v in operands)]
         return cx.temporary(Scalar(f"tl.atomic_cas({', '.join(texts)})", element), "before", effect=True)
-    target = pointer.text if pointer.varying else f"tl.broadcast_to({pointer.text}, [{cx.block}])"
+    target = _spread_pointer(cx, pointer, element, node.line)
     spread = [v.text if v.varying else f"tl.full([{cx.block}], {v.text}, {element.triton})" for v in operands]
-    if cx.mask is not None:
-        # There is no mask: lanes that do not run exchange 0 for 0 where the buffer begins.
-        if len(pointer.bases) != 1:
-            raise Refusal(node.line, "`atomicCAS` on what may be one of several buffers")
-        (base,) = pointer.bases
-        safe = f"{base}.to(tl.pointer_type({element.triton}), bitcast=True)"
-        target = f"tl.where({cx.mask.text}, {target}, {safe})"
+    if cx.mask is not None:  # lanes that do not run exchange 0 for 0
         spread = [f"tl.where({cx.mask.text}, {text}, 0)" for text in spread]
     text = f"tl.atomic_cas({target}, {', '.join(spread)})"
     return cx.temporary(Scalar(text, element, True), "before", effect=True)

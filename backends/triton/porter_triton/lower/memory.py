@@ -10,6 +10,7 @@ from porter_triton.lower.arithmetic import advance
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.emit import Line
+from porter_triton.lower.launch import ParameterKind
 from porter_triton.lower.places import Memory, Place
 from porter_triton.lower.types import BOOL, Arithmetic, Array, Pointer, Record, Type, components, size
 from porter_triton.lower.values import ATOM, Bits, Fields, Scalar, Value, number
@@ -50,6 +51,16 @@ def view(pointer: Scalar, element: Type, line: int) -> Scalar:
         return replace(pointer, type=Pointer(element), held=Pointer(held))
     text = f"{pointer.within(ATOM)}.to(tl.pointer_type({target[0].triton}), bitcast=True)"
     return replace(pointer, text=text, level=ATOM, type=Pointer(element), held=Pointer(target[0]))
+
+
+def at_address(cx: Context, address: Scalar, type_: Pointer, line: int) -> Scalar:
+    """A pointer made of a number, which may point into any buffer."""
+    target = components(type_.element)
+    if target is None:
+        raise Refusal(line, "a number is cast to a pointer to a type of mixed parts")
+    bases = frozenset(p.name for p in cx.parameters if p.kind is ParameterKind.POINTER)
+    text = f"{address.within(ATOM)}.to(tl.pointer_type({target[0].triton}))"
+    return Scalar(text, type_, address.varying, held=Pointer(target[0]), bases=bases)
 
 
 def counting(pointer: Scalar, type_: Pointer, line: int) -> Scalar:

@@ -6,7 +6,7 @@ from porter.syntax.nodes import Assign, Braces
 from porter_triton.lower import access, calls, expressions, local_arrays, lvalues, memory, resolve, views
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
-from porter_triton.lower.types import Arithmetic, Pointer, Record
+from porter_triton.lower.types import LONG, ULONG, Arithmetic, Pointer, Record
 from porter_triton.lower.values import Address, Bits, Fields, Value
 from porter_triton.refusal import Refusal
 
@@ -38,6 +38,8 @@ def cast(cx: Context, operand: Value, type_: object, line: int) -> Value:
         held = access.scalar(operand, line)
         if isinstance(held.type, Pointer):
             return memory.view(held, type_.element, line)
+        if held.type in {LONG, ULONG} and held.constant is None:
+            return memory.at_address(cx, held, type_, line)
     raise Refusal(line, "a cast between types that have nothing in common")
 
 
