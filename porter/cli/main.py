@@ -20,6 +20,7 @@ from porter.cli.doctor import doctor
 from porter.cli.explain import explain
 from porter.cli.inspect import inspect
 from porter.cli.migrate import migrate
+from porter.cli.suite import suite
 from porter.cli.verify import verify
 from porter.errors import UsageError
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 for command in (migrate, inspect, verify, explain, doctor):
     app.command()(command)
+app.add_typer(suite)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,158 @@
+"""`porter suite`: many operators brought up in one command."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from porter.cli.console import Console
+from porter.cli.options import (
+    ArchOption,
+    DebugFlag,
+    JsonFlag,
+    KernelOption,
+    SizeOption,
+    TargetOption,
+    TimeLimitOption,
+    cache_folder,
+    named_path,
+    parse_sizes,
+)
+from porter.errors import DONE, FELL_SHORT, UsageError
+
+if TYPE_CHECKING:
+    from porter.suite.operators import Operator
+    from porter.suite.result import Result
+
+suite = typer.Typer(name="suite", help="Bring up a suite of operators.", rich_markup_mode=None)
+
+SuiteArgument = Annotated[
+    Path, typer.Argument(metavar="SUITE", parser=named_path, help="A folder of operators; op_suites is porter's own.")
+]
+ViewOption = Annotated[str, typer.Option("--view", metavar="NAME", help="A named part of a suite, such as paper45.")]
+OnlyOption = Annotated[
+    list[str] | None, typer.Option("--only", metavar="WORD", help="Operators with this in their key; repeatable.")
+]
+RunOption = Annotated[Path, typer.Option("--run", "-o", metavar="RUN", help="Where results go; resumed if it exists.")]
+JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Operators at once; 0: one a core.")]
+FreshFlag = Annotated[bool, typer.Option("--fresh", help="Run again what RUN has a result for.")]
+LimitOption = Annotated[float, typer.Option("--limit", metavar="S", min=1, help="Seconds for one operator.")]
+
+
+@suite.command("run")
+def run(
+    context: typer.Context,
+    suite: SuiteArgument,
+    target: TargetOption,
+    arch: ArchOption = "",
+    view: ViewOption = "",
+    only: OnlyOption = None,
+    run: RunOption = Path("porter-suite"),
+    jobs: JobsOption = 0,
+    limit: LimitOption = 600.0,
+    fresh: FreshFlag = False,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Port and prove every operator; a run that was stopped goes on where it was."""
+    from porter.registry import find_backend, find_target
+    from porter.report.suite import suite_document, suite_table, suite_text
+    from porter.suite.run import SuiteOptions, run_suite
+
+    architecture = find_target(find_backend(target), arch).arch
+    options = SuiteOptions(target, run / target, architecture, jobs or len(os.sched_getaffinity(0)), limit, fresh)
+    console: Console = context.obj
+    result = run_suite(_chosen(suite, view, only), options, lambda one, left: _tell(console, one, left))
+    table = suite_table(result)
+    console.document(suite_document(result, table)) if json else console.show(suite_text(result, table))
+    return DONE if all(one.is_verified for one in result.results) else FELL_SHORT
+
+
+@suite.command("list")
+def list_operators(
+    context: typer.Context,
+    suite: SuiteArgument = Path("op_suites"),
+    view: ViewOption = "",
+    only: OnlyOption = None,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Name the operators of a suite."""
+    from porter.report.operators import operators_document, operators_text
+
+    found = _chosen(suite, view, only)
+    console: Console = context.obj
+    console.document(operators_document(found)) if json else console.show(operators_text(found))
+    return DONE
+
+
+@suite.command("show")
+def show(
+    context: typer.Context,
+    operator: Annotated[str, typer.Argument(metavar="OPERATOR", help="Its name or key.")],
+    suite: SuiteArgument = Path("op_suites"),
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Show one operator: its contract, and where its files are."""
+    from porter.report.operators import operator_document, operator_text
+
+    found = [one for one in _chosen(suite, "", None) if operator in (one.name, one.key)]
+    if len(found) != 1:
+        names = ", ".join(one.key for one in found)
+        raise UsageError(f"{operator}: " + (f"may be {names}" if found else f"no operator of {suite}"))
+    console: Console = context.obj
+    console.document(operator_document(found[0])) if json else console.show(operator_text(found[0]))
+    return DONE
+
+
+@suite.command("new")
+def new(
+    context: typer.Context,
+    source: Annotated[Path, typer.Argument(metavar="FILE", parser=named_path, help="A CUDA source.")],
+    to: Annotated[Path, typer.Option("--to", metavar="SUITE", parser=named_path, help="The suite's folder.")],
+    name: Annotated[str, typer.Option("--name", help="The operator's name, else the file's.")] = "",
+    category: Annotated[str, typer.Option("--category", help="Its category, else a guess.")] = "",
+    kernel: KernelOption = None,
+    size: SizeOption = None,
+    time_limit: TimeLimitOption = 20.0,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Make an operator of a CUDA source, with a contract that running it settled."""
+    from porter.report.operators import made_document, made_text
+    from porter.suite.new import NewOperator, new_operator
+
+    sizes = parse_sizes(size or ())
+    wanted = NewOperator(source, to, name, category, tuple(kernel or ()), sizes, cache_folder(), time_limit)
+    folder = new_operator(wanted)
+    console: Console = context.obj
+    console.document(made_document(folder)) if json else console.show(made_text(folder))
+    return DONE
+
+
+def _chosen(root: Path, view: str, only: list[str] | None) -> tuple[Operator, ...]:
+    """The operators that the command line names; porter's own suites need not lie in the current folder."""
+    from porter.resources import resource
+    from porter.suite.selection import find_operators
+
+    own = root if root.exists() or root.parts[:1] != ("op_suites",) else resource("op_suites").joinpath(*root.parts[1:])
+    found = tuple(o for o in find_operators(own, view) if all(word in o.key for word in only or ()))
+    if not found:
+        raise UsageError(f"no operator of {root} has {' and '.join(only or ())} in its key", "porter suite list")
+    return found
+
+
+def _tell(console: Console, one: Result, left: int) -> None:
+    """A line for each operator as it is done, for whoever watches."""
+    from rich.text import Text
+
+    from porter.report.verdict import OUTCOME_STYLES
+
+    style = OUTCOME_STYLES.get(one.outcome, "bold red")
+    outcome = (one.outcome.replace("_", " "), style)
+    if not console.json:
+        console.show(Text.assemble(outcome, f"  {one.key}  {one.seconds:.0f} s, {left} to go"))

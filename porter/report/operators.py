@@ -1,0 +1,63 @@
+"""Operators of a suite, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from porter.report.columns import columns
+from porter.report.document import Json, as_json
+from porter.suite.operators import Operator
+from porter.suite.selection import dtypes_of
+
+
+def operators_text(operators: Sequence[Operator]) -> Text:
+    """A line each, and how many there are."""
+    rows = [(one.suite, one.category, one.name, ", ".join(dtypes_of(one))) for one in operators]
+    return columns(rows).append(f"{len(operators)} operators", "bold")
+
+
+def operators_document(operators: Sequence[Operator]) -> dict[str, Json]:
+    """All of them."""
+    return {"operators": [_document(one) for one in operators]}
+
+
+def operator_text(operator: Operator) -> Text:
+    """One operator: its files, and its contract as it stands."""
+    files = columns([(name, str(path)) for name, path in _files(operator)])
+    return Text.assemble((operator.key, "bold"), "\n", files, "\n", operator.contract.read_text("utf-8").rstrip())
+
+
+def operator_document(operator: Operator) -> dict[str, Json]:
+    """One operator with its contracts."""
+    files: dict[str, Json] = {name: str(path) for name, path in _files(operator)}
+    return {**_document(operator), "files": files, "contracts": as_json(operator.contracts())}
+
+
+def made_text(folder: Path) -> Text:
+    """What a new operator still lacks."""
+    return Text(
+        f"made {folder}\n  contract.toml says what running kernel.cu showed: read it, and add workloads that matter\n"
+        f"  reference.py is yours to write: `reference(*inputs)` in PyTorch, called as kernel.cu is"
+    )
+
+
+def made_document(folder: Path) -> dict[str, Json]:
+    """The new operator."""
+    return {"folder": str(folder), "kernel": str(folder / "kernel.cu"), "contract": str(folder / "contract.toml")}
+
+
+def _document(operator: Operator) -> dict[str, Json]:
+    return {
+        "name": operator.name,
+        "category": operator.category,
+        "suite": operator.suite,
+        "dtypes": list(dtypes_of(operator)),
+    }
+
+
+def _files(operator: Operator) -> list[tuple[str, Path]]:
+    paths = (("kernel", operator.kernel), ("contract", operator.contract), ("reference", operator.reference))
+    return [(name, path) for name, path in paths if path.is_file()]

@@ -1,0 +1,92 @@
+"""A run over a suite as tables: by category, and what fell short, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from porter.report.columns import Cell, columns
+from porter.report.document import Json, as_record
+from porter.suite.metrics import Metrics, metrics
+from porter.suite.result import Result, SuiteResult, result_document
+
+BASELINES = ("cuda", "eager", "compile")
+_HEAD = ("category", "operators", "ported", "verified", "corr", "fast", "amsr", "geomean", "timed")
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTable:
+    """The metrics of each category in the order they come, and of all; speedups are over `baseline`."""
+
+    baseline: str
+    p: float
+    categories: Mapping[str, Metrics]
+    overall: Metrics
+
+
+def suite_table(result: SuiteResult, baseline: str = "cuda", p: float = 1.0) -> SuiteTable:
+    """The table of a run."""
+    by_category: dict[str, list[Result]] = {}
+    for one in result.results:
+        by_category.setdefault(one.category, []).append(one)
+    return SuiteTable(
+        baseline,
+        p,
+        {name: metrics(rs, baseline, p) for name, rs in by_category.items()},
+        metrics(result.results, baseline, p),
+    )
+
+
+def suite_document(result: SuiteResult, table: SuiteTable) -> dict[str, Json]:
+    """The run, its metrics by category and over all."""
+    return {
+        **result_document(result),
+        "baseline": table.baseline,
+        "caption": caption(result),
+        "categories": {name: as_record(m) for name, m in table.categories.items()},
+        "overall": as_record(table.overall),
+    }
+
+
+def suite_text(result: SuiteResult, table: SuiteTable) -> Text:
+    """The table, what it means, and a line for each operator that fell short."""
+    text = columns([heads(table), *rows(table)])
+    text.append(f"{caption(result)}\n")
+    if short := [one for one in result.results if not one.is_verified]:
+        text.append("\n").append_text(columns([(one.key, _words(one.outcome), one.because) for one in short]))
+    text.rstrip()
+    return text
+
+
+def rows(table: SuiteTable) -> list[tuple[Cell, ...]]:
+    """A row for each category, and one for all."""
+    return [_row(name, m) for name, m in (*table.categories.items(), ("all", table.overall))]
+
+
+def heads(table: SuiteTable) -> tuple[str, ...]:
+    """What the columns of `rows` are called."""
+    return tuple(f"fast_{table.p:g}" if head == "fast" else head for head in _HEAD)
+
+
+def caption(result: SuiteResult) -> str:
+    """How the numbers were obtained."""
+    fidelities = sorted({one.fidelity for one in result.results if one.fidelity}) or ["nothing was executed"]
+    place = f" on {result.device}" if result.device else "; no device, no speed was measured"
+    return f"{result.target} {result.arch}".strip() + f": {', '.join(fidelities)}{place} (porter {result.porter})"
+
+
+def _row(name: str, m: Metrics) -> tuple[Cell, ...]:
+    return (
+        *(name, str(m.operators), str(m.ported), str(m.verified), f"{m.corr:.0%}"),
+        *(_number(m.fast, "{:.0%}"), _number(m.amsr, "{:.2f}"), _number(m.geomean, "{:.2f}"), str(m.timed)),
+    )
+
+
+def _number(value: float | None, shape: str) -> str:
+    return "-" if value is None else shape.format(value)
+
+
+def _words(outcome: str) -> str:
+    return outcome.replace("_", " ")

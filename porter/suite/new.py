@@ -1,0 +1,68 @@
+"""An operator of a suite from a CUDA source: the source, what it includes, and the contract that running it settles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.contract.confirm import confirm
+from porter.contract.contract import Contract
+from porter.contract.draft import draft
+from porter.contract.toml import dumps
+from porter.errors import InputError
+from porter.evaluate.bench import CUDA_WARP_SIZE, bench
+from porter.evaluate.side import original_side
+from porter.simt.job import Executable
+from porter.source.headers import DiskHeaders
+from porter.source.load import load
+from porter.source.parse import parse
+from porter.source.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class NewOperator:
+    """What to make: `source` as the operator `name` below the folder `suite`; `category` is guessed where empty.
+
+    `kernels` and `sizes` are as in a migration; `cache` holds builds, `time_limit_s` bounds one run's processor time.
+    """
+
+    source: Path
+    suite: Path
+    name: str
+    category: str
+    kernels: tuple[str, ...]
+    sizes: Mapping[str, int]
+    cache: Path
+    time_limit_s: float
+
+
+def new_operator(wanted: NewOperator) -> Path:
+    """The operator's folder, which is made. Raises `InputError` where it exists, or the source has no entry."""
+    (source,) = load(wanted.source).sources[:1]
+    program = parse(source, headers=DiskHeaders(()))
+    contracts = _settled(program, wanted)
+    if not contracts:
+        raise InputError(f"{wanted.source}: has no entry from which a kernel could be called")
+    category = wanted.category or contracts[0].category
+    folder = wanted.suite / category / (wanted.name or wanted.source.stem)
+    if folder.exists():
+        raise InputError(f"{folder} exists already", "another --name")
+    texts = {"kernel.cu": source.text, "contract.toml": dumps(tuple(replace(c, category=category) for c in contracts))}
+    for path, text in {**texts, **{name: header.text for name, header in program.headers}}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    return folder
+
+
+def _settled(program: Program, wanted: NewOperator) -> tuple[Contract, ...]:
+    """The drafted contracts, with what running the original tells; as drafted where it does not build here."""
+    headers = tuple(header for _, header in program.headers)
+    drafted = draft(program, kernels=wanted.kernels, sizes=wanted.sizes, whole_program=False, headers=headers)
+    original = original_side(program, (), ())
+    with bench(wanted.cache, wanted.time_limit_s) as place:
+        built = place.begin(original.request(drafted, CUDA_WARP_SIZE)).result() if drafted else ()
+        return tuple(
+            confirm(contract, place.execute(one), wanted.sizes).contract if isinstance(one, Executable) else contract
+            for contract, one in zip(drafted, built, strict=True)
+        )

@@ -1,0 +1,84 @@
+"""The operators of a suite: folders `<suite>/<category>/<operator>` with kernel, contract and reference."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.contract.contract import Contract
+from porter.contract.toml import loads
+from porter.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A CUDA kernel with its contracts, one for each element type, and its definition in plain torch."""
+
+    suite: str
+    category: str
+    name: str
+    folder: Path
+
+    @property
+    def key(self) -> str:
+        """What no other operator is called, and where its results lie: `kernelbench/norm/layer_norm`."""
+        return f"{self.suite}/{self.category}/{self.name}"
+
+    @property
+    def kernel(self) -> Path:
+        """The CUDA source: a PyTorch extension with `forward`."""
+        return self.folder / "kernel.cu"
+
+    @property
+    def contract(self) -> Path:
+        """How `forward` is called."""
+        return self.folder / "contract.toml"
+
+    @property
+    def reference(self) -> Path:
+        """A Python file with `reference`, called as `forward` is."""
+        return self.folder / "reference.py"
+
+    def contracts(self) -> tuple[Contract, ...]:
+        """The contracts of `forward`. Raises `ContractError` for what is none."""
+        return loads(self.contract.read_text("utf-8"), self.contract)
+
+
+def operators(root: Path) -> tuple[Operator, ...]:
+    """All operators below `root`, a folder of suites, by suite, category and name."""
+    return tuple(
+        Operator(suite=path.parts[-4], category=path.parts[-3], name=path.parts[-2], folder=path.parent)
+        for path in sorted(root.glob("*/*/*/kernel.cu"))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A selection of a suite: all of it without what is `left_out`, for the reason in `because`."""
+
+    name: str
+    left_out: frozenset[str]
+    because: str
+
+    def of(self, suite: tuple[Operator, ...]) -> tuple[Operator, ...]:
+        """Those of `suite` that are in the view."""
+        return tuple(operator for operator in suite if operator.name not in self.left_out)
+
+
+def views(path: Path) -> tuple[View, ...]:
+    """The views that a suite's `views.toml` names. Raises `InputError` for a file that is none."""
+    try:
+        return tuple(_views(tomllib.loads(path.read_text("utf-8"))))
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
+        hint = 'write [[view]] with name = "...", leaves_out = ["..."] and because = "..."'
+        raise InputError(f"{path}: no list of views: {error}", hint) from error
+
+
+def _views(document: dict[str, list[dict[str, object]]]) -> Iterator[View]:
+    for table in document["view"]:
+        names = table["leaves_out"]
+        if not isinstance(names, list):
+            raise TypeError("leaves_out is no list")
+        yield View(str(table["name"]), frozenset(map(str, names)), str(table["because"]))

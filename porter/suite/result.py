@@ -1,0 +1,138 @@
+"""What came of the operators of a suite on one target: records that are written as they come, and read to resume."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from porter.errors import InputError
+from porter.report.document import Json, as_record, encode_json
+
+# Names in a run's folder: an operator's result, the whole run, and what of the operator the port is held to.
+RESULT, RUN, ORIGINAL = "result.json", "suite.json", "original"
+# Outcomes that no port gives: the source could not even be tried, or nothing answered in time.
+ERROR, TIMEOUT = "error", "timeout"
+_NO_PORT = frozenset(("refused", "not_built", ERROR, TIMEOUT))
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one operator. `digest` is that of what went in: files, target, version of porter.
+
+    `speedups` are times of each baseline over the port's, by baseline, and empty where nothing was timed; `fidelity`
+    says on what. `bandwidth_fraction` is the time that moving the bytes alone takes on the device over the port's.
+    `port` is the ported file, relative to the run.
+    """
+
+    suite: str
+    category: str
+    name: str
+    digest: str
+    outcome: str
+    because: str
+    fidelity: str
+    findings: tuple[str, ...]
+    port: str
+    seconds: float
+    speedups: Mapping[str, float] = field(default_factory=dict)
+    bandwidth_fraction: float | None = None
+
+    @property
+    def key(self) -> str:
+        """That of its operator."""
+        return f"{self.suite}/{self.category}/{self.name}"
+
+    @property
+    def is_ported(self) -> bool:
+        """Whether there is a port, right or not."""
+        return self.outcome not in _NO_PORT
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the port was executed and found right."""
+        return self.outcome == "verified"
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """A run over operators: `device` is empty where there was none."""
+
+    target: str
+    arch: str
+    porter: str
+    device: str
+    results: tuple[Result, ...]
+
+
+def result_document(result: SuiteResult) -> dict[str, Json]:
+    """The run as it is written to `suite.json`."""
+    return as_record(result)
+
+
+def write_run(folder: Path, result: SuiteResult) -> Path:
+    """`result` in `folder`, from which it can be resumed, reported and replayed."""
+    return _write(folder / RUN, result_document(result))
+
+
+def write_result(folder: Path, result: Result) -> None:
+    """One operator's `result` in its own folder."""
+    _write(folder / RESULT, as_record(result))
+
+
+def read_run(path: Path) -> SuiteResult:
+    """The run in `path`, its folder or its file. Raises `InputError` for what is no run of a suite."""
+    file = path / RUN if path.is_dir() else path
+    document = _read(file)
+    try:
+        results = tuple(_result(record) for record in _records(document["results"]))
+        named = {name: str(document[name]) for name in ("target", "arch", "porter", "device")}
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: is no run of a suite", "`porter suite run SUITE -o RUN` makes one") from error
+    return SuiteResult(**named, results=results)
+
+
+def read_result(folder: Path) -> Result | None:
+    """What an earlier run left in the operator's `folder`; None where it left nothing whole."""
+    try:
+        return _result(_read(folder / RESULT))
+    except (InputError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _records(value: Json) -> Iterable[Mapping[str, Json]]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return value
+
+
+def _result(record: Mapping[str, Json]) -> Result:
+    names = {f.name for f in fields(Result)}
+    if unknown := record.keys() - names:
+        raise ValueError(f"unknown: {sorted(unknown)}")
+    given = dict(record)
+    findings, speedups = given.pop("findings"), given.pop("speedups")
+    if not isinstance(findings, list) or not isinstance(speedups, dict):
+        raise TypeError("findings and speedups")
+    return Result(findings=tuple(findings), speedups=speedups, **given)  # type: ignore[arg-type]
+
+
+def _read(file: Path) -> dict[str, Json]:
+    try:
+        document = json.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{file}: is no JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{file}: is no JSON object")
+    return document
+
+
+def _write(path: Path, document: Mapping[str, Json]) -> Path:
+    """Whole or not at all: who stops a run finds what was done."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.fresh")
+    fresh.write_text(encode_json(document), "utf-8")
+    return fresh.replace(path)

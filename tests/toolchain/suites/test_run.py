@@ -1,0 +1,84 @@
+"""A suite of one's own, brought up, stopped, resumed: every operator gets its result, whatever the others do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from porter.cli.main import main
+from porter.simt.compiler import missing_compiler
+from porter.suite.result import read_run
+
+RIGHT = """
+__global__ void scale(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2.0f * x[i];
+}
+void launch(const float* x, float* y, int n) { scale<<<(n + 127) / 128, 128>>>(x, y, n); }
+"""
+UNSOUND = RIGHT.replace("if (i < n) y[i]", "if (i < n) y[0]")
+BROKEN = RIGHT.replace("2.0f * x[i]", "2.0f * z[i]")
+
+
+@pytest.fixture(scope="module")
+def bring_up(tmp_path_factory, pytestconfig):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    root = tmp_path_factory.mktemp("suite")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PORTER_CACHE_DIR", str(pytestconfig.cache.mkdir("simt")))
+        for name, text in (("right", RIGHT), ("unsound", UNSOUND), ("broken", BROKEN)):
+            (root / f"{name}.cu").write_text(text)
+            assert (
+                main(["suite", "new", str(root / f"{name}.cu"), "--to", str(root / "mine"), "--category", "scaling"])
+                == 0
+            )
+        yield (
+            root,
+            lambda *more: main(
+                ["suite", "run", str(root / "mine"), "--target", "maca", "-o", str(root / "run"), *more]
+            ),
+        )
+
+
+def results(root):
+    return {one.name: one for one in read_run(root / "run/maca").results}
+
+
+def test_every_operator_gets_a_result_of_its_own(bring_up, capsys):
+    root, run = bring_up
+    assert run("--json") == 1
+    document = json.loads(capsys.readouterr().out)
+    assert {one["name"]: one["outcome"] for one in document["results"]} == {
+        "right": "verified", "unsound": "not_verified", "broken": "not_verified",
+    }  # fmt: skip
+    assert (document["overall"]["verified"], document["overall"]["amsr"]) == (1, None)
+    assert "race" in results(root)["unsound"].because
+    assert "kernel.cu:4: " in results(root)["broken"].because
+    assert str(root) not in results(root)["broken"].because
+
+
+def test_what_was_done_is_not_done_again_until_its_files_change(bring_up):
+    root, run = bring_up
+    before = results(root)
+    shutil.copytree(root / "mine/scaling/right", root / "mine/scaling/unsound", dirs_exist_ok=True)
+    assert run() == 1
+    after = results(root)
+    assert after["right"] == before["right"]
+    assert after["unsound"].outcome == "verified"
+    assert (root / "run/maca/mine/scaling/unsound/original/kernel.cu").read_text() == RIGHT
+
+
+def test_a_run_that_lost_one_result_makes_that_one(bring_up):
+    root, run = bring_up
+    shutil.rmtree(root / "run/maca/mine/scaling/right")
+    assert run("--only", "right") == 0
+    assert results(root).keys() == {"right"}
+
+
+def test_an_operator_that_takes_too_long_is_a_timeout_and_no_end(bring_up):
+    root, run = bring_up
+    assert run("--fresh", "--limit", "1", "--only", "broken") == 1
+    assert (results(root)["broken"].outcome, results(root)["broken"].port) == ("timeout", "")
