@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from porter.catalogue import lookup
 from porter.contract.contract import Contract, EntryKind
 from porter.evaluate.checking import check
-from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Verified, Wrong
+from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
+from porter.findings import Finding
 from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
 from porter.oracle.jobs import job
 from porter.oracle.reference import Expected, Reference
-from porter.simt.job import Fault, FaultKind, Job, Run, Schedule
+from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule
+from porter.source.text import Source, Span
 
 Execute = Callable[[Job], Run]
 
@@ -52,7 +56,7 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
     for candidate in candidates:
         for expected in reference.expected:
             failed = trial.failed(candidate, expected)
-            if failed is not None and expected.decides:
+            if isinstance(failed, Refused) or (failed is not None and expected.decides):
                 return failed
             if failed is not None:
                 trial.tell(failed)
@@ -71,12 +75,14 @@ class _Trial:
         self.said: dict[str, None] = {}
         self.launched = False
 
-    def failed(self, candidate: Candidate, expected: Expected) -> Wrong | Crashed | NotVerified | None:
+    def failed(self, candidate: Candidate, expected: Expected) -> Refused | Wrong | Crashed | NotVerified | None:
         """Why `candidate` does not answer one workload as is `expected`; None where it does."""
         contract, workload = self.reference.contract, expected.workload
         place = f"{named(workload)}{_at(candidate)}"
         for schedule in SCHEDULES:
             run = candidate.execute(job(contract, workload, schedule=schedule, given=expected.arguments))
+            if rules := _rules(run, self.excused):
+                return Refused(f"{rules[0].code}: {_where(rules[0])}{rules[0].message} ({place})", rules)
             broken = _broken(run, self.excused)
             if broken is not None:
                 return _stopped(broken, candidate, place, self.checked)
@@ -89,9 +95,25 @@ class _Trial:
         self.checked.append(held)
         return None
 
-    def tell(self, failed: Wrong | Crashed | NotVerified) -> None:
+    def tell(self, failed: Refused | Wrong | Crashed | NotVerified) -> None:
         """Keep in mind what does not decide."""
         self.said[f"it answers otherwise where no standard decides: {failed.because}"] = None
+
+
+def _rules(run: Run, excused: frozenset[str]) -> tuple[Finding, ...]:
+    """What shows that the work is not the candidate's own, but for what the original does as well."""
+    seen = [fault for fault in run.faults if fault.kind in DISHONEST and code_of(fault.kind) not in excused]
+    return tuple(
+        replace(
+            lookup(code_of(fault.kind)).at(Span(0, 0, fault.line, 1) if fault.line else None, fault.message),
+            source=Source(Path(fault.file), "") if fault.file else None,
+        )
+        for fault in seen
+    )
+
+
+def _where(rule: Finding) -> str:
+    return f"{rule.source.path.name}:{rule.span.line}: " if rule.source and rule.span else ""
 
 
 def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Checked]) -> Crashed | NotVerified:

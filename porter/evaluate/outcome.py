@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from porter.findings import Finding
+
 
 class Fidelity(StrEnum):
     """How a result was obtained; results of different fidelity are never compared."""
@@ -54,9 +56,13 @@ class NotVerified:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not ported: the source holds something the target has no answer to."""
+    """Not ported: the source holds something the target has no answer to. Or not its own work: it broke rules.
+
+    `broken` are those that it was seen to break.
+    """
 
     because: str
+    broken: tuple[Finding, ...] = ()
     label = "refused"
 
 

@@ -22,13 +22,15 @@ _LENGTH = struct.Struct("<Q")
 class Task:
     """One call of `function` with the arguments of `job`; with `launch` also with its grid, block and shared memory.
 
-    `returns` is the type of a number it returns; None where it returns tensors or nothing.
+    `returns` is the type of a number it returns; None where it returns tensors or nothing. `permitted` are operators of
+    a library that the original's own host code uses, with the names that Python has for them.
     """
 
     function: str
     job: Job
     launch: bool = False
     returns: DType | None = None
+    permitted: frozenset[str] = frozenset()
 
 
 def write_frame(stream: IO[bytes], payload: bytes) -> None:

@@ -14,6 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from porter_triton.emulated import MULTIPROCESSORS
+from porter_triton.judging.flow import Flow
 
 _DEVICE, _HOST = torch.device("cuda", 0), torch.device("cpu")
 _MARK = "_porter_on_device"
@@ -34,6 +35,11 @@ def on_device(tensor: torch.Tensor) -> bool:
     return getattr(tensor, _MARK, False)
 
 
+def is_marked_only(tensor: torch.Tensor) -> bool:
+    """Whether `tensor` has no attributes but where it lies."""
+    return vars(tensor).keys() <= {_MARK}
+
+
 def answer_for_the_device() -> None:
     """What launchers ask torch of the device is answered for the one that originals run on, once for the process."""
     properties = SimpleNamespace(multi_processor_count=MULTIPROCESSORS)
@@ -41,7 +47,14 @@ def answer_for_the_device() -> None:
 
 
 class TwoMemories(TorchFunctionMode):
-    """While it is entered, torch keeps host and device apart as if there were two; raises what torch would."""
+    """While it is entered, torch keeps host and device apart as if there were two; raises what torch would.
+
+    `flow` is told of each call.
+    """
+
+    def __init__(self, flow: Flow) -> None:
+        super().__init__()
+        self._flow = flow
 
     def __torch_function__(
         self,
@@ -57,6 +70,19 @@ class TwoMemories(TorchFunctionMode):
             return _ASKED[name](on_device(given[0]))
         if name in _ONLY_ON_HOST and given and on_device(given[0]):
             raise TypeError("can't convert a tensor of the device to numpy; copy it to the host first: Tensor.cpu()")
+        self._flow.asked(name, given)
+        result = self._answer(function, name, given, args, named)
+        self._flow.answered(name, given, _tensors(result))
+        return result
+
+    def _answer(
+        self,
+        function: Callable[..., object],
+        name: str,
+        given: list[torch.Tensor],
+        args: tuple[object, ...],
+        named: Mapping[str, object],
+    ) -> object:
         target = _target(name, args, named)
         if name in _MOVES:
             kept = [function(*map(_here, args), **_here_named(named))] if name == "to" else given

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 _Namespaces = Mapping[str, tuple[object, Mapping[str, object]]]
+_Settings = Mapping[str, tuple[Callable[[], object], object]]
 
 
 class Untouched:
-    """What modules and classes hold now. Names may be added to them, which lazy imports do; none may be replaced."""
+    """What modules and classes hold now, and what `settings` answer.
 
-    def __init__(self, namespaces: Iterable[object]) -> None:
+    Names may be added, which lazy imports do; none may be replaced.
+    """
+
+    def __init__(
+        self, namespaces: Iterable[object], settings: Mapping[str, Callable[[], object]] | None = None
+    ) -> None:
         self._held: _Namespaces = {str(getattr(n, "__name__", n)): (n, dict(vars(n))) for n in namespaces}
+        self._settings: _Settings = {name: (ask, ask()) for name, ask in (settings or {}).items()}
 
     def replaced(self) -> str:
         """The first name that holds something else than it did; empty where none does."""
@@ -19,4 +26,4 @@ class Untouched:
             now = vars(namespace)
             if name := next((name for name, value in held.items() if now.get(name) is not value), ""):
                 return f"{space}.{name}"
-        return ""
+        return next((name for name, (ask, before) in self._settings.items() if ask() != before), "")

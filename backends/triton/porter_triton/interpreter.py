@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +16,7 @@ import triton.language as tl
 import triton.runtime.interpreter as triton_interpreter
 from numpy.typing import NDArray
 from triton.runtime.interpreter import (
+    GridExecutor,
     InterpretedFunction,
     InterpreterBuilder,
     ReduceScanOpInterface,
@@ -26,6 +27,8 @@ from porter.contract.dtype import DType, encode
 from porter.simt.job import FaultKind, LaunchRecord, Schedule
 from porter_triton.device.corrections import correct
 from porter_triton.devices import on_device
+from porter_triton.judging.flow import Flow
+from porter_triton.judging.probe import Probe
 from porter_triton.observation import Observation, line_in
 from porter_triton.signatures import signature_of
 from porter_triton.watch import Region, Watch
@@ -38,8 +41,9 @@ _POISON = 0xFF  # what a lane outside the mask of a load has, where the kernel d
 class Interpreter:
     """Puts itself between kernels and Triton's interpreter, once for the life of the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, flow: Flow) -> None:
         self.observation = Observation("")
+        self._flow = flow
         self.watch = Watch(self._note)
         self._order: NDArray[np.int64] | None = None
         correct()
@@ -63,26 +67,50 @@ class Interpreter:
         object.__setattr__(options, "sanitize_overflow", False)
 
     def _patch_functions(self) -> None:
-        launch = InterpretedFunction.run
+        launch, back = InterpretedFunction.run, GridExecutor._restore_args_dev
 
         def run(function: InterpretedFunction, *given: object, grid: object, warmup: bool, **options: object) -> None:
             named = _bound(function, given, options)
             shape = _grid(grid, named)
-            with torch._C.DisableTorchFunction():
+            with torch._C.DisableTorchFunction(), self._flow.launch():
                 self._begin_launch(function, named, shape, options)
                 typed = {name: _typed(function, name, value) for name, value in named.items()}
+                probe = Probe(self._flow, named)
                 try:
                     launch(function, grid=shape, warmup=warmup, **typed)
                 except Exception as error:
                     self.observation.fail(str(error.__cause__ or error))
                     raise
+                touched = self.watch.regions
+                copied = probe.copied(touched, lambda: self._again(launch, function, shape, typed))
+                self._flow.launched(touched, named, copied)
             self.observation.kernel = ""
+
+        def restore(executor: GridExecutor, *given: object) -> None:
+            self._flow.in_kernel = False
+            back(executor, *given)
 
         def call(function: InterpretedFunction, *given: object, **named: object) -> object:
             return function.rewrite()(*given, **named)
 
         InterpretedFunction.run = run
+        GridExecutor._restore_args_dev = restore
         InterpretedFunction.__call__ = call
+
+    def _again(
+        self,
+        launch: Callable[..., None],
+        function: InterpretedFunction,
+        shape: tuple[int, int, int],
+        typed: Mapping[str, object],
+    ) -> None:
+        """The launch once more, of which nothing is told."""
+        seen, self.observation = self.observation, Observation("")
+        self.watch.begin_launch(_regions(typed))
+        try:
+            launch(function, grid=shape, warmup=False, **typed)
+        finally:
+            self.observation = seen
 
     def _begin_launch(
         self,
@@ -109,6 +137,7 @@ class Interpreter:
         place = InterpreterBuilder.set_grid_idx
 
         def set_grid_idx(builder: InterpreterBuilder, *at: int) -> None:
+            self._flow.in_kernel = True
             self.watch.begin_program()
             if self._order is not None:
                 shape = builder.grid_dim

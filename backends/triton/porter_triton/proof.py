@@ -15,9 +15,10 @@ from porter.contract.contract import Contract, Entry, EntryKind
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type
 from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import NotBuilt, NotVerified
+from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
 from porter.evaluate.ported import Candidates, Signature
 from porter.evaluate.side import Side
+from porter.rules.original import host_operators
 from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source.text import Source
@@ -73,6 +74,11 @@ class InterpretedPort:
     cache: Path
     limits: Limits
     workers: ExitStack
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """Executed, but not by what it is for."""
+        return Fidelity.EMULATED
 
     @property
     def warp_sizes(self) -> tuple[int, ...]:
@@ -135,6 +141,11 @@ class InterpretedPort:
     def _own(self) -> Module:
         return self._running(self.file.text)
 
+    @cached_property
+    def _permitted(self) -> frozenset[str]:
+        """The operators of torch that are no work of the candidate's."""
+        return host_operators(self.original.program)
+
     @property
     def _source(self) -> tuple[Program, tuple[Source, ...]]:
         return self.original.program, tuple(header for _, header in self.original.headers)
@@ -163,7 +174,7 @@ class InterpretedPort:
         returns = self.number(contract.entry)
 
         def execute(job: Job) -> Run:
-            run, signatures = module.worker.run(Task(function, job, launch, returns))
+            run, signatures = module.worker.run(Task(function, job, launch, returns, self._permitted))
             launched.update(dict.fromkeys(signatures))
             return run
 

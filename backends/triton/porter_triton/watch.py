@@ -37,6 +37,22 @@ class Region:
     item: int
     reads: NDArray[np.int64]
     writes: NDArray[np.int64]
+    updated: bool = False  # by atomic operations, which keep something of what was there
+
+    @property
+    def was_read(self) -> bool:
+        """Whether the launch took anything from it."""
+        return self.updated or bool(self.reads.any())
+
+    @property
+    def was_written(self) -> bool:
+        """Whether the launch put anything there."""
+        return bool(self.writes.any())
+
+    @property
+    def was_overwritten(self) -> bool:
+        """Whether nothing of what was there can be left."""
+        return not self.was_read and bool(self.writes.all())
 
     @classmethod
     def of(cls, name: str, start: int, end: int, item: int) -> Region:
@@ -54,6 +70,11 @@ class Watch:
         self._epoch = 0
         self._launch_begin = self._program_begin = 0
         self._synchronised = False
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """What the launch may touch, with what it has touched so far."""
+        return self._regions
 
     def begin_launch(self, regions: Iterable[Region]) -> None:
         """A kernel starts that may touch `regions` and nothing else."""
@@ -116,6 +137,7 @@ class Watch:
         allowed = self._bounded("atomic operation", pointers, mask, size)
         for region, cells, who in self._cells(pointers, allowed, size):
             region.writes[cells] = who | _ATOMIC
+            region.updated = True
         return allowed
 
     def _bounded(self, what: str, pointers: Pointers, mask: Mask, size: int) -> Mask:

@@ -15,28 +15,34 @@ from types import ModuleType
 import numpy as np
 import torch
 import triton
-from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder, InterpreterError
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+from triton.runtime.interpreter import GridExecutor, InterpretedFunction, InterpreterBuilder, InterpreterError
 
-from porter.contract.dtype import DType, encode
-from porter.simt.job import Fault, FaultKind, TensorValue, Value
+from porter.simt.job import Fault, FaultKind
 from porter.worker.confine import confine
 from porter.worker.frames import Task, read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.records import encode_failure, encode_result
-from porter_triton.devices import TwoMemories, answer_for_the_device, put_on_device
+from porter_triton.devices import TwoMemories, answer_for_the_device
 from porter_triton.integrity import Untouched
 from porter_triton.interpreter import Interpreter
+from porter_triton.judging.flow import Flow
+from porter_triton.judging.guard import guarded
+from porter_triton.judging.memory import Arguments, Returned
+from porter_triton.judging.results import tensors_in, unusual, values_of
 from porter_triton.observation import Observation
 from porter_triton.watch import Watch
 
-_GUARD_BYTES = 4096  # what runs over the end of one tensor must not land in the next
-_ALIGNMENT = 256  # of device allocations
-_DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
-_NAMES = {torch_dtype: dtype for dtype, torch_dtype in _DTYPES.items()}
 _JUDGING = (
     *(np, torch, torch.cuda, torch.Tensor, triton, triton.language, triton.language.core, triton.runtime.interpreter),
-    *(InterpreterBuilder, InterpretedFunction, Interpreter, Observation, Watch, TwoMemories),
+    *(InterpreterBuilder, InterpretedFunction, GridExecutor, Interpreter, Observation, Watch, TwoMemories, Flow),
+    *(torch.nn.functional, torch.overrides, Arguments, Returned, Untouched, pickle, np.ndarray),
 )
+_SETTINGS = {
+    "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
+    "torch.utils.deterministic": lambda: torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
+    "the dispatch mode": lambda: len(_get_current_dispatch_mode_stack()),
+}
 
 
 def main() -> None:
@@ -64,87 +70,71 @@ def _fill_fresh_memory() -> None:
 class _Server:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._interpreter = Interpreter()
-        self._untouched = Untouched(_JUDGING)
+        self._flow = Flow()
+        self._interpreter = Interpreter(self._flow)
+        self._untouched = Untouched(_JUDGING, _SETTINGS)
         self._module: ModuleType | None = None
-        self._last: list[torch.Tensor] = []  # alive, so that nobody else is given their memory
+        self._arguments = Arguments()
+        self._returned = Returned()
 
     def answer(self, task: Task) -> tuple[bytes, bytes]:
         """The run as records, and the signatures of its launches."""
         seen = Observation(str(self._path), task.job.schedule, task.job.seed)
         self._interpreter.observation = seen
-        arguments = [_argument(value) for value in task.job.arguments]
+        arguments = self._arguments.of(task.job)
+        self._flow.begin(self._arguments.tensors, task.permitted, seen)
         try:
-            with TwoMemories():
+            with TwoMemories(self._flow), self._flow:
                 returned = self._call(task, arguments)
-            if name := self._untouched.replaced():
-                raise RuntimeError(f"the module replaces {name}, with which it is judged")
-            self._check_fresh(list(_tensors(returned)))
-            results = list(_results(returned, task.returns))
+            self._examine(list(tensors_in(returned)), task, seen)
+            results = list(values_of(returned, task.returns))
         except Exception as error:  # noqa: BLE001 - whatever a module raises is its answer
+            self._examine([], task, seen)
             faults = (*seen.faults(), _fault(error, seen))
             return encode_failure(seen.launches, faults), _lines(seen.signatures)
-        outputs = [_value(a) for a in arguments if isinstance(a, torch.Tensor)]
         faults = (*seen.faults(), *seen.failed)
-        return encode_result(seen.launches, faults, outputs, results), _lines(seen.signatures)
+        return encode_result(seen.launches, faults, self._arguments.left(), results), _lines(seen.signatures)
 
-    def _check_fresh(self, results: list[torch.Tensor]) -> None:
-        """Raises where a result lies in the memory of the one before, which its caller may still hold."""
-        taken = {tensor.untyped_storage().data_ptr() for tensor in self._last if tensor.numel()}
-        if any(tensor.untyped_storage().data_ptr() in taken for tensor in results):
-            raise RuntimeError("the result lies in the memory of an earlier one")
-        self._last = results
+    def _examine(self, results: list[torch.Tensor], task: Task, seen: Observation) -> None:
+        """Notes what shows that the work is not the module's own."""
+        if name := self._untouched.replaced():
+            seen.note(FaultKind.REPLACED, f"the module replaces {name}, with which it is judged")
+        if (number := self._arguments.overrun()) is not None:
+            seen.note(FaultKind.OUT_OF_BOUNDS, f"somebody wrote outside of tensor {number}")
+        if self._returned.changed():
+            seen.note(FaultKind.KEPT, "an earlier result has other numbers now")
+        if self._returned.overlaps(results):
+            seen.note(FaultKind.KEPT, "the result lies in the memory of an earlier one")
+        for kind, message in unusual(results, task.permitted):
+            seen.note(kind, message)
+        self._trace(results, seen)
+        self._returned.keep(results, self._arguments.places())
+
+    def _trace(self, results: list[torch.Tensor], seen: Observation) -> None:
+        """Notes what of the results did not come from the launches."""
+        for number, place in self._arguments.changed():
+            if trouble := self._flow.trouble(place, returned=False):
+                seen.note(trouble[0], f"tensor {number} of the arguments {trouble[1]}")
+        for index, tensor in enumerate(tensor for tensor in results if tensor.numel()):
+            if trouble := self._flow.trouble(tensor.untyped_storage().data_ptr(), returned=True):
+                seen.note(trouble[0], f"{f'result {index}' if index else 'the result'} {trouble[1]}")
 
     def _call(self, task: Task, arguments: list[object]) -> object:
         if self._module is None:
-            self._module = load(self._path)
+            self._module = load(self._path, guarded(self._tried))
         function = getattr(self._module, task.function)
         if not task.launch:
             return function(*arguments)
         job = task.job
         return function(*arguments, grid=job.grid, block=job.block, shared_bytes=job.shared_bytes)
 
+    def _tried(self, code: str, what: str) -> None:
+        """The module tried what it has no use for."""
+        self._interpreter.observation.note(FaultKind.REACHED, f"{what} ({code})")
+
 
 def _lines(signatures: Iterable[str]) -> bytes:
     return "\n".join(signatures).encode()
-
-
-def _argument(value: Value) -> object:
-    """A tensor in memory of its own, with room around it; a number as it is."""
-    if not isinstance(value, TensorValue):
-        return value.value
-    raw = np.ascontiguousarray(value.storage).reshape(-1).view(np.uint8)
-    room = np.zeros(raw.size + 2 * _GUARD_BYTES + _ALIGNMENT, np.uint8)
-    start = _GUARD_BYTES + -(room.ctypes.data + _GUARD_BYTES) % _ALIGNMENT
-    room[start : start + raw.size] = raw
-    # A storage of exactly these bytes: its extent is what the kernel may touch.
-    storage = torch.from_numpy(room[start : start + raw.size])
-    return put_on_device(storage.view(_DTYPES[value.dtype]).reshape(value.shape))
-
-
-def _tensors(returned: object) -> Iterable[torch.Tensor]:
-    if isinstance(returned, torch.Tensor):
-        yield returned
-    elif isinstance(returned, (tuple, list)):
-        for item in returned:
-            yield from _tensors(item)
-
-
-def _results(returned: object, number: DType | None) -> Iterable[TensorValue]:
-    if isinstance(returned, torch.Tensor):
-        yield _value(returned)
-    elif isinstance(returned, (bool, int, float)) and number is not None:
-        yield TensorValue(number, (), encode(np.array(returned), number))
-    elif isinstance(returned, (tuple, list)):
-        for item in returned:
-            yield from _results(item, number)
-
-
-def _value(tensor: torch.Tensor) -> TensorValue:
-    dense = tensor.detach().contiguous()
-    dtype = _NAMES[dense.dtype]
-    raw = dense.reshape(-1).view(torch.uint8).numpy() if dense.numel() else np.zeros(0, np.uint8)
-    return TensorValue(dtype, tuple(dense.shape), raw.view(dtype.storage).reshape(tuple(dense.shape)))
 
 
 def _fault(error: Exception, seen: Observation) -> Fault:

@@ -25,9 +25,10 @@ def worker(tmp_path_factory):
 def call(worker):
     """`call(function, *arguments, **job)`: arrays are tensors of float32, numbers are numbers."""
 
-    def run(function, *arguments, launch=False, **fields):
+    def run(function, *arguments, launch=False, permitted=frozenset(), **fields):
         values = tuple(_value(argument) for argument in arguments)
-        return worker.run(Task(function, Job(arguments=values, **fields), launch))[0]
+        job = Job(arguments=values, **fields)
+        return worker.run(Task(function, job, launch, permitted=permitted))[0]
 
     return run
 

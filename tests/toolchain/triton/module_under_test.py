@@ -1,15 +1,14 @@
 """What a generated module may do, well and badly: run by the tests of the worker, never imported here."""
 
-import os
-import socket
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import torch
 import triton
 import triton.language as tl
+
+# Around the guard, to see what the walls behind it hold.
+os, sys = torch.os, torch.sys
+socket, subprocess, threading = (sys.modules[name] for name in ("socket", "subprocess", "threading"))
 
 
 @triton.jit

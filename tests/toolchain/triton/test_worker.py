@@ -19,6 +19,10 @@ def only(run):
     return fault
 
 
+def kinds(run):
+    return {fault.kind for fault in run.faults}
+
+
 def test_a_launch_computes_and_is_recorded(call):
     a, b, c = np.arange(N), np.ones(N), np.full(N, np.nan)
     run = call("add", a, b, c, N)
@@ -167,24 +171,24 @@ def test_a_gather_stays_within_its_tile(call):
 
 
 def test_a_result_does_not_lie_where_an_earlier_one_does(call):
-    assert call("kept", np.zeros(4)).finished
+    assert FaultKind.KEPT not in kinds(call("kept", np.zeros(4)))
     run = call("kept", np.ones(4))
-    assert not run.finished
-    assert "the memory of an earlier one" in run.faults[-1].message
+    messages = [fault.message for fault in run.faults if fault.kind is FaultKind.KEPT]
+    assert messages == ["an earlier result has other numbers now"]
+    assert "the result lies in the memory of an earlier one" in [f.message for f in call("kept", np.ones(4)).faults]
 
 
 def test_a_launch_that_fails_is_seen_although_the_module_catches_it(call):
     run = call("swallowed", np.zeros(4))
     assert run.finished
-    assert only(run).kind is FaultKind.CRASH
-    assert "power of 2" in only(run).message
+    assert FaultKind.CRASH in kinds(run)
+    assert "power of 2" in run.faults[-1].message
 
 
 def test_what_a_module_is_judged_with_stays_as_it_is(call):
     run = call("patched", np.zeros(4), 1)
-    assert not run.finished
-    assert "the module replaces torch.empty" in run.faults[-1].message
-    assert call("patched", np.zeros(4), 0).finished
+    assert (only(run).kind, only(run).message[:31]) == (FaultKind.REPLACED, "the module replaces torch.empty")
+    assert call("patched", np.zeros(4), 0).faults == ()
 
 
 def test_the_device_has_as_many_multiprocessors_as_that_of_the_original(call):
@@ -194,6 +198,6 @@ def test_the_device_has_as_many_multiprocessors_as_that_of_the_original(call):
 
 
 def test_host_and_device_may_be_copied_into_each_other(call):
-    run = call("at_home", np.arange(4))
+    run = call("at_home", np.arange(4), permitted=frozenset(("mul", "add")))
     assert run.faults == ()
     assert run.results[0].storage.tolist() == [1, 3, 5, 7]

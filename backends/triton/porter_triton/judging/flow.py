@@ -1,0 +1,233 @@
+"""Where the numbers of a result come from: arguments, launches, operators of the library, or the host.
+
+Every operator of ATen is seen where torch dispatches it, whatever it was called through; every launch says which memory
+it read and wrote. What is known of an allocation is one `Origin` for all of it. An operator that computes from
+numbers of the device leaves its name in what it writes, and a launch hands on what it read under. So the names that a
+result has are those without which it would not be what it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from porter.simt.job import FaultKind
+from porter_triton.judging.operators import is_free, is_view, overwrites, plain_name
+from porter_triton.observation import Observation, line_in
+from porter_triton.watch import Region
+
+_NO_OPERATORS = frozenset[str]()
+# Ways in which the host looks at the numbers of a tensor; a single one may decide a launch.
+_READING = frozenset(("numpy", "__array__", "__dlpack__", "tolist", "untyped_storage", "storage", "typed_storage"))
+_MADE_BY_HOST = frozenset(("tensor", "as_tensor", "from_numpy", "frombuffer", "asarray", "from_dlpack"))
+# What Python computes element by element, out of dispatch's sight.
+_UNSEEN = frozenset(("apply_", "map_", "map2_"))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is in an allocation. `operators` computed it, of `integers` only if that is set; `launch` is the last job
+    of which a launch wrote it, 0 for none; `given` says that it is an argument's as it came, `data` that it depends on
+    one; `host` that the host may have computed it; `free` that an operator made it which the original uses, too.
+    """
+
+    operators: frozenset[str] = _NO_OPERATORS
+    integers: frozenset[str] = _NO_OPERATORS
+    launch: int = 0
+    given: bool = False
+    data: bool = False
+    host: bool = False
+    free: bool = False
+
+    def with_others(self, others: Iterable[Origin]) -> Origin:
+        """What several of these make together."""
+        every = (self, *others)
+        return Origin(
+            operators=frozenset().union(*(o.operators for o in every)),
+            integers=frozenset().union(*(o.integers for o in every)),
+            launch=max(o.launch for o in every),
+            data=any(o.data for o in every),
+            host=any(o.host for o in every),
+            free=any(o.free for o in every),
+        )
+
+
+_FRESH = Origin()
+
+
+class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Follows one job after the other; `seen` is told of what a kernel does that is no kernel's."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._origins: dict[int, Origin] = {}
+        self._permitted: frozenset[str] = frozenset()
+        self._job = 0
+        self._escaped = False
+        self.seen = Observation("")
+        self.called = ""
+        self.in_kernel = False
+        self.launching = False
+
+    def begin(self, arguments: Iterable[torch.Tensor], permitted: frozenset[str], seen: Observation) -> None:
+        """A job starts, with these arguments; operators called `permitted` are the original's own."""
+        self._job += 1
+        self._permitted, self.seen = permitted, seen
+        self._escaped = self.in_kernel = self.launching = False
+        for tensor in arguments:
+            self._origins[_place(tensor)] = Origin(given=True, data=True)
+
+    def of(self, place: int) -> Origin:
+        """What is in the allocation at `place`."""
+        return self._origins.get(place, _FRESH)
+
+    def __torch_dispatch__(
+        self,
+        function: torch._ops.OpOverload,
+        _types: object,
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        """One operator."""
+        result = function(*args, **(kwargs or {}))
+        if self.launching:
+            if self.in_kernel:
+                self.seen.note(FaultKind.REACHED, f"a kernel calls torch's {plain_name(function)}")
+            return result
+        if not is_view(function):
+            self._follow(function, list(_tensors((args, kwargs or {}))), list(_tensors(result)))
+        return result
+
+    def _follow(self, function: torch._ops.OpOverload, given: list[torch.Tensor], made: list[torch.Tensor]) -> None:
+        written = [t for t in _written(function, given, made) if t.numel()]
+        sources = [t for t in given if not any(t is w for w in written) or not overwrites(function)]
+        origins = [self.of(_place(t)) for t in sources]
+        combined = _FRESH.with_others(origins)
+        name = plain_name(function)
+        if not is_free(function) and combined.data and max((t.numel() for t in (*given, *made)), default=0) > 1:
+            combined = self._computed(combined, name, (*sources, *written))
+        elif self._is_permitted(name):
+            combined = replace(combined, free=True)
+        for tensor, place in ((t, _place(t)) for t in written):
+            old = self.of(place)
+            kept = place in {_place(t) for t in given} and not (overwrites(function) and _is_whole(tensor))
+            made_of = combined.with_others((old,)) if kept else combined
+            given_still = kept and old.given and not combined.data
+            self._origins[place] = replace(made_of, given=given_still)
+
+    def _computed(self, origin: Origin, name: str, involved: Iterable[torch.Tensor]) -> Origin:
+        if self._is_permitted(name):
+            return replace(origin, free=True)
+        line = line_in(self.seen.module, sys._getframe())
+        said = f"{self.called or name} (line {line})" if line else self.called or name
+        if any(t.is_floating_point() or t.is_complex() for t in involved):
+            return replace(origin, operators=origin.operators | {said})
+        return replace(origin, integers=origin.integers | {said})
+
+    def _is_permitted(self, name: str) -> bool:
+        plain = self.called.strip("_").removeprefix("i").removeprefix("r")
+        asked = {name, name.rstrip("_"), self.called, self.called.strip("_"), plain, plain.removeprefix("true")}
+        return bool(asked & self._permitted)
+
+    def asked(self, name: str, given: list[torch.Tensor]) -> None:
+        """A function of torch, called `name` in Python, is about to run on `given`."""
+        self.called = name
+        if name in _READING and any(t.numel() > 1 and self.of(_place(t)).data for t in given):
+            self._escaped = True
+            for tensor in given:  # numpy shares the memory
+                self._origins[_place(tensor)] = replace(self.of(_place(tensor)), host=not self._is_permitted(name))
+        elif name in ("item", "__float__") and given and given[0].is_floating_point():
+            operators = ", ".join(sorted(self.of(_place(given[0])).operators))
+            if operators:
+                self.seen.note(FaultKind.LIBRARY, f"the host takes a number that torch's {operators} computed")
+
+    def answered(self, name: str, given: list[torch.Tensor], made: Iterable[torch.Tensor]) -> None:
+        """That function has returned `made`."""
+        self.called = ""
+        if name in _UNSEEN:
+            for tensor in given:
+                self._origins[_place(tensor)] = self._computed(self.of(_place(tensor)), name, given)
+        elif name in _MADE_BY_HOST:
+            for tensor in made:
+                if all(tensor is not other for other in given):
+                    host = self._escaped and tensor.is_floating_point()
+                    self._origins[_place(tensor)] = replace(_FRESH, host=host, data=host)
+
+    @contextmanager
+    def launch(self) -> Iterator[None]:
+        """While a launch runs: the interpreter's own use of torch is nobody's."""
+        self.launching = True
+        try:
+            yield
+        finally:
+            self.launching = self.in_kernel = False
+
+    def launched(self, touched: Sequence[Region], arguments: Mapping[str, object], copied: Mapping[int, int]) -> None:
+        """A launch with `arguments` has ended; `copied` says of which place a place is a mere copy."""
+        tensors = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
+        floating = {_place(tensor) for tensor in tensors if tensor.is_floating_point()}
+        read = _FRESH.with_others(self.of(r.start) for r in touched if r.was_read)
+        for region in (r for r in touched if r.was_written):
+            if region.start in copied:
+                self._origins[region.start] = replace(self.of(copied[region.start]), given=False)
+                continue
+            old = _FRESH if region.was_overwritten else self.of(region.start)
+            both = read.with_others((old,))
+            # Integers that a kernel reads are indices and sizes, unless integers are what it makes of them.
+            integers = _NO_OPERATORS if region.start in floating else both.integers
+            self._origins[region.start] = replace(both, integers=integers, launch=self._job, data=True)
+
+    def is_made_by_library(self, place: int) -> bool:
+        """Whether an operator put there what depends on arguments, and no launch did."""
+        origin = self.of(place)
+        own_launch = origin.launch == self._job
+        return origin.data and not origin.given and (not own_launch or bool(origin.operators or origin.integers))
+
+    def trouble(self, place: int, *, returned: bool) -> tuple[FaultKind, str] | None:
+        """Why what is at `place` is no result of the candidate's own kernels; None where it is."""
+        origin = self.of(place)
+        if operators := sorted(origin.operators | origin.integers):
+            return FaultKind.LIBRARY, f"is computed by torch's {', '.join(operators)}"
+        if origin.host:
+            return FaultKind.HOST_WORK, "is computed by the host from numbers of the device"
+        if origin.free or origin.launch == self._job or (origin.given and not returned):
+            return None
+        if origin.launch:
+            return FaultKind.KEPT, "was written by a launch of an earlier call"
+        return FaultKind.DECOY, "was written by no launch"
+
+
+def _place(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def _is_whole(tensor: torch.Tensor) -> bool:
+    """Whether `tensor` is all of its allocation."""
+    return tensor.numel() * tensor.element_size() >= tensor.untyped_storage().nbytes()
+
+
+def _written(
+    function: torch._ops.OpOverload, given: list[torch.Tensor], made: list[torch.Tensor]
+) -> Iterator[torch.Tensor]:
+    """What the operator wrote: what it made, and of what it was given that which its schema says."""
+    yield from made
+    changed = [
+        argument.alias_info is not None and argument.alias_info.is_write for argument in function._schema.arguments
+    ]
+    if not made and any(changed):
+        yield from given
+
+
+def _tensors(value: object) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))

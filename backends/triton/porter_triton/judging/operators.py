@@ -1,0 +1,150 @@
+"""Operators of torch that compute nothing: they allocate, view, copy, cast, fill, move or ask."""
+
+from __future__ import annotations
+
+import torch
+
+# By the names of ATen, without overloads and leading underscores.
+_FREE = frozenset(
+    [
+        "empty",
+        "empty_strided",
+        "empty_like",
+        "empty_permuted",
+        "new_empty",
+        "new_empty_strided",
+        "new_zeros",
+        "new_ones",
+        "new_full",
+        "zeros",
+        "zeros_like",
+        "ones",
+        "ones_like",
+        "full",
+        "full_like",
+        "arange",
+        "linspace",
+        "eye",
+        "scalar_tensor",
+        "tensor",
+        "resize_",
+        "resize_as_",
+        "set_",
+        "efficientzerotensor",
+        "rand",
+        "rand_like",
+        "randn",
+        "randn_like",
+        "randint",
+        "randint_like",
+        "randperm",
+        "normal",
+        "normal_",
+        "uniform_",
+        "bernoulli",
+        "bernoulli_",
+        "random_",
+        "exponential_",
+        "copy_",
+        "clone",
+        "contiguous",
+        "to_copy",
+        "to",
+        "lift",
+        "lift_fresh",
+        "lift_fresh_copy",
+        "detach",
+        "detach_",
+        "alias",
+        "cat",
+        "concat",
+        "stack",
+        "hstack",
+        "vstack",
+        "fill",
+        "fill_",
+        "zero",
+        "zero_",
+        "constant_pad_nd",
+        "pad",
+        "index",
+        "index_select",
+        "gather",
+        "take",
+        "take_along_dim",
+        "index_put",
+        "index_put_",
+        "index_copy",
+        "index_copy_",
+        "index_fill",
+        "index_fill_",
+        "scatter",
+        "scatter_",
+        "masked_fill",
+        "masked_fill_",
+        "masked_scatter",
+        "masked_select",
+        "slice_scatter",
+        "select_scatter",
+        "diagonal_scatter",
+        "as_strided_scatter",
+        "flip",
+        "fliplr",
+        "flipud",
+        "roll",
+        "rot90",
+        "repeat",
+        "repeat_interleave",
+        "tile",
+        "tril",
+        "tril_",
+        "triu",
+        "triu_",
+        "unfold_copy",
+        "expand_copy",
+        "permute_copy",
+        "view_copy",
+        "transpose_copy",
+        "t_copy",
+        "record_stream",
+        "pin_memory",
+        "is_same_size",
+        "equal",
+        "local_scalar_dense",
+        "item",
+        "is_nonzero",
+        "assert_async",
+        "assert_scalar",
+        "unsafe_view",
+        "reshape_alias",
+        "reshape",
+        "storage_offset",
+        "sym_size",
+        "sym_stride",
+        "sym_numel",
+        "broadcast_tensors",
+    ]
+)
+_SOURCELESS = frozenset(("fill_", "zero_", "random_", "normal_", "uniform_", "bernoulli_", "exponential_"))
+
+
+def plain_name(function: torch._ops.OpOverload) -> str:
+    """`softmax` for `aten::_softmax.out`."""
+    return function._schema.name.rsplit("::", maxsplit=1)[-1].lstrip("_")
+
+
+def is_free(function: torch._ops.OpOverload) -> bool:
+    """Whether the operator computes nothing of what it is given."""
+    return plain_name(function) in _FREE or is_view(function)
+
+
+def is_view(function: torch._ops.OpOverload) -> bool:
+    """Whether what it returns is memory that it was given, which it leaves as it is."""
+    aliases = [returned.alias_info for returned in function._schema.returns]
+    return bool(aliases) and all(alias is not None and not alias.is_write for alias in aliases)
+
+
+def overwrites(function: torch._ops.OpOverload) -> bool:
+    """Whether nothing of what was in the memory it writes is left in it."""
+    name = plain_name(function)
+    return name == "copy_" or name in _SOURCELESS or name.endswith("_out") or "out" in function._schema.overload_name
