@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import resource
+import secrets
 import signal
 import subprocess
 import sys
@@ -17,9 +18,12 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from porter.simt.job import FaultKind, Limits
-from porter.worker.frames import read_frame, write_frame
+from porter.worker.environment import environment_of
+from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
+from porter.worker.nursery import Born, nursery
 
 _START_S = 120.0  # importing torch and triton takes two seconds on an idle machine
+_END_S = 10.0  # what a process may take to end once it has closed its pipe: a core of gigabytes is given back
 _LOOK_S = 0.05  # how often resident memory is looked at
 _TICKS = os.sysconf("SC_CLK_TCK")
 _MAPPED, _RESIDENT = 0, 1  # fields of statm
@@ -42,6 +46,8 @@ class Child:
     """`python -m MODULE arguments` in the folder `work`, which gets its log, with `environment` besides the usual.
 
     With `resident` its memory is watched, not its address space, of which the driver of a device reserves terabytes.
+    One that is `born` comes of the nursery of its module, which has imported all it needs. What a `sealed` one answers
+    begins with a word that came with the question, before any code of a candidate was called: without it, it is forged.
     """
 
     def __init__(
@@ -53,20 +59,19 @@ class Child:
         environment: Mapping[str, str] | None = None,
         *,
         resident: bool = False,
+        born: bool = False,
+        sealed: bool = False,
     ) -> None:
         self._limits = limits
+        self._sealed = sealed
         self._resident_limit = math.inf if resident else None
         self._log = work / "stderr"
+        self._process: subprocess.Popen[bytes] | Born
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", module, *arguments],
-                cwd=work,
-                env={**_environment(work), **(environment or {})},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                start_new_session=True,
-            )
+            if born:
+                self._process = nursery(module, environment or {}).born(arguments, work, log, environment_of(work))
+            else:
+                self._process = _started(module, arguments, work, log, environment or {})
         self._death_by: Death | None = None
         self.greeting = b""
 
@@ -118,10 +123,15 @@ class Child:
 
     def _exchange(self, question: bytes, parts: int) -> tuple[bytes, ...] | None:
         assert self._process.stdin is not None
+        seal = secrets.token_bytes(SEAL_BYTES) if self._sealed else b""
         with suppress(BrokenPipeError):
-            write_frame(self._process.stdin, question)
-        answer = [read_frame(self._replies, self._limits.memory_bytes) for _ in range(parts)]
-        whole = [part for part in answer if part is not None]
+            write_frame(self._process.stdin, seal + question)
+        whole: list[bytes] = []
+        while len(whole) < parts and (part := read_frame(self._replies, self._limits.memory_bytes)) is not None:
+            if not part.startswith(seal):
+                self._death_by = Death(FaultKind.FORGED, "what it answered was not written by the judge's own code")
+                return None
+            whole.append(part.removeprefix(seal))
         return tuple(whole) if len(whole) == parts else None
 
     def _guarded(self, wall_s: float, wait: Callable[[], _Answer]) -> _Answer:
@@ -155,25 +165,48 @@ class Child:
         return False
 
     def _death(self) -> Death:
-        # It closed its pipe, but may not have ended yet.
-        os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        ended = self._death_by is not None or self._is_ending()
         self.end()
-        code = self._process.returncode
+        code = self._process.returncode or 0
         if self._death_by is not None:
             return self._death_by
+        if not ended:
+            return Death(FaultKind.FORGED, "it closed the pipe that its answers go through, and went on")
         if code < 0:
             name = signal.strsignal(-code) or f"signal {-code}"
             return Death(*_DEADLY.get(signal.Signals(-code), (FaultKind.CRASH, name)))
         return Death(FaultKind.CRASH, f"it ended with status {code}: {self.said()}")
 
+    def _is_ending(self) -> bool:
+        """Whether it ends by itself, now that it has closed its pipe."""
+        deadline = time.monotonic() + _END_S
+        while time.monotonic() < deadline:
+            if _state(self._process.pid) in "ZX":
+                return True
+            time.sleep(_LOOK_S / 10)
+        return False
 
-def _environment(work: Path) -> dict[str, str]:
-    """What a child sees of the machine. Threads and hashes would make runs differ."""
-    folder = str(work)
-    return {
-        **{"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "HOME": folder, "TMPDIR": folder},
-        **{"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
-    }
+
+def _started(
+    module: str, arguments: Sequence[str], work: Path, log: IO[bytes], environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", module, *arguments],
+        cwd=work,
+        env={**environment_of(work), **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        start_new_session=True,
+    )
+
+
+def _state(pid: int) -> str:
+    """The letter that the system has for what the process does; X where it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "X"
 
 
 def _limit(pid: int, what: int, amount: int) -> None:

@@ -15,6 +15,8 @@ from porter.simt.job import Job
 
 # Begins an answer that says what the machine ran out of, and nothing about a kernel.
 MACHINE = "machine: "
+# Begins a question whose answer has to begin with the same bytes.
+SEAL_BYTES = 16
 _LENGTH = struct.Struct("<Q")
 
 

@@ -16,7 +16,10 @@ from porter.worker.frames import Task
 
 
 class Worker:
-    """Runs the module at `path` by `python -m program`. `work` is a folder of its own, which must exist."""
+    """Runs the module at `path` by `python -m program`. `work` is a folder of its own, which must exist.
+
+    `program` prepares in a nursery what all its workers need, and seals its answers.
+    """
 
     def __init__(
         self, program: str, path: Path, work: Path, limits: Limits, environment: Mapping[str, str] | None = None
@@ -44,7 +47,8 @@ class Worker:
         return run, tuple(signatures.decode("utf-8", "replace").splitlines())
 
     def _new(self) -> Child:
-        return Child(self._program, [str(self._path)], self._work, self._limits, self._environment)
+        arguments = [str(self._path)]
+        return Child(self._program, arguments, self._work, self._limits, self._environment, born=True, sealed=True)
 
     def close(self) -> None:
         """Ends the process, if there is one."""

@@ -1,6 +1,7 @@
 """The child process that runs a generated module in Triton's interpreter, one task after the other.
 
-`python -m porter_triton.worker MODULE`, with TRITON_INTERPRET=1: tasks on standard input, answers on standard output.
+It is born of a nursery (`porter.worker.nurse`) with TRITON_INTERPRET=1: tasks on standard input, answers on standard
+output, sealed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from triton.runtime.interpreter import GridExecutor, InterpretedFunction, Interp
 
 from porter.simt.job import Fault, FaultKind
 from porter.worker.confine import confine
-from porter.worker.frames import Task, read_frame, write_frame
+from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.records import encode_failure, encode_result
 from porter_triton.devices import TwoMemories, answer_for_the_device
@@ -45,20 +46,24 @@ _SETTINGS = {
 }
 
 
-def main() -> None:
-    """Serves until standard input ends."""
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the module prints must not end up between frames
+def prepare() -> None:
+    """What every worker needs: torch and Triton as they are judged with."""
     torch.set_num_threads(1)
     np.seterr(all="ignore")  # a device does not warn either
     _fill_fresh_memory()
     answer_for_the_device()
-    server = _Server(Path(sys.argv[1]))
+
+
+def serve(arguments: list[str]) -> None:
+    """Serves until standard input ends."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the module prints must not end up between frames
+    server = _Server(Path(arguments[0]))
     confine(Path.cwd())
     write_frame(replies, b"")
     while (frame := read_frame(sys.stdin.buffer)) is not None:
-        for part in server.answer(pickle.loads(frame)):
-            write_frame(replies, part)
+        for part in server.answer(pickle.loads(frame[SEAL_BYTES:])):
+            write_frame(replies, frame[:SEAL_BYTES] + part)
 
 
 def _fill_fresh_memory() -> None:
@@ -155,7 +160,3 @@ def _line(error: BaseException, module: str) -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
-
-
-if __name__ == "__main__":
-    main()

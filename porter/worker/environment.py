@@ -1,0 +1,14 @@
+"""What a worker sees of the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def environment_of(work: Path) -> dict[str, str]:
+    """The variables of a process whose own folder is `work`. Threads and hashes would make runs differ."""
+    folder = str(work)
+    return {
+        **{"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "HOME": folder, "TMPDIR": folder},
+        **{"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+    }

@@ -1,0 +1,81 @@
+"""The process that workers are born of: what takes seconds to import is imported once, before any of them is there.
+
+`python -m porter.worker.nurse MODULE SOCKET`: a request names a folder, arguments and variables of the environment and
+brings three descriptors; the answer is the id of a process in a session of its own, in which `MODULE.serve(arguments)`
+runs. A request that is a number waits for that process; the answer is how it ended. Nothing of a candidate runs here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+from typing import NoReturn, Protocol, cast
+
+REQUEST_BYTES = 1 << 16
+
+
+class Program(Protocol):
+    """A module whose workers can be born here."""
+
+    def prepare(self) -> None:
+        """What all of them need, and nobody can spoil."""
+
+    def serve(self, arguments: list[str]) -> None:
+        """Answers frames of standard input on standard output until there are no more."""
+
+
+def main() -> None:
+    """Serves until the other end is closed."""
+    program = cast("Program", importlib.import_module(sys.argv[1]))
+    with socket.socket(fileno=int(sys.argv[2])) as line:
+        program.prepare()
+        line.sendall(b"ready\n")
+        while True:
+            request, descriptors, _, _ = socket.recv_fds(line, REQUEST_BYTES, 3)
+            if not request:
+                return
+            asked = json.loads(request)
+            if isinstance(asked, int):
+                answer = os.waitstatus_to_exitcode(os.waitpid(asked, 0)[1])
+            else:
+                answer = _born(program, asked, descriptors, line)
+            line.sendall(f"{answer}\n".encode())
+
+
+def _born(program: Program, asked: dict[str, str], descriptors: list[int], line: socket.socket) -> int:
+    pid = os.fork()
+    if pid == 0:
+        line.close()
+        _live(program, asked, descriptors)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return pid
+
+
+def _live(program: Program, asked: dict[str, str], descriptors: list[int]) -> NoReturn:
+    os.setsid()
+    os.chdir(asked["work"])
+    os.environ.update(json.loads(asked["environment"]))
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    code = 1
+    try:
+        program.serve(json.loads(asked["arguments"]))
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:  # noqa: BLE001 - whatever ends a worker is told in its log, as Python does
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    finally:
+        sys.stderr.flush()
+        os._exit(code & 0xFF)
+
+
+if __name__ == "__main__":
+    main()

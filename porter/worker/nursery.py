@@ -1,0 +1,111 @@
+"""Workers that are there at once: born of a process that has imported all they need (`nurse.py`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from porter.errors import MachineError
+from porter.worker.environment import environment_of
+
+
+@dataclass
+class Born:
+    """A worker: what `subprocess.Popen` has, as far as a `Child` needs it."""
+
+    pid: int
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    nursery: Nursery
+    returncode: int | None = field(default=None)
+
+    def wait(self) -> int:
+        """How it ended: its exit code, or the negative number of a signal. It must have been killed, or be ending."""
+        if self.returncode is None:
+            self.returncode = self.nursery.ask(str(self.pid).encode())
+        return self.returncode
+
+
+class Nursery:
+    """The process that workers of `module` are born of; it ends when this one does."""
+
+    def __init__(self, module: str, environment: Mapping[str, str]) -> None:
+        here, there = socket.socketpair()
+        self._lock = threading.Lock()
+        self._module = module
+        folder = Path(tempfile.gettempdir())
+        with there:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-m", "porter.worker.nurse", module, str(there.fileno())],
+                env={**environment_of(folder), **environment},
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(there.fileno(),),
+                start_new_session=True,
+            )
+        self._line = here
+        self._answers = here.makefile("rb")
+        if self._answers.readline() != b"ready\n":
+            raise self._lost()
+
+    def born(self, arguments: Sequence[str], work: Path, log: IO[bytes], environment: Mapping[str, str]) -> Born:
+        """A worker in the folder `work`, whose errors go to `log`."""
+        asked = {
+            "work": str(work),
+            "arguments": json.dumps(list(arguments)),
+            "environment": json.dumps({**environment}),
+        }
+        questions, write = os.pipe()
+        read, replies = os.pipe()
+        try:
+            pid = self.ask(json.dumps(asked).encode(), (questions, replies, log.fileno()))
+        finally:
+            os.close(questions)
+            os.close(replies)
+        return Born(pid, os.fdopen(write, "wb"), os.fdopen(read, "rb"), self)
+
+    def ask(self, request: bytes, descriptors: Sequence[int] = ()) -> int:
+        """The answer to a request; raises `MachineError` where nobody answers."""
+        with self._lock:
+            try:
+                socket.send_fds(self._line, [request], list(descriptors))
+                answer = self._answers.readline()
+            except OSError:
+                answer = b""
+        if not answer:
+            raise self._lost()
+        return int(answer)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def _lost(self) -> MachineError:
+        return MachineError(f"the process that workers of {self._module} are born of ended")
+
+
+@cache
+def _nursery(module: str, environment: tuple[tuple[str, str], ...], owner: int) -> Nursery:  # noqa: ARG001
+    return Nursery(module, dict(environment))
+
+
+def nursery(module: str, environment: Mapping[str, str]) -> Nursery:
+    """The nursery of this process for `module`, with these variables besides the usual; made anew where it was lost."""
+    key = (module, tuple(sorted(environment.items())), os.getpid())
+    found = _nursery(*key)
+    if not found.is_there:
+        _nursery.cache_clear()
+        found = _nursery(*key)
+    return found
