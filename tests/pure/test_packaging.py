@@ -25,6 +25,7 @@ def test_types_reach_those_who_import_porter():
 def test_data_comes_along():
     assert core_catalogue()
     assert list(resource("grammars").glob("*.scm"))
+    assert list(resource("op_suites").glob("*/*/*/kernel.cu"))
     for folder in ("include/porter", "include/cuda", "include/maca", "include/torch_shim", "runtime"):
         assert (files("porter") / "simt" / folder).is_dir()
 
