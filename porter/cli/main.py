@@ -20,6 +20,8 @@ from porter.cli.doctor import doctor
 from porter.cli.explain import explain
 from porter.cli.inspect import inspect
 from porter.cli.migrate import migrate
+from porter.cli.record import record
+from porter.cli.regress import regress
 from porter.cli.suite import suite
 from porter.cli.verify import verify
 from porter.errors import UsageError
@@ -31,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
-for command in (migrate, inspect, verify, explain, doctor):
+for command in (migrate, inspect, verify, record, regress, explain, doctor):
     app.command()(command)
 app.add_typer(suite)
 

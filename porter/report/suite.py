@@ -12,7 +12,6 @@ from porter.report.document import Json, as_record
 from porter.suite.metrics import Metrics, metrics
 from porter.suite.result import Result, SuiteResult, result_document
 
-BASELINES = ("cuda", "eager", "compile")
 _HEAD = ("category", "operators", "ported", "verified", "corr", "fast", "amsr", "geomean", "timed")
 
 
@@ -73,7 +72,7 @@ def heads(table: SuiteTable) -> tuple[str, ...]:
 def caption(result: SuiteResult) -> str:
     """How the numbers were obtained."""
     fidelities = sorted({one.fidelity for one in result.results if one.fidelity}) or ["nothing was executed"]
-    place = f" on {result.device}" if result.device else "; no device, no speed was measured"
+    place = f" on {', '.join(result.devices)}" if result.devices else "; no device, no speed was measured"
     return f"{result.target} {result.arch}".strip() + f": {', '.join(fidelities)}{place} (porter {result.porter})"
 
 

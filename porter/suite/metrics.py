@@ -31,7 +31,6 @@ class Metrics:
     fast: float | None
     amsr: float | None
     geomean: float | None
-    bandwidth_fraction: float | None
 
 
 def metrics(results: Sequence[Result], baseline: str, p: float = 1.0) -> Metrics:
@@ -39,7 +38,6 @@ def metrics(results: Sequence[Result], baseline: str, p: float = 1.0) -> Metrics
     speedups = [speedup_of(result, baseline) for result in results]
     timed = [speedup for speedup in speedups if speedup is not None]
     measured = [speedup or 0.0 for speedup in speedups] if timed else []
-    fractions = [r.bandwidth_fraction for r in results if r.is_verified and r.bandwidth_fraction is not None]
     verified = sum(result.is_verified for result in results)
     return Metrics(
         operators=len(results),
@@ -50,7 +48,6 @@ def metrics(results: Sequence[Result], baseline: str, p: float = 1.0) -> Metrics
         fast=_mean([float(speedup > p) for speedup in measured]),
         amsr=_mean([speedup if speedup >= 1 else 0.0 for speedup in measured]),
         geomean=geometric_mean(timed),
-        bandwidth_fraction=_mean(fractions),
     )
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from porter.report.document import Json
 from porter.suite.operators import Operator
-from porter.suite.result import ERROR, Result
+from porter.suite.result import ERROR, Result, Time
 
 
 def result_of(document: Mapping[str, Json], operator: Operator, digest: str, seconds: float, run: Path) -> Result:
     """What `document` says came of `operator`; its port lies below the folder `run`."""
+    times = [time for time in _objects(document.get("times")) if "timing" in time]
     return Result(
         suite=operator.suite,
         category=operator.category,
@@ -23,7 +25,9 @@ def result_of(document: Mapping[str, Json], operator: Operator, digest: str, sec
         findings=tuple(sorted({str(finding.get("code")) for finding in _objects(document.get("findings"))})),
         port=_port(document, run),
         seconds=round(seconds, 1),
-        speedups=dict(_numbers(document.get("speedups"))),
+        speedups=_speedups(times),
+        time_us=_time(times),
+        device=_device(document),
     )
 
 
@@ -50,6 +54,21 @@ def _objects(value: Json) -> Iterator[Mapping[str, Json]]:
         yield from (item for item in value if isinstance(item, dict))
 
 
-def _numbers(value: Json) -> Iterator[tuple[str, float]]:
-    if isinstance(value, dict):
-        yield from ((name, number) for name, number in value.items() if isinstance(number, (int, float)))
+def _speedups(times: Sequence[Mapping[str, Json]]) -> dict[str, float]:
+    """The geometric mean over all workloads of the speedup over each baseline, by its name."""
+    found: dict[str, list[float]] = {}
+    for baseline in (one for time in times for one in _objects(time.get("baselines"))):
+        found.setdefault(str(baseline["name"]), []).append(float(str(baseline["speedup"])))
+    return {name: round(statistics.geometric_mean(values), 5) for name, values in found.items()}
+
+
+def _time(times: Sequence[Mapping[str, Json]]) -> Time | None:
+    match times[0]["timing"] if times else None:
+        case {"median_us": float() | int() as median, "interval_us": [float() | int() as low, float() | int() as high]}:
+            return Time(median, low, high)
+    return None
+
+
+def _device(document: Mapping[str, Json]) -> str:
+    device = document.get("device")
+    return str(device.get("device", "")) if isinstance(device, Mapping) else ""

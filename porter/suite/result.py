@@ -18,12 +18,21 @@ _NO_PORT = frozenset(("refused", "not_built", ERROR, TIMEOUT))
 
 
 @dataclass(frozen=True, slots=True)
+class Time:
+    """A median, and between what the true one lies, in microseconds."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What came of one operator. `digest` is that of what went in: files, target, version of porter.
 
     `speedups` are times of each baseline over the port's, by baseline, and empty where nothing was timed; `fidelity`
-    says on what. `bandwidth_fraction` is the time that moving the bytes alone takes on the device over the port's.
-    `port` is the ported file, relative to the run.
+    and `device` say on what. `time_us` is the port's own in the first workload that was timed. `port` is the ported
+    file, relative to the run.
     """
 
     suite: str
@@ -37,7 +46,8 @@ class Result:
     port: str
     seconds: float
     speedups: Mapping[str, float] = field(default_factory=dict)
-    bandwidth_fraction: float | None = None
+    time_us: Time | None = None
+    device: str = ""
 
     @property
     def key(self) -> str:
@@ -57,13 +67,17 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """A run over operators: `device` is empty where there was none."""
+    """A run over operators, by the version `porter`."""
 
     target: str
     arch: str
     porter: str
-    device: str
     results: tuple[Result, ...]
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Those that timed a port, each once."""
+        return tuple(dict.fromkeys(one.device for one in self.results if one.device))
 
 
 def result_document(result: SuiteResult) -> dict[str, Json]:
@@ -87,7 +101,7 @@ def read_run(path: Path) -> SuiteResult:
     document = _read(file)
     try:
         results = tuple(_result(record) for record in _records(document["results"]))
-        named = {name: str(document[name]) for name in ("target", "arch", "porter", "device")}
+        named = {name: str(document[name]) for name in ("target", "arch", "porter")}
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{file}: is no run of a suite", "`porter suite run SUITE -o RUN` makes one") from error
     return SuiteResult(**named, results=results)
@@ -112,10 +126,11 @@ def _result(record: Mapping[str, Json]) -> Result:
     if unknown := record.keys() - names:
         raise ValueError(f"unknown: {sorted(unknown)}")
     given = dict(record)
-    findings, speedups = given.pop("findings"), given.pop("speedups")
-    if not isinstance(findings, list) or not isinstance(speedups, dict):
-        raise TypeError("findings and speedups")
-    return Result(findings=tuple(findings), speedups=speedups, **given)  # type: ignore[arg-type]
+    findings, speedups, time = given.pop("findings"), given.pop("speedups"), given.pop("time_us")
+    if not isinstance(findings, list) or not isinstance(speedups, dict) or not isinstance(time, dict | None):
+        raise TypeError("findings, speedups and time_us")
+    time_us = None if time is None else Time(**time)
+    return Result(findings=tuple(findings), speedups=speedups, time_us=time_us, **given)  # type: ignore[arg-type]
 
 
 def _read(file: Path) -> dict[str, Json]:

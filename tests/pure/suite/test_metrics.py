@@ -8,11 +8,13 @@ from porter.suite.result import Result, SuiteResult
 
 
 def result(name, outcome="verified", category="norm", **speedups):
-    return Result("mine", category, name, "", outcome, f"why {name}", "native", (), "", 1.0, speedups)
+    return Result(
+        "mine", category, name, "", outcome, f"why {name}", "native", (), "", 1.0, speedups, device="a device"
+    )
 
 
 MIXED = (
-    result("fast", cuda=4.0, eager=8.0),
+    result("fast", cuda=4.0, pytorch=8.0),
     result("even", cuda=1.0),
     result("slow", cuda=0.5),
     result("wrong", "wrong", cuda=100.0),
@@ -34,7 +36,7 @@ def test_p_of_fast_p_is_a_bound_that_has_to_be_passed():
 
 
 def test_a_baseline_is_counted_by_itself():
-    assert metrics(MIXED, "eager").amsr == 8.0 / 5
+    assert metrics(MIXED, "pytorch").amsr == 8.0 / 5
 
 
 def test_without_a_time_there_is_no_speed():
@@ -48,7 +50,7 @@ def test_of_no_operators_nothing_is_right():
 
 
 def test_the_table_has_a_row_a_category_and_names_what_fell_short():
-    run = SuiteResult("triton", "sm_90", "1.0", "a device", MIXED)
+    run = SuiteResult("triton", "sm_90", "1.0", MIXED)
     text = suite_text(run, suite_table(run)).plain
     lines = text.splitlines()
     assert lines[0].split()[:2] == ["category", "operators"]

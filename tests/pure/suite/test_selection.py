@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.errors import InputError, UsageError
-from porter.suite.result import Result, SuiteResult, read_result, read_run, write_result, write_run
+from porter.suite.result import Result, SuiteResult, Time, read_result, read_run, write_result, write_run
 from porter.suite.selection import digest_of, find_operators
 
 VIEWS = '[[view]]\nname = "most"\nleaves_out = ["b"]\nbecause = "it is another kind"\n'
@@ -77,12 +77,23 @@ def test_the_digest_changes_with_any_file(suites):
 
 
 RESULT = Result(
-    "one", "norm", "a", "d1", "verified", "equal", "emulated", ("PORT1001",), "one/norm/a/kernel.py", 2.5, {"cuda": 1.5}
+    "one",
+    "norm",
+    "a",
+    "d1",
+    "verified",
+    "equal",
+    "emulated",
+    ("PORT1001",),
+    "one/norm/a/kernel.py",
+    2.5,
+    {"cuda": 1.5},
+    Time(2.0, 1.5, 2.5),
 )
 
 
 def test_a_run_is_read_back_as_it_was_written(tmp_path):
-    run = SuiteResult("maca", "c500", "1.0", "", (RESULT,))
+    run = SuiteResult("maca", "c500", "1.0", (RESULT,))
     write_run(tmp_path, run)
     write_result(tmp_path / "a", RESULT)
     assert read_run(tmp_path) == read_run(tmp_path / "suite.json") == run
@@ -90,7 +101,7 @@ def test_a_run_is_read_back_as_it_was_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"results": 1}', '{"target":"t","arch":"","porter":"","device":"","results":[{}]}']
+    "text", ["", "[]", "{}", '{"results": 1}', '{"target":"t","arch":"","porter":"","results":[{}]}']
 )
 def test_what_is_no_run_is_an_error_that_names_it(tmp_path, text):
     (tmp_path / "suite.json").write_text(text)

@@ -82,3 +82,42 @@ def test_an_operator_that_takes_too_long_is_a_timeout_and_no_end(bring_up):
     root, run = bring_up
     assert run("--fresh", "--limit", "1", "--only", "broken") == 1
     assert (results(root)["broken"].outcome, results(root)["broken"].port) == ("timeout", "")
+
+
+@pytest.fixture
+def baseline(bring_up, tmp_path):
+    """A run of one right operator, and the file of its port."""
+    root, run = bring_up
+    folder = tmp_path / "baseline"
+    run("--only", "right")
+    shutil.copytree(root / "run/maca", folder)
+    (one,) = read_run(folder).results
+    return folder, folder / one.port
+
+
+def regress(folder, capsys, *more):
+    """The exit code, and what is said of the only port."""
+    code = main(["regress", str(folder), "--json", *more])
+    (operator,) = json.loads(capsys.readouterr().out)["operators"]
+    return code, operator
+
+
+def test_a_port_that_is_as_it_was_is_no_loss(baseline, capsys):
+    folder, _ = baseline
+    capsys.readouterr()
+    code, operator = regress(folder, capsys)
+    assert (code, operator["change"]) == (0, "same")
+
+
+@pytest.mark.parametrize(
+    ("right", "broken", "change"), [("2.0f *", "2.5f *", "wrong"), ("2.0f *", "two *", "not_built")]
+)
+def test_a_port_that_was_broken_is_noticed_until_that_is_the_baseline(baseline, capsys, right, broken, change):
+    folder, port = baseline
+    port.write_text(port.read_text().replace(right, broken))
+    capsys.readouterr()
+    code, operator = regress(folder, capsys, "--junit", str(folder / "junit.xml"))
+    assert (code, operator["change"]) == (1, change)
+    assert 'failures="1"' in (folder / "junit.xml").read_text()
+    assert regress(folder, capsys, "--update")[0] == 0
+    assert regress(folder, capsys)[0] == 0

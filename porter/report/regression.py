@@ -1,0 +1,76 @@
+"""What became of a run's ports: as text, JSON, and JUnit XML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from rich.text import Text
+
+from porter.report.columns import columns
+from porter.report.document import Json, as_record
+from porter.suite.regress import LOST, Change, Compared
+
+_STYLES = {
+    **dict.fromkeys(LOST, "bold red"),
+    Change.KNOWN: "yellow",
+    Change.FIXED: "bold yellow",
+    Change.FASTER: "green",
+    Change.SAME: "green",
+}
+
+
+def regression_text(compared: Sequence[Compared]) -> Text:
+    """A line for each port of which there is something to say, the worst first, and how many of each kind there are."""
+    order = list(Change)
+    told = sorted((one for one in compared if one.text or one.is_lost), key=lambda one: order.index(one.change))
+    rows = [(Text(one.change, _STYLES[one.change]), one.now.key, one.text) for one in told]
+    counts = Counter(one.change for one in compared)
+    summary = ", ".join(f"{counts[change]} {change}" for change in order if counts[change])
+    return columns(rows).append(summary or "the run has no ports", "bold")
+
+
+def regression_document(compared: Sequence[Compared], target: str) -> dict[str, Json]:
+    """Every port; `lost` is what the exit code goes by."""
+    return {
+        "target": target,
+        "lost": sum(one.is_lost for one in compared),
+        "operators": [
+            {
+                "key": one.now.key,
+                "change": one.change.name.lower(),
+                "text": one.text,
+                "before": as_record(one.before),
+                "now": as_record(one.now),
+            }
+            for one in compared
+        ],
+    }
+
+
+def regression_junit(compared: Sequence[Compared], target: str) -> str:
+    """The same as JUnit XML, which CI systems read: a loss is a failure, a known failure is skipped."""
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"porter regress {target}",
+        tests=str(len(compared)),
+        failures=str(sum(one.is_lost for one in compared)),
+        skipped=str(sum(one.change is Change.KNOWN for one in compared)),
+    )
+    for one in compared:
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=f"{one.now.suite}.{one.now.category}",
+            name=one.now.name,
+            time=f"{one.now.seconds:g}",
+        )
+        if one.is_lost:
+            ElementTree.SubElement(case, "failure", message=str(one.change)).text = one.text
+        elif one.change is Change.KNOWN:
+            ElementTree.SubElement(case, "skipped", message=one.text)
+        elif one.text:
+            ElementTree.SubElement(case, "system-out").text = one.text
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,75 @@
+"""A run's ports held to their originals once more: as they stand, nothing is ported again.
+
+`python -m porter.suite.replay PORT ORIGINAL TARGET ARCH CACHE` is the process that does it for one of them. It
+prints the document of a migration; ORIGINAL is the operator's folder in the run.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from porter.errors import PorterError
+from porter.evaluate.candidate import candidate_port
+from porter.evaluate.migrate import held
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.side import original_side
+from porter.registry import find_backend, find_target
+from porter.report.document import Json, encode_json
+from porter.report.migration_document import migration_document
+from porter.source.headers import DiskHeaders
+from porter.source.load import read_sources
+from porter.source.parse import parse
+from porter.suite.children import Children
+from porter.suite.operators import Operator
+from porter.suite.reading import result_of
+from porter.suite.result import ORIGINAL, Result, SuiteResult
+
+
+def replay(
+    folder: Path, run: SuiteResult, cache: Path, children: Children, told: Callable[[Result], None]
+) -> dict[str, Result]:
+    """What comes of the ports of `run`, which lie in `folder`, by key. What had no port stays as it was."""
+    kept = [one for one in run.results if one.port]
+    found = {one.key: one for one in run.results if not one.port}
+    for result in children.each(kept, lambda one: _replayed(folder, run, one, cache, children)):
+        found[result.key] = result
+        told(result)
+    return found
+
+
+def _replayed(folder: Path, run: SuiteResult, before: Result, cache: Path, children: Children) -> Result:
+    begin = time.monotonic()
+    original = folder / before.key / ORIGINAL
+    paths = (str(folder / before.port), str(original), run.target, run.arch, str(cache))
+    document = children.ask("porter.suite.replay", *paths)
+    operator = Operator(before.suite, before.category, before.name, original)
+    now = result_of(document, operator, before.digest, time.monotonic() - begin, folder)
+    return replace(now, port=before.port)
+
+
+def main(port: str, original: str, target: str, arch: str, cache: str) -> None:
+    """Print what came of one port."""
+    try:
+        document = _held(Path(port), Path(original), MigrateOptions(target, Path(cache), arch))
+    except PorterError as error:
+        document = {"outcome": "error", "error": {"message": error.message}}
+    sys.stdout.write(encode_json(document))
+
+
+def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
+    operator = Operator("", "", "", folder)
+    backend = find_backend(options.target)
+    (source,) = read_sources(operator.kernel)[:1]
+    original = original_side(parse(source, headers=DiskHeaders(())), (), ())
+    with_contract = replace(options, contract=operator.contract)
+    candidate = candidate_port(port, backend, ())
+    migration = held(original, candidate, find_target(backend, options.arch), with_contract, lambda _step: None)
+    return migration_document(migration, ())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
