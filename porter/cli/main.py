@@ -22,6 +22,7 @@ from porter.cli.inspect import inspect
 from porter.cli.migrate import migrate
 from porter.cli.record import record
 from porter.cli.regress import regress
+from porter.cli.report import report
 from porter.cli.suite import suite
 from porter.cli.verify import verify
 from porter.errors import UsageError
@@ -33,7 +34,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
-for command in (migrate, inspect, verify, record, regress, explain, doctor):
+for command in (migrate, inspect, verify, record, regress, report, explain, doctor):
     app.command()(command)
 app.add_typer(suite)
 

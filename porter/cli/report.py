@@ -1,0 +1,85 @@
+"""`porter report`: a suite run for people, spreadsheets and browsers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, assert_never
+
+import typer
+
+from porter.cli.options import DebugFlag, JsonFlag, named_path
+from porter.errors import DONE, InputError
+
+if TYPE_CHECKING:
+    from porter.report.suite import SuiteTable
+    from porter.suite.result import SuiteResult
+
+
+class ReportFormat(StrEnum):
+    """How a report is written."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+    HTML = "html"
+
+
+RunArgument = Annotated[
+    Path, typer.Argument(metavar="RUN", parser=named_path, help="A target's folder of a suite run, or its suite.json.")
+]
+FormatOption = Annotated[ReportFormat, typer.Option("--format", help="How to write it; html is one file of its own.")]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; else it is printed.")
+]
+BaselineOption = Annotated[str, typer.Option("--baseline", help="What speedups are over: cuda or pytorch.")]
+FastOption = Annotated[float, typer.Option("--p", min=0, help="The p of fast_p.")]
+
+
+def report(
+    context: typer.Context,
+    run: RunArgument,
+    format: FormatOption = ReportFormat.TEXT,
+    output: OutputOption = None,
+    baseline: BaselineOption = "cuda",
+    p: FastOption = 1.0,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Report a suite run: by category, and operator by operator."""
+    from porter.report.suite import suite_table
+    from porter.suite.result import read_run
+
+    result = read_run(run)
+    table = suite_table(result, baseline, p)
+    folder = run if run.is_dir() else run.parent
+    text = _text(result, table, folder, ReportFormat.JSON if json else format)
+    if output is not None:
+        try:
+            output.write_text(text, "utf-8")
+        except OSError as error:
+            raise InputError(f"--output {output}: {error.strerror}") from error
+    elif text:
+        typer.echo(text, nl=False)
+    return DONE
+
+
+def _text(result: SuiteResult, table: SuiteTable, folder: Path, format: ReportFormat) -> str:
+    from porter.report.document import encode_json
+    from porter.report.suite import suite_document, suite_text
+    from porter.report.suite_page import suite_page
+    from porter.report.suite_text import suite_csv, suite_markdown
+
+    match format:
+        case ReportFormat.TEXT:
+            return suite_text(result, table).plain + "\n"
+        case ReportFormat.MARKDOWN:
+            return suite_markdown(result, table)
+        case ReportFormat.JSON:
+            return encode_json(suite_document(result, table))
+        case ReportFormat.CSV:
+            return suite_csv(result)
+        case ReportFormat.HTML:
+            return suite_page(result, table, folder)
+    assert_never(format)

@@ -1,0 +1,66 @@
+"""A run over a suite as Markdown and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from porter.report.suite import SuiteTable, caption, heads, rows
+from porter.suite.result import SuiteResult
+
+_COLUMNS = ("suite", "category", "name", "outcome", "fidelity", "device", "seconds", "median_us", "because")
+
+
+def suite_markdown(result: SuiteResult, table: SuiteTable) -> str:
+    """The table by category, and one of all operators."""
+    timed = _baselines(result)
+    operators = [
+        (one.key, one.outcome.replace("_", " "), *(_factor(one.speedups.get(name)) for name in timed), one.because)
+        for one in result.results
+    ]
+    parts = [
+        f"# {len(result.results)} operators for {result.target}",
+        caption(result),
+        _table(heads(table), rows(table)),
+        _table(("operator", "outcome", *(f"over {name}" for name in timed), "why"), operators),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def suite_csv(result: SuiteResult) -> str:
+    """A line an operator; a speedup over each baseline has a column of its own."""
+    timed = _baselines(result)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((*_COLUMNS, *(f"speedup_{name}" for name in timed)))
+    for one in result.results:
+        median = one.time_us.median if one.time_us is not None else ""
+        own = (
+            one.suite,
+            one.category,
+            one.name,
+            one.outcome,
+            one.fidelity,
+            one.device,
+            one.seconds,
+            median,
+            one.because,
+        )
+        writer.writerow((*own, *(one.speedups.get(name, "") for name in timed)))
+    return text.getvalue()
+
+
+def _baselines(result: SuiteResult) -> list[str]:
+    return sorted({name for one in result.results for name in one.speedups})
+
+
+def _table(head: Sequence[str], body: Sequence[Sequence[object]]) -> str:
+    lines: list[Sequence[object]] = [head, ("---",) * len(head), *body]
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in lines
+    )
+
+
+def _factor(speedup: float | None) -> str:
+    return "-" if speedup is None else f"{speedup:.2f}"

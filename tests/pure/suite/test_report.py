@@ -1,0 +1,120 @@
+"""A suite run as a table, a spreadsheet and a page."""
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from porter.cli.main import main
+from porter.report.suite import suite_table
+from porter.report.suite_page import bars, distribution, suite_page
+from porter.report.suite_text import suite_csv, suite_markdown
+from porter.suite.result import Result, SuiteResult, Time, write_run
+
+
+def result(name, outcome="verified", category="norm", because="", speedup=None):
+    speedups, time_us, device = ({"cuda": speedup}, Time(8.0, 7.5, 8.5), "a device") if speedup else ({}, None, "")
+    return Result(
+        "mine", category, name, "", outcome, because, "native", ("PORT1001",), f"mine/{category}/{name}/kernel.py", 1.0,
+        speedups, time_us, device,
+    )  # fmt: skip
+
+
+RUN = SuiteResult(
+    "triton", "sm_90", "1.0",
+    (
+        result("fast", speedup=4.0),
+        result("slow", speedup=0.5),
+        result("odd", "wrong", because='at [0] got 1 | want "2", a<b>'),
+        result("other", category="loss", speedup=1.0),
+    ),
+)  # fmt: skip
+UNTIMED = SuiteResult("maca", "c500", "1.0", (result("plain"), result("open", "not_verified")))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "mine/norm/fast"
+    (place / "original").mkdir(parents=True)
+    (place / "original/kernel.cu").write_text("same\nold\n")
+    (place / "kernel.py").write_text("same\nnew <b>\n")
+    return tmp_path
+
+
+class Page(HTMLParser):
+    """What a page loads from elsewhere, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loaded, self.text, self.tags = [], "", []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.loaded += [value for name, value in attrs if name in {"src", "href"}]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_stands_alone_and_shows_sources_as_text(folder):
+    page = suite_page(RUN, suite_table(RUN), folder)
+    parsed = Page(page)
+    assert parsed.loaded == []
+    assert not {"script", "link", "img", "b"} & set(parsed.tags)
+    assert "url(" not in page
+    assert "+new <b>" in parsed.text
+    assert "-old" in parsed.text
+    assert 'at [0] got 1 | want "2", a<b>' in parsed.text
+    assert "PORT1001" in parsed.text
+
+
+def test_without_a_time_a_page_has_no_bars(tmp_path):
+    page = suite_page(UNTIMED, suite_table(UNTIMED), tmp_path)
+    assert "Times as fast" not in page
+    assert "no speed was measured" in page
+
+
+def test_bars_are_as_long_as_speedups_and_only_right_ports_have_one():
+    found = bars(RUN, "cuda")
+    assert {category: [(bar.name, bar.percent) for bar in all_of] for category, all_of in found.items()} == {
+        "loss": [("other", 25.0)],
+        "norm": [("fast", 100.0), ("slow", 12.5)],
+    }
+
+
+def test_the_distribution_counts_every_speedup_once():
+    bins = list(distribution([0.5, 0.6, 1.0, 1.2, 4.0]))
+    assert sum(one.count for one in bins) == 5
+    assert [one.count for one in bins if one.slow] == [2, 0]
+    assert (bins[0].label, bins[-1].label) == ("0.50 to 0.71", "4.00 to 5.66")
+    assert list(distribution([])) == []
+
+
+def test_csv_is_read_back():
+    first, *_ = rows = list(csv.DictReader(io.StringIO(suite_csv(RUN))))
+    assert [row["speedup_cuda"] for row in rows] == ["4.0", "0.5", "", "1.0"]
+    assert (first["median_us"], first["device"]) == ("8.0", "a device")
+    assert rows[2]["because"] == 'at [0] got 1 | want "2", a<b>'
+
+
+def test_every_row_of_a_markdown_table_has_its_columns():
+    for table in re.findall(r"(?:^\|.*\n)+", suite_markdown(RUN, suite_table(RUN)), re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+
+
+def test_the_command_writes_what_it_is_asked_for(tmp_path, capsys):
+    write_run(tmp_path, RUN)
+    assert main(["report", str(tmp_path), "--json", "--baseline", "cuda", "--p", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["overall"]["fast"] == 0.25
+    assert main(["report", str(tmp_path / "suite.json"), "--format", "html", "-o", str(tmp_path / "r.html")]) == 0
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_folder_that_is_no_run_is_an_error(tmp_path, capsys):
+    assert main(["report", str(tmp_path)]) == 2
+    assert "suite.json" in capsys.readouterr().err
