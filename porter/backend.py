@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from porter.evaluate.bench import Bench
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
+    from porter.native.place import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,10 @@ class Backend(Protocol):
 
     def ready(self, port: Port, original: Side, target: Target, bench: Bench) -> AbstractContextManager[Ported]:
         """The port as it is executed beside its `original`: for C++ this is `porter.evaluate.ported.emulated`."""
+        ...
+
+    def on_device(self, port: Port, original: Side, target: Target, place: Place) -> AbstractContextManager[Ported]:
+        """The port as an NVIDIA device runs it: natively, or as a proxy of the target's own hardware."""
         ...
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -49,9 +50,10 @@ def migrate(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Port CUDA sources, execute ports and originals on the CPU, and compare them."""
+    """Port CUDA sources, execute ports and originals on the CPU, compare them; time them where there is a device."""
     from porter.cli.attempt import Destination, attempt_all
     from porter.evaluate.migration import MigrateOptions
+    from porter.native.place import missing_device
 
     console: Console = context.obj
     options = MigrateOptions(
@@ -64,5 +66,7 @@ def migrate(
         include_dirs=tuple(include_dir or ()),
         defines=tuple(define or ()),
         time_limit_s=time_limit,
+        timed=not missing_device(),
+        environment=dict(os.environ),
     )
     return attempt_all(paths, options, Destination(out_dir, force), console, diff=diff)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
 from porter.evaluate.judge import Execute
-from porter.evaluate.outcome import NotBuilt
+from porter.evaluate.outcome import Fidelity, NotBuilt
 from porter.evaluate.ported import Candidates, Ported, Signature
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 
@@ -35,6 +35,11 @@ class Called:
     def warp_sizes(self) -> tuple[int, ...]:
         """Those of the candidate."""
         return self.ported.warp_sizes
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """That of the candidate."""
+        return self.ported.fidelity
 
     @property
     def runs_programs(self) -> bool:
@@ -65,9 +70,9 @@ class Called:
         by_name = not self.entry and self.ported.named(contract.entry) == function
         if by_name and (kind not in (EntryKind.TORCH, EntryKind.POINTER) or contract.entry.template):
             return _Call(contract, contract, ())
-        if not by_name and len(contracts) > 1:
-            names = ", ".join(c.entry.name for c in contracts)
-            several = f"'{function}' cannot answer for each of {names} (one of them: --kernel)"
+        names = tuple(dict.fromkeys(c.entry.name for c in contracts))
+        if not by_name and len(names) > 1:
+            several = f"'{function}' cannot answer for each of {', '.join(names)} (one of them: --kernel)"
             return NotBuilt(several, several)
         signatures = self.ported.signatures(function)
         if not signatures:

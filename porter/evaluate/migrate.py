@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,16 +15,20 @@ from porter.contract.draft import draft
 from porter.contract.toml import loads
 from porter.contract.usage import Usage
 from porter.errors import InputError
-from porter.evaluate.bench import bench
+from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.descent import Descent
 from porter.evaluate.judging import Judging
 from porter.evaluate.launched import with_kernels
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
-from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
+from porter.evaluate.outcome import Crashed, Fidelity, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
+from porter.evaluate.ported import Ported
 from porter.evaluate.prove import Proof, Prover, with_caveat
+from porter.evaluate.rivals import of_cuda
 from porter.evaluate.side import Side, original_side
+from porter.evaluate.speeds import Subject, timed_if_possible
 from porter.findings import Finding
+from porter.native.place import place as device_place
 from porter.registry import find_backend, find_target
 from porter.source.headers import DiskHeaders
 from porter.source.load import load
@@ -34,7 +40,7 @@ from porter.warp.explicit import with_warp_barriers
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
 _NO_PROGRAMS = "main itself was not ported and not compared"
-_LOCKSTEP = (
+LOCKSTEP = (
     "the original, whose lanes trust each other to run in lockstep, was executed with the __syncwarp() that takes"
 )
 
@@ -62,7 +68,11 @@ def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Mi
     migration = held(original, port, target, options, progress)
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
         error = backend.compile(port, target, Path(workdir))
-    return migration if error is None else _not_compiled(migration, error)
+    migration = migration if error is None else _not_compiled(migration, error)
+    if not options.timed:
+        return migration
+    subject = Subject(port, original, target, of_cuda(original))
+    return replace(migration, entries=timed_if_possible(migration.entries, subject, options, progress))
 
 
 def _not_compiled(migration: Migration, error: Finding) -> Migration:
@@ -71,19 +81,21 @@ def _not_compiled(migration: Migration, error: Finding) -> Migration:
 
 
 def held(original: Side, port: Port, target: Target, options: MigrateOptions, progress: Progress) -> Migration:
-    """`port` held to `original`: every entry proven, and what was found on the way."""
+    """`port` held to `original`: every entry proven, and what was found on the way.
+
+    Raises `MachineError` where a device is to execute it and none can.
+    """
     begin = time.monotonic()
     program = original.program
-    backend = find_backend(target.backend)
     judging = None if options.seed is None else Judging(options.seed, options.sizes, edges=options.contract is None)
-    with bench(options.cache, options.time_limit_s) as place, backend.ready(port, original, target, place) as ready:
+    with bench(options.cache, options.time_limit_s) as place, _ready(original, port, target, options, place) as ready:
         ported = Called(ready, options.entry) if judging else ready
-        contracts = _contracts(original, options, whole_program=ported.runs_programs)
+        contracts = contracts_of(original, options, whole_program=ported.runs_programs)
         explicit = with_warp_barriers(program, [header for _, header in original.headers])
         stated = options.contract is not None
         prover = Prover(original.replaced(explicit), ported, options.sizes, place, stated, judging)
         proofs = Descent(prover, port, options, progress).proofs(contracts)
-        proofs = [with_caveat(proof, _LOCKSTEP) for proof in proofs] if explicit else proofs
+        proofs = [with_caveat(proof, LOCKSTEP) for proof in proofs] if explicit else proofs
     if not ported.runs_programs and _is_program(program):
         proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
     usage = Usage(program, tuple(header for _, header in original.headers))
@@ -93,21 +105,37 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
         source=program.source,
         program=program,
         target=target,
-        outcome=_worst(entries, program),
+        outcome=worst(entries) if entries else _nothing(program),
         entries=entries,
         files=port.files,
         findings=_findings(program, port, proofs),
         warp_sizes=ported.warp_sizes,
         seconds=time.monotonic() - begin,
+        fidelity=ready.fidelity,
     )
+
+
+@contextmanager
+def _ready(original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench) -> Iterator[Ported]:
+    """The port as it is executed: on the CPU, or on a device, which nobody else has meanwhile."""
+    backend = find_backend(target.backend)
+    if options.fidelity is Fidelity.EMULATED:
+        with backend.ready(port, original, target, bench) as ready:
+            yield ready
+        return
+    with (
+        device_place(options.cache, options.time_limit_s, options.environment) as place,
+        backend.on_device(port, original, target, place) as native,
+    ):
+        yield native
 
 
 def _is_program(program: Program) -> bool:
     return any(function.qualified == "main" for function in program.host_functions)
 
 
-def _contracts(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
-    """The user's contract, or the drafted ones."""
+def contracts_of(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
+    """The user's contract, or the drafted ones. Raises `ContractError` and `InputError` for one that is no contract."""
     if options.contract is None:
         return draft(
             original.program,
@@ -123,11 +151,14 @@ def _contracts(original: Side, options: MigrateOptions, *, whole_program: bool) 
     return loads(text, options.contract)
 
 
-def _worst(entries: tuple[EntryOutcome, ...], program: Program) -> Outcome:
-    if not entries:
-        found = "no kernel" if not program.kernels else "no entry from which its kernels could be called"
-        return NotVerified(f"{program.source.path.name} has {found}")
+def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:
+    """What a source with these entries is."""
     return min((e.outcome for e in entries), key=lambda outcome: _WORST_FIRST.index(type(outcome)))
+
+
+def _nothing(program: Program) -> NotVerified:
+    found = "no kernel" if not program.kernels else "no entry from which its kernels could be called"
+    return NotVerified(f"{program.source.path.name} has {found}")
 
 
 def _findings(program: Program, port: Port, proofs: list[Proof]) -> tuple[Finding, ...]:

@@ -10,6 +10,7 @@ from typing import Protocol
 from porter.backend import PortedFile, Target
 from porter.contract.contract import Contract
 from porter.evaluate.outcome import Fidelity, Outcome
+from porter.evaluate.speed import Speed
 from porter.findings import Finding
 from porter.source.program import Program
 from porter.source.text import Source
@@ -34,6 +35,9 @@ class MigrateOptions:
     time_limit_s: float = 20.0
     entry: str = ""
     seed: int | None = None
+    fidelity: Fidelity = Fidelity.EMULATED
+    timed: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class EntryOutcome:
     """The outcome of one entry of a source: a host launcher, a bare kernel or the whole program.
 
     `kernels` are the names of the kernels it leads to, `launched` those of them that a workload launched. An outcome of
-    one choice alone names that: `kernel_num = 4`.
+    one choice alone names that: `kernel_num = 4`. `speeds` are its times on a device, where there is one.
     """
 
     contract: Contract
@@ -49,6 +53,7 @@ class EntryOutcome:
     kernels: tuple[str, ...] = ()
     launched: tuple[str, ...] = ()
     choice: str = ""
+    speeds: tuple[Speed, ...] = ()
 
     @property
     def name(self) -> str:

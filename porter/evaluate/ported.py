@@ -10,7 +10,7 @@ from porter.backend import Port, Target
 from porter.contract.contract import Contract, Entry, EntryKind
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import NotBuilt, NotVerified
+from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
 from porter.evaluate.side import Side, ported_side
 from porter.simt.job import BuildFailure, Built, HardwareLimits
 
@@ -43,6 +43,11 @@ class Ported(Protocol):
         """Whether a `main` is an entry; else its launchers and kernels are."""
         ...
 
+    @property
+    def fidelity(self) -> Fidelity:
+        """What its outcomes and times say of the target."""
+        ...
+
     def named(self, entry: Entry) -> str:
         """The function that answers for `entry` by its name; empty where none does."""
         ...
@@ -64,14 +69,10 @@ def emulated(port: Port, original: Side, target: Target, bench: Bench) -> Emulat
 
 
 @dataclass(frozen=True)
-class EmulatedPort:
-    """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`."""
+class SourcePort:
+    """A port in C++: what it defines is read from its source."""
 
     side: Side
-    bench: Bench
-    hardware: HardwareLimits
-    warp_sizes: tuple[int, ...]
-    runs_programs = True
 
     def named(self, entry: Entry) -> str:
         """A function or kernel of the entry's own name; a program is its `main`."""
@@ -81,6 +82,17 @@ class EmulatedPort:
         """Those of the source's host functions."""
         found = self.side.named(Entry(EntryKind.TORCH, function))
         return tuple(Signature(tuple(p.name for p in f.params), sum(not p.default for p in f.params)) for f in found)
+
+
+@dataclass(frozen=True)
+class EmulatedPort(SourcePort):
+    """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`."""
+
+    bench: Bench
+    hardware: HardwareLimits
+    warp_sizes: tuple[int, ...]
+    runs_programs = True
+    fidelity = Fidelity.EMULATED
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """The executables at every width, or why one of them does not build."""

@@ -100,10 +100,14 @@ class Arm:
         """How many sets of buffers there are."""
         return len(self._sets)
 
-    @property
-    def in_the_way(self) -> int:
-        """The bytes of all sets."""
-        return sum(buffer.bytes for one in self._sets for buffer in one.arguments.buffers)
+    def free(self) -> None:
+        """Gives back the graphs and all buffers."""
+        for chain in filter(None, (self.chain, self._once)):
+            self._device.drop(chain)
+        for one in self._sets:
+            one.graph.reset()
+            one.arguments.free()
+        self._sets = []
 
     def call_us(self) -> float:
         """The device time of one call, made by Python."""

@@ -13,7 +13,7 @@
 #define PORTER_CALLS(X) \
     X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetUuid) \
     X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
-    X(cuMemAlloc) X(cuMemFree) X(cuMemsetD8Async) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoD) \
+    X(cuMemAlloc) X(cuMemFree) X(cuMemsetD8Async) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoD) X(cuMemcpyDtoDAsync) \
     X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventRecord) X(cuEventElapsedTime) \
     X(cuGraphCreate) X(cuGraphDestroy) X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams) \
     X(cuGraphAddChildGraphNode) X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) \
@@ -145,6 +145,10 @@ int porter_copy(unsigned long long to, unsigned long long from, size_t bytes) {
     return driver.cuCtxSynchronize();
 }
 
+int porter_copy_async(unsigned long long to, unsigned long long from, size_t bytes) {
+    return driver.cuMemcpyDtoDAsync(to, from, bytes, CU_STREAM_PER_THREAD);
+}
+
 // The nodes of a captured graph; `count` is how many it has, of which `capacity` at most are written.
 int porter_nodes(CUgraph graph, Node* out, size_t capacity, size_t* count) {
     *count = 0;
@@ -220,7 +224,7 @@ int porter_sample(const CUgraphExec* execs, const int* order, size_t count, unsi
 // the calling thread, which is where an original built for that and PyTorch both launch.
 int porter_begin(unsigned long long room, size_t bytes) {
     PORTER_TRY(driver.cuCtxSynchronize());
-    PORTER_TRY(driver.cuMemsetD8Async(room, 0, bytes, CU_STREAM_PER_THREAD));
+    if (bytes) PORTER_TRY(driver.cuMemsetD8Async(room, 0, bytes, CU_STREAM_PER_THREAD));
     return record(0, CU_STREAM_PER_THREAD);
 }
 

@@ -15,7 +15,7 @@ import torch
 
 from porter.contract.dtype import DType, encode
 from porter.native.memory import DTYPES, host_bytes
-from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, ModuleEntry
+from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, ModuleEntry, ReferenceEntry
 from porter.simt.job import Job, TensorValue
 from porter.worker.load import load
 
@@ -47,13 +47,31 @@ class Entries:
                 return lambda arguments: function(*arguments)
             case LibraryEntry():
                 return self._of_library(entry, job)
+            case ReferenceEntry():
+                return self._of_reference(entry)
+
+    def _module(self, path: str) -> ModuleType:
+        if path not in self._modules:
+            self._modules[path] = load(Path(path))
+        return self._modules[path]
+
+    def _of_reference(self, entry: ReferenceEntry) -> Call:
+        from porter.oracle.python_module import Reference  # noqa: PLC0415 - only where there is one
+
+        reference = Reference(self._module(entry.path))
+        model = reference.model({})
+        model = None if model is None else model.cuda().eval()
+        takes = len(reference.parameter_names(model))
+
+        def eager(*arguments: object) -> object:
+            with torch.no_grad():
+                return reference.call(model, arguments[:takes] if model is not None else arguments)
+
+        function = torch.compile(eager) if entry.compiled else eager
+        return lambda arguments: function(*arguments)
 
     def _of_module(self, entry: ModuleEntry, job: Job) -> Call:
-        if entry.path not in self._modules:
-            self._modules[entry.path] = load(Path(entry.path))
-        function = getattr(self._modules[entry.path], entry.function)
-        if entry.compiled:
-            function = torch.compile(function)
+        function = getattr(self._module(entry.path), entry.function)
         if not entry.launch:
             return lambda arguments: function(*arguments)
         return lambda arguments: function(*arguments, grid=job.grid, block=job.block, shared_bytes=job.shared_bytes)

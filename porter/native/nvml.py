@@ -43,7 +43,7 @@ class Management:
             library = ctypes.CDLL("libnvidia-ml.so.1")
         except OSError as error:
             raise MachineError(f"no NVIDIA device: {error}", "install NVIDIA's driver") from None
-        handle, chosen = ctypes.c_void_p(), visible.split(",")[0].strip()
+        handle, chosen = ctypes.c_void_p(), visible.split(",", maxsplit=1)[0].strip()
         code = library.nvmlInit_v2()
         if not code and chosen.startswith("GPU-"):
             code = library.nvmlDeviceGetHandleByUUID(chosen.encode(), ctypes.byref(handle))

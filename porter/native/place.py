@@ -50,6 +50,13 @@ class Place:
         """The compiler for its originals. Raises `MachineError`."""
         return Nvcc.found(self.device.arch)
 
+    def nvcc_version(self) -> str:
+        """Its version; empty where there is none."""
+        try:
+            return self.nvcc().version
+        except MachineError:
+            return ""
+
 
 @contextmanager
 def place(cache: Path, time_limit_s: float, environment: Mapping[str, str]) -> Iterator[Place]:

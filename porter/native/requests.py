@@ -14,14 +14,13 @@ EXTENSION = "porter_original"  # the module that binds what an extension's sourc
 class ModuleEntry:
     """A function of a Python module; with `launch` it takes grid, block and shared memory, too.
 
-    `returns` is the type of a number it returns. `compiled` asks for `torch.compile` of it.
+    `returns` is the type of a number it returns.
     """
 
     path: str
     function: str
     launch: bool = False
     returns: DType | None = None
-    compiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,16 @@ class ExtensionEntry:
     returns: DType | None = None
 
 
-Entry = ModuleEntry | LibraryEntry | ExtensionEntry
+@dataclass(frozen=True, slots=True)
+class ReferenceEntry:
+    """The `reference` or `Model` of a Python file, eager or as `torch.compile` makes it."""
+
+    path: str
+    compiled: bool = False
+    returns: DType | None = None
+
+
+Entry = ModuleEntry | LibraryEntry | ExtensionEntry | ReferenceEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +96,9 @@ class Keep:
     launches: int
 
 
-Question = Execute | Prepare | Sample | Replay | Keep
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Give back all arms."""
+
+
+Question = Execute | Prepare | Sample | Replay | Keep | Forget

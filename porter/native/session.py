@@ -15,7 +15,7 @@ from typing import Any
 
 from porter.errors import MachineError
 from porter.native.library import device_library
-from porter.native.requests import Entry, Execute, Keep, Prepare, Question, Replay, Sample
+from porter.native.requests import Entry, Execute, Forget, Keep, Prepare, Question, Replay, Sample
 from porter.simt.job import FaultKind, Job, Limits, Run
 from porter.worker.child import Child, Death
 from porter.worker.run import ended, run_of
@@ -36,13 +36,17 @@ class CandidateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """The device of a session, and the versions of what runs on it."""
+    """The device of a session, and the versions of what runs on it.
+
+    A copy within its memory moves `copy_bytes_per_s`, read and written ones counted.
+    """
 
     name: str
     uuid: str
     multiprocessors: int
     l2_bytes: int
     memory_bytes: int
+    copy_bytes_per_s: float
     torch: str
     triton: str
     cuda: str
@@ -118,6 +122,12 @@ class Session:
             others=tuple(map(str, told["others"])),
             beside=str(told["beside"]),
         )
+
+    def forget(self) -> None:
+        """There are no arms from here on."""
+        if self._arms:
+            self._ask(Forget())
+        self._arms = 0
 
     def sample(self, order: tuple[int, ...], *, captured: bool) -> list[float]:
         """The device time of one call of each arm of `order`, in microseconds. Raises `CandidateError`."""

@@ -26,7 +26,7 @@ from porter.native.capture import Arm, sampled
 from porter.native.device import Device, DeviceError, NodeType
 from porter.native.entries import Entries, HostError, results, tensors
 from porter.native.memory import Arguments, GuardError
-from porter.native.requests import Execute, Keep, ModuleEntry, Prepare, Question, Replay, Sample
+from porter.native.requests import Execute, Forget, Keep, ModuleEntry, Prepare, Question, Replay, Sample
 from porter.simt.job import Fault, FaultKind, LaunchRecord
 from porter.worker.confine import confine
 from porter.worker.frames import read_frame, write_frame
@@ -90,13 +90,13 @@ class _Server:
         d = self._device.described
         versions = {"torch": torch.__version__, "triton": triton.__version__, "cuda": torch.version.cuda}
         facts = {name: getattr(d, name) for name in ("name", "uuid", "multiprocessors", "l2_bytes", "memory_bytes")}
-        return {**facts, **versions, "capability": d.capability}
+        return {**facts, **versions, "capability": d.capability, "copy_bytes_per_s": self._device.copy_bytes_per_s()}
 
     def answer(self, question: Question) -> bytes:
         """What came of it; whatever a candidate raises is its answer, too."""
         answers: dict[type, Callable[..., bytes]] = {
             Execute: self._execute, Prepare: self._prepare, Sample: self._sample, Replay: self._replay,
-            Keep: self._keep,
+            Keep: self._keep, Forget: self._forget,
         }  # fmt: skip
         self._launched = []
         try:
@@ -175,6 +175,15 @@ class _Server:
         count = max(1, asked.launches // max(1, arm.launches))
         times = self._device.sample([arm.chain], [0] * count, apart=False)
         return struct.pack("<2d", sum(times), count * arm.launches)
+
+    def _forget(self, _: Forget) -> bytes:
+        for arm in self._arms:
+            arm.free()
+        self._arms = []
+        gc.unfreeze()
+        gc.collect()
+        torch.cuda.empty_cache()
+        return b""
 
     def _note_launch(self, metadata: object) -> None:
         self._launched.append(str(metadata.get()["name"]))  # type: ignore[attr-defined]

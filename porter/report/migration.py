@@ -11,9 +11,10 @@ from porter.evaluate.migration import EntryOutcome, Migration
 from porter.evaluate.outcome import NotBuilt
 from porter.report.columns import Cell, columns
 from porter.report.diagnostic import diagnostic
+from porter.report.speed import speeds_text
 from porter.report.verdict import OUTCOME_STYLES, checks, describe, lanes_of, reason, verdict
 
-_LOG_LINES = 20  # enough for the first compiler error with its notes
+LOG_LINES = 20  # enough for the first compiler error with its notes
 
 
 def migration_text(migration: Migration, outputs: Sequence[Path]) -> Text:
@@ -22,15 +23,15 @@ def migration_text(migration: Migration, outputs: Sequence[Path]) -> Text:
     for finding in migration.findings:
         text.append_text(diagnostic(finding, migration.source)).append("\n")
     for entry in migration.entries:
-        text.append_text(_entry_text(entry)).append("\n")
+        text.append_text(entry_text(entry)).append("\n")
     if isinstance(migration.outcome, NotBuilt):
-        text.append("\n".join(migration.outcome.log.splitlines()[:_LOG_LINES]) + "\n\n", "dim")
+        text.append("\n".join(migration.outcome.log.splitlines()[:LOG_LINES]) + "\n\n", "dim")
     for path in outputs:
         text.append("wrote ", "dim").append(f"{path}\n")
     return text.append(verdict(migration), OUTCOME_STYLES[migration.outcome.label])
 
 
-def _entry_text(entry: EntryOutcome) -> Text:
+def entry_text(entry: EntryOutcome) -> Text:
     """The entry's name and outcome, and a line for each comparison."""
     text = Text(f"{entry.name}", "bold").append(": ")
     text.append(describe(entry.outcome), OUTCOME_STYLES[entry.outcome.label])
@@ -39,10 +40,10 @@ def _entry_text(entry: EntryOutcome) -> Text:
         text.append(f": {reason(entry.outcome)}")
     text.append("\n")
     if not checked:
-        return text
+        return text.append_text(speeds_text(entry))
     rows: list[Sequence[Cell]] = [("workload", "lanes", "max abs error", "max rel error", "")]
     for check in checked:
         passed = Text("equal", "green") if check.passed else Text(check.worst or "differs", "red")
         errors = (f"{check.max_abs_error:.3g}", f"{check.max_rel_error:.3g}")
         rows.append((check.name, lanes_of(check), *errors, passed))
-    return text.append_text(columns(rows, indent="  "))
+    return text.append_text(columns(rows, indent="  ")).append_text(speeds_text(entry))

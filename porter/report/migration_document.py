@@ -10,22 +10,24 @@ from porter.evaluate.migration import EntryOutcome, Migration
 from porter.evaluate.outcome import Checked, Verified
 from porter.findings import Finding
 from porter.report.document import Json
+from porter.report.speed import device_document, speeds_document
 from porter.report.verdict import checks, reason
 
 
 def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[str, Json]:
-    """One migration. `speedup` is null: nothing that was emulated has a speed."""
+    """One migration. `speedup` is null where no device measured: nothing that was emulated has a speed."""
     return {
         "source": str(migration.source.path),
         "target": migration.target.backend,
         "outcome": migration.outcome.label,
         "fidelity": migration.fidelity.value,
         "warp_sizes": list(migration.warp_sizes),
-        "entries": [_entry(entry) for entry in migration.entries],
-        "workloads": _workloads(migration),
+        "entries": [entry_document(entry) for entry in migration.entries],
+        "workloads": list(workload_rows(migration.entries)),
         "findings": [finding_document(finding) for finding in migration.findings],
         "outputs": [str(path) for path in outputs],
-        "speedup": None,
+        **speeds_document(migration.entries),
+        "device": device_document(migration.entries),
         "seconds": round(migration.seconds, 3),
     }
 
@@ -37,7 +39,7 @@ def finding_document(finding: Finding) -> dict[str, Json]:
     return {"code": finding.code, "severity": finding.severity.value, "line": line, "message": message}
 
 
-def _entry(entry: EntryOutcome) -> Json:
+def entry_document(entry: EntryOutcome) -> Json:
     """What came of one entry, and why."""
     return {
         "name": entry.name,
@@ -50,11 +52,11 @@ def _entry(entry: EntryOutcome) -> Json:
     }
 
 
-def _workloads(migration: Migration) -> list[Json]:
+def workload_rows(entries: Sequence[EntryOutcome]) -> list[dict[str, Json]]:
     """One row a workload, its errors the largest over the warp sizes; with several entries named `entry/workload`."""
-    rows: list[Json] = []
-    for entry in migration.entries:
-        prefix = f"{entry.name}/" if len(migration.entries) > 1 else ""
+    rows: list[dict[str, Json]] = []
+    for entry in entries:
+        prefix = f"{entry.name}/" if len(entries) > 1 else ""
         by_name: dict[str, list[Checked]] = {}
         for check in checks(entry.outcome):
             by_name.setdefault(check.name, []).append(check)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from porter.evaluate.bench import Bench
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
+    from porter.native.place import Place
 
 
 class MacaBackend:
@@ -64,6 +65,18 @@ class MacaBackend:
         from porter.evaluate.ported import emulated  # noqa: PLC0415 - only where a port is executed
 
         return nullcontext(emulated(port, original, target, bench))
+
+    def on_device(
+        self,
+        port: Port,
+        original: Side,
+        target: Target,  # noqa: ARG002 - an NVIDIA device stands in for all of them
+        place: Place,
+    ) -> AbstractContextManager[Ported]:
+        """The port through nvcc at 32 lanes: a proxy."""
+        from porter_maca.proxy import on_device  # noqa: PLC0415 - only where there is a device
+
+        return on_device(port, original, place)
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:
         """The first error of `mxcc`, at the line of the ported file; None when it builds or there is no compiler."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from porter.evaluate.bench import Bench
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
+    from porter.native.place import Place
 
 # The driver's interface to its devices; torch would say the same after seconds of importing.
 _DEVICES = (Path("/dev/nvidiactl"), Path("/dev/kfd"))
@@ -70,6 +71,12 @@ class TritonBackend:
         from porter_triton.proof import interpreted  # noqa: PLC0415 - only where a port is executed
 
         return interpreted(port, original, target, bench.cache, bench.limits)
+
+    def on_device(self, port: Port, original: Side, target: Target, place: Place) -> AbstractContextManager[Ported]:
+        """The port's module on the device itself."""
+        from porter_triton.native import on_device  # noqa: PLC0415 - only where there is a device
+
+        return on_device(port, original, target, place)
 
     def compile(self, port: Port, target: Target, workdir: Path) -> Finding | None:  # noqa: ARG002
         """The first line of the module that is no Python. Kernels compile for a launch, which takes a run."""

@@ -38,7 +38,11 @@ class NativePort(InterpretedPort):
     """A module that the device runs, in `session`."""
 
     session: Session
-    fidelity = Fidelity.NATIVE
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """What it is for executes it."""
+        return Fidelity.NATIVE
 
     @property
     def warp_sizes(self) -> tuple[int, ...]:

@@ -24,7 +24,11 @@ KEYS = [
     "workloads",
     "findings",
     "outputs",
+    "timing",
+    "baseline",
     "speedup",
+    "times",
+    "device",
     "seconds",
 ]
 

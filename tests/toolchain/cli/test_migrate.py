@@ -16,7 +16,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[3] / "examples"
 KEYS = {
     *("source", "target", "outcome", "fidelity", "warp_sizes", "entries"),
-    *("workloads", "findings", "outputs", "speedup", "seconds"),
+    *("workloads", "findings", "outputs", "timing", "baseline", "speedup", "times", "device", "seconds"),
 }
 
 SUM = """\

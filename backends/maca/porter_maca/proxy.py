@@ -1,0 +1,142 @@
+"""A MACA port on an NVIDIA device, standing in for MetaX's: nvcc compiles it, a header gives names CUDA's meaning.
+
+It runs at 32 lanes and NVIDIA's speed; both are said wherever its numbers stand. What the port's files name is looked
+up backwards in `api_map.toml`, so that there is one table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from porter.backend import Port
+from porter.contract.contract import Contract
+from porter.evaluate.judge import Candidate
+from porter.evaluate.outcome import Fidelity, NotBuilt
+from porter.evaluate.ported import Candidates, SourcePort
+from porter.evaluate.side import Side, ported_side
+from porter.native.original import build_originals, host_positions
+from porter.native.place import Place
+from porter.native.requests import Entry
+from porter.native.session import Session
+from porter.native.timed import Timed
+from porter.simt.job import BuildFailure
+from porter.source.lexer import TokenKind, tokens
+from porter_maca.api import OTHER_BRAND, ApiTable, Renamed, Rule, Unsupported, api_table
+from porter_maca.headers import inclusions
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NAMES = "porter_proxy.h"
+_WARP_SIZE = 32
+
+
+@contextmanager
+def on_device(ported: Port, original: Side, place: Place) -> Iterator[ProxyPort]:
+    """`ported` ready to be built for the device of `place`, and run there."""
+    with place.session("".join(file.text for file in ported.files)) as session:
+        yield ProxyPort(ported_side(ported, original), ported, place, session)
+
+
+@dataclass(frozen=True)
+class ProxyPort(SourcePort):
+    """A port in MACA C++ that an NVIDIA device runs in `session`."""
+
+    port: Port
+    place: Place
+    session: Session
+    warp_sizes = (_WARP_SIZE,)
+    runs_programs = False
+    fidelity = Fidelity.PROXY
+
+    def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
+        """What nvcc made of each entry, or why it does not build."""
+        folder = unpacked(self.port, self.place.cache)
+        built = build_originals(self.side, contracts, self.place.nvcc(), self.place.cache, flags(folder))
+        return tuple(self._candidate(c, one) for c, one in zip(contracts, built, strict=True))
+
+    def _candidate(self, contract: Contract, built: Entry | BuildFailure) -> Candidates:
+        if isinstance(built, BuildFailure):
+            return NotBuilt(f"nvcc, standing in for mxcc: {built.placed}", built.log)
+        timed = Timed(self.session, built, host_positions(contract))
+        return (Candidate(_WARP_SIZE, timed.run, lambda: (self.place.device.arch,), timed=timed),)
+
+
+def unpacked(port: Port, cache: Path) -> Path:
+    """A folder with the port's headers, and those of MACA that it includes; the same for the same port."""
+    texts = {file.name: file.text for file in port.files[1:]}
+    texts |= {**proxy_headers(file.text for file in port.files)}
+    key = hashlib.blake2b(repr(sorted(texts.items())).encode(), digest_size=12).hexdigest()
+    folder = cache / "native" / f"maca-{key}"
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder
+
+
+def flags(folder: Path) -> tuple[str, ...]:
+    """What nvcc needs to compile the port unpacked in `folder`."""
+    return (f"-I{folder}", "-include", str(folder / _NAMES))
+
+
+def proxy_headers(texts: Iterable[str]) -> Mapping[str, str]:
+    """By their paths: MACA's headers that `texts` include, as CUDA's, and one that defines all names they use."""
+    whole, table = list(texts), Backwards(api_table())
+    paths = dict.fromkeys(found.path for text in whole for found in inclusions(text))
+    headers = {path: table.header(path) for path in paths}
+    code = (t.text for text in whole for t in tokens(text) if t.kind in (TokenKind.IDENTIFIER, TokenKind.DIRECTIVE))
+    named = {word: table.name(word) for word in sorted({word for text in code for word in _WORD.findall(text)})}
+    included = {path: f"#pragma once\n#include <{cuda}>\n" for path, cuda in headers.items() if cuda}
+    defined = "".join(f"#define {maca} {cuda}\n" for maca, cuda in named.items() if cuda)
+    return {**included, _NAMES: (files("porter_maca") / "proxy.h").read_text("utf-8") + defined}
+
+
+class Backwards:
+    """The table of names read from MACA's side."""
+
+    def __init__(self, table: ApiTable) -> None:
+        self._table = table
+        self._names = _backwards(table.names)
+        self._headers = _backwards(table.headers)
+        rules = (rule for rule in table.families.values() if isinstance(rule, Rule) and rule.kind != OTHER_BRAND)
+        self._rules = sorted(rules, key=lambda rule: not _of_the_runtime(rule.cut))
+
+    def header(self, path: str) -> str:
+        """The CUDA header that `path` is MACA's name of, with or without its folder; empty where it is none."""
+        for known in (path, path.rsplit("/", 1)[-1]):
+            if known in self._headers:
+                return self._headers[known]
+        folder = next((f for f in self._headers if f.endswith("/") and path.startswith(f)), "")
+        return self._headers[folder] + path.removeprefix(folder) if folder else ""
+
+    def name(self, name: str) -> str:
+        """The CUDA name that `name` is MACA's of; empty where it is none."""
+        if name in self._names or self._table.is_exact(name):
+            return self._names.get(name, "")
+        return next((cuda for rule in self._rules if (cuda := self._by(rule, name))), "")
+
+    def _by(self, rule: Rule, name: str) -> str:
+        if not name.startswith(rule.maca):
+            return ""
+        cuda = rule.cut + name.removeprefix(rule.maca)
+        row = self._table.look_up(cuda)
+        return cuda if cuda != name and isinstance(row, Renamed) and row.maca == name else ""
+
+
+def _backwards(rows: Mapping[str, Renamed | Unsupported]) -> Mapping[str, str]:
+    """CUDA's names by MACA's, of which the runtime and the driver share some: the first of the runtime, else of all."""
+    renamed = (row for row in rows.values() if isinstance(row, Renamed) and row.maca not in ("", row.cuda))
+    usable = [row for row in renamed if row.kind != OTHER_BRAND and OTHER_BRAND not in row.source]
+    names: dict[str, str] = {}
+    for row in sorted(usable, key=lambda row: not _of_the_runtime(row.cuda)):
+        names.setdefault(row.maca, row.cuda)
+    return names
+
+
+def _of_the_runtime(name: str) -> bool:
+    return name.startswith("cuda")

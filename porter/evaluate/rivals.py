@@ -1,0 +1,51 @@
+"""What a candidate is timed beside, and who says what is right at sizes that nobody emulates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from porter.contract.contract import Contract
+from porter.errors import MachineError
+from porter.evaluate.answers import Answers, NativeAnswers
+from porter.evaluate.side import Side
+from porter.native.original import build_originals, host_positions
+from porter.native.place import Place
+from porter.native.requests import Entry
+from porter.native.session import Session
+from porter.native.timed import Timed
+from porter.simt.job import BuildFailure
+
+CUDA = "cuda"
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """The right answers for one contract, and the baselines by their names: the first is the measure."""
+
+    answers: Answers
+    baselines: Mapping[str, Timed]
+
+
+# For each contract what a candidate for it meets, or why there is nothing.
+Meet = Callable[[Sequence[Contract], Place, Session], Sequence[Rivals | str]]
+
+
+def of_cuda(original: Side) -> Meet:
+    """The CUDA original under nvcc, which knows the answers, too."""
+
+    def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Rivals | str]:
+        try:
+            built = build_originals(original, contracts, place.nvcc(), place.cache)
+        except MachineError as error:
+            return [error.message] * len(contracts)
+        return [_cuda(contract, one, session) for contract, one in zip(contracts, built, strict=True)]
+
+    return meet
+
+
+def _cuda(contract: Contract, built: Entry | BuildFailure, session: Session) -> Rivals | str:
+    if isinstance(built, BuildFailure):
+        return f"the original does not build with nvcc: {built.placed}"
+    original = Timed(session, built, host_positions(contract))
+    return Rivals(NativeAnswers(contract, original), {CUDA: original})

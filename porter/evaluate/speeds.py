@@ -1,0 +1,98 @@
+"""Entries with times: each that was proven, on the device, beside its rivals."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from porter.backend import Port, Target
+from porter.contract.bench import timed_workloads
+from porter.errors import MachineError
+from porter.evaluate.calling import Called
+from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
+from porter.evaluate.outcome import Fidelity, Verified
+from porter.evaluate.ported import Candidates
+from porter.evaluate.rivals import Meet, Rivals
+from porter.evaluate.side import Side
+from porter.evaluate.speed import NotMeasured, Speed
+from porter.evaluate.timing import Stopwatch
+from porter.native.place import Place
+from porter.native.place import place as device_place
+from porter.registry import find_backend
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is timed: a port of `original`, which is empty for a candidate of something else, and what it meets."""
+
+    port: Port
+    original: Side
+    target: Target
+    meet: Meet
+
+
+def timed_if_possible(
+    entries: Sequence[EntryOutcome], subject: Subject, options: MigrateOptions, progress: Progress
+) -> tuple[EntryOutcome, ...]:
+    """`entries` with times, or with the reason why the device gives none."""
+    try:
+        return timed(entries, subject, options, progress)
+    except MachineError as error:
+        return tuple(replace(e, speeds=(NotMeasured(None, Fidelity.NATIVE, error.message),)) for e in entries)
+
+
+def timed(
+    entries: Sequence[EntryOutcome], subject: Subject, options: MigrateOptions, progress: Progress
+) -> tuple[EntryOutcome, ...]:
+    """`entries`, those that are verified with their times, or why they have none.
+
+    Raises `MachineError` where there is no device that can be used.
+    """
+    with device_place(options.cache, options.time_limit_s, options.environment) as place:
+        proven = [e for e in entries if isinstance(e.outcome, Verified) and not e.choice]
+        speeds = _Timing(subject, options, place, progress).speeds(proven) if proven else []
+    by_entry = dict(zip(map(id, proven), speeds, strict=True))
+    return tuple(replace(entry, speeds=by_entry.get(id(entry), ())) for entry in entries)
+
+
+@dataclass(frozen=True)
+class _Timing:
+    subject: Subject
+    options: MigrateOptions
+    place: Place
+    progress: Progress
+
+    def speeds(self, entries: Sequence[EntryOutcome]) -> list[tuple[Speed, ...]]:
+        """The times of each entry, all in one process, beside one for what they meet."""
+        subject, contracts = self.subject, [entry.contract for entry in entries]
+        backend = find_backend(subject.target.backend)
+        self.progress("building what it is timed beside")
+        with (
+            self.place.session() as oracle,
+            backend.on_device(subject.port, subject.original, subject.target, self.place) as native,
+        ):
+            rivals = subject.meet(contracts, self.place, oracle)
+            ported = native if self.options.seed is None else Called(native, self.options.entry)
+            ready = zip(entries, ported.candidates(contracts), rivals, strict=True)
+            return [tuple(self._entry(entry, found, met, native.fidelity)) for entry, found, met in ready]
+
+    def _entry(
+        self, entry: EntryOutcome, found: Candidates, rivals: Rivals | str, fidelity: Fidelity
+    ) -> Iterator[Speed]:
+        """The times of each workload at which the entry is timed."""
+        contract = entry.contract
+        candidate = found[0].timed if isinstance(found, tuple) else None
+        workloads = timed_workloads(contract, self.options.sizes, stated=self.options.contract is not None)
+        if isinstance(rivals, str):
+            yield NotMeasured(None, fidelity, rivals)
+        elif candidate is None:
+            because = "nothing answers for it" if isinstance(found, tuple) else found.because
+            yield NotMeasured(None, fidelity, because)
+        elif not workloads:
+            yield NotMeasured(None, fidelity, "there are no sizes at which it could be timed")
+        else:
+            watch = Stopwatch(self.place, contract, rivals.answers, fidelity, secrets.randbits(32))
+            for workload in workloads:
+                self.progress(f"timing {entry.name}: {workload.name}")
+                yield watch.time(candidate, workload, rivals.baselines)

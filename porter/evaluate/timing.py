@@ -1,0 +1,173 @@
+"""A candidate timed on a device: proven there, sampled in turn with its baselines, proven again by what was timed.
+
+What is held against it is decided here, in the parent: its process gets inputs and gives bytes. The times it gives are
+held against the clock here, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from random import Random
+
+from porter import __version__
+from porter.contract.bench import footprint
+from porter.contract.contract import Contract, Role, Workload
+from porter.contract.materialise import shape_of
+from porter.evaluate.answers import Answers, differs, fault_of
+from porter.evaluate.outcome import Fidelity
+from porter.evaluate.speed import Baseline, Measured, NotMeasured, Speed
+from porter.measure.environment import DeviceState, Environment
+from porter.measure.interleave import Interleaved, StopRule, interleaved
+from porter.native.place import Place
+from porter.native.requests import ModuleEntry
+from porter.native.session import CandidateError, Prepared
+from porter.native.timed import Timed
+from porter.native.versions import commit
+from porter.oracle.jobs import job
+from porter.simt.job import Job
+
+_WARM_BLOCKS = 5
+_SET_DRAWS = 2
+# The worker's own times against the clock here: launches are queued, so the device is seldom idle between them.
+_KEPT_US, _LEAST_SHARE, _MOST_SHARE = 40_000.0, 0.5, 1.02
+# Bytes written over those that a copy moves: nothing is written faster than half of them.
+_FASTEST_WRITE = 1.5
+
+
+class _Unfit(Exception):  # noqa: N818 - no error: a reason to have no time
+    """Why a candidate has no time."""
+
+
+@dataclass(frozen=True)
+class Stopwatch:
+    """Times candidates of one `contract` on the device of `place`; `baselines` are named, the first is the measure.
+
+    `answers` says what is right; `seed` draws the inputs on which what was timed is proven again.
+    """
+
+    place: Place
+    contract: Contract
+    answers: Answers
+    fidelity: Fidelity
+    seed: int = 0
+    rule: StopRule = field(default_factory=StopRule)
+
+    def time(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Speed:
+        """The times of `workload`. Never raises for anything a candidate does."""
+        try:
+            return self._measured(candidate, workload, self._proven(candidate, workload), baselines)
+        except _Unfit as unfit:
+            return NotMeasured(workload, self.fidelity, str(unfit))
+        except CandidateError as error:
+            return NotMeasured(workload, self.fidelity, f"it does not run on the device: {error}")
+
+    def _proven(self, candidate: Timed, workload: Workload) -> Job:
+        """What it answered right to."""
+        expected = self.answers(workload)
+        if isinstance(expected, str):
+            raise _Unfit(expected)
+        given = job(self.contract, workload, given=expected.arguments)
+        run = candidate.run(given)
+        if not run.finished:
+            raise _Unfit(f"it does not run on the device: {fault_of(run)}")
+        if isinstance(candidate.entry, ModuleEntry) and not run.launches:
+            raise _Unfit("it launches no kernel of its own")
+        if wrong := differs(self.contract, expected, run):
+            raise _Unfit(f"its answer on the device differs: {wrong}")
+        return given
+
+    def _measured(self, candidate: Timed, workload: Workload, given: Job, baselines: Mapping[str, Timed]) -> Measured:
+        candidate.session.forget()
+        arms = [candidate.prepare(given)]
+        self._check_work(candidate, arms[0])
+        here = [replace(baseline, session=candidate.session) for baseline in baselines.values()]
+        arms += [baseline.prepare(given) for baseline in here]
+        uncaptured = next((arm.uncaptured for arm in arms if arm.uncaptured), "")
+        before = self.place.device.state()
+        found = self._sampled(candidate, len(arms), captured=not uncaptured)
+        after = self.place.device.state()
+        self._check_clock(candidate, found, workload, captured=not uncaptured)
+        self._prove_again([candidate, *here], arms, workload)
+        return Measured(
+            workload=workload,
+            fidelity=self.fidelity,
+            timing=found.timings[0],
+            baselines=tuple(
+                Baseline(name, found.timings[i], found.ratio(0, to=i)) for i, name in enumerate(baselines, 1)
+            ),
+            by_calls=uncaptured,
+            stopped=found.stopped,
+            left_out=found.left_out,
+            bytes=footprint(self.contract, workload),
+            environment=self._environment(candidate, before, after),
+        )
+
+    def _sampled(self, candidate: Timed, arms: int, *, captured: bool) -> Interleaved:
+        def sample(order: Sequence[int]) -> Sequence[float]:
+            return candidate.session.sample(tuple(order), captured=captured)
+
+        for _ in range(_WARM_BLOCKS):
+            sample(range(arms))
+        return interleaved(arms, sample, self.rule, time.monotonic, self.seed)
+
+    def _check_work(self, candidate: Timed, arm: Prepared) -> None:
+        """Raises where not the candidate's kernels do its work, or something else goes on beside it."""
+        if arm.beside:
+            raise _Unfit(f"its process runs {arm.beside} beside what is timed")
+        if isinstance(candidate.entry, ModuleEntry) and not arm.uncaptured and not arm.own:
+            raise _Unfit(f"no kernel of its own is captured; others: {', '.join(dict.fromkeys(arm.others))}")
+
+    def _check_clock(self, candidate: Timed, found: Interleaved, workload: Workload, *, captured: bool) -> None:
+        """Raises where the times cannot be: the clock here says otherwise, or memory is not that fast."""
+        median_us = found.timings[0].median_us
+        facts = candidate.session.facts
+        fastest_us = self._written_bytes(workload) / (_FASTEST_WRITE * facts.copy_bytes_per_s) * 1e6
+        if self._written_bytes(workload) > 2 * facts.l2_bytes and median_us < fastest_us:
+            raise _Unfit(f"its outputs cannot be written in {median_us:.3g} us; {fastest_us:.3g} us is the least")
+        if captured:
+            told_us, seen_us = candidate.session.keep(0, round(_KEPT_US / median_us))
+            if not _LEAST_SHARE <= told_us / seen_us <= _MOST_SHARE:
+                raise _Unfit(f"its process says {told_us:.3g} us a call, the clock outside {seen_us:.3g} us")
+
+    def _written_bytes(self, workload: Workload) -> int:
+        written = [t for t in self.contract.tensors if t.role is Role.OUT]
+        return sum(prod(shape_of(t, workload)) * t.dtype.bytes for t in written)
+
+    def _prove_again(self, timed: Sequence[Timed], arms: Sequence[Prepared], workload: Workload) -> None:
+        """What was timed gets inputs that nobody has seen: candidate and baselines have to be right."""
+        draw = Random(self.seed)
+        for _ in range(_SET_DRAWS):
+            fresh = replace(workload, seed=draw.getrandbits(32))
+            expected = self.answers(fresh)
+            if isinstance(expected, str):
+                raise _Unfit(expected)
+            for each, arm in zip(timed, arms, strict=True):
+                run = each.replay(
+                    arm.arm, job(self.contract, fresh, given=expected.arguments), draw.randrange(arm.sets)
+                )
+                wrong = differs(self.contract, expected, run) if run.finished else fault_of(run)
+                if wrong:
+                    which = "what was timed" if arm.arm == 0 else "the baseline"
+                    raise _Unfit(f"{which} gives another answer on new inputs: {wrong}")
+
+    def _environment(self, candidate: Timed, before: DeviceState, after: DeviceState) -> Environment:
+        facts = candidate.session.facts
+        return Environment(
+            device=self.place.device.name,
+            uuid=self.place.device.uuid,
+            driver=self.place.device.driver(),
+            cuda=facts.cuda,
+            multiprocessors=facts.multiprocessors,
+            l2_bytes=facts.l2_bytes,
+            max_sm_clock_mhz=self.place.device.max_sm_clock_mhz(),
+            torch=facts.torch,
+            triton=facts.triton,
+            nvcc=self.place.nvcc_version(),
+            porter=__version__,
+            commit=commit(),
+            before=before,
+            after=after,
+        )
