@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,8 @@ from typing import Annotated
 import typer
 
 from porter.errors import UsageError
+
+_SEED_BITS = 48  # a number that every reader of JSON keeps exact
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -37,6 +40,16 @@ def named_path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("an empty path names nothing")
     return Path(text)
+
+
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="N", min=0, max=2**_SEED_BITS - 1, help="Repeat what named this seed.")
+]
+
+
+def drawn_seed() -> int:
+    """A seed that nobody knows before."""
+    return secrets.randbits(_SEED_BITS)
 
 
 def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:

@@ -1,8 +1,7 @@
-"""`porter verify`: hold a port as it stands to its original."""
+"""`porter verify`: hold a candidate as it stands to a standard."""
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,29 +17,36 @@ from porter.cli.options import (
     JsonFlag,
     KernelOption,
     OnlyTargetOption,
+    SeedOption,
     SizeOption,
     TimeLimitOption,
     cache_folder,
+    drawn_seed,
     parse_sizes,
 )
-from porter.errors import DONE, FELL_SHORT
+from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
     from porter.evaluate.migration import MigrateOptions
 
-CandidateArgument = Annotated[Path, typer.Argument(metavar="CANDIDATE", help="The port, as it stands.")]
-AgainstOption = Annotated[Path, typer.Option("--against", metavar="FILE", help="The CUDA source it is a port of.")]
-EntryOption = Annotated[str, typer.Option("--entry", metavar="NAME", help="The candidate's function to call.")]
-SeedOption = Annotated[
-    int | None, typer.Option("--seed", metavar="N", min=0, help="Repeat the judgement that named this seed.")
+CandidateArgument = Annotated[
+    Path, typer.Argument(metavar="CANDIDATE", help="A port or any other candidate, as it stands: a file or a folder.")
 ]
-_SEED_BITS = 48  # a number that every reader of JSON keeps exact
+AgainstOption = Annotated[
+    Path | None,
+    typer.Option("--against", metavar="FILE", help="A CUDA source, a contract that names one, or a Python reference."),
+]
+GoldenOption = Annotated[
+    Path | None, typer.Option("--golden", metavar="FILE", help="What `porter record` recorded, instead of --against.")
+]
+EntryOption = Annotated[str, typer.Option("--entry", metavar="NAME", help="The candidate's function to call.")]
 
 
 def verify(
     context: typer.Context,
     candidate: CandidateArgument,
-    against: AgainstOption,
+    against: AgainstOption = None,
+    golden: GoldenOption = None,
     target: OnlyTargetOption = "",
     arch: ArchOption = "",
     kernel: KernelOption = None,
@@ -54,10 +60,13 @@ def verify(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Execute a port and its CUDA original on the CPU, and compare them."""
+    """Execute a candidate and what it is held to on the CPU, and compare them."""
     from porter.evaluate.migration import MigrateOptions
     from porter.registry import backend_of, find_backend
 
+    standard = against or golden
+    if standard is None or (against and golden):
+        raise UsageError("this needs one of --against and --golden", "for example --against softmax.cu")
     options = MigrateOptions(
         target=(find_backend(target) if target else backend_of(candidate)).name,
         cache=cache_folder(),
@@ -69,21 +78,20 @@ def verify(
         defines=tuple(define or ()),
         time_limit_s=time_limit,
         entry=entry,
-        seed=secrets.randbits(_SEED_BITS) if seed is None else seed,
+        seed=drawn_seed() if seed is None else seed,
     )
-    return _show(candidate, against, options, context.obj)
+    return _show(candidate, standard, options, context.obj)
 
 
 def _show(candidate: Path, against: Path, options: MigrateOptions, console: Console) -> int:
     from porter.evaluate.outcome import Verified
-    from porter.evaluate.verify import verify as verify_port
-    from porter.report.migration import migration_text
-    from porter.report.migration_document import migration_document
+    from porter.evaluate.verify import verify as judge
+    from porter.report.judgement import judgement_document, judgement_text
 
     with console.progress() as step:
-        migration = verify_port(candidate, against, options, step)
+        verdict = judge(candidate, against, options, step)
     if console.json:
-        console.document(migration_document(migration, ()))
+        console.document(judgement_document(verdict))
     else:
-        console.show(migration_text(migration, ()))
-    return DONE if isinstance(migration.outcome, Verified) else FELL_SHORT
+        console.show(judgement_text(verdict))
+    return DONE if isinstance(verdict.outcome, Verified) else FELL_SHORT

@@ -145,7 +145,8 @@ class Contract:
     """One operator. `conditions` are expressions over the symbols that every workload must satisfy (`n % 4 == 0`).
 
     `tolerance` maps each float dtype among the tensors to its bound; integers compare exactly.
-    An argument list is in call order. A PROGRAM has none.
+    An argument list is in call order. A PROGRAM has none. `reference` is the file with the right answers, relative to
+    the contract's own.
     """
 
     name: str
@@ -157,6 +158,7 @@ class Contract:
     workloads: tuple[Workload, ...]
     tolerance: Mapping[DType, Tolerance]
     questions: tuple[Question, ...] = ()
+    reference: str = ""
 
     @property
     def tensors(self) -> tuple[TensorArg, ...]:

@@ -101,12 +101,12 @@ def _fill(
             # Strictly inside (0, 1), in float16, too.
             return (_below(words, count, 1 << 10) + 0.5) / (1 << 10)
         case Values.WHOLE:
-            normal = _normal(words, count)
+            normal = normals(words, count)
             return _fit(np.copysign(np.ceil(np.abs(normal)), normal), tensor.dtype)
         case Values.POSITIVE:
-            return _fit(np.abs(_normal(words, count)) * scale + 0.1, tensor.dtype)
+            return _fit(np.abs(normals(words, count)) * scale + 0.1, tensor.dtype)
         case Values.NORMAL:
-            return _fit(_normal(words, count) * scale, tensor.dtype)
+            return _fit(normals(words, count) * scale, tensor.dtype)
 
 
 def _indices(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
@@ -133,7 +133,8 @@ def _sorted(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64
     return offsets
 
 
-def _normal(words: np.random.Philox, count: int) -> NDArray[np.float64]:
+def normals(words: np.random.Philox, count: int) -> NDArray[np.float64]:
+    """`count` numbers of mean 0 and variance 1, all within 6."""
     raw = words.random_raw(count * _UNIFORMS // 4).view(np.uint16) if count else np.zeros(0, np.uint16)
     sums = raw.reshape(count, _UNIFORMS).astype(np.float64).sum(axis=1)
     return np.asarray((sums + _UNIFORMS / 2) / 65536.0 - _UNIFORMS / 2)

@@ -32,7 +32,7 @@ from porter.errors import ContractError
 _Enum = TypeVar("_Enum", bound=StrEnum)
 _Item = TypeVar("_Item", str, int, float)
 _FIELDS = {
-    "contract": "name category symbols conditions entry argument workload tolerance question",
+    "contract": "name reference category symbols conditions entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
     "tensor": "tensor role dtype shape values bound elements",
     "scalar": "scalar type value choices",
@@ -168,6 +168,7 @@ def _contract(table: _Table) -> Contract:
     tolerances = table.table("tolerance")
     contract = Contract(
         name=table.get("name", str),
+        reference=table.get("reference", str, ""),
         category=table.get("category", str, "other"),
         entry=_entry(table.table("entry")),
         arguments=tuple(_argument(argument) for argument in table.tables("argument", "")),

@@ -14,6 +14,7 @@ __all__ = ["dumps", "loads"]
 _HEADER = """\
 # How the operators of this source are called, and what a right answer is.
 #
+#   reference   the file with the right answers, a CUDA source or a Python reference, beside this one
 #   symbols     the sizes everything below is written in
 #   conditions  what the sizes must satisfy, as in C: "n % 4 == 0"
 #   argument    in call order. A tensor or device pointer has role (in, out, inout), dtype, shape (expressions over the
@@ -36,6 +37,8 @@ def dumps(contracts: tuple[Contract, ...]) -> str:
 def _contract(contract: Contract) -> Iterator[str]:
     yield "[[contract]]"
     yield f"name = {_string(contract.name)}"
+    if contract.reference:
+        yield f"reference = {_string(contract.reference)}"
     yield f"category = {_string(contract.category)}"
     yield f"symbols = {_strings(contract.symbols)}"
     yield f"conditions = {_strings(contract.conditions)}"

@@ -40,11 +40,16 @@ class Bench:
         return run_job
 
 
+def limits(time_limit_s: float) -> Limits:
+    """Those of a run that may use `time_limit_s` of processor time."""
+    return Limits(cpu_s=time_limit_s, wall_s=_WAITING * time_limit_s)
+
+
 @contextmanager
 def bench(cache: Path, time_limit_s: float) -> Iterator[Bench]:
     """A bench whose runs may use `time_limit_s` of processor time. A build that has not begun at its end never does."""
     pool = ThreadPoolExecutor(_BUILDERS)
     try:
-        yield Bench(cache, Limits(cpu_s=time_limit_s, wall_s=_WAITING * time_limit_s), pool)
+        yield Bench(cache, limits(time_limit_s), pool)
     finally:
         pool.shutdown(cancel_futures=True)

@@ -43,7 +43,9 @@ def compared(contract: Contract, expected: Expected, got: Outputs) -> list[tuple
     for index, ((name, value), (_, wanted)) in enumerate(zip(got.tensors, want.tensors, strict=True)):
         yardstick = yardsticks[index][1] if len(yardsticks) == len(want.tensors) else None
         tolerance = contract.tolerance.get(wanted.dtype)
-        coarse, term = (narrow_type(contract), largest(want)) if name in expected.by_chance else (None, 0.0)
+        coarse, term = (
+            (narrow_type(contract), largest(want)) if name in expected.by_chance else (None, expected.largest_term)
+        )
         infinite = expected.workload.distribution is Distribution.INFINITE
         told = _told(value, wanted) if infinite else value
         comparison = compare(told, wanted, tolerance, yardstick, computed_in=coarse, largest_term=term)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Contract, Distribution, EntryKind, Role, Workload
-from porter.contract.materialise import materialise, shape_of
+from porter.contract.materialise import materialise
 from porter.contract.validate import satisfies
 from porter.contract.workloads import is_innermost
+from porter.oracle.jobs import job
 from porter.oracle.reference import Expected
 from porter.simt.job import TensorValue
 
@@ -37,15 +38,16 @@ class Judging:
 
     def further(self, contract: Contract) -> tuple[Workload, ...]:
         """Workloads beyond those of `contract`."""
-        plain = [w for w in contract.workloads if not w.scalars]
+        plain = [w for w in contract.workloads if not (w.scalars or w.device_only)]
         if not plain or contract.entry.kind is EntryKind.PROGRAM:
             return ()
         by_size = sorted(plain, key=lambda w: (_elements(contract, w), w.name))
         small = replace(by_size[0], scale=1.0)
         again = () if any(w.sizes == small.sizes for w in by_size[1:]) else (replace(small, name="another seed"),)
+        scales = () if any(w.scale != 1.0 for w in plain) else _scales(small)
         edges = _edges(contract, small, frozenset(self.fixed)) if self.edges else ()
         kinds = _distributions(contract, small, replace(by_size[-1], scale=1.0))
-        return tuple(self._drawn(w) for w in (*again, *kinds, *edges))
+        return tuple(self._drawn(w) for w in (*again, *scales, *kinds, *edges))
 
     def _drawn(self, workload: Workload) -> Workload:
         digest = hashlib.blake2b(f"{self.seed} {workload.name}".encode(), digest_size=6).digest()
@@ -59,7 +61,8 @@ def decides(contract: Contract, expected: Expected) -> bool:
     may be asked of an operator.
     """
     kind = expected.workload.distribution
-    empty = any(0 in shape_of(tensor, expected.workload) for tensor in contract.tensors)
+    arguments = job(contract, expected.workload, given=expected.arguments).arguments
+    empty = any(0 in value.shape for value in arguments if isinstance(value, TensorValue))
     read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
     chosen = any(not value.dtype.is_float for name, value in expected.outputs.tensors if name not in read)
     return not (kind is Distribution.NAN or empty or (chosen and kind in _TIED))
@@ -72,6 +75,12 @@ def _distributions(contract: Contract, small: Workload, large: Workload) -> Iter
         workload = replace(base, name=kind.value, distribution=kind)
         if _inputs(contract, workload) != _inputs(contract, base):
             yield workload
+
+
+def _scales(small: Workload) -> Iterator[Workload]:
+    """Values that overflow where nothing is done about it, and values that vanish beside others."""
+    for name, scale in (("large values", 1e3), ("small values", 1e-3)):
+        yield replace(small, name=name, scale=scale)
 
 
 def _inputs(contract: Contract, workload: Workload) -> list[bytes]:

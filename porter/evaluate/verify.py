@@ -1,46 +1,157 @@
-"""A port as it stands, held to its original: nothing is ported here, only executed and compared."""
+"""A candidate as it stands, held to a standard: nothing is ported here, only executed and compared."""
 
 from __future__ import annotations
 
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 
-from porter.backend import Backend, Port, PortedFile
-from porter.errors import InputError
-from porter.evaluate.migrate import held
-from porter.evaluate.migration import MigrateOptions, Migration, Progress
-from porter.evaluate.side import original_side
+from porter.backend import Backend, Port, Target
+from porter.contract.contract import Contract
+from porter.evaluate.bench import bench
+from porter.evaluate.calling import Called
+from porter.evaluate.candidate import candidate_port
+from porter.evaluate.choices import examined
+from porter.evaluate.doubt import unsound
+from porter.evaluate.environment import environment
+from porter.evaluate.judge import judge
+from porter.evaluate.judging import Judging
+from porter.evaluate.migrate import held, worst
+from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
+from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
+from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Refused
+from porter.evaluate.ported import Candidates
+from porter.evaluate.prove import Proof, with_caveat
+from porter.evaluate.side import Side, original_side
+from porter.evaluate.standards import AgainstCuda, against_cuda, opened
+from porter.evaluate.verdict import Verdict, broken_rules
+from porter.findings import Finding
+from porter.oracle.reference import Reference
+from porter.oracle.standard import Standard
 from porter.registry import find_backend, find_target
-from porter.source.encoding import read_text
-from porter.source.headers import DiskHeaders, local_headers
-from porter.source.load import load
+from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.text import Source
 
 
-def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Progress) -> Migration:
-    """The outcome of `candidate`, a port of `against` in the target's language.
+def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Progress) -> Verdict:
+    """The verdict on `candidate`, a file or folder in the target's language, held to `against`.
 
-    Raises `InputError` for a file that cannot be read or holds not exactly one source.
+    That is a CUDA source, also one in a Python file; a contract that names its reference; a Python reference; or
+    recorded answers. Raises `InputError` for a file that cannot be used as it is.
     """
+    begin = time.monotonic()
     progress(f"reading {candidate.name}")
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
-    program = parse(_only_source(against), headers=DiskHeaders(options.include_dirs), defines=options.defines)
-    original = original_side(program, options.include_dirs, options.defines)
-    return held(original, _as_it_stands(candidate, backend, options), target, options, progress)
+    port = candidate_port(candidate, backend, options.include_dirs)
+    trial = _Trial(port, backend, target, options, progress)
+    source = against_cuda(against, options)
+    if source is not None:
+        verdict = trial.held_to_cuda(source)
+    else:
+        with opened(against, options) as standard:
+            verdict = trial.held_to(standard)
+    return replace(verdict, seconds=time.monotonic() - begin)
 
 
-def _as_it_stands(candidate: Path, backend: Backend, options: MigrateOptions) -> Port:
-    """The candidate and the local headers it includes; only for C++ a Python file is something that holds sources."""
-    whole = candidate.suffix in backend.suffixes
-    source = Source(candidate, read_text(candidate)) if whole else _only_source(candidate)
-    headers = local_headers(source, options.include_dirs)
-    files = (PortedFile(candidate.name, source.text, source), *(PortedFile(n, h.text, h) for n, h in headers))
-    return Port(files, ())
+def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> tuple[Reference, str]:
+    """What `standard` answers to the workloads of a judgement, and what it has no answer to."""
+    if standard.recorded is not None:
+        return standard.reference(contract), ""
+    here = replace(contract, workloads=tuple(w for w in contract.workloads if not w.device_only))
+    judging = Judging(options.seed or 0, options.sizes, edges=not contract.reference and options.contract is None)
+    drawn = judging.reseeded(here)
+    found = examined(drawn, standard.reference, judging.further(drawn))
+    return found.reference, found.left_out
 
 
-def _only_source(path: Path) -> Source:
-    sources = load(path).sources
-    if len(sources) != 1:
-        raise InputError(f"{path}: holds {len(sources)} sources", "verify one at a time: put it into a file of its own")
-    return sources[0]
+@dataclass(frozen=True)
+class _Trial:
+    """A candidate, and how it is tried."""
+
+    port: Port
+    backend: Backend
+    target: Target
+    options: MigrateOptions
+    progress: Progress
+
+    def held_to_cuda(self, against: AgainstCuda) -> Verdict:
+        """Held to a CUDA source, which may take several entries, and their parts where these cannot be run."""
+        options = replace(self.options, contract=against.contract)
+        program = parse(against.source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
+        original = original_side(program, options.include_dirs, options.defines)
+        broken = self.backend.lint(self.port.files, program)
+        if refused := self._refused(broken):
+            return self._verdict(against.source, refused, (), broken, ())
+        migration = held(original, self.port, self.target, options, self.progress)
+        findings = (*migration.findings, *broken)
+        return self._verdict(against.source, migration.outcome, migration.entries, findings, migration.warp_sizes)
+
+    def held_to(self, standard: Standard) -> Verdict:
+        """Held to a standard that is no source: its contracts are all there is."""
+        broken = self.backend.lint(self.port.files, None)
+        if refused := self._refused(broken):
+            return self._verdict(standard.source, refused, (), broken, ())
+        contracts = standard.contracts()
+        with (
+            bench(self.options.cache, self.options.time_limit_s) as place,
+            self.backend.ready(self.port, self._no_original(), self.target, place) as ready,
+        ):
+            ported = Called(ready, self.options.entry)
+            self.progress(f"building {self.port.files[0].name}")
+            candidates = ported.candidates(contracts)
+            proofs = [self._proof(c, standard, ready) for c, ready in zip(contracts, candidates, strict=True)]
+            widths = ported.warp_sizes
+        entries = tuple(proof.entry for proof in proofs)
+        found = tuple(dict.fromkeys(f for proof in proofs for f in proof.findings))
+        verdict = self._verdict(standard.source, worst(entries), entries, (*standard.findings, *found, *broken), widths)
+        return verdict if standard.recorded is None else replace(verdict, seed=standard.recorded)
+
+    def _proof(self, contract: Contract, standard: Standard, candidates: Candidates) -> Proof:
+        """The candidate held to one contract."""
+        self.progress(f"asking {standard.source.path.name}")
+        reference, left_out = answers(standard, contract, self.options)
+        self.progress(f"running {self.port.files[0].name}")
+        outcome: Outcome
+        if because := unsound(reference):
+            outcome = NotVerified(because)
+        elif null := passing_null(reference):
+            outcome = NotVerified(TOLD_BY_NOTHING.format(null))
+        else:
+            outcome = judge(reference, candidates) if isinstance(candidates, tuple) else candidates
+        entry = EntryOutcome(reference.contract, outcome)
+        return reduce(with_caveat, (left_out, standard.left_out), Proof(entry, reference.findings))
+
+    def _refused(self, broken: tuple[Finding, ...]) -> Outcome | None:
+        """Why the candidate is not run: a rule that it breaks, or that it is not of its language."""
+        rules = broken_rules(broken)
+        if rules:
+            first = rules[0]
+            line = f" line {first.span.line}" if first.span else ""
+            file = f"{first.source.path.name}{line}: " if first.source else ""
+            return Refused(f"{first.code}: {file}{first.message}")
+        with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
+            error = self.backend.compile(self.port, self.target, Path(workdir))
+        return None if error is None else NotBuilt(error.message, error.message)
+
+    def _no_original(self) -> Side:
+        """What stands where a port has its original: an empty source, with what the user says about builds."""
+        empty = parse(Source(self.port.files[0].source.path, ""), defines=self.options.defines)
+        return original_side(empty, self.options.include_dirs, self.options.defines)
+
+    def _verdict(
+        self,
+        standard: Source,
+        outcome: Outcome,
+        entries: tuple[EntryOutcome, ...],
+        findings: tuple[Finding, ...],
+        warp_sizes: tuple[int, ...],
+    ) -> Verdict:
+        seed = self.options.seed or 0
+        found: Mapping[str, str] = environment()
+        main = self.port.files[0].source
+        return Verdict(main, standard, self.target, outcome, entries, findings, warp_sizes, seed, found, 0.0)

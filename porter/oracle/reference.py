@@ -40,6 +40,7 @@ class Expected:
     in another order of threads or another precision, the one furthest away. None where no such run finished.
     `by_chance` names the outputs that 16-bit arithmetic decides: they change with the chance by which it is rounded.
     `arguments` are those of the run where no seed makes them. Only where it `decides` is another answer wrong.
+    `largest_term` bounds what may have gone into a sum that cancels, where the yardstick shows how that rounds.
     """
 
     workload: Workload
@@ -48,6 +49,7 @@ class Expected:
     by_chance: frozenset[str] = frozenset()
     arguments: tuple[Value, ...] | None = None
     decides: bool = True
+    largest_term: float = 0.0
 
 
 @dataclass(frozen=True)

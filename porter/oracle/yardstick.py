@@ -14,15 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from porter.contract.contract import Argument, Contract, TensorArg, Values, Workload
+import numpy as np
+
+from porter.contract.contract import Argument, Contract, Role, TensorArg, Values, Workload
 from porter.contract.dtype import DType
 from porter.oracle.jobs import job
-from porter.oracle.outputs import Outputs, outputs, widest
+from porter.oracle.outputs import Outputs, largest, outputs, widest
 from porter.oracle.reference import Expected, Reference, differences
-from porter.simt.job import Job, Run
+from porter.simt.job import Job, Run, TensorValue, Value
 
 _NARROW = frozenset((DType.FLOAT16, DType.BFLOAT16))
 _FIRST_RUNS, _NARROW_RUNS = 2, 8
+LAST_BITS = 4.0  # ulps: as much as a short sum loses by its order
 
 
 def measured(reference: Reference, twin: Callable[[Job], Run]) -> Reference:
@@ -44,6 +47,35 @@ def _lost(contract: Contract, workload: Workload, twin: Callable[[Job], Run], ru
 def _measured(expected: Expected, runs: list[Outputs]) -> Expected:
     yardstick = widest(expected.outputs, [expected.yardstick, *runs])
     return replace(expected, yardstick=yardstick, by_chance=_changed(runs))
+
+
+def shaken(reference: Reference, execute: Callable[[Job], Run]) -> Reference:
+    """`reference` with what becomes of its answers when the last bits of single-precision inputs change.
+
+    Where all that matters cancels, as in rows without variance, nothing else is left: any order of adding up is right.
+    """
+    return replace(reference, expected=tuple(_shaken(reference.contract, e, execute) for e in reference.expected))
+
+
+def _shaken(contract: Contract, expected: Expected, execute: Callable[[Job], Run]) -> Expected:
+    given = job(contract, expected.workload, given=expected.arguments)
+    run = execute(replace(given, arguments=tuple(_moved(v, i, given.seed) for i, v in enumerate(given.arguments))))
+    if not run.finished:
+        return expected
+    read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
+    wanted, got = dict(expected.outputs.tensors), outputs(contract, run)
+    near = Outputs(tuple((name, wanted[name] if name in read else value) for name, value in got.tensors))
+    furthest = widest(expected.outputs, [expected.yardstick, near])
+    return replace(expected, yardstick=furthest, largest_term=largest(expected.outputs))
+
+
+def _moved(value: Value, position: int, seed: int) -> Value:
+    if not isinstance(value, TensorValue) or value.dtype is not DType.FLOAT32:
+        return value
+    words = np.random.Philox(key=np.array([seed, position], dtype=np.uint64))
+    chance = words.random_raw(value.storage.size).reshape(value.shape)
+    last = np.where(chance >> np.uint64(63), 1.0, -1.0) * (LAST_BITS * value.dtype.epsilon)
+    return replace(value, storage=(value.storage.astype(np.float64) * (1.0 + last)).astype(np.float32))
 
 
 def _changed(runs: list[Outputs]) -> frozenset[str]:

@@ -17,6 +17,10 @@ from porter.evaluate.outcome import (
     Verified,
     Wrong,
 )
+from porter.evaluate.speed import Measured
+from porter.evaluate.verdict import Verdict
+
+_TIMED = {True: "timed on a device", False: "no speed was measured"}
 
 OUTCOME_STYLES = {
     "verified": "bold green",
@@ -55,14 +59,15 @@ def describe(outcome: Outcome) -> str:
     return outcome.label.replace("_", " ")
 
 
-def how_obtained(migration: Migration) -> str:
+def how_obtained(migration: Migration | Verdict) -> str:
     """What the numbers mean: fidelity, lanes and device."""
     if not any(checks(entry.outcome) for entry in migration.entries):
         return "nothing of the port was executed to the end"
     lanes = counted_lanes(migration.warp_sizes)
     match migration.fidelity:
         case Fidelity.EMULATED:
-            return f"emulated, {lanes} on the CPU; no speed was measured"
+            timed = any(isinstance(s, Measured) for e in migration.entries for s in e.speeds)
+            return f"emulated, {lanes} on the CPU; {_TIMED[timed]}"
         case Fidelity.COMPILED:
             return "compiled for the target, not executed"
         case Fidelity.PROXY:

@@ -19,8 +19,9 @@ def port(porter, tmp_path):
 
 def test_a_port_is_verified_as_it_stands_and_nothing_is_written(porter, port, tmp_path):
     before = sorted(tmp_path.rglob("*"))
-    done = porter("verify", port, "--against", "rmsnorm.cu", "--json")
-    assert (done.code, done.document["outcome"], done.document["outputs"]) == (0, "verified", [])
+    done = porter("verify", port, "--against", "rmsnorm.cu", "--seed", "7", "--json")
+    assert (done.code, done.document["outcome"], done.document["seed"]) == (0, "verified", 7)
+    assert {"ties", "infinite", "one row"} <= {workload["name"] for workload in done.document["workloads"]}
     assert set(done.document["warp_sizes"]) == {32, 64}
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -48,7 +49,7 @@ def test_an_edit_that_does_not_compile_is_shown_at_its_line(porter, port):
     done = porter("verify", port, "--against", "rmsnorm.cu")
     assert done.code == 1
     assert f"{port.name}:{len(lines) + 1}" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("not built: rmsnorm.cu for maca")
+    assert done.stdout.splitlines()[-1].startswith(f"not built: {port.name} for maca")
 
 
 def test_a_candidate_that_is_not_there_is_named(porter, tmp_path):

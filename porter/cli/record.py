@@ -1,0 +1,77 @@
+"""`porter record`: keep right answers for machines that cannot give them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porter.cli.console import Console
+from porter.cli.options import (
+    ContractOption,
+    DebugFlag,
+    DefineOption,
+    IncludeOption,
+    JsonFlag,
+    KernelOption,
+    SeedOption,
+    SizeOption,
+    TimeLimitOption,
+    cache_folder,
+    drawn_seed,
+    parse_sizes,
+)
+from porter.errors import DONE, InputError
+
+StandardArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A CUDA source, a contract that names one, or a Python reference.")
+]
+OutOption = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The recording, which is written over.")]
+
+
+def record(
+    context: typer.Context,
+    standard: StandardArgument,
+    out: OutOption,
+    kernel: KernelOption = None,
+    contract: ContractOption = None,
+    size: SizeOption = None,
+    include_dir: IncludeOption = None,
+    define: DefineOption = None,
+    time_limit: TimeLimitOption = 20.0,
+    seed: SeedOption = None,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Record the answers that candidates are held to, with all it takes to judge by them elsewhere."""
+    from porter.evaluate.migration import MigrateOptions
+    from porter.evaluate.record import record as record_answers
+    from porter.oracle.golden import write_golden
+    from porter.report.recording import recording_document, recording_text
+
+    console: Console = context.obj
+    options = MigrateOptions(
+        target="",
+        cache=cache_folder(),
+        kernels=tuple(kernel or ()),
+        contract=contract,
+        sizes=parse_sizes(size or ()),
+        include_dirs=tuple(include_dir or ()),
+        defines=tuple(define or ()),
+        time_limit_s=time_limit,
+        seed=drawn_seed() if seed is None else seed,
+    )
+    if out.suffix != ".golden":
+        raise InputError(f"{out}: a recording's name ends in .golden", f"for example -o {out.with_suffix('.golden')}")
+    with console.progress() as step:
+        recorded = record_answers(standard, options, step)
+    try:
+        write_golden(out, recorded)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror}") from error
+    if console.json:
+        console.document(recording_document(recorded, out))
+    else:
+        console.show(recording_text(recorded, out))
+    return DONE

@@ -1,0 +1,99 @@
+"""The answers of a standard, recorded for machines that cannot run it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.contract.contract import Contract
+from porter.errors import InputError
+from porter.evaluate.bench import bench
+from porter.evaluate.doubt import unsound
+from porter.evaluate.environment import environment
+from porter.evaluate.judging import Judging
+from porter.evaluate.migrate import LOCKSTEP, contracts_of
+from porter.evaluate.migration import MigrateOptions, Progress
+from porter.evaluate.outcome import Fidelity
+from porter.evaluate.side import original_side
+from porter.evaluate.standards import AgainstCuda, against_cuda, opened
+from porter.evaluate.study import Originals, Unproven
+from porter.evaluate.verify import answers
+from porter.oracle.golden_record import Golden
+from porter.oracle.reference import Reference
+from porter.simt.job import Built
+from porter.source.headers import DiskHeaders
+from porter.source.parse import parse
+from porter.warp.explicit import with_warp_barriers
+
+_UNSOUND = "nothing of it can be recorded: {}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The answers to one contract, if there are any, and what was left out."""
+
+    reference: Reference | None
+    left_out: str
+
+
+def record(against: Path, options: MigrateOptions, progress: Progress) -> Golden:
+    """What the standard at `against` answers, at the seed of `options`, with all that shows how much it rounds.
+
+    Entries without sound answers are left out, and named. Raises `InputError` where that leaves none, and for a file
+    that cannot be used.
+    """
+    source = against_cuda(against, options)
+    if source is not None:
+        found = _of_cuda(source, options, progress)
+    else:
+        with opened(against, options) as standard:
+            progress(f"asking {against.name}")
+            found = [_settled(c, *answers(standard, c, options)) for c in standard.contracts()]
+    references = tuple(entry.reference for entry in found if entry.reference is not None)
+    left_out = "; ".join(entry.left_out for entry in found if entry.left_out)
+    if not references:
+        raise InputError(
+            f"{against}: {_UNSOUND.format(left_out or 'it has no entry')}", "`porter inspect` shows entries"
+        )
+    return Golden(against.name, references, options.seed or 0, Fidelity.EMULATED.value, left_out, environment())
+
+
+def _of_cuda(against: AgainstCuda, options: MigrateOptions, progress: Progress) -> list[_Found]:
+    options = replace(options, contract=against.contract)
+    program = parse(against.source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
+    side = original_side(program, options.include_dirs, options.defines)
+    explicit = with_warp_barriers(program, [header for _, header in side.headers])
+    contracts = contracts_of(side, options, whole_program=False)
+    stated = options.contract is not None
+    judging = Judging(options.seed or 0, options.sizes, edges=not stated)
+    with bench(options.cache, options.time_limit_s) as place:
+        originals = Originals(side.replaced(explicit), options.sizes, place, stated, judging)
+        built = originals.begin(contracts).result() if contracts else ()
+        pairs = zip(contracts, built, strict=True)
+        found = [entry for pair in pairs for entry in _studied(originals, *pair, progress)]
+    return [*found, *([_Found(None, LOCKSTEP)] if explicit else [])]
+
+
+def _studied(originals: Originals, contract: Contract, built: Built, progress: Progress) -> Iterator[_Found]:
+    """One entry, and where it rounds by chance the same on whole numbers, whose sums are exact."""
+    studied = originals.study(contract, built, progress)
+    if isinstance(studied, Unproven):
+        yield _Found(None, f"{contract.name}: {studied.because}")
+        return
+    reference = originals.measured(studied)
+    yield _Found(_whole(reference), "; ".join(filter(None, studied.left_out)))
+    if exact := originals.in_whole_numbers(reference, studied.execute):
+        named = replace(exact.contract, name=f"{exact.contract.name} on whole numbers")
+        yield _Found(_whole(replace(exact, contract=named)), "")
+
+
+def _settled(contract: Contract, reference: Reference, left_out: str) -> _Found:
+    because = unsound(reference)
+    return _Found(None, f"{contract.name}: {because}") if because else _Found(_whole(reference), left_out)
+
+
+def _whole(reference: Reference) -> Reference:
+    """`reference` with a contract of exactly the workloads it has answers to."""
+    workloads = tuple(expected.workload for expected in reference.expected)
+    return replace(reference, contract=replace(reference.contract, workloads=workloads, reference=""))

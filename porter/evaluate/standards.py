@@ -1,0 +1,83 @@
+"""What `--against` names: a CUDA source, or a standard that is none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.contract.contract import Contract
+from porter.contract.toml import loads
+from porter.errors import InputError
+from porter.evaluate.bench import limits
+from porter.evaluate.candidate import only_source
+from porter.evaluate.migration import MigrateOptions
+from porter.oracle.golden import GOLDEN, golden_standard
+from porter.oracle.python_reference import python_standard
+from porter.oracle.standard import Standard
+from porter.source.encoding import read_text
+from porter.source.text import Source
+
+_TOML, _PYTHON = ".toml", ".py"
+_SAYS_SO = frozenset(("reference", "Model"))
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstCuda:
+    """A CUDA source, with the contract it is called by; None where porter is to draft that."""
+
+    source: Source
+    contract: Path | None
+
+
+def against_cuda(against: Path, options: MigrateOptions) -> AgainstCuda | None:
+    """The CUDA source that `against` is or names; None where it is something else. Raises `InputError`."""
+    contract = options.contract
+    if against.suffix == _TOML:
+        against, contract = _named_reference(against), against
+    if against.suffix == GOLDEN or (against.suffix == _PYTHON and _is_reference(against)):
+        return None
+    return AgainstCuda(only_source(against), contract)
+
+
+@contextmanager
+def opened(against: Path, options: MigrateOptions) -> Iterator[Standard]:
+    """A standard that is no CUDA source, ready to be asked. Raises `InputError`."""
+    if against.suffix == GOLDEN:
+        yield golden_standard(against)
+        return
+    contract = options.contract
+    if against.suffix == _TOML:
+        against, contract = _named_reference(against), against
+    stated = () if contract is None else _contracts(contract)
+    with python_standard(against, stated, limits(options.time_limit_s)) as standard:
+        yield standard
+
+
+def _contracts(path: Path) -> tuple[Contract, ...]:
+    return loads(read_text(path), path)
+
+
+def _named_reference(path: Path) -> Path:
+    """The file that the contracts at `path` name as their reference."""
+    names = {contract.reference for contract in _contracts(path)}
+    if names == {""}:
+        hint = 'add reference = "kernel.cu" or reference = "reference.py" to each [[contract]]'
+        raise InputError(f"{path}: its contracts name no reference", hint)
+    if len(names) > 1:
+        raise InputError(f"{path}: its contracts name different references", "verify against one at a time")
+    named = path.parent / names.pop()
+    if not named.is_file():
+        raise InputError(f"{path}: there is no reference {named}", "it is looked for beside the contract")
+    return named
+
+
+def _is_reference(path: Path) -> bool:
+    """Whether a Python file defines what is called; else it may hold CUDA in strings."""
+    try:
+        body = ast.parse(read_text(path)).body
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is no Python: {error}") from error
+    return any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in _SAYS_SO for node in body)

@@ -1,0 +1,133 @@
+"""The CUDA original built for the executor, its contract settled, its answers examined: before any port is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import partial
+
+from porter.contract.confirm import Confirmation, confirm
+from porter.contract.contract import Contract
+from porter.contract.findings import contract_findings
+from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
+from porter.evaluate.choices import Examine, Examined, examined
+from porter.evaluate.doubt import misled, misvalued, not_built, still_open, unsound
+from porter.evaluate.judge import Execute
+from porter.evaluate.judging import Judging
+from porter.evaluate.migration import Progress
+from porter.evaluate.side import Side
+from porter.findings import Finding
+from porter.oracle.reference import Reference, examine
+from porter.oracle.yardstick import in_whole_numbers, measured, shaken
+from porter.simt.job import BuildFailure, Built, Executable
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """Why there is nothing to hold a port to, and what was seen; `damned` as in a reference."""
+
+    contract: Contract
+    because: str
+    findings: tuple[Finding, ...] = ()
+    damned: bool = False
+    launched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Studied:
+    """Answers that can be believed. `apart` are the choices at which the original is wrong, each with what is said.
+
+    `execute` runs the original, `left_out` is what it had to be built or examined without.
+    """
+
+    reference: Reference
+    execute: Execute
+    noted: tuple[Finding, ...]
+    apart: tuple[tuple[str, Unproven], ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Originals:
+    """A CUDA source and what examining its entries takes.
+
+    `sizes` are those that the user chose; `stated` says that the user wrote the contracts. With `judging` there are
+    more workloads than the contracts'.
+    """
+
+    source: Side
+    sizes: Mapping[str, int]
+    bench: Bench
+    stated: bool = False
+    judging: Judging | None = None
+
+    def begin(self, contracts: Sequence[Contract]) -> Future[tuple[Built, ...]]:
+        """The builds of all entries, under way."""
+        return self.bench.begin(self.source.request(contracts, CUDA_WARP_SIZE))
+
+    def study(self, contract: Contract, built: Built, progress: Progress) -> Studied | Unproven:
+        """The answers to those workloads that are not for devices alone."""
+        here = tuple(workload for workload in contract.workloads if not workload.device_only)
+        return self._studied(replace(contract, workloads=here), built, progress)
+
+    def _studied(self, contract: Contract, built: Built, progress: Progress) -> Studied | Unproven:
+        if isinstance(built, BuildFailure):
+            return Unproven(contract, not_built(built, contract, self.source.program))
+        progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
+        execute = self.bench.execute(built)
+        complete = self.stated and contract.workloads and not contract.questions
+        confirmation = Confirmation(contract, 0) if complete else confirm(contract, execute, self.sizes)
+        settled = confirmation.contract
+        noted = contract_findings(confirmation, self.source.program)
+        if because := still_open(settled, confirmation.trouble):
+            return Unproven(settled, because, noted)
+        drafted = not self.stated and any(symbol not in self.sizes for symbol in settled.symbols)
+        look = partial(examine, program=self.source.program, execute=execute, drafted=drafted)
+        found = self._examined(settled, look)
+        if unsound(found.reference):
+            return _doubted(found.reference, contract, noted, look)
+        apart = tuple((choice, _doubted(reference, contract, (), look)) for choice, reference in found.wrong)
+        return Studied(found.reference, execute, noted, apart, (found.left_out, _left_out(built)))
+
+    def _examined(self, settled: Contract, look: Examine) -> Examined:
+        if self.judging is None:
+            return examined(settled, look)
+        drawn = self.judging.reseeded(settled)
+        return examined(drawn, look, self.judging.further(drawn))
+
+    def measured(self, studied: Studied) -> Reference:
+        """The answers with what a twin of the original that rounds otherwise shows it to lose.
+
+        A judge also moves inputs by their last bits: where sums cancel, all that is left is what these decide.
+        """
+        reference, twin = studied.reference, self.twin(studied.reference.contract)
+        reference = measured(reference, twin) if twin else reference
+        return shaken(reference, studied.execute) if self.judging else reference
+
+    def in_whole_numbers(self, reference: Reference, execute: Execute) -> Reference | None:
+        """`reference` on whole numbers, whose sums are exact; None where it owes nothing to chance."""
+        whole, twin = in_whole_numbers(reference), self.twin(reference.contract)
+        return measured(examine(whole, self.source.program, execute), twin) if whole and twin else None
+
+    def twin(self, contract: Contract) -> Execute | None:
+        """The original rounding otherwise; None where it cannot be compiled so."""
+        (built,) = self.bench.begin(self.source.request((contract,), CUDA_WARP_SIZE, double_precision=True)).result()
+        return self.bench.execute(built) if isinstance(built, Executable) else None
+
+
+def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...], look: Examine) -> Unproven:
+    """What is said of an original that cannot be compared with: the contract may be the reason, or itself."""
+    contract, launched = reference.contract, reference.launched
+    if asked := misled(reference, drafted) or misvalued(reference, drafted, look):
+        return Unproven(contract, asked, noted, launched=launched)
+    seen = (*noted, *reference.findings)
+    return Unproven(contract, unsound(reference), seen, reference.damned, launched)
+
+
+def _left_out(built: Executable) -> str:
+    """What the original had to be built without; empty when it is whole."""
+    if built.failure is None:
+        return ""
+    empty = f", and {', '.join(built.absent)} taken to be empty" if built.absent else ""
+    return f"host functions, which do not build here ({built.failure.message}), were left out{empty}"

@@ -1,0 +1,94 @@
+"""What is asked of the process that holds a Python reference, and what it says of itself. Both cross as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+
+from porter.contract.contract import Distribution
+
+
+class Ask(StrEnum):
+    """The questions."""
+
+    DESCRIBE = "describe"  # inputs, parameters and results at given sizes, without memory for them
+    INPUTS = "inputs"  # what `get_inputs` gives, and the parameters of the module
+    ANSWER = "answer"  # of the arguments of the job, at their own dtypes
+    EXACT = "exact"  # the same in double precision
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question. `extents` maps sizes that the reference is written with to those it is asked at.
+
+    `seed`, `distribution` and `scale` say how inputs are drawn; unless `signed`, numbers that the reference draws from
+    [0, 1) stay there.
+    """
+
+    ask: Ask
+    extents: Mapping[int, int] = field(default_factory=dict)
+    seed: int = 0
+    distribution: Distribution = Distribution.DECLARED
+    scale: float = 1.0
+    signed: bool = True
+
+    def encoded(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self) | {"extents": [list(pair) for pair in self.extents.items()]})
+
+
+def decoded(text: str) -> Question:
+    """The question that was `encoded`."""
+    fields = json.loads(text)
+    return Question(
+        Ask(fields["ask"]),
+        dict(fields["extents"]),
+        fields["seed"],
+        Distribution(fields["distribution"]),
+        fields["scale"],
+        fields["signed"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A tensor, or a number where `dtype` is empty."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...] = ()
+    value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a reference takes and gives: inputs, then parameters of its module; `initial` are sizes it is built with."""
+
+    inputs: tuple[Described, ...]
+    parameters: tuple[Described, ...]
+    results: tuple[Described, ...]
+    initial: tuple[int, ...]
+
+    def encoded(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self))
+
+    @property
+    def arguments(self) -> tuple[Described, ...]:
+        """All that a candidate is given, in order."""
+        return (*self.inputs, *self.parameters)
+
+
+def description(text: str) -> Description:
+    """The description that was `encoded`; raises `ValueError` for anything else: its process is not trusted."""
+    try:
+        fields = json.loads(text)
+        groups = [
+            tuple(Described(str(d["name"]), str(d["dtype"]), tuple(map(int, d["shape"])), float(d["value"])) for d in g)
+            for g in (fields["inputs"], fields["parameters"], fields["results"])
+        ]
+        return Description(groups[0], groups[1], groups[2], tuple(map(int, fields["initial"])))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"no description: {error}") from error

@@ -1,0 +1,182 @@
+"""A Python file as the standard: `reference(*inputs)`, or a `Model` with `get_inputs` and `get_init_inputs`.
+
+The right answer is what it gives in double precision, rounded once to the type of its answer. What it gives at its own
+types, and to inputs that differ in the last bits, is the yardstick. Where the two disagree about what is finite it has
+no answer; where it cannot be asked in double precision its own answer is the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Values, Workload
+from porter.contract.dtype import DType, decode
+from porter.errors import InputError
+from porter.findings import Finding
+from porter.oracle.faults import named
+from porter.oracle.python_answers import Asking, Drawn, NoAnswerError, said
+from porter.oracle.python_question import Ask, Described, Description, Question, description
+from porter.oracle.python_sizes import Sizes, expression, find_sizes
+from porter.oracle.reference import Expected, Reference
+from porter.simt.job import Job, Limits, TensorValue
+from porter.source.encoding import read_text
+from porter.source.text import Source
+from porter.worker.frames import Task
+from porter.worker.run import Worker
+
+_WORKER = "porter.oracle.python_worker"
+_SEED = 20_021
+_STATE_IT = 'state it in a contract that names it: reference = "{}"'
+
+
+@contextmanager
+def python_standard(path: Path, contracts: tuple[Contract, ...], limits: Limits) -> Iterator[PythonStandard]:
+    """The file at `path`, asked in a process of its own; `contracts` are what it is held to, else it says so itself.
+
+    Raises `InputError` where it cannot be read.
+    """
+    source = Source(path, read_text(path))
+    with TemporaryDirectory(prefix="porter-reference-", ignore_cleanup_errors=True) as folder:
+        worker = Worker(_WORKER, path.resolve(), Path(folder), limits)
+        try:
+            yield PythonStandard(source, worker, contracts)
+        finally:
+            worker.close()
+
+
+@dataclass(frozen=True)
+class PythonStandard:
+    """A Python reference and the process that runs it."""
+
+    source: Source
+    worker: Worker
+    stated: tuple[Contract, ...]
+    findings: tuple[Finding, ...] = ()
+    recorded: int | None = None
+    left_out: str = ""
+
+    def contracts(self) -> tuple[Contract, ...]:
+        """Those that were stated, else the one that its inputs give. Raises `InputError` where they give none."""
+        return self.stated or (self._drafted,)
+
+    def reference(self, contract: Contract) -> Reference:
+        """Its answers; the first workload without one ends them and says why."""
+        expected: list[Expected] = []
+        because, seconds = "", 0.0
+        for workload in contract.workloads:
+            asking = Asking(self.worker, contract, workload, None if self.stated else self._drawn(workload.sizes))
+            try:
+                expected.append(asking.expected())
+            except NoAnswerError as error:
+                because = f"{self.source.path.name}: {error}, {named(workload)}"
+            seconds += asking.seconds
+            if because:
+                break
+        complete = len(expected) == len(contract.workloads)
+        return Reference(contract, tuple(expected), (), True, complete, because, seconds)
+
+    def _drawn(self, sizes: Mapping[str, int]) -> Drawn:
+        return Drawn(self._sizes.extents(sizes), self._signed, self._written.arguments)
+
+    @cached_property
+    def _written(self) -> Description:
+        """What it takes and gives at the sizes it is written with."""
+        run, text = self.worker.run(Task(Question(Ask.DESCRIBE).encoded(), Job()))
+        if not run.finished:
+            raise InputError(f"{self.source.path}: {said(run)}", "a reference has to run by itself")
+        written = description("\n".join(text))
+        if not written.inputs:
+            missing = "nothing says what its 'reference' takes"
+            hint = "add get_inputs(), which returns its inputs, or " + _STATE_IT.format(self.source.path.name)
+            raise InputError(f"{self.source.path}: {missing}", hint)
+        return written
+
+    @cached_property
+    def _sizes(self) -> Sizes:
+        found = find_sizes(self._written, self._describe)
+        if found is None:
+            large = "it does not run at sizes that are small enough to be executed here"
+            raise InputError(f"{self.source.path}: {large}", _STATE_IT.format(self.source.path.name))
+        return found
+
+    def _describe(self, extents: Mapping[int, int]) -> Description | None:
+        """What it takes and gives at other sizes; None where it does not run."""
+        run, text = self.worker.run(Task(Question(Ask.DESCRIBE, extents).encoded(), Job()))
+        try:
+            return description("\n".join(text)) if run.finished else None
+        except ValueError:
+            return None
+
+    @cached_property
+    def _signed(self) -> bool:
+        """Whether numbers that it draws from [0, 1) may be any: not where it then has no finite answer."""
+        return self._finite(signed=True) or not self._finite(signed=False)
+
+    def _finite(self, *, signed: bool) -> bool:
+        tiny = Workload("tiny", self._sizes.tiny, _SEED)
+        drawn = Drawn(self._sizes.extents(tiny.sizes), signed, self._written.arguments)
+        asking = Asking(self.worker, replace(self._unsized, workloads=(tiny,)), tiny, drawn)
+        try:
+            results = asking.answer(Ask.ANSWER, asking.arguments())
+        except NoAnswerError:
+            return False
+        return all(_is_finite(value) for value in results)
+
+    @property
+    def _unsized(self) -> Contract:
+        """The contract without arguments."""
+        entry = Entry(EntryKind.TORCH, "forward")
+        return Contract(self.source.path.stem, "other", entry, (), tuple(self._sizes.symbols), (), (), {})
+
+    @cached_property
+    def _drafted(self) -> Contract:
+        sizes = self._sizes
+        tiny, odd = (self._describe(sizes.extents(chosen)) for chosen in (sizes.tiny, sizes.odd))
+        if tiny is None or odd is None:
+            raise InputError(f"{self.source.path}: it runs at the same sizes once, and not again")
+        draft = _Draft(sizes)
+        arguments = tuple(draft.argument(t, o) for t, o in zip(tiny.arguments, odd.arguments, strict=True))
+        workloads = (
+            Workload("tiny", {**sizes.tiny, **draft.tiny}, _SEED),
+            Workload("odd", {**sizes.odd, **draft.odd}, _SEED + 1),
+        )
+        symbols = (*sizes.symbols, *draft.tiny)
+        return replace(self._unsized, arguments=arguments, symbols=symbols, workloads=workloads)
+
+
+class _Draft:
+    """Arguments in symbols; an extent that none of them gives is a symbol of its own, with a size in each choice."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self._sizes = sizes
+        self.tiny: dict[str, int] = {}
+        self.odd: dict[str, int] = {}
+
+    def argument(self, tiny: Described, odd: Described) -> Argument:
+        """The argument that is `tiny` and `odd` at these sizes."""
+        if not tiny.dtype:
+            value = int(tiny.value) if tiny.value.is_integer() else tiny.value
+            return ScalarArg(tiny.name, "int" if isinstance(value, int) else "double", repr(value))
+        dtype = DType(tiny.dtype)
+        values = Values.NORMAL if dtype.is_float else Values.BOOLEAN
+        extents = enumerate(zip(tiny.shape, odd.shape, strict=True))
+        shape = tuple(self._extent(tiny.name, axis, few, many) for axis, (few, many) in extents)
+        return TensorArg(tiny.name, Role.IN, dtype, shape, values)
+
+    def _extent(self, name: str, axis: int, tiny: int, odd: int) -> str:
+        if given := expression(tiny, odd, self._sizes):
+            return given
+        symbol = f"{name}_size{axis}"
+        self.tiny[symbol], self.odd[symbol] = tiny, odd
+        return symbol
+
+
+def _is_finite(value: TensorValue) -> bool:
+    return bool(np.isfinite(decode(value.storage, value.dtype)).all())

@@ -1,0 +1,130 @@
+"""At which sizes a Python reference is asked: those it is written with are made for a device with gigabytes.
+
+Each size of its inputs becomes a symbol, and stands for itself wherever else it is written: two that are equal stay
+equal, and a module is built for what it is given. One that does not vary, because the reference then does not run, or
+because it may be a kernel's width, stays as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from porter.oracle.python_question import Description
+
+Describe = Callable[[Mapping[int, int]], Description | None]
+
+_LARGE = 16  # as in the process of the reference: what is larger means the same wherever it stands
+_MAX_ELEMENTS = 1 << 20
+_PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 67, 97, 131, 263, 521, 523, 1031, 2053, 4099)
+_UNITS = (1, 8, 16, 32)  # of which sizes have to be multiples where groups or heads share them
+# Of the last axis by the number of axes, and of the others.
+_INNER = {1: 4099, 2: 521, 3: 67, 4: 19}
+_OUTER = {1: 4099, 2: 13, 3: 11, 4: 5}
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A symbol for each size that varies, with the number it is written as, and two choices of them all."""
+
+    symbols: Mapping[str, int]
+    tiny: Mapping[str, int]
+    odd: Mapping[str, int]
+
+    def extents(self, sizes: Mapping[str, int]) -> dict[int, int]:
+        """`sizes` as what is put for the numbers written."""
+        return {written: sizes[symbol] for symbol, written in self.symbols.items()}
+
+
+def find_sizes(written: Description, describe: Describe) -> Sizes | None:
+    """Sizes at which the reference runs and nothing is large; None where there are none."""
+    varying = _varying(written)
+    for chosen in _choices(list(varying.values())):
+        symbols = {symbol: extent for symbol, extent in varying.items() if extent in chosen}
+        found = [_first(written, symbols, targets, describe) for targets in (_tiny(symbols), _odd(written, symbols))]
+        if found[0] is not None:
+            return Sizes(symbols, found[0], found[1] or found[0])
+    return None
+
+
+def _varying(written: Description) -> dict[str, int]:
+    """The sizes of inputs that may vary, each under the name of where it comes first."""
+    found: dict[int, str] = {}
+    for tensor in written.inputs:
+        for axis, extent in enumerate(tensor.shape):
+            if extent > 1 and (extent > _LARGE or extent not in written.initial):
+                found.setdefault(extent, f"{tensor.name}_size{axis}")
+    return {symbol: extent for extent, symbol in found.items()}
+
+
+def _choices(extents: list[int]) -> Iterator[list[int]]:
+    """All of them, all but one, all but two, none."""
+    yield extents
+    for left_out in range(len(extents)):
+        yield [e for i, e in enumerate(extents) if i != left_out]
+    for first in range(len(extents)):
+        for second in range(first + 1, len(extents)):
+            yield [e for i, e in enumerate(extents) if i not in (first, second)]
+
+
+def _first(
+    written: Description, symbols: Mapping[str, int], targets: Mapping[str, int], describe: Describe
+) -> dict[str, int] | None:
+    """The targets, or the nearest multiples of what groups are made of, at which the reference runs."""
+    groups = sorted({n for n in written.initial if 1 < n <= _LARGE} - set(_UNITS))
+    for unit in (*_UNITS, *groups):
+        for grown in (1, 3):
+            sizes = _distinct({s: t if unit == 1 else max(1, round(t / unit)) * unit for s, t in targets.items()}, unit)
+            sizes = {s: n * grown if grown > 1 else n for s, n in sizes.items()}
+            found = describe({written_as: sizes[s] for s, written_as in symbols.items()})
+            if found is not None and _elements(found) <= _MAX_ELEMENTS:
+                return sizes
+    return None
+
+
+def _distinct(sizes: Mapping[str, int], unit: int) -> dict[str, int]:
+    """`sizes` without two that are equal."""
+    taken: set[int] = set()
+    chosen: dict[str, int] = {}
+    for symbol, size in sizes.items():
+        while size in taken:
+            size += unit  # noqa: PLW2901 - the next that is free
+        taken.add(size)
+        chosen[symbol] = size
+    return chosen
+
+
+def _tiny(symbols: Mapping[str, int]) -> dict[str, int]:
+    return {symbol: _PRIMES[index % len(_PRIMES)] for index, symbol in enumerate(symbols)}
+
+
+def _odd(written: Description, symbols: Mapping[str, int]) -> dict[str, int]:
+    """Different primes: many elements along the last axes, few along the others."""
+    targets: dict[str, int] = {}
+    for symbol, extent in symbols.items():
+        ranks = [(len(t.shape), t.shape[-1] == extent) for t in written.inputs if extent in t.shape]
+        rank = max(r for r, _ in ranks)
+        wish = (_INNER if (rank, True) in ranks else _OUTER).get(rank, 3)
+        free = [p for p in _PRIMES if p not in targets.values()]
+        targets[symbol] = min(free, key=lambda p: abs(p - wish))
+    return targets
+
+
+def _elements(description: Description) -> int:
+    """Of all tensors together."""
+    tensors = (*description.inputs, *description.parameters, *description.results)
+    return sum(prod(tensor.shape) for tensor in tensors if tensor.dtype)
+
+
+def expression(tiny: int, odd: int, sizes: Sizes) -> str:
+    """What gives an extent at both choices of sizes; empty where nothing does."""
+    if tiny == odd:
+        return str(tiny)
+    for symbol in sizes.symbols:
+        a, b = sizes.tiny[symbol], sizes.odd[symbol]
+        if (tiny, odd) == (a, b):
+            return symbol
+        if tiny % a == 0 and (tiny // a * b) == odd:
+            return f"{tiny // a} * {symbol}"
+    return ""

@@ -1,0 +1,178 @@
+"""The child process that runs a Python reference, one question after the other.
+
+The reference is as little trusted as a candidate: it writes nowhere but in its own folder, and reaches nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from porter.contract.dtype import DType
+from porter.oracle.python_module import Reference, Resized, moved, parameters_of
+from porter.oracle.python_question import Ask, Described, Description, Question, decoded
+from porter.simt.job import Fault, FaultKind, ScalarValue, TensorValue, Value
+from porter.worker.confine import confine
+from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
+from porter.worker.load import load
+from porter.worker.records import encode_failure, encode_result
+
+_DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
+_NAMES = {torch_dtype: dtype for dtype, torch_dtype in _DTYPES.items()}
+
+
+def prepare() -> None:
+    """What every worker needs."""
+    torch.set_num_threads(1)
+    with FakeTensorMode():
+        torch.rand(2).softmax(0)  # imports what following shapes takes
+
+
+def serve(arguments: list[str]) -> None:
+    """Serves until standard input ends."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the reference prints must not end up between frames
+    server = _Server(Path(arguments[0]))
+    confine(Path.cwd())
+    write_frame(replies, b"")
+    while (frame := read_frame(sys.stdin.buffer)) is not None:
+        for part in server.answer(pickle.loads(frame[SEAL_BYTES:])):
+            write_frame(replies, frame[:SEAL_BYTES] + part)
+
+
+class _Server:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._reference: Reference | None = None
+
+    def answer(self, task: Task) -> tuple[bytes, bytes]:
+        """Results as records, and a description as text."""
+        try:
+            if self._reference is None:
+                self._reference = Reference(load(self._path))
+            question = decoded(task.function)
+            if question.ask is Ask.DESCRIBE:
+                return encode_result((), (), (), ()), self._describe(self._reference, question).encode()
+            with torch.no_grad():
+                given = [a for a in task.job.arguments if isinstance(a, TensorValue)]
+                return encode_result((), (), given, self._results(self._reference, question, task.job.arguments)), b""
+        except Exception as error:  # noqa: BLE001 - whatever a reference raises is its answer
+            return encode_failure((), [self._fault(error)]), b""
+
+    def _describe(self, reference: Reference, question: Question) -> str:
+        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+            with Resized(question, drawing=False):
+                inputs = reference.inputs() if reference.has_inputs else []
+            model = reference.model(question.extents)
+            results = _flat(reference.call(model, inputs)) if reference.has_inputs else []
+        names = reference.parameter_names(model)
+        return Description(
+            tuple(_described(n, value) for n, value in zip(_numbered(names, len(inputs)), inputs, strict=True)),
+            tuple(_described(name, tensor) for name, tensor in parameters_of(model)),
+            tuple(_described("", value) for value in results),
+            tuple(_sizes(reference.initial())),
+        ).encoded()
+
+    def _results(self, reference: Reference, question: Question, given: Sequence[Value]) -> list[TensorValue]:
+        torch.manual_seed(question.seed)
+        if question.ask is Ask.INPUTS:
+            with Resized(question, drawing=True):
+                inputs = reference.inputs()
+            parameters = enumerate(parameters_of(reference.model(question.extents)))
+            state = [moved(tensor, question.seed, place) for place, (_, tensor) in parameters]
+            return [_value(v) for v in (*inputs, *state) if isinstance(v, torch.Tensor)]
+        exact = question.ask is Ask.EXACT
+        arguments = [_argument(value, exact=exact) for value in given]
+        return [_value(tensor) for tensor in _flat(_called(reference, question, arguments, exact=exact))]
+
+    def _fault(self, error: Exception) -> Fault:
+        line, trace = 0, error.__traceback__
+        while trace is not None:
+            line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == str(self._path) else line
+            trace = trace.tb_next
+        first = str(error).strip().splitlines()
+        return Fault(
+            FaultKind.HOST_CHECK,
+            str(self._path),
+            line,
+            "",
+            f"{type(error).__name__}: {first[0] if first else ''}",
+            fatal=True,
+        )
+
+
+def _called(reference: Reference, question: Question, arguments: list[object], *, exact: bool) -> object:
+    """The answer to `arguments`, inputs and then parameters, in double precision where it is to be `exact`."""
+    default = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(torch.float64 if exact else default)
+        model = reference.model(question.extents)
+        if model is None:
+            return reference.call(None, arguments)
+        model = model.double() if exact else model
+        state = [tensor for _, tensor in parameters_of(model)]
+        inputs, parameters = arguments[: len(arguments) - len(state)], arguments[len(arguments) - len(state) :]
+        for tensor, value in zip(state, parameters, strict=True):
+            tensor.copy_(value)  # type: ignore[arg-type]
+        return reference.call(model, inputs)
+    finally:
+        torch.set_default_dtype(default)
+
+
+def _argument(value: Value, *, exact: bool) -> object:
+    if isinstance(value, ScalarValue):
+        return value.value
+    raw = np.ascontiguousarray(value.storage).reshape(-1).view(np.uint8).copy()
+    tensor = torch.from_numpy(raw).view(_DTYPES[value.dtype]).reshape(value.shape)
+    return tensor.double() if exact and tensor.is_floating_point() else tensor
+
+
+def _flat(answer: object) -> list[torch.Tensor]:
+    """The tensors of an answer; raises `TypeError` where it has none."""
+    found = list(_tensors(answer))
+    if not found:
+        raise TypeError(f"it returns no tensor but {type(answer).__name__}")
+    return found
+
+
+def _tensors(answer: object) -> Iterator[torch.Tensor]:
+    if isinstance(answer, torch.Tensor):
+        yield answer
+    elif isinstance(answer, (tuple, list)):
+        for item in answer:
+            yield from _tensors(item)
+
+
+def _value(tensor: torch.Tensor) -> TensorValue:
+    dense = tensor.detach().contiguous()
+    dtype, shape = _NAMES[dense.dtype], tuple(dense.shape)
+    raw = dense.reshape(-1).view(torch.uint8).numpy() if dense.numel() else np.zeros(0, np.uint8)
+    return TensorValue(dtype, shape, raw.view(dtype.storage).reshape(shape))
+
+
+def _described(name: str, value: object) -> Described:
+    """Raises `TypeError` for what is neither a tensor nor a number."""
+    if isinstance(value, torch.Tensor) and value.dtype in _NAMES:
+        return Described(name, _NAMES[value.dtype].value, tuple(int(extent) for extent in value.shape))
+    if isinstance(value, (bool, int, float)):
+        return Described(name, "", value=float(value))
+    raise TypeError(f"input '{name}' is neither a tensor nor a number but {type(value).__name__}")
+
+
+def _numbered(names: Sequence[str], count: int) -> list[str]:
+    return [*names[:count], *(f"input{i}" for i in range(len(names), count))]
+
+
+def _sizes(value: object) -> Iterator[int]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _sizes(item)

@@ -1,0 +1,42 @@
+"""What a candidate is held to: contracts, and for each the right answers, whoever gives them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from porter.contract.contract import Contract
+from porter.findings import Finding
+from porter.oracle.reference import Reference
+from porter.source.text import Source
+
+
+class Standard(Protocol):
+    """A source of right answers. Raises `InputError` where it cannot be used as it is."""
+
+    @property
+    def source(self) -> Source:
+        """Its text, whose lines findings are about."""
+        ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed of it."""
+        ...
+
+    @property
+    def recorded(self) -> int | None:
+        """The seed of the only workloads it has answers to; None where it answers to any."""
+        ...
+
+    @property
+    def left_out(self) -> str:
+        """What a verdict by its answers has to leave out; empty when there is nothing."""
+        ...
+
+    def contracts(self) -> tuple[Contract, ...]:
+        """What it has answers to."""
+        ...
+
+    def reference(self, contract: Contract) -> Reference:
+        """The answers to the workloads of `contract`, which is one of its own, at any sizes and inputs."""
+        ...

@@ -1,0 +1,62 @@
+"""A verdict on a candidate, for people and for programs."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from porter.evaluate.outcome import NotBuilt
+from porter.evaluate.verdict import Verdict
+from porter.findings import Finding
+from porter.report.diagnostic import diagnostic
+from porter.report.document import Json
+from porter.report.migration import LOG_LINES, entry_text
+from porter.report.migration_document import entry_document, finding_document, workload_rows
+from porter.report.speed import speeds_document
+from porter.report.verdict import OUTCOME_STYLES, describe, how_obtained, reason
+
+
+def judgement_text(verdict: Verdict) -> Text:
+    """Findings at their places, the comparison of every entry, and the verdict."""
+    text = Text()
+    for finding in verdict.findings:
+        text.append_text(diagnostic(finding, verdict.standard)).append("\n")
+    for entry in verdict.entries:
+        text.append_text(entry_text(entry)).append("\n")
+    if isinstance(verdict.outcome, NotBuilt):
+        text.append("\n".join(verdict.outcome.log.splitlines()[:LOG_LINES]) + "\n\n", "dim")
+    return text.append(_sentence(verdict), OUTCOME_STYLES[verdict.outcome.label])
+
+
+def _sentence(verdict: Verdict) -> str:
+    """The sentence that a report on a candidate ends with."""
+    target = f"{verdict.target.backend} {verdict.target.arch}"
+    return (
+        f"{describe(verdict.outcome)}: {verdict.candidate.path.name} for {target}, held to "
+        f"{verdict.standard.path.name}: {reason(verdict.outcome)} ({how_obtained(verdict)}; seed {verdict.seed})"
+    )
+
+
+def judgement_document(verdict: Verdict) -> dict[str, Json]:
+    """One verdict. Scripts rely on these names; they stay stable. Nothing that was emulated has a time."""
+    return {
+        "candidate": str(verdict.candidate.path),
+        "against": str(verdict.standard.path),
+        "target": verdict.target.backend,
+        "outcome": verdict.outcome.label,
+        "fidelity": verdict.fidelity.value,
+        "because": reason(verdict.outcome),
+        "rules": [_rule(finding) for finding in verdict.rules],
+        "warp_sizes": list(verdict.warp_sizes),
+        "entries": [entry_document(entry) for entry in verdict.entries],
+        "workloads": list(workload_rows(verdict.entries)),
+        "findings": [finding_document(finding) for finding in verdict.findings],
+        **speeds_document(verdict.entries),
+        "environment": dict(verdict.environment),
+        "seed": verdict.seed,
+        "seconds": round(verdict.seconds, 3),
+    }
+
+
+def _rule(finding: Finding) -> Json:
+    """A broken rule, at its line of the candidate."""
+    return {"id": finding.code, "message": finding.message, "line": finding.span.line if finding.span else None}
