@@ -169,11 +169,18 @@ class Watch:
     ) -> Iterable[tuple[Region, NDArray[np.int64], NDArray[np.int64]]]:
         """The elements touched, region by region, with the lane that touches each."""
         lanes = np.flatnonzero(allowed) | (pointers.size.bit_length() << _SIZE_SHIFT)
+        if not lanes.size:
+            return
         addresses, who = pointers[allowed].astype(np.int64), lanes | (self._epoch << _LANE_BITS)
+        lowest, highest = int(addresses.min()), int(addresses.max())
         for region in self._regions:
-            within = (addresses >= region.start) & (addresses < region.end)
-            if not within.any():
+            if highest < region.start or lowest >= region.end:
                 continue
+            within: slice | Mask = slice(None)
+            if lowest < region.start or highest >= region.end:
+                within = (addresses >= region.start) & (addresses < region.end)
+                if not within.any():
+                    continue
             first = (addresses[within] - region.start) // region.item
             for offset in range(max(1, size // region.item)):
                 yield region, first + offset, who[within]

@@ -1,0 +1,99 @@
+"""What Triton's front end works out anew for each operation of an interpreted kernel, remembered.
+
+Types, shapes and dtypes never change once they are made, and a kernel has few of them; without this, three quarters of
+the time of an interpreted kernel goes into making them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import triton.language as tl
+import triton.runtime.interpreter as triton_interpreter
+from triton.language.semantic import TritonSemantic
+from triton.runtime.interpreter import InterpreterBuilder
+
+_DIV_OR_MOD = 4  # its place among the arguments
+_block_types: dict[tuple[str, tuple[int, ...]], tl.block_type] = {}
+_shapes: dict[tuple[int, ...], tuple[tl.tuple, tl.constexpr]] = {}
+
+
+def remember() -> None:
+    """Put the shortcuts in place, for the life of a process that interprets."""
+    tl.block_type.with_element_ty = lambda self, scalar: _tile(scalar, _extents(self))
+    InterpreterBuilder.get_block_ty = lambda _self, scalar, shape: _tile(scalar, tuple(shape))
+    tl.block_type.__eq__ = _equal
+    tl.tensor.__init__ = _tensor
+    TritonSemantic.binary_op_type_checking_impl = _operands(TritonSemantic.binary_op_type_checking_impl)
+    TritonSemantic.broadcast_impl_value = _broadcast(TritonSemantic.broadcast_impl_value)
+    triton_interpreter._get_np_dtype = _by_name(triton_interpreter._get_np_dtype)
+
+
+def _extents(type_: tl.block_type) -> tuple[int, ...]:
+    return tuple(type_.shape.values)
+
+
+def _tile(scalar: tl.dtype, extents: tuple[int, ...]) -> tl.block_type:
+    key = scalar.name, extents
+    if key not in _block_types:
+        _block_types[key] = tl.block_type(scalar, list(extents))
+    return _block_types[key]
+
+
+def _equal(self: tl.block_type, other: object) -> bool:
+    if self is other:
+        return True
+    if not isinstance(other, tl.block_type) or _extents(self) != _extents(other):
+        return False
+    return bool(self.element_ty == other.element_ty)
+
+
+def _tensor(self: tl.tensor, handle: object, type: tl.dtype) -> None:
+    extents = _extents(type) if type.is_block() else ()
+    if extents not in _shapes:
+        count = 1
+        for extent in extents:
+            count *= extent
+        _shapes[extents] = tl.tuple([tl.constexpr(extent) for extent in extents]), tl.constexpr(count)
+    self.handle, self.type, self.dtype = handle, type, type.scalar
+    self.shape, self.numel = _shapes[extents]
+
+
+def _by_name(original: Callable[[tl.dtype], np.dtype[np.generic]]) -> Callable[[tl.dtype], np.dtype[np.generic]]:
+    known: dict[str, np.dtype[np.generic]] = {}
+
+    def numpy_dtype(type_: tl.dtype) -> np.dtype[np.generic]:
+        if type_.name not in known:
+            known[type_.name] = original(type_)
+        return known[type_.name]
+
+    return numpy_dtype
+
+
+_Pair = tuple[tl.tensor, tl.tensor]
+
+
+def _operands(original: Callable[..., _Pair]) -> Callable[..., _Pair]:
+    """Two tiles of one type need neither be converted nor made of one shape, but for quotients, which may be wider."""
+
+    def operands(self: TritonSemantic, left: object, right: object, *given: bool, **named: bool) -> _Pair:
+        if isinstance(left, tl.tensor) and isinstance(right, tl.tensor) and left.type is right.type:
+            quotient = named.get("div_or_mod", len(given) >= _DIV_OR_MOD)
+            if not quotient and not left.dtype.is_ptr():
+                return left, right
+        return original(self, left, right, *given, **named)
+
+    return operands
+
+
+def _broadcast(
+    original: Callable[[TritonSemantic, tl.tensor, tl.tensor], _Pair],
+) -> Callable[[TritonSemantic, tl.tensor, tl.tensor], _Pair]:
+    def broadcast(self: TritonSemantic, left: tl.tensor, right: tl.tensor) -> _Pair:
+        blocks = left.type.is_block(), right.type.is_block()
+        if blocks == (False, False) or (all(blocks) and _extents(left.type) == _extents(right.type)):
+            return left, right
+        return original(self, left, right)
+
+    return broadcast
