@@ -45,7 +45,9 @@ def _group(cx: Context, node: Expression, line: int) -> Group:
 
 
 def _synchronised(cx: Context, group: Group) -> Nothing:
-    if not group.width:
+    if group.width:
+        memory.warp_barrier(cx)
+    else:
         memory.barrier(cx)
     return Nothing()
 

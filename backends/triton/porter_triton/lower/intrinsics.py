@@ -31,9 +31,7 @@ from porter_triton.lower.values import Address, Bits, Collective, Fields, Group,
 from porter_triton.refusal import Refusal
 
 _BARRIERS = frozenset({"__syncthreads", "__barrier_sync", "__threadfence", "__threadfence_system"})
-_NOTHING = frozenset(
-    {"__syncwarp", "__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume", "__builtin_prefetch"}
-)
+_NOTHING = frozenset({"__threadfence_block", "__prof_trigger", "__nanosleep", "__builtin_assume", "__builtin_prefetch"})
 _CACHED_LOADS = frozenset({"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"})
 _CACHED_STORES = frozenset({"__stcs", "__stcg", "__stwb", "__stwt"})
 _SAME = frozenset({"move", "forward", "__builtin_expect", "ref", "cref"})
@@ -55,6 +53,9 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
         if "fence" in plain:
             cx.decisions.fences.add(node.line)
         memory.barrier(cx)
+        return Nothing()
+    if plain == "__syncwarp":
+        memory.warp_barrier(cx)
         return Nothing()
     if plain in _NOTHING:
         return Nothing()

@@ -233,3 +233,10 @@ def barrier(cx: Context) -> None:
     if cx.decisions.stored & cx.decisions.loaded:
         cx.wait()
     cx.pending = replace(cx.pending, stored=frozenset())
+
+
+def warp_barrier(cx: Context) -> None:
+    """`__syncwarp()`: what lanes have done so far to memory that is both read and written is done by now."""
+    cx.loads.clear()
+    if cx.pending.touched & cx.decisions.stored & cx.decisions.loaded:
+        cx.wait()

@@ -22,6 +22,11 @@ class Pending:
     def __len__(self) -> int:
         return len(self.stored) + len(self.widths)
 
+    @property
+    def touched(self) -> frozenset[str]:
+        """The buffers read or written."""
+        return self.stored | {base for base, _ in self.widths}
+
     def read(self, bases: frozenset[str], width: int) -> Pending:
         """After a load of `width` elements a lane."""
         return Pending(self.stored, self.widths | {(base, width) for base in bases})

@@ -1,0 +1,31 @@
+"""Barriers among the lanes of a warp: where they have touched memory that is both read and written."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.syntax.read import read_unit
+from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
+
+BLOCK = (Dimension(64, "BLOCK_SIZE"), Dimension(1), Dimension(1))
+GROUP = "auto warp = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());"
+
+
+def lowered(body):
+    head = "__global__ void k(float* y, const float* a, int n) {\n"
+    unit = read_unit(parse(Source(Path("op.cu"), f"{head}{body}\n}}")))
+    return lower_kernel(unit, unit.kernels[0], LaunchInfo(BLOCK)).text
+
+
+@pytest.mark.parametrize("barrier", ["__syncwarp();", f"{GROUP} warp.sync();"])
+def test_what_a_lane_reads_is_not_overwritten_before_the_barrier(barrier):
+    text = lowered(f"float v = y[threadIdx.x ^ 1];\n{barrier}\ny[threadIdx.x] = v;")
+    load, stored = text.index("tl.load(y"), text.index("tl.store(y")
+    assert load < text.index("tl.debug_barrier()") < stored
+
+
+def test_registers_and_memory_that_is_only_read_need_no_barrier():
+    text = lowered("float v = a[threadIdx.x ^ 1];\n__syncwarp();\ny[threadIdx.x] = __shfl_xor_sync(~0u, v, 1);")
+    assert "barrier" not in text
