@@ -20,7 +20,7 @@ _MOST_WARPS = 16  # of 64 lanes are 1024 threads
 class LaunchText:
     """A launch in Python: `arguments` by the name of the CUDA parameter, extents of grid and block, dynamic memory.
 
-    `device` is a tensor's text: where scratch buffers are made.
+    `device` is a tensor's text: where scratch buffers are made. `nullable` are parameters that may be given no tensor.
     """
 
     arguments: Mapping[str, str]
@@ -28,6 +28,7 @@ class LaunchText:
     block: tuple[str, str, str]
     shared_bytes: str = "0"
     device: str = "None"
+    nullable: frozenset[str] = frozenset()
 
 
 def call(kernel: LoweredKernel, launch: LaunchText, indent: str = "    ") -> str:
@@ -35,7 +36,7 @@ def call(kernel: LoweredKernel, launch: LaunchText, indent: str = "    ") -> str
 
     Raises `Refusal` where the kernel wants something that `launch` does not have.
     """
-    values = [_value(parameter, launch) for parameter in kernel.parameters]
+    values = [_value(parameter, launch, kernel.text) for parameter in kernel.parameters]
     return bracketed(
         f"{kernel.name}[{_tuple(launch.grid)}]", [*values, f"num_warps={_warps(kernel, launch.block)}"], "", indent
     )
@@ -51,7 +52,7 @@ def product(factors: tuple[str, ...]) -> str:
     return " * ".join(_atom(factor) for factor in factors if factor != "1")
 
 
-def _value(parameter: LoweredParameter, launch: LaunchText) -> str:
+def _value(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
     match parameter.kind:
         case ParameterKind.BLOCK:
             return f"{parameter.name}={launch.block['xyz'.index(parameter.source)]}"
@@ -68,7 +69,12 @@ def _value(parameter: LoweredParameter, launch: LaunchText) -> str:
         case ParameterKind.POINTER | ParameterKind.SCALAR | ParameterKind.CONSTANT:
             if parameter.source not in launch.arguments:
                 raise Refusal(0, f"nothing is known to pass for '{parameter.source}'")
-            return launch.arguments[parameter.source]
+            given = launch.arguments[parameter.source]
+            if parameter.source not in launch.nullable or re.search(rf"\b{parameter.name} is (not )?None\b", kernel):
+                return given
+            # Triton compiles for None what a kernel that does not ask for it only reaches where there is a tensor.
+            nowhere = f"torch.empty(0, dtype=torch.{parameter.dtype}, device={launch.device}.device)"
+            return nowhere if given == "None" else f"{nowhere} if {_atom(given)} is None else {given}"
 
 
 def _shared(parameter: LoweredParameter, launch: LaunchText) -> str:

@@ -35,7 +35,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """`binds` is the operator at the top of `text`; `constant` the value where it is known; `ctype` the C++ type."""
+    """`binds` is the operator at the top of `text`; `constant` the value where it is known; `ctype` the C++ type.
+
+    `nullable`: the source itself makes a null pointer of it under some condition.
+    """
 
     text: str
     kind: Kind
@@ -44,6 +47,7 @@ class Code:
     ctype: TypeName | None = None
     parts: tuple[Code, ...] = ()
     names: tuple[str, ...] = ()
+    nullable: bool = False
 
     def within(self, binds: int) -> str:
         """The text as an operand of an operator that binds so tight."""
@@ -59,7 +63,7 @@ class Code:
         return replace(self, ctype=ctype)
 
 
-NONE = Code("None", Kind.NOTHING)
+NONE = Code("None", Kind.NOTHING, nullable=True)
 SUCCESS = Code("", Kind.ERROR, constant=0)
 
 

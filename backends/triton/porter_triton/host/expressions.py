@@ -170,7 +170,7 @@ def _choice(cx: Context, node: Choice) -> Code:
 def _either(asked: Code, yes: Code, no: Code) -> Code:
     text = f"{yes.within(CONDITIONAL + 1)} if {asked.within(CONDITIONAL + 1)} else {no.text}"
     kind = yes.kind if yes.kind not in (Kind.NOTHING, Kind.INT) else no.kind
-    return Code(text, kind, CONDITIONAL, ctype=yes.ctype or no.ctype)
+    return Code(text, kind, CONDITIONAL, ctype=yes.ctype or no.ctype, nullable=yes.nullable or no.nullable)
 
 
 def _chosen_options(asked: Code, yes: Code, no: Code, line: int) -> Code:

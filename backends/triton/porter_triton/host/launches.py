@@ -38,6 +38,7 @@ def launch(cx: Context, node: Launch) -> None:
         block=_three(block),
         shared_bytes=str(shared.constant) if shared.constant is not None else shared.text,
         device=_device(cx, arguments),
+        nullable=frozenset(p.name for p, a in zip(tree.parameters, arguments, strict=False) if a.nullable),
     )
     try:
         cx.emit(_on_one_line(call(lowered, text, "")))

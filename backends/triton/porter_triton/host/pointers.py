@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import (
-    TypeName,
-)
-from porter_triton.host.codes import (
-    Code,
-    Kind,
-)
+from porter.syntax.nodes import TypeName
+from porter_triton.host.codes import ATOM, Code, Kind
 from porter_triton.host.scope import Context
 from porter_triton.lower.types import Arithmetic
 
@@ -46,8 +41,8 @@ def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
     if kind.name == "void" or value.ctype.name == "void" or kind.pointers != 1:
         return value if kind.name == "void" else value.typed(kind)
     wanted, given = cx.dtype(kind, line), cx.dtype(value.ctype, line)
-    text = value.text if wanted == given else f"{value.text}.view(torch.{wanted})"
-    return Code(text, Kind.POINTER, ctype=kind)
+    text = value.text if wanted == given else f"{value.within(ATOM)}.view(torch.{wanted})"
+    return replace(value, text=text, binds=value.binds if wanted == given else ATOM, ctype=kind)
 
 
 def flat(cx: Context, pointer: Code) -> str:

@@ -134,7 +134,7 @@ def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
     constant = value.constant if cx.is_steady(name) else None
     parts = value.parts if value.kind is Kind.SEQUENCE and cx.is_steady(name) else ()
     named = tuple(replace(p, text=f"{name}[{i}]", binds=12) for i, p in enumerate(parts))
-    cx.bind(variable.name, Code(name, kind, constant=constant, ctype=ctype, parts=named))
+    cx.bind(variable.name, Code(name, kind, constant=constant, ctype=ctype, parts=named, nullable=value.nullable))
 
 
 def _extents(cx: Context, variable: Variable, extents: tuple[Code, ...]) -> None:

@@ -1,0 +1,42 @@
+"""Null pointers that a launcher passes: None where the kernel asks for it, else a tensor without elements."""
+
+from pathlib import Path
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.port import port
+
+ASKING = "__global__ void k(float* y, const float* bias) { y[threadIdx.x] = bias ? bias[threadIdx.x] : 0.f; }\n"
+TOLD = "__global__ void k(float* y, float* part) { if (gridDim.x > 1) part[threadIdx.x] = y[threadIdx.x]; }\n"
+
+
+def launches(text):
+    """The lines of the launcher `f`."""
+    made = port(parse(Source(Path("op.cu"), text)), ())
+    assert not made.findings, made.findings
+    return made.files[0].text.split("def f(")[1]
+
+
+def test_a_kernel_that_asks_is_passed_none():
+    found = launches(f"{ASKING}void f(float* y) {{ k<<<1, 64>>>(y, nullptr); }}")
+    assert "k[(1,)](y, None, BLOCK_SIZE=64, num_warps=1)" in found
+
+
+def test_a_kernel_that_goes_by_something_else_is_passed_an_empty_tensor():
+    found = launches(f"{TOLD}void f(float* y) {{ k<<<1, 64>>>(y, nullptr); }}")
+    assert "torch.empty(0, dtype=torch.float32, device=y.device)" in found
+
+
+def test_what_may_be_null_is_replaced_where_it_is():
+    found = launches(f"""{TOLD}
+    void f(float* y, float* scratch, int blocks) {{
+      float* part = blocks > 1 ? scratch : nullptr;
+      k<<<blocks, 64>>>(y, part);
+    }}""")
+    assert "part = scratch if blocks > 1 else None\n" in found
+    assert "torch.empty(0, dtype=torch.float32, device=y.device) if part is None else part" in found
+
+
+def test_a_parameter_of_the_launcher_is_passed_as_it_is():
+    found = launches(f"{TOLD}void f(float* y, float* part) {{ k<<<2, 64>>>(y, part); }}")
+    assert "k[(2,)](y, part, BLOCK_SIZE=64, num_warps=1)" in found
