@@ -80,7 +80,10 @@ class Kernels:
         if not found:
             raise Refusal(0, f"the source defines no kernel '{name}'")
         plain = [f for f in found if not f.arguments]
-        return self.specialised((plain or found)[0], template)
+        chosen = (plain or found)[0]
+        if chosen.head.template and not template:  # an entry that is the specialisation itself
+            return next((f for f in found if f.arguments), chosen)
+        return self.specialised(chosen, template)
 
     def overloads(self, name: str) -> list[FunctionTree]:
         """All kernels called `name`, explicit specialisations among them."""
