@@ -1,0 +1,89 @@
+"""The operators that ship with porter are complete, and only right answers pass their contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from porter.contract.contract import Contract, Role, TensorArg, Workload
+from porter.contract.dtype import decode
+from porter.contract.materialise import materialise
+from porter.errors import InputError
+from porter.resources import resource
+from porter.simt.job import TensorValue
+from porter.suite.answers import answers, load_reference
+from porter.suite.operators import View, operators, views
+
+SUITES = resource("op_suites")
+OPERATORS = operators(SUITES)
+LOOSEST = 1e-2  # rtol and atol: what benchmarks grant 16-bit types
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
+def test_an_operator_has_contracts_of_its_category_for_the_cpu_and_for_devices(operator):
+    for contract in operator.contracts():
+        assert contract.category == operator.category
+        assert contract.name.startswith(operator.name)
+        assert not contract.questions
+        names = {workload.name: workload.device_only for workload in contract.workloads}
+        assert names["tiny"] is False
+        assert names["bench"] is True
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
+def test_no_trivial_answer_passes(operator):
+    reference = load_reference(operator.reference)
+    for contract in operator.contracts():
+        tiny = next(w for w in contract.workloads if w.name == "tiny")
+        want = _written(contract, tiny, reference)
+        other = _written(contract, replace(tiny, seed=tiny.seed + 1), reference)
+        assert want
+        for name, values in want.items():
+            passing = [what for what, guess in _trivial(contract, tiny, values, other[name]) if _close(guess, values)]
+            assert not passing, f"{contract.name}: {passing} pass for {name}"
+
+
+def _written(contract: Contract, workload: Workload, reference) -> dict[str, np.ndarray]:
+    read = {t.name for t in contract.tensors if t.role is Role.IN}
+    given = answers(reference, contract, workload).tensors
+    return {name: decode(value.storage, value.dtype) for name, value in given if name not in read}
+
+
+def _trivial(
+    contract: Contract, workload: Workload, want: np.ndarray, other: np.ndarray
+) -> Iterator[tuple[str, np.ndarray]]:
+    yield "zeros", np.zeros(want.shape)
+    yield "ones", np.ones(want.shape)
+    yield "the answer to another seed", other
+    for argument, value in zip(contract.arguments, materialise(contract, workload), strict=True):
+        if isinstance(argument, TensorArg) and isinstance(value, TensorValue) and value.storage.size == want.size:
+            yield argument.name, decode(value.storage, value.dtype).reshape(want.shape)
+
+
+def _close(guess: np.ndarray, want: np.ndarray) -> bool:
+    loosest = 0.0 if want.dtype == np.int64 else LOOSEST
+    return bool(np.allclose(guess, want, rtol=loosest, atol=loosest, equal_nan=True))
+
+
+def test_the_view_of_the_paper_is_the_suite_without_one_loss():
+    (paper,) = views(SUITES / "kernelbench" / "views.toml")
+    suite = tuple(o for o in OPERATORS if o.suite == "kernelbench")
+    kept = [operator.category for operator in paper.of(suite)]
+    assert paper.name == "paper45"
+    assert {c: kept.count(c) for c in kept} == {"activation": 15, "norm": 8, "reduction": 17, "loss": 5}
+    assert "hinge" in paper.because
+
+
+def test_a_view_leaves_out_what_it_names():
+    view = View("without", frozenset({OPERATORS[0].name}), "one fewer")
+    assert view.of(OPERATORS[:2]) == OPERATORS[1:2]
+
+
+@pytest.mark.parametrize("text", ["[[view]", "x = 1", "[[view]]\nname = 'a'\n", "view = 3", "view = [3]"])
+def test_what_is_no_list_of_views_is_refused(tmp_path, text):
+    (tmp_path / "views.toml").write_text(text)
+    with pytest.raises(InputError, match=r"views\.toml"):
+        views(tmp_path / "views.toml")
