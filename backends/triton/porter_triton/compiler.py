@@ -21,7 +21,7 @@ from porter.errors import exhaustion
 from porter.worker.confine import confine
 from porter.worker.frames import MACHINE, read_frame, write_frame
 from porter.worker.load import load
-from porter_triton.signatures import decoded
+from porter_triton.signatures import decoded, digest_of
 
 
 def main() -> None:
@@ -48,7 +48,13 @@ class _Compiler:
         A failure of the machine is no answer: it begins with `MACHINE`.
         """
         asked = json.loads(question)
-        kernel = getattr(self._module, asked["kernel"])
+        kernel = getattr(self._module, asked["kernel"], None)
+        if not isinstance(kernel := _innermost(kernel), JITFunction):
+            return f"0: the module defines no kernel '{asked['kernel']}'"
+        if asked.get("code", digest_of(kernel)) != digest_of(kernel):
+            return (
+                f"{get_jit_fn_file_line(kernel)[1]}: what was launched as '{asked['kernel']}' is other code than this"
+            )
         constants = {name: decoded(value, self._module) for name, value in asked["constants"].items()}
         try:
             source = ASTSource(kernel, asked["types"], constants)
@@ -62,6 +68,13 @@ class _Compiler:
                 return f"{MACHINE}{failed.message}"
             return f"0: {type(error).__name__}: {error}"
         return ""
+
+
+def _innermost(kernel: object) -> object:
+    """What an autotuner and heuristics launch in the end."""
+    while kernel is not None and not isinstance(kernel, JITFunction):
+        kernel = getattr(kernel, "fn", None)
+    return kernel
 
 
 def _line(kernel: JITFunction, error: CompilationError) -> int:

@@ -8,14 +8,14 @@ the module is the device's, what is made says where, and what comes of it lies w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from types import SimpleNamespace
 
 import torch
+from torch._library.custom_ops import OPDEFS
 from torch.overrides import TorchFunctionMode
 
-from porter_triton.emulated import MULTIPROCESSORS
 from porter_triton.judging.flow import Flow
 
+_DEVICE_TYPE: Callable[..., object] = torch.device
 _DEVICE, _HOST = torch.device("cuda", 0), torch.device("cpu")
 _MARK = "_porter_on_device"
 # What a tensor of one side does with one of the other: copying, and being indexed by it.
@@ -40,12 +40,6 @@ def is_marked_only(tensor: torch.Tensor) -> bool:
     return vars(tensor).keys() <= {_MARK}
 
 
-def answer_for_the_device() -> None:
-    """What launchers ask torch of the device is answered for the one that originals run on, once for the process."""
-    properties = SimpleNamespace(multi_processor_count=MULTIPROCESSORS)
-    torch.cuda.get_device_properties = lambda _device=None: properties  # type: ignore[assignment,return-value]
-
-
 class TwoMemories(TorchFunctionMode):
     """While it is entered, torch keeps host and device apart as if there were two; raises what torch would.
 
@@ -64,6 +58,11 @@ class TwoMemories(TorchFunctionMode):
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
         """One call of torch."""
+        if function is _DEVICE_TYPE:
+            return function(*args, **(kwargs or {}))
+        if (own := _own_operator(function)) is not None:
+            with self:  # what it is made of is followed, too
+                return own(*args, **(kwargs or {}))
         name, named = _name(function), dict(kwargs or {})
         given = list(_tensors((args, named)))
         if name in _ASKED and given:
@@ -102,6 +101,15 @@ _ASKED: Mapping[str, Callable[[bool], object]] = {
     "is_cpu": lambda device: not device,
     "get_device": lambda device: 0 if device else -1,
 }
+
+
+def _own_operator(function: Callable[..., object]) -> Callable[..., object] | None:
+    """What the module has registered as an operator of its own, if `function` is one."""
+    operator = function.default if isinstance(function, torch._ops.OpOverloadPacket) else function
+    if not isinstance(operator, torch._ops.OpOverload) or operator._schema.name not in OPDEFS:
+        return None
+    made_of: Callable[..., object] = OPDEFS[operator._schema.name]._init_fn
+    return made_of
 
 
 def _name(function: Callable[..., object]) -> str:

@@ -15,6 +15,7 @@ import torch
 import triton.language as tl
 import triton.runtime.interpreter as triton_interpreter
 from numpy.typing import NDArray
+from triton.runtime.autotuner import Autotuner
 from triton.runtime.interpreter import (
     GridExecutor,
     InterpretedFunction,
@@ -49,6 +50,7 @@ class Interpreter:
         correct()
         self._patch_language()
         self._patch_functions()
+        self._patch_tuner()
         self._patch_grid()
         self._patch_exchanges()
         self._patch_loads_and_stores()
@@ -72,6 +74,9 @@ class Interpreter:
         def run(function: InterpretedFunction, *given: object, grid: object, warmup: bool, **options: object) -> None:
             named = _bound(function, given, options)
             shape = _grid(grid, named)
+            for hook in function.pre_run_hooks:  # which are host code, as all before the launch
+                hook(*given, **options)
+            function.pre_run_hooks.clear()
             with torch._C.DisableTorchFunction(), self._flow.launch():
                 self._begin_launch(function, named, shape, options)
                 typed = {name: _typed(function, name, value) for name, value in named.items()}
@@ -132,6 +137,21 @@ class Interpreter:
                 raise ValueError(f"'{name}' is a tensor of the host: a kernel cannot access it")
         self.watch.begin_launch(_regions(arguments))
         self._order = _order(int(np.prod(grid)), seen)
+
+    def _patch_tuner(self) -> None:
+        """There is nothing to measure: each job takes the next configuration, so that all of them are judged."""
+
+        def run(tuner: Autotuner, *given: object, **options: object) -> object:
+            tuner.nargs = dict(zip(tuner.arg_names, given, strict=False))
+            configurations = tuner.prune_configs(options) if len(tuner.configs) > 1 else tuner.configs
+            tuner.best_config = chosen = configurations[self._flow.job % len(configurations)]
+            if chosen.pre_hook is not None:
+                chosen.pre_hook({**tuner.nargs, **options, **chosen.all_kwargs()})
+            returned = tuner.fn.run(*given, **options, **chosen.all_kwargs())
+            tuner.nargs = None
+            return returned
+
+        Autotuner.run = run
 
     def _patch_grid(self) -> None:
         place = InterpreterBuilder.set_grid_idx

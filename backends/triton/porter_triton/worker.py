@@ -6,10 +6,11 @@ output, sealed.
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 
@@ -24,7 +25,8 @@ from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.records import encode_failure, encode_result
-from porter_triton.devices import TwoMemories, answer_for_the_device
+from porter_triton.device_answers import answer_for_the_device
+from porter_triton.devices import TwoMemories
 from porter_triton.integrity import Untouched
 from porter_triton.interpreter import Interpreter
 from porter_triton.judging.flow import Flow
@@ -72,10 +74,27 @@ def _fill_fresh_memory() -> None:
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
 
 
+def _tell_of_foreign_memory(flow: Flow) -> None:
+    """Tensors made of memory that torch did not allocate pass by every mode."""
+
+    def telling(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+        @functools.wraps(make)
+        def made(*given: object, **named: object) -> torch.Tensor:
+            tensor = make(*given, **named)
+            flow.made_by_host(tensor)
+            return tensor
+
+        return made
+
+    for name in ("from_numpy", "from_dlpack", "frombuffer"):
+        setattr(torch, name, telling(getattr(torch, name)))
+
+
 class _Server:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._flow = Flow()
+        _tell_of_foreign_memory(self._flow)
         self._interpreter = Interpreter(self._flow)
         self._untouched = Untouched(_JUDGING, _SETTINGS)
         self._module: ModuleType | None = None
@@ -104,6 +123,8 @@ class _Server:
         """Notes what shows that the work is not the module's own."""
         if name := self._untouched.replaced():
             seen.note(FaultKind.REPLACED, f"the module replaces {name}, with which it is judged")
+        if (number := self._arguments.marked()) is not None:
+            seen.note(FaultKind.KEPT, f"tensor {number} of the arguments was given attributes")
         if (number := self._arguments.overrun()) is not None:
             seen.note(FaultKind.OUT_OF_BOUNDS, f"somebody wrote outside of tensor {number}")
         if self._returned.changed():

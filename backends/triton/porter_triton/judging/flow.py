@@ -22,9 +22,10 @@ from porter_triton.observation import Observation, line_in
 from porter_triton.watch import Region
 
 _NO_OPERATORS = frozenset[str]()
-# Ways in which the host looks at the numbers of a tensor; a single one may decide a launch.
-_READING = frozenset(("numpy", "__array__", "__dlpack__", "tolist", "untyped_storage", "storage", "typed_storage"))
-_MADE_BY_HOST = frozenset(("tensor", "as_tensor", "from_numpy", "frombuffer", "asarray", "from_dlpack"))
+# Ways in which the host gets at the numbers of a tensor, or at its memory; a single number may decide a launch.
+_SHARING = frozenset(("numpy", "__array__", "__dlpack__", "untyped_storage", "storage", "typed_storage"))
+_READING = frozenset(("tolist", *_SHARING))
+_MADE_BY_HOST = frozenset(("tensor", "as_tensor", "frombuffer", "asarray"))
 # What Python computes element by element, out of dispatch's sight.
 _UNSEEN = frozenset(("apply_", "map_", "map2_"))
 
@@ -67,7 +68,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self._origins: dict[int, Origin] = {}
         self._permitted: frozenset[str] = frozenset()
-        self._job = 0
+        self.job = 0
         self._escaped = False
         self.seen = Observation("")
         self.called = ""
@@ -76,15 +77,20 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def begin(self, arguments: Iterable[torch.Tensor], permitted: frozenset[str], seen: Observation) -> None:
         """A job starts, with these arguments; operators called `permitted` are the original's own."""
-        self._job += 1
+        self.job += 1
         self._permitted, self.seen = permitted, seen
         self._escaped = self.in_kernel = self.launching = False
         for tensor in arguments:
             self._origins[_place(tensor)] = Origin(given=True, data=True)
 
     def of(self, place: int) -> Origin:
-        """What is in the allocation at `place`."""
-        return self._origins.get(place, _FRESH)
+        """What is in the allocation at `place`; one that nobody saw come is the host's."""
+        return self._origins.get(place) or Origin(host=self._escaped, data=self._escaped)
+
+    def made_by_host(self, tensor: torch.Tensor) -> None:
+        """What is in `tensor` comes from the host, which may have looked at numbers of the device before."""
+        host = self._escaped and tensor.is_floating_point()
+        self._origins[_place(tensor)] = Origin(host=host, data=host)
 
     def __torch_dispatch__(
         self,
@@ -139,8 +145,8 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.called = name
         if name in _READING and any(t.numel() > 1 and self.of(_place(t)).data for t in given):
             self._escaped = True
-            for tensor in given:  # numpy shares the memory
-                self._origins[_place(tensor)] = replace(self.of(_place(tensor)), host=not self._is_permitted(name))
+            for tensor in given if name in _SHARING and not self._is_permitted(name) else ():
+                self._origins[_place(tensor)] = replace(self.of(_place(tensor)), host=True)
         elif name in ("item", "__float__") and given and given[0].is_floating_point():
             operators = ", ".join(sorted(self.of(_place(given[0])).operators))
             if operators:
@@ -155,8 +161,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         elif name in _MADE_BY_HOST:
             for tensor in made:
                 if all(tensor is not other for other in given):
-                    host = self._escaped and tensor.is_floating_point()
-                    self._origins[_place(tensor)] = replace(_FRESH, host=host, data=host)
+                    self.made_by_host(tensor)
 
     @contextmanager
     def launch(self) -> Iterator[None]:
@@ -180,12 +185,12 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
             both = read.with_others((old,))
             # Integers that a kernel reads are indices and sizes, unless integers are what it makes of them.
             integers = _NO_OPERATORS if region.start in floating else both.integers
-            self._origins[region.start] = replace(both, integers=integers, launch=self._job, data=True)
+            self._origins[region.start] = replace(both, integers=integers, launch=self.job, data=True)
 
     def is_made_by_library(self, place: int) -> bool:
         """Whether an operator put there what depends on arguments, and no launch did."""
         origin = self.of(place)
-        own_launch = origin.launch == self._job
+        own_launch = origin.launch == self.job
         return origin.data and not origin.given and (not own_launch or bool(origin.operators or origin.integers))
 
     def trouble(self, place: int, *, returned: bool) -> tuple[FaultKind, str] | None:
@@ -195,7 +200,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return FaultKind.LIBRARY, f"is computed by torch's {', '.join(operators)}"
         if origin.host:
             return FaultKind.HOST_WORK, "is computed by the host from numbers of the device"
-        if origin.free or origin.launch == self._job or (origin.given and not returned):
+        if origin.free or origin.launch == self.job or (origin.given and not returned):
             return None
         if origin.launch:
             return FaultKind.KEPT, "was written by a launch of an earlier call"

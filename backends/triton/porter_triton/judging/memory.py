@@ -94,6 +94,10 @@ class Arguments:
             for room, value in self._now
         ]
 
+    def marked(self) -> int | None:
+        """The number of the first tensor that was given attributes; None where none was."""
+        return next((i for i, (room, _) in enumerate(self._now) if not is_marked_only(room.tensor)), None)
+
     def overrun(self) -> int | None:
         """The number of the first tensor around which somebody wrote; None where nobody did."""
         return next((index for index, (room, _) in enumerate(self._now) if not room.is_guarded), None)
