@@ -7,7 +7,7 @@ no answer; where it cannot be asked in double precision its own answer is the ri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,7 +23,7 @@ from porter.findings import Finding
 from porter.oracle.faults import named
 from porter.oracle.python_answers import Asking, Drawn, NoAnswerError, said
 from porter.oracle.python_question import Ask, Described, Description, Question, description
-from porter.oracle.python_sizes import Sizes, expression, find_sizes
+from porter.oracle.python_sizes import MAX_ELEMENTS, Sizes, elements, expression, find_sizes
 from porter.oracle.reference import Expected, Reference
 from porter.simt.job import Job, Limits, TensorValue
 from porter.source.encoding import read_text
@@ -73,6 +73,7 @@ class PythonStandard:
         for workload in contract.workloads:
             asking = Asking(self.worker, contract, workload, None if self.stated else self._drawn(workload.sizes))
             try:
+                self._check_size(workload)
                 expected.append(asking.expected())
             except NoAnswerError as error:
                 because = f"{self.source.path.name}: {error}, {named(workload)}"
@@ -81,6 +82,16 @@ class PythonStandard:
                 break
         complete = len(expected) == len(contract.workloads)
         return Reference(contract, tuple(expected), (), True, complete, because, seconds)
+
+    def _check_size(self, workload: Workload) -> None:
+        """Raises `NoAnswerError` where the reference does not run, or would take too long."""
+        if self.stated:
+            return
+        found = self._describe(self._sizes.extents(workload.sizes))
+        if found is None:
+            raise NoAnswerError("it does not run at these sizes")
+        if elements(found) > MAX_ELEMENTS:
+            raise NoAnswerError("it is too large to be executed here")
 
     def _drawn(self, sizes: Mapping[str, int]) -> Drawn:
         return Drawn(self._sizes.extents(sizes), self._signed, self._written.arguments)
@@ -142,7 +153,10 @@ class PythonStandard:
         if tiny is None or odd is None:
             raise InputError(f"{self.source.path}: it runs at the same sizes once, and not again")
         draft = _Draft(sizes)
-        arguments = tuple(draft.argument(t, o) for t, o in zip(tiny.arguments, odd.arguments, strict=True))
+        names = {extent: symbol for symbol, extent in sizes.symbols.items()}
+        inputs = (draft.argument(i, [names.get(e, str(e)) for e in i.shape]) for i in self._written.inputs)
+        parameters = zip(self._written.parameters, tiny.parameters, odd.parameters, strict=True)
+        arguments = (*inputs, *(draft.argument(w, draft.extents(w, t, o)) for w, t, o in parameters))
         workloads = (
             Workload("tiny", {**sizes.tiny, **draft.tiny}, _SEED),
             Workload("odd", {**sizes.odd, **draft.odd}, _SEED + 1),
@@ -159,19 +173,23 @@ class _Draft:
         self.tiny: dict[str, int] = {}
         self.odd: dict[str, int] = {}
 
-    def argument(self, tiny: Described, odd: Described) -> Argument:
-        """The argument that is `tiny` and `odd` at these sizes."""
-        if not tiny.dtype:
-            value = int(tiny.value) if tiny.value.is_integer() else tiny.value
-            return ScalarArg(tiny.name, "int" if isinstance(value, int) else "double", repr(value))
-        dtype = DType(tiny.dtype)
+    def argument(self, described: Described, shape: Sequence[str]) -> Argument:
+        """A tensor of `shape`, or a number."""
+        if not described.dtype:
+            number = described.value
+            text = repr(int(number) if number.is_integer() else number)
+            return ScalarArg(described.name, "int" if number.is_integer() else "double", text)
+        dtype = DType(described.dtype)
         values = Values.NORMAL if dtype.is_float else Values.BOOLEAN
-        extents = enumerate(zip(tiny.shape, odd.shape, strict=True))
-        shape = tuple(self._extent(tiny.name, axis, few, many) for axis, (few, many) in extents)
-        return TensorArg(tiny.name, Role.IN, dtype, shape, values)
+        return TensorArg(described.name, Role.IN, dtype, tuple(shape), values)
 
-    def _extent(self, name: str, axis: int, tiny: int, odd: int) -> str:
-        if given := expression(tiny, odd, self._sizes):
+    def extents(self, written: Described, tiny: Described, odd: Described) -> list[str]:
+        """The shape of a parameter that is `written` so, and `tiny` and `odd` at these sizes."""
+        extents = enumerate(zip(written.shape, tiny.shape, odd.shape, strict=True))
+        return [self._extent(written.name, axis, *extent) for axis, extent in extents]
+
+    def _extent(self, name: str, axis: int, written: int, tiny: int, odd: int) -> str:
+        if given := expression(written, tiny, odd, self._sizes):
             return given
         symbol = f"{name}_size{axis}"
         self.tiny[symbol], self.odd[symbol] = tiny, odd

@@ -16,9 +16,10 @@ from porter.oracle.python_question import Description
 Describe = Callable[[Mapping[int, int]], Description | None]
 
 _LARGE = 16  # as in the process of the reference: what is larger means the same wherever it stands
-_MAX_ELEMENTS = 1 << 20
+MAX_ELEMENTS = 1 << 20  # of all tensors of a question together
 _PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 67, 97, 131, 263, 521, 523, 1031, 2053, 4099)
-_UNITS = (1, 8, 16, 32)  # of which sizes have to be multiples where groups or heads share them
+_UNITS = (8, 16, 32)  # of which sizes have to be multiples where groups or heads share them
+_WIDER = 3
 # Of the last axis by the number of axes, and of the others.
 _INNER = {1: 4099, 2: 521, 3: 67, 4: 19}
 _OUTER = {1: 4099, 2: 13, 3: 11, 4: 5}
@@ -71,28 +72,29 @@ def _choices(extents: list[int]) -> Iterator[list[int]]:
 def _first(
     written: Description, symbols: Mapping[str, int], targets: Mapping[str, int], describe: Describe
 ) -> dict[str, int] | None:
-    """The targets, or the nearest multiples of what groups are made of, at which the reference runs."""
+    """The targets, or the nearest sizes to them at which the reference runs."""
     groups = sorted({n for n in written.initial if 1 < n <= _LARGE} - set(_UNITS))
-    for unit in (*_UNITS, *groups):
-        for grown in (1, 3):
-            sizes = _distinct({s: t if unit == 1 else max(1, round(t / unit)) * unit for s, t in targets.items()}, unit)
-            sizes = {s: n * grown if grown > 1 else n for s, n in sizes.items()}
-            found = describe({written_as: sizes[s] for s, written_as in symbols.items()})
-            if found is not None and _elements(found) <= _MAX_ELEMENTS:
-                return sizes
+    for sizes in _near(targets, (*groups, *_UNITS)):
+        found = describe({extent: sizes[symbol] for symbol, extent in symbols.items()})
+        if found is not None and elements(found) <= MAX_ELEMENTS:
+            return sizes
     return None
 
 
-def _distinct(sizes: Mapping[str, int], unit: int) -> dict[str, int]:
-    """`sizes` without two that are equal."""
-    taken: set[int] = set()
-    chosen: dict[str, int] = {}
-    for symbol, size in sizes.items():
-        while size in taken:
-            size += unit  # noqa: PLW2901 - the next that is free
-        taken.add(size)
-        chosen[symbol] = size
-    return chosen
+def _near(targets: Mapping[str, int], units: tuple[int, ...]) -> Iterator[dict[str, int]]:
+    """Sizes to try: the targets, wider ones for what slides a window over them, one as a multiple, all as multiples."""
+    yield dict(targets)
+    yield {symbol: target * _WIDER for symbol, target in targets.items()}
+    for unit in units:
+        yield from ({**targets, symbol: _multiple(target, unit)} for symbol, target in targets.items())
+    for unit in units:
+        for least in (1, _WIDER):
+            yield {s: unit * (least + 2 * i) for i, s in enumerate(targets)}
+
+
+def _multiple(target: int, unit: int) -> int:
+    """The odd multiple of `unit` next to `target`, three at least."""
+    return unit * max(3, round(target / unit) | 1)
 
 
 def _tiny(symbols: Mapping[str, int]) -> dict[str, int]:
@@ -111,20 +113,21 @@ def _odd(written: Description, symbols: Mapping[str, int]) -> dict[str, int]:
     return targets
 
 
-def _elements(description: Description) -> int:
+def elements(description: Description) -> int:
     """Of all tensors together."""
     tensors = (*description.inputs, *description.parameters, *description.results)
     return sum(prod(tensor.shape) for tensor in tensors if tensor.dtype)
 
 
-def expression(tiny: int, odd: int, sizes: Sizes) -> str:
-    """What gives an extent at both choices of sizes; empty where nothing does."""
+def expression(written: int, tiny: int, odd: int, sizes: Sizes) -> str:
+    """What gives an extent that is `written` so and has these two sizes; empty where nothing does."""
+    for symbol, extent in sizes.symbols.items():
+        if (written, tiny, odd) == (extent, sizes.tiny[symbol], sizes.odd[symbol]):
+            return symbol
     if tiny == odd:
         return str(tiny)
     for symbol in sizes.symbols:
-        a, b = sizes.tiny[symbol], sizes.odd[symbol]
-        if (tiny, odd) == (a, b):
-            return symbol
-        if tiny % a == 0 and (tiny // a * b) == odd:
-            return f"{tiny // a} * {symbol}"
+        times, left = divmod(tiny, sizes.tiny[symbol])
+        if left == 0 and times * sizes.odd[symbol] == odd:
+            return f"{times} * {symbol}"
     return ""

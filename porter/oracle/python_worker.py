@@ -129,8 +129,10 @@ def _called(reference: Reference, question: Question, arguments: list[object], *
 def _argument(value: Value, *, exact: bool) -> object:
     if isinstance(value, ScalarValue):
         return value.value
-    raw = np.ascontiguousarray(value.storage).reshape(-1).view(np.uint8).copy()
-    tensor = torch.from_numpy(raw).view(_DTYPES[value.dtype]).reshape(value.shape)
+    tensor = torch.empty(value.shape, dtype=_DTYPES[value.dtype])
+    if tensor.numel():
+        raw = np.ascontiguousarray(value.storage).reshape(-1).view(np.uint8)
+        tensor.reshape(-1).view(torch.uint8).copy_(torch.from_numpy(raw.copy()))
     return tensor.double() if exact and tensor.is_floating_point() else tensor
 
 

@@ -18,7 +18,7 @@ from porter.oracle.faults import Observed, findings_of, named, observation
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
-from porter.simt.job import Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
+from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.program import Program
 
 Execute = Callable[[Job], Run]
@@ -59,7 +59,7 @@ class Reference:
     `damned` says that what was observed makes the original wrong, rather than merely not brought to run here.
     `complete` is False when the budget ended before every workload was examined; `seconds` of processor time were used.
     `launched` are the plain names of what the workloads launched, each once: that of a kernel, or of the variable
-    through which one was launched.
+    through which one was launched. `habits` are what its own host code does, which its candidates may do as well.
     """
 
     contract: Contract
@@ -71,6 +71,7 @@ class Reference:
     seconds: float
     damned: bool = False
     launched: tuple[str, ...] = ()
+    habits: frozenset[FaultKind] = frozenset()
 
 
 def workloads_of(contract: Contract) -> tuple[Workload, ...]:
@@ -100,6 +101,7 @@ def examine(
         seconds=examiner.seconds,
         damned=any(o.damning for o in examiner.observed),
         launched=tuple(dict.fromkeys(examiner.launched)),
+        habits=frozenset(examiner.habits),
     )
 
 
@@ -113,6 +115,7 @@ class _Examiner:
         self.execute = execute
         self.observed: list[Observed] = []
         self.launched: list[str] = []
+        self.habits: set[FaultKind] = set()
         self.seconds = 0.0
 
     def because(self) -> str:
@@ -150,7 +153,8 @@ class _Examiner:
         return run
 
     def _collect(self, run: Run, workload: Workload) -> None:
-        for fault in run.faults:
+        self.habits |= {fault.kind for fault in run.faults} & DISHONEST
+        for fault in (fault for fault in run.faults if fault.kind not in DISHONEST):
             self.observed.append(self._observation(fault, workload))
         if not run.finished and not run.faults:
             text = f"the original ended with exit code {run.exit_code} in {named(workload)}"
