@@ -15,6 +15,9 @@ from porter.simt.job import ScalarValue, TensorValue, Value
 # 12 uniforms of 16 bits: their sum less 6 has mean 0, variance 1 and lies within 6; no library function is involved.
 _UNIFORMS = 12
 _INTEGER_SPREAD = 8.0
+# Only sizes for devices have as many elements, all of which would take 20 s to draw; a prime, so that no row is like
+# another.
+_PERIOD = 1_048_573
 # Narrow floats end early: beyond, inputs would be infinite before any kernel saw them.
 _LARGEST = {DType.FLOAT16: 60000.0, DType.FLOAT8_E4M3FN: 448.0, DType.FLOAT8_E5M2: 57344.0}
 
@@ -134,13 +137,17 @@ def _sorted(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64
 
 
 def normals(words: np.random.Philox, count: int) -> NDArray[np.float64]:
-    """`count` numbers of mean 0 and variance 1, all within 6."""
+    """`count` numbers of mean 0 and variance 1, all within 6; after `_PERIOD` of them the same again."""
+    if count > _PERIOD:
+        return np.resize(normals(words, _PERIOD), count)
     raw = words.random_raw(count * _UNIFORMS // 4).view(np.uint16) if count else np.zeros(0, np.uint16)
     sums = raw.reshape(count, _UNIFORMS).astype(np.float64).sum(axis=1)
     return np.asarray((sums + _UNIFORMS / 2) / 65536.0 - _UNIFORMS / 2)
 
 
 def _below(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
+    if count > _PERIOD:
+        return np.resize(_below(words, _PERIOD, bound), count)
     raw = words.random_raw(count) if count else np.zeros(0, np.uint64)
     return ((raw >> np.uint64(11)) % np.uint64(bound)).astype(np.int64)
 

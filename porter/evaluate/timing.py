@@ -30,7 +30,6 @@ from porter.oracle.jobs import job
 from porter.simt.job import Job
 
 _WARM_BLOCKS = 5
-_SET_DRAWS = 2
 # The worker's own times against the clock here: launches are queued, so the device is seldom idle between them.
 _KEPT_US, _LEAST_SHARE, _MOST_SHARE = 40_000.0, 0.5, 1.02
 # Bytes written over those that a copy moves: nothing is written faster than half of them.
@@ -139,19 +138,17 @@ class Stopwatch:
     def _prove_again(self, timed: Sequence[Timed], arms: Sequence[Prepared], workload: Workload) -> None:
         """What was timed gets inputs that nobody has seen: candidate and baselines have to be right."""
         draw = Random(self.seed)
-        for _ in range(_SET_DRAWS):
-            fresh = replace(workload, seed=draw.getrandbits(32))
-            expected = self.answers(fresh)
-            if isinstance(expected, str):
-                raise _Unfit(expected)
-            for each, arm in zip(timed, arms, strict=True):
-                run = each.replay(
-                    arm.arm, job(self.contract, fresh, given=expected.arguments), draw.randrange(arm.sets)
-                )
-                wrong = differs(self.contract, expected, run) if run.finished else fault_of(run)
-                if wrong:
-                    which = "what was timed" if arm.arm == 0 else "the baseline"
-                    raise _Unfit(f"{which} gives another answer on new inputs: {wrong}")
+        fresh = replace(workload, seed=draw.getrandbits(32))
+        expected = self.answers(fresh)
+        if isinstance(expected, str):
+            raise _Unfit(expected)
+        given = job(self.contract, fresh, given=expected.arguments)
+        for each, arm in zip(timed, arms, strict=True):
+            run = each.replay(arm.arm, given, draw.randrange(arm.sets))
+            wrong = differs(self.contract, expected, run) if run.finished else fault_of(run)
+            if wrong:
+                which = "what was timed" if arm.arm == 0 else "the baseline"
+                raise _Unfit(f"{which} gives another answer on new inputs: {wrong}")
 
     def _environment(self, candidate: Timed, before: DeviceState, after: DeviceState) -> Environment:
         facts = candidate.session.facts
