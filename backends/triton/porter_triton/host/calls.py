@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import expressions, methods, pointers
+from porter_triton.host import device_wide, expressions, methods, pointers
 from porter_triton.host.codes import NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Context, Template, plain
@@ -29,6 +29,8 @@ def call(cx: Context, node: Call) -> Code:
         raise Refusal(node.line, "only functions with a name can be called")
     if (without := _without_meaning(callee.name)) is not None:
         return without
+    if (reduced := device_wide.thrust_call(cx, node)) is not None:
+        return reduced
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     if any(a.kind is Kind.ERROR for a in arguments):
         return SUCCESS

@@ -26,6 +26,7 @@ from porter.syntax.nodes import (
 from porter_triton.host import calls, methods, names, runtime
 from porter_triton.host.arithmetic import added, binary, condition, negation, negative
 from porter_triton.host.codes import (
+    ATOM,
     CONDITIONAL,
     NONE,
     SIGN,
@@ -65,7 +66,18 @@ def expression(cx: Context, node: Expression) -> Code:
             return _subscript(cx, node)
         case Braces():
             return braces(cx, node)
+        case Assign(operator="", target=Name()):
+            return _assigned(cx, node)
     raise Refusal(getattr(node, "line", 0), _why_not(node))
+
+
+def _assigned(cx: Context, node: Assign) -> Code:
+    """`name = value` as a value, which Python writes so."""
+    target, value = expression(cx, node.target), expression(cx, node.value)
+    if not target.is_number or not value.is_number or not target.text.isidentifier():
+        raise Refusal(node.line, "an assignment within an expression has no counterpart in Python")
+    cx.changed(target.text)
+    return replace(value, text=f"({target.text} := {value.text})", binds=ATOM, constant=None)
 
 
 def _size_of(cx: Context, node: SizeOf) -> Code:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import Binary, Call, Cast, Expression, Name, SizeOf, TypeName, Unary
-from porter_triton.host import expressions, methods, pointers
+from porter.syntax.nodes import Binary, Call, Cast, Expression, Member, Name, SizeOf, TypeName, Unary
+from porter_triton.host import device_wide, expressions, methods, pointers
 from porter_triton.host.arithmetic import binary
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
@@ -24,7 +24,10 @@ _FILLS = ("cudaMemset", "cudaMemsetAsync")
 def memory_call(cx: Context, node: Call) -> bool:
     """Emit a call that allocates, fills or copies memory; False for any other call."""
     name = node.callee.name if isinstance(node.callee, Name) else ""
-    if name in _ALLOCATIONS:
+    method = node.callee.name if isinstance(node.callee, Member) else ""
+    if method == "DeviceFree" or device_wide.cub_call(cx, node):
+        return True
+    if name in _ALLOCATIONS or method == "DeviceAllocate":
         _allocate(cx, node)
     elif name in _COPIES:
         _copy(cx, node)
@@ -48,8 +51,10 @@ def _allocate(cx: Context, node: Call) -> None:
     meaning = cx.find(target.operand.name)
     if not isinstance(meaning, Code) or meaning.ctype is None:
         raise Refusal(node.line, f"'{target.operand.name}' is no variable of this function")
-    dtype = cx.dtype(meaning.ctype, node.line)
-    count = elements(cx, node.arguments[1], meaning.ctype)
+    bytes_ = meaning.ctype.name == "void"
+    dtype = "uint8" if bytes_ else cx.dtype(meaning.ctype, node.line)
+    asked = node.arguments[1]
+    count = expressions.expression(cx, asked) if bytes_ else elements(cx, asked, meaning.ctype)
     device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
     cx.changed(meaning.text)
     if cx.settled(count):

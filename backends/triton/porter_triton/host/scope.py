@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -69,6 +70,7 @@ class Context:
     body: list[Line | Suite] = field(default_factory=list)
     changes: dict[str, int] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
+    counts: dict[int, tuple[Block, Counter[str]]] = field(default_factory=dict)
     tensor: str = ""
     lengths: dict[str, str] = field(default_factory=dict)  # of the rows of elements allocated here
     values: dict[str, str] = field(default_factory=dict)  # of the whole numbers that nothing sets again
@@ -186,16 +188,20 @@ class Context:
             self.dtypes = known
 
     @property
-    def _block(self) -> Block:
-        return self.blocks[-1] if self.blocks else self.function.body
+    def _assigned(self) -> Counter[str]:
+        """What the block being translated sets, and how often."""
+        block = self.blocks[-1] if self.blocks else self.function.body
+        if id(block) not in self.counts:
+            self.counts[id(block)] = block, assigned_with_calls(self.unit, block)
+        return self.counts[id(block)][1]
 
     def changes_of(self, name: str) -> int:
         """How often the block being translated sets the source's variable `name`, declared here, again."""
-        return assigned_with_calls(self.unit, self._block)[name]
+        return self._assigned[name]
 
     def changes_of_axis(self, name: str, axis: str) -> int:
         """As `changes_of`, for one extent of a `dim3`."""
-        counts = assigned_with_calls(self.unit, self._block)
+        counts = self._assigned
         return counts[name] - sum(counts[f"{name}.{other}"] for other in "xyz" if other != axis)
 
     def demand_own(self, name: str, kind: TypeName, meaningless: bool, line: int) -> None:
