@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from porter import __version__
+from porter.cli.bench import bench
 from porter.cli.console import Console
 from porter.cli.doctor import doctor
 from porter.cli.explain import explain
@@ -34,7 +35,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
-for command in (migrate, inspect, verify, record, regress, report, explain, doctor):
+for command in (migrate, inspect, verify, bench, record, regress, report, explain, doctor):
     app.command()(command)
 app.add_typer(suite)
 

@@ -6,11 +6,14 @@ import os
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from porter.errors import UsageError
+
+if TYPE_CHECKING:
+    from porter.evaluate.outcome import Fidelity
 
 _SEED_BITS = 48  # a number that every reader of JSON keeps exact
 
@@ -50,6 +53,23 @@ SeedOption = Annotated[
 def drawn_seed() -> int:
     """A seed that nobody knows before."""
     return secrets.randbits(_SEED_BITS)
+
+
+FidelityOption = Annotated[
+    str, typer.Option("--fidelity", metavar="NAME", help="How to execute it: emulated, or native on a device.")
+]
+
+
+def parse_fidelity(name: str) -> Fidelity:
+    """How a candidate is executed; raises `UsageError` for another name.
+
+    What a device executes says itself whether it is native or a proxy.
+    """
+    from porter.evaluate.outcome import Fidelity
+
+    if name not in ("emulated", "native"):
+        raise UsageError(f"--fidelity {name}: neither emulated nor native")
+    return Fidelity(name)
 
 
 def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from porter.cli.options import (
     ContractOption,
     DebugFlag,
     DefineOption,
+    FidelityOption,
     IncludeOption,
     JsonFlag,
     KernelOption,
@@ -22,6 +24,7 @@ from porter.cli.options import (
     TimeLimitOption,
     cache_folder,
     drawn_seed,
+    parse_fidelity,
     parse_sizes,
 )
 from porter.errors import DONE, FELL_SHORT, UsageError
@@ -57,6 +60,7 @@ def verify(
     time_limit: TimeLimitOption = 20.0,
     entry: EntryOption = "",
     seed: SeedOption = None,
+    fidelity: FidelityOption = "emulated",
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -79,12 +83,16 @@ def verify(
         time_limit_s=time_limit,
         entry=entry,
         seed=drawn_seed() if seed is None else seed,
+        fidelity=parse_fidelity(fidelity),
+        environment=dict(os.environ),
     )
-    return _show(candidate, standard, options, context.obj)
+    return judged(candidate, standard, options, context.obj)
 
 
-def _show(candidate: Path, against: Path, options: MigrateOptions, console: Console) -> int:
+def judged(candidate: Path, against: Path, options: MigrateOptions, console: Console) -> int:
+    """Judge the candidate, show the verdict, and give the exit code; without a time it was asked for it fell short."""
     from porter.evaluate.outcome import Verified
+    from porter.evaluate.speed import NotMeasured
     from porter.evaluate.verify import verify as judge
     from porter.report.judgement import judgement_document, judgement_text
 
@@ -94,4 +102,5 @@ def _show(candidate: Path, against: Path, options: MigrateOptions, console: Cons
         console.document(judgement_document(verdict))
     else:
         console.show(judgement_text(verdict))
-    return DONE if isinstance(verdict.outcome, Verified) else FELL_SHORT
+    untimed = any(isinstance(speed, NotMeasured) for entry in verdict.entries for speed in entry.speeds)
+    return DONE if isinstance(verdict.outcome, Verified) and not untimed else FELL_SHORT

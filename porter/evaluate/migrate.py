@@ -88,7 +88,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     begin = time.monotonic()
     program = original.program
     judging = None if options.seed is None else Judging(options.seed, options.sizes, edges=options.contract is None)
-    with bench(options.cache, options.time_limit_s) as place, _ready(original, port, target, options, place) as ready:
+    with bench(options.cache, options.time_limit_s) as place, executed(original, port, target, options, place) as ready:
         ported = Called(ready, options.entry) if judging else ready
         contracts = contracts_of(original, options, whole_program=ported.runs_programs)
         explicit = with_warp_barriers(program, [header for _, header in original.headers])
@@ -116,7 +116,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
 
 
 @contextmanager
-def _ready(original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench) -> Iterator[Ported]:
+def executed(original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench) -> Iterator[Ported]:
     """The port as it is executed: on the CPU, or on a device, which nobody else has meanwhile."""
     backend = find_backend(target.backend)
     if options.fidelity is Fidelity.EMULATED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from porter.contract.contract import Contract
+from porter.contract.contract import Contract, Workload
 from porter.errors import MachineError
 from porter.evaluate.answers import Answers, NativeAnswers
 from porter.evaluate.side import Side
@@ -21,10 +21,14 @@ CUDA = "cuda"
 
 @dataclass(frozen=True)
 class Rivals:
-    """The right answers for one contract, and the baselines by their names: the first is the measure."""
+    """The right answers for one contract, and the baselines by their names: the first is the measure.
+
+    `workloads` are those to time it at, where they are not the contract's.
+    """
 
     answers: Answers
     baselines: Mapping[str, Timed]
+    workloads: tuple[Workload, ...] = ()
 
 
 # For each contract what a candidate for it meets, or why there is nothing.

@@ -83,10 +83,12 @@ class _Timing:
         """The times of each workload at which the entry is timed."""
         contract = entry.contract
         candidate = found[0].timed if isinstance(found, tuple) else None
-        workloads = timed_workloads(contract, self.options.sizes, stated=self.options.contract is not None)
         if isinstance(rivals, str):
             yield NotMeasured(None, fidelity, rivals)
-        elif candidate is None:
+            return
+        stated = self.options.contract is not None
+        workloads = rivals.workloads or timed_workloads(contract, self.options.sizes, stated=stated)
+        if candidate is None:
             because = "nothing answers for it" if isinstance(found, tuple) else found.because
             yield NotMeasured(None, fidelity, because)
         elif not workloads:

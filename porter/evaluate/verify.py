@@ -19,13 +19,16 @@ from porter.evaluate.doubt import unsound
 from porter.evaluate.environment import environment
 from porter.evaluate.judge import judge
 from porter.evaluate.judging import Judging
-from porter.evaluate.migrate import held, worst
+from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
 from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Refused
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import Proof, with_caveat
+from porter.evaluate.rivals import of_cuda
 from porter.evaluate.side import Side, original_side
+from porter.evaluate.speeds import Subject, timed
+from porter.evaluate.standard_rivals import of_standard
 from porter.evaluate.standards import AgainstCuda, against_cuda, opened
 from porter.evaluate.verdict import Verdict, broken_rules
 from porter.findings import Finding
@@ -89,7 +92,13 @@ class _Trial:
             return self._verdict(against.source, refused, (), broken, ())
         migration = held(original, self.port, self.target, options, self.progress)
         findings = (*migration.findings, *broken)
-        return self._verdict(against.source, migration.outcome, migration.entries, findings, migration.warp_sizes)
+        entries = migration.entries
+        if options.timed:
+            entries = timed(
+                entries, Subject(self.port, original, self.target, of_cuda(original)), options, self.progress
+            )
+        verdict = self._verdict(against.source, migration.outcome, entries, findings, migration.warp_sizes)
+        return replace(verdict, fidelity=migration.fidelity)
 
     def held_to(self, standard: Standard) -> Verdict:
         """Held to a standard that is no source: its contracts are all there is."""
@@ -99,7 +108,7 @@ class _Trial:
         contracts = standard.contracts()
         with (
             bench(self.options.cache, self.options.time_limit_s) as place,
-            self.backend.ready(self.port, self._no_original(), self.target, place) as ready,
+            executed(self._no_original(), self.port, self.target, self.options, place) as ready,
         ):
             ported = Called(ready, self.options.entry)
             self.progress(f"building {self.port.files[0].name}")
@@ -107,8 +116,12 @@ class _Trial:
             proofs = [self._proof(c, standard, ready) for c, ready in zip(contracts, candidates, strict=True)]
             widths = ported.warp_sizes
         entries = tuple(proof.entry for proof in proofs)
+        if self.options.timed:
+            subject = Subject(self.port, self._no_original(), self.target, of_standard(standard))
+            entries = timed(entries, subject, self.options, self.progress)
         found = tuple(dict.fromkeys(f for proof in proofs for f in proof.findings))
         verdict = self._verdict(standard.source, worst(entries), entries, (*standard.findings, *found, *broken), widths)
+        verdict = replace(verdict, fidelity=ready.fidelity)
         return verdict if standard.recorded is None else replace(verdict, seed=standard.recorded)
 
     def _proof(self, contract: Contract, standard: Standard, candidates: Candidates) -> Proof:

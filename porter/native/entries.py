@@ -56,19 +56,29 @@ class Entries:
         return self._modules[path]
 
     def _of_reference(self, entry: ReferenceEntry) -> Call:
+        """Its inputs come first, then the parameters of its module, which lie where these are given."""
         from porter.oracle.python_module import Reference  # noqa: PLC0415 - only where there is one
 
         reference = Reference(self._module(entry.path))
         model = reference.model({})
         model = None if model is None else model.cuda().eval()
-        takes = len(reference.parameter_names(model))
+        tensors = model.state_dict(keep_vars=True).values() if model is not None else ()
+        state = [tensor for tensor in tensors if tensor.is_floating_point()]
 
-        def eager(*arguments: object) -> object:
-            with torch.no_grad():
-                return reference.call(model, arguments[:takes] if model is not None else arguments)
+        @torch.no_grad()
+        def answer(*inputs: object) -> object:
+            return reference.call(model, inputs)
 
-        function = torch.compile(eager) if entry.compiled else eager
-        return lambda arguments: function(*arguments)
+        function = torch.compile(answer) if entry.compiled else answer
+
+        def call(arguments: Sequence[object]) -> object:
+            first = len(arguments) - len(state)
+            for tensor, given in zip(state, arguments[first:], strict=True):
+                assert isinstance(given, torch.Tensor)
+                tensor.data = given.reshape(tensor.shape)
+            return function(*arguments[:first])
+
+        return call
 
     def _of_module(self, entry: ModuleEntry, job: Job) -> Call:
         function = getattr(self._module(entry.path), entry.function)

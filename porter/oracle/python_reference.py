@@ -66,6 +66,11 @@ class PythonStandard:
         """Those that were stated, else the one that its inputs give. Raises `InputError` where they give none."""
         return self.stated or (self._drafted,)
 
+    def written_sizes(self, contract: Contract) -> Mapping[str, int]:
+        """The sizes of its own inputs."""
+        written = {} if self.stated else self._sizes.symbols
+        return written if set(contract.symbols) <= written.keys() else {}
+
     def reference(self, contract: Contract) -> Reference:
         """Its answers; the first workload without one ends them and says why."""
         expected: list[Expected] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from porter.contract.contract import Contract
@@ -35,6 +36,10 @@ class Standard(Protocol):
 
     def contracts(self) -> tuple[Contract, ...]:
         """What it has answers to."""
+        ...
+
+    def written_sizes(self, contract: Contract) -> Mapping[str, int]:
+        """The sizes it is written for, which are those to time it at; empty where it names none, or not all."""
         ...
 
     def reference(self, contract: Contract) -> Reference:

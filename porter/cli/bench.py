@@ -1,0 +1,78 @@
+"""`porter bench`: judge a candidate, then time it on a device beside what it is held to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porter.cli.options import (
+    ArchOption,
+    ContractOption,
+    DebugFlag,
+    DefineOption,
+    FidelityOption,
+    IncludeOption,
+    JsonFlag,
+    KernelOption,
+    OnlyTargetOption,
+    SeedOption,
+    SizeOption,
+    TimeLimitOption,
+    cache_folder,
+    drawn_seed,
+    parse_fidelity,
+    parse_sizes,
+)
+from porter.cli.verify import CandidateArgument, EntryOption, judged
+from porter.errors import MachineError
+
+AgainstOption = Annotated[
+    Path, typer.Option("--against", metavar="FILE", help="A CUDA source, a contract that names one, or a reference.")
+]
+
+
+def bench(
+    context: typer.Context,
+    candidate: CandidateArgument,
+    against: AgainstOption,
+    target: OnlyTargetOption = "",
+    arch: ArchOption = "",
+    kernel: KernelOption = None,
+    contract: ContractOption = None,
+    size: SizeOption = None,
+    include_dir: IncludeOption = None,
+    define: DefineOption = None,
+    time_limit: TimeLimitOption = 20.0,
+    entry: EntryOption = "",
+    seed: SeedOption = None,
+    fidelity: FidelityOption = "emulated",
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
+) -> int:
+    """Judge a candidate, and time it on an NVIDIA device beside what it is held to."""
+    from porter.evaluate.migration import MigrateOptions
+    from porter.native.place import missing_device
+    from porter.registry import backend_of, find_backend
+
+    if because := missing_device():
+        raise MachineError(because, "run this on a machine with an NVIDIA GPU; `porter verify` needs none")
+    options = MigrateOptions(
+        target=(find_backend(target) if target else backend_of(candidate)).name,
+        cache=cache_folder(),
+        arch=arch,
+        kernels=tuple(kernel or ()),
+        contract=contract,
+        sizes=parse_sizes(size or ()),
+        include_dirs=tuple(include_dir or ()),
+        defines=tuple(define or ()),
+        time_limit_s=time_limit,
+        entry=entry,
+        seed=drawn_seed() if seed is None else seed,
+        fidelity=parse_fidelity(fidelity),
+        timed=True,
+        environment=dict(os.environ),
+    )
+    return judged(candidate, against, options, context.obj)
