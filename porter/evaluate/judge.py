@@ -81,7 +81,7 @@ class _Trial:
         place = f"{named(workload)}{_at(candidate)}"
         for schedule in SCHEDULES:
             run = candidate.execute(job(contract, workload, schedule=schedule, given=expected.arguments))
-            if rules := _rules(run, self.excused):
+            if rules := _rules(run, self.reference.habits):
                 return Refused(f"{rules[0].code}: {_where(rules[0])}{rules[0].message} ({place})", rules)
             broken = _broken(run, self.excused)
             if broken is not None:
@@ -100,9 +100,9 @@ class _Trial:
         self.said[f"it answers otherwise where no standard decides: {failed.because}"] = None
 
 
-def _rules(run: Run, excused: frozenset[str]) -> tuple[Finding, ...]:
+def _rules(run: Run, habits: frozenset[FaultKind]) -> tuple[Finding, ...]:
     """What shows that the work is not the candidate's own, but for what the original does as well."""
-    seen = [fault for fault in run.faults if fault.kind in DISHONEST and code_of(fault.kind) not in excused]
+    seen = [fault for fault in run.faults if fault.kind in DISHONEST - habits]
     return tuple(
         replace(
             lookup(code_of(fault.kind)).at(Span(0, 0, fault.line, 1) if fault.line else None, fault.message),

@@ -82,6 +82,18 @@ void report_uninitialised(const Access& access) {
             who(*access.thread) + " reads " + described(access) + ", which nobody has written");
 }
 
+void report_host_made(const Access& access) {
+    if (counted(FaultKind::HOST_WORK, place_of(access.instruction))) return;
+    note_at(FaultKind::HOST_WORK, frames_of(access.instruction),
+            who(*access.thread) + " reads " + described(access) + ", which the host computed from numbers of the device");
+}
+
+void report_host_write(const Region& region, const void* instruction) {
+    if (counted(FaultKind::HOST_WORK, place_of(instruction))) return;
+    note_at(FaultKind::HOST_WORK, frames_of(instruction),
+            std::string("host code writes `") + region.label + "` by itself, which is memory of the device");
+}
+
 void report_outside(const Access& access, bool write) {
     ++access.region->beyond;
     if (counted(FaultKind::OUT_OF_BOUNDS, place_of(access.instruction))) return;

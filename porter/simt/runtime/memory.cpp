@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 
+#include "accesses.h"
 #include "regions.h"
 #include "state.h"
 
@@ -23,6 +24,8 @@ std::uint32_t* granules = nullptr;  // 1 + index of the allocation whose memory 
 std::size_t arena_used = GUARD_BYTES;
 std::size_t bytes_in_use = 0;
 std::size_t refused_bytes = 0;
+std::size_t bytes_taken = 0;  // by host code, of what is on the device
+constexpr std::size_t A_FEW_NUMBERS = 64;  // bytes that may decide a launch: sizes, flags, a maximum
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -159,17 +162,56 @@ void host_used(const void* pointer, std::size_t bytes, bool write) {
     }
 }
 
+namespace {
+
+// What the host writes is its own work once it has looked at more than a few numbers.
+void mark_host_made(std::uint8_t* state, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes && bytes_taken > A_FEW_NUMBERS; ++i) state[i] |= HOST_MADE;
+}
+
+}  // namespace
+
+void host_accessed(const void* pointer, std::size_t bytes, bool write, const void* instruction) {
+    host_used(pointer, bytes, write);
+    std::uint8_t* state = states(pointer, bytes);
+    if (state == nullptr) return;
+    if (!write) {
+        bytes_taken += bytes;
+        return;
+    }
+    mark_host_made(state, bytes);
+    Region* region = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
+    if (!region->managed) report_host_write(*region, instruction);
+}
+
+bool is_host_made(const void* address, std::size_t bytes) {
+    const std::uint8_t* state = states(address, bytes);
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) {
+        if ((state[i] & HOST_MADE) != 0) return true;
+    }
+    return false;
+}
+
 void device_copy(void* to, const void* from, std::size_t bytes) {
     std::memmove(to, from, bytes);
     std::uint8_t* target = states(to, bytes);
     const std::uint8_t* source = states(from, bytes);
-    if (target == nullptr) return;
-    if (source == nullptr) return host_wrote(to, bytes);
-    for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~WRITTEN) | (source[i] & WRITTEN));
+    if (target == nullptr) {
+        if (source != nullptr) bytes_taken += bytes;
+        return;
+    }
+    if (source == nullptr) {
+        mark_host_made(target, bytes);
+        return host_wrote(to, bytes);
+    }
+    constexpr int kept = WRITTEN | HOST_MADE;
+    for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~kept) | (source[i] & kept));
 }
 
 void device_fill(void* to, int byte, std::size_t bytes) {
     std::memset(to, byte, bytes);
+    std::uint8_t* state = states(to, bytes);
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] &= static_cast<std::uint8_t>(~HOST_MADE);
     host_wrote(to, bytes);
 }
 

@@ -27,7 +27,8 @@ extern JobHeader job;
 extern int job_file;  // open behind the header
 
 void catch_signals();
-void raise_walls(const char* work_directory);  // seccomp and Landlock
+static void raise_walls(const char* work_directory);  // seccomp and Landlock
+static unsigned long handlers_word = 0;               // last argument of the executor's own calls; unknown to user code
 void take_snapshot();                          // of the device's buffers, where the job asks for it
 
 }  // namespace porter::simt

@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <iostream>
 
 #include "accesses.h"
+#include "process.h"
 #include "state.h"
 
 namespace porter::simt {
@@ -19,14 +21,13 @@ namespace {
 
 enum class Tag : std::uint32_t { LAUNCH = 1, FAULT, OUTPUT, RESULT, SNAPSHOT, TOUCHED, END };
 
-int file = -1;
 char buffer[1 << 16];
 std::size_t used = 0;
 
 void write_all(const void* data, std::size_t bytes) {
     const char* next = static_cast<const char*>(data);
     while (bytes > 0) {
-        const ssize_t written = write(file, next, bytes);
+        const long written = syscall(SYS_write, RESULT_FILE, next, bytes, 0, 0, handlers_word);
         if (written <= 0) return;  // a result cut short is read as a crash
         next += written;
         bytes -= static_cast<std::size_t>(written);
@@ -129,7 +130,9 @@ void put_fault(const FaultEntry& fault) {
 }  // namespace
 
 void open_result(const char* path) {
-    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    dup3(file, RESULT_FILE, O_CLOEXEC);
+    close(file);
     put("PORTRES1", 8);
 }
 

@@ -1,4 +1,6 @@
 // The result file: records appended as they come about, so that a process that dies leaves what it knew.
+//
+// The executor is one unit of translation, and what writes the result is its own: user code cannot link to it.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +15,27 @@
 namespace porter::simt {
 
 inline constexpr int MAX_FRAMES = 8;
+inline constexpr int RESULT_FILE = 199;  // its descriptor, which only the executor's own calls may name (sandbox.cpp)
 
 // Instructions on the way to a fault, innermost first; their lines are looked up after the run.
 struct Frames {
     std::uint32_t address[MAX_FRAMES] = {};
 };
 
-void open_result(const char* path);
+static void open_result(const char* path);
 void note_at(FaultKind kind, const Frames& frames, const std::string& message);
 // True, after counting it, when this fault is known already: then no message need be made.
 bool counted(FaultKind kind, std::uint32_t address);
 // For signal handlers: allocates nothing.
-[[noreturn]] void fail_in_handler(FaultKind kind, const Frames& frames, const char* message, int exit_code);
+[[noreturn]] static void fail_in_handler(FaultKind kind, const Frames& frames, const char* message, int exit_code);
 
-void record_launch(const char* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Where where);
-void record_output(const Argument& argument);
-void record_result(const Result& result);
-void record_touched(std::uint64_t read_end, std::uint64_t written_end, std::uint64_t beyond);
-void record_snapshot(const std::vector<std::pair<const void*, std::size_t>>& buffers);
+static void record_launch(const char* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Where where);
+static void record_output(const Argument& argument);
+static void record_result(const Result& result);
+static void record_touched(std::uint64_t read_end, std::uint64_t written_end, std::uint64_t beyond);
+static void record_snapshot(const std::vector<std::pair<const void*, std::size_t>>& buffers);
 
 // Writes faults and the end mark, and leaves without running destructors.
-[[noreturn]] void end_process(int exit_code, bool finished);
+[[noreturn]] static void end_process(int exit_code, bool finished);
 
 }  // namespace porter::simt

@@ -1,4 +1,5 @@
-// The walls around user code: a list of the system calls it may make, and one directory it may write in.
+// The walls around user code: a list of the system calls it may make, and one directory it may write in. The result is
+// written by the executor alone: a call that names its descriptor is trapped unless it ends in a word drawn by chance.
 //
 // Calls that could write files are trapped and made by the handler, so that a refusal is seen; Landlock is what refuses.
 // Where the kernel has no Landlock, only paths below the work directory are let through. Nothing may be started: the
@@ -61,7 +62,6 @@ const int file_calls[] = {
 constexpr unsigned WRITING = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
 constexpr int MAX_REFUSALS = 1000;
 
-unsigned long handlers_word = 0;  // last argument of the handler's own calls; unknown to user code
 bool landlock_active = false;
 char work_directory[4096];
 int refusals = 0;
@@ -76,12 +76,14 @@ const char* name_of(int call) {
         case SYS_socket: case SYS_connect: case SYS_bind: case SYS_socketpair: return "using the network";
         case SYS_kill: case SYS_tgkill: case SYS_tkill: case SYS_ptrace: return "touching another process";
         case SYS_prlimit64: case SYS_setrlimit: return "changing its own limits";
+        case SYS_write: case SYS_pwrite64: case SYS_writev: return "writing the result";
         default: return nullptr;
     }
 }
 
-void refuse(const Frames& frames, int call, const char* path) {
+void refuse(const Frames& frames, int call, const char* path, bool result) {
     char message[300];
+    if (result) fail_in_handler(FaultKind::FORGED, frames, "the program wrote to the file that its result goes to", 128 + SIGSYS);
     if (path != nullptr) std::snprintf(message, sizeof message, "writing `%.200s` is not allowed", path);
     else if (const char* name = name_of(call)) std::snprintf(message, sizeof message, "%s is not allowed", name);
     else std::snprintf(message, sizeof message, "system call %d is not allowed", call);
@@ -131,6 +133,20 @@ void answer(ucontext_t& machine, long result) {
 #endif
 }
 
+// Calls of what is allowed that do something to an open file.
+const int on_files[] = {
+    SYS_write, SYS_pwrite64, SYS_writev, SYS_close, SYS_lseek, SYS_ftruncate, SYS_dup, SYS_dup3, SYS_fcntl, SYS_ioctl, SYS_flock,
+#if defined(__x86_64__)
+    SYS_dup2,
+#endif
+};
+bool takes_file(int call) {
+    for (const int other : on_files) {
+        if (other == call) return true;
+    }
+    return false;
+}
+
 bool takes_directory(int call) {
     return call == SYS_openat || call == SYS_unlinkat || call == SYS_mkdirat || call == SYS_renameat || call == SYS_renameat2;
 }
@@ -138,20 +154,20 @@ bool takes_directory(int call) {
 void on_trap(int, siginfo_t* info, void* context) {
     auto& machine = *static_cast<ucontext_t*>(context);
     const int number = info->si_syscall;
+    const Call call(machine);
     if (!is_file_call(number)) {
-        refuse(frames_at(machine), number, nullptr);
+        refuse(frames_at(machine), number, nullptr, takes_file(number) && call.words[0] == RESULT_FILE);
         return answer(machine, -EPERM);
     }
-    const Call call(machine);
     const char* path = reinterpret_cast<const char*>(call.words[takes_directory(number) ? 1 : 0]);
     const long result = landlock_active || below_work_directory(path) ? call.make(number) : -EACCES;
-    if (result == -EACCES || result == -EPERM || result == -EXDEV) refuse(frames_at(machine), number, path);
+    if (result == -EACCES || result == -EPERM || result == -EXDEV) refuse(frames_at(machine), number, path, false);
     answer(machine, result);
 }
 
 // A filter is a list of tests on the words of the call; each helper appends one decision.
 struct Filter {
-    sock_filter code[256];
+    sock_filter code[320];
     unsigned short length = 0;
 
     void add(unsigned short op, unsigned value, unsigned char then = 0, unsigned char otherwise = 0) {
@@ -192,6 +208,17 @@ void trap_unless_equal(Filter& filter, int call, int argument, unsigned value) {
     filter.answer(SECCOMP_RET_TRAP);
 }
 
+void trap_if_result(Filter& filter) {
+    filter.load_argument(0);
+    filter.skip_unless(RESULT_FILE, static_cast<unsigned char>(2 + 2 * (sizeof on_files / sizeof on_files[0])));
+    filter.load_call();
+    for (const int call : on_files) {
+        filter.skip_unless(static_cast<unsigned>(call), 1);
+        filter.answer(SECCOMP_RET_TRAP);
+    }
+    filter.load_call();
+}
+
 void trap_unless_thread(Filter& filter) {
     filter.load_call();
     filter.skip_unless(SYS_clone, 3);
@@ -210,6 +237,7 @@ bool install_filter() {
 #if defined(__x86_64__)
     trap_if_bits(filter, SYS_open, 1, WRITING);
 #endif
+    trap_if_result(filter);
     trap_unless_thread(filter);
     for (const int call : {SYS_kill, SYS_tgkill}) trap_unless_equal(filter, call, 0, static_cast<unsigned>(getpid()));
     trap_unless_equal(filter, SYS_prlimit64, 2, 0);

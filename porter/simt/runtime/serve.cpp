@@ -181,6 +181,11 @@ void run_guarded(Entry entry) {
     }
 }
 
+void note_host_work(const void* data, std::size_t bytes) {
+    if (!is_host_made(data, bytes)) return;
+    note(FaultKind::HOST_WORK, {}, "a result holds what the host computed from numbers of the device");
+}
+
 // `exit` in user code: a program's way to end, anything else's failure. Runs after the user's own exit handlers.
 void on_exit_called(int code, void*) {
     if (program_runs) end_process(code, true);
@@ -202,9 +207,13 @@ void serve(const Entry* entries) {
     read_arguments();
     run_guarded(entries[job.entry]);
     for (const Argument& argument : arguments) {
+        if (argument.is_tensor) note_host_work(argument.data, argument.bytes);
         if (argument.is_tensor) record_output(argument);
     }
-    for (const Result& result : results) record_result(result);
+    for (const Result& result : results) {
+        note_host_work(result.data, result.bytes);
+        record_result(result);
+    }
     end_process(0, true);
 }
 

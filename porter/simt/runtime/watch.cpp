@@ -125,12 +125,14 @@ void check_race(const Access& access, std::size_t bytes, std::uint64_t own, bool
 
 void check_read_state(const Access& access, std::size_t bytes) {
     std::uint8_t* state = access.region->state + access.offset;
-    bool missing = false;
+    bool missing = false, of_host = false;
     for (std::size_t i = 0; i < bytes; ++i) {
         missing |= (state[i] & WRITTEN) == 0;
+        of_host |= (state[i] & HOST_MADE) != 0;
         if ((state[i] & USER_WRITTEN) == 0) state[i] |= USER_READ;
     }
     if (missing) report_uninitialised(access);
+    if (of_host) report_host_made(access);
 }
 
 // How a word that overlaps the end of its region is accessed, if it may be: read in doubt, or swapped, which must leave the
@@ -174,7 +176,8 @@ void check_access(const Access& access, std::uint64_t own, bool read, bool write
     check_race(access, bytes, own, write);
     if (write) {
         note_store(access);
-        for (std::size_t i = 0; i < bytes; ++i) region.state[access.offset + i] |= WRITTEN | USER_WRITTEN;
+        std::uint8_t* state = region.state + access.offset;
+        for (std::size_t i = 0; i < bytes; ++i) state[i] = static_cast<std::uint8_t>((state[i] & ~HOST_MADE) | WRITTEN | USER_WRITTEN);
     }
 }
 
@@ -220,7 +223,7 @@ Region* region_of(const volatile void* pointer) {
 }
 
 void access_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
-    if (current == nullptr) return host_used(const_cast<const void*>(pointer), bytes, write);
+    if (current == nullptr) return host_accessed(const_cast<const void*>(pointer), bytes, write, instruction);
     if (unwatched_depth != 0 || bytes == 0) return;
     judge_store();
     Region* region = region_of(pointer);
