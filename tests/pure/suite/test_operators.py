@@ -39,11 +39,13 @@ def test_no_trivial_answer_passes(operator):
     for contract in operator.contracts():
         tiny = next(w for w in contract.workloads if w.name == "tiny")
         want = _written(contract, tiny, reference)
-        other = _written(contract, replace(tiny, seed=tiny.seed + 1), reference)
         assert want
         for name, values in want.items():
-            passing = [what for what, guess in _trivial(contract, tiny, values, other[name]) if _close(guess, values)]
+            passing = [what for what, guess in _trivial(contract, tiny, values) if _close(guess, values)]
             assert not passing, f"{contract.name}: {passing} pass for {name}"
+        # What chance alone decides may be the same for all inputs, but not the whole answer.
+        other = _written(contract, replace(tiny, seed=tiny.seed + 1), reference)
+        assert not all(_close(other[name], values) for name, values in want.items()), contract.name
 
 
 def _written(contract: Contract, workload: Workload, reference) -> dict[str, np.ndarray]:
@@ -52,12 +54,9 @@ def _written(contract: Contract, workload: Workload, reference) -> dict[str, np.
     return {name: decode(value.storage, value.dtype) for name, value in given if name not in read}
 
 
-def _trivial(
-    contract: Contract, workload: Workload, want: np.ndarray, other: np.ndarray
-) -> Iterator[tuple[str, np.ndarray]]:
+def _trivial(contract: Contract, workload: Workload, want: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     yield "zeros", np.zeros(want.shape)
     yield "ones", np.ones(want.shape)
-    yield "the answer to another seed", other
     for argument, value in zip(contract.arguments, materialise(contract, workload), strict=True):
         if isinstance(argument, TensorArg) and isinstance(value, TensorValue) and value.storage.size == want.size:
             yield argument.name, decode(value.storage, value.dtype).reshape(want.shape)
