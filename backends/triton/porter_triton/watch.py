@@ -143,6 +143,8 @@ class Watch:
     def _bounded(self, what: str, pointers: Pointers, mask: Mask, size: int) -> Mask:
         """`mask` less the lanes whose access does not lie in one region."""
         mask = np.broadcast_to(mask, pointers.shape)
+        if self._in_one_region(pointers[mask], size):
+            return np.asarray(mask, np.bool_)
         starts = np.array([region.start for region in self._regions], np.uint64)
         ends = np.array([region.end for region in self._regions], np.uint64)
         if not len(starts):
@@ -155,6 +157,13 @@ class Watch:
         if outside.any():
             self._note(FaultKind.OUT_OF_BOUNDS, self._describe(what, int(pointers[outside].flat[0]), size))
         return np.asarray(mask & inside, np.bool_)
+
+    def _in_one_region(self, pointers: Pointers, size: int) -> bool:
+        """Whether all accesses lie in the same region, as they mostly do."""
+        if not pointers.size:
+            return True
+        first, behind = int(pointers.min()), int(pointers.max()) + size
+        return any(region.start <= first and behind <= region.end for region in self._regions)
 
     def _describe(self, what: str, address: int, size: int) -> str:
         """`load of 4 bytes at element 37 of 'x', which has 32`: of the nearest region."""

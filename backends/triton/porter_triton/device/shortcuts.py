@@ -7,12 +7,21 @@ the time of an interpreted kernel goes into making them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import triton.language as tl
 import triton.runtime.interpreter as triton_interpreter
 from triton.language.semantic import TritonSemantic
 from triton.runtime.interpreter import InterpreterBuilder
+
+
+class _Scope(Protocol):
+    """Where Triton notes what it has replaced."""
+
+    def set_attr(self, obj: object, name: str, value: object) -> None:
+        """Replace an attribute."""
+
 
 _DIV_OR_MOD = 4  # its place among the arguments
 _block_types: dict[tuple[str, tuple[int, ...]], tl.block_type] = {}
@@ -24,7 +33,9 @@ def remember() -> None:
     tl.block_type.with_element_ty = lambda self, scalar: _tile(scalar, _extents(self))
     InterpreterBuilder.get_block_ty = lambda _self, scalar, shape: _tile(scalar, tuple(shape))
     tl.block_type.__eq__ = _equal
+    tl.dtype.__eq__ = _either(tl.dtype.__eq__)
     tl.tensor.__init__ = _tensor
+    triton_interpreter._patch_attr = _attribute
     TritonSemantic.binary_op_type_checking_impl = _operands(TritonSemantic.binary_op_type_checking_impl)
     TritonSemantic.broadcast_impl_value = _broadcast(TritonSemantic.broadcast_impl_value)
     triton_interpreter._get_np_dtype = _by_name(triton_interpreter._get_np_dtype)
@@ -47,6 +58,10 @@ def _equal(self: tl.block_type, other: object) -> bool:
     if not isinstance(other, tl.block_type) or _extents(self) != _extents(other):
         return False
     return bool(self.element_ty == other.element_ty)
+
+
+def _either(original: Callable[[tl.dtype, object], bool]) -> Callable[[tl.dtype, object], bool]:
+    return lambda self, other: self is other or original(self, other)
 
 
 def _tensor(self: tl.tensor, handle: object, type: tl.dtype) -> None:
@@ -75,16 +90,35 @@ _Pair = tuple[tl.tensor, tl.tensor]
 
 
 def _operands(original: Callable[..., _Pair]) -> Callable[..., _Pair]:
-    """Two tiles of one type need neither be converted nor made of one shape, but for quotients, which may be wider."""
+    """Two tiles of one type stay as they are, but for quotients, which may be wider; a number's tile is made once."""
+    numbers: dict[tuple[str, str, tuple[bool, ...]], tl.tensor] = {}
 
     def operands(self: TritonSemantic, left: object, right: object, *given: bool, **named: bool) -> _Pair:
-        if isinstance(left, tl.tensor) and isinstance(right, tl.tensor) and left.type is right.type:
-            quotient = named.get("div_or_mod", len(given) >= _DIV_OR_MOD)
-            if not quotient and not left.dtype.is_ptr():
-                return left, right
-        return original(self, left, right, *given, **named)
+        if not isinstance(left, tl.tensor) or named:
+            return original(self, left, right, *given, **named)
+        if isinstance(right, tl.tensor):
+            plain = left.type is right.type and len(given) < _DIV_OR_MOD and not left.dtype.is_ptr()
+            return (left, right) if plain else original(self, left, right, *given)
+        key = left.type.name, repr(right), given
+        if key not in numbers:
+            converted, number = original(self, left, right, *given)
+            if converted is not left:
+                return converted, number
+            numbers[key] = number
+        return left, numbers[key]
 
     return operands
+
+
+def _attribute(scope_of: object, name: str, member: Callable[..., object], builder: object, scope: _Scope) -> None:
+    """A function of Triton's language within a kernel: given its semantic, without asking whether it has one."""
+    semantic, inner = TritonSemantic(builder), getattr(member, "__wrapped__", member)
+
+    def call(*given: object, **named: object) -> object:
+        named["_semantic"] = semantic
+        return inner(*given, **named)
+
+    scope.set_attr(scope_of, name, call)
 
 
 def _broadcast(
