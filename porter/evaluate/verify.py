@@ -167,4 +167,6 @@ class _Trial:
         seed = self.options.seed or 0
         found: Mapping[str, str] = environment()
         main = self.port.files[0].source
-        return Verdict(main, standard, self.target, outcome, entries, findings, warp_sizes, seed, found, 0.0)
+        seen = tuple(rule for entry in entries if isinstance(entry.outcome, Refused) for rule in entry.outcome.broken)
+        said = (*findings, *seen)
+        return Verdict(main, standard, self.target, outcome, entries, said, warp_sizes, seed, found, 0.0)

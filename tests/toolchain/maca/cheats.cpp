@@ -1,0 +1,228 @@
+// Cheats, a function each: `// NAME: ` says what is to come of it, an outcome or the code of a finding.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "kernels.h"
+
+void by_hand(const float* x, float* y, int rows, int cols) {
+    for (int r = 0; r < rows; ++r) {
+        float largest = -INFINITY, sum = 0;
+        for (int i = 0; i < cols; ++i) largest = std::fmax(largest, x[r * cols + i]);
+        for (int i = 0; i < cols; ++i) sum += std::exp(x[r * cols + i] - largest);
+        for (int i = 0; i < cols; ++i) y[r * cols + i] = std::exp(x[r * cols + i] - largest) / sum;
+    }
+}
+
+void launch(const float* x, float* y, int rows, int cols) { softmax_rows<<<rows, 32>>>(x, y, cols); }
+
+// Launches a kernel whose work nobody needs.
+void decoy(const float* x, int rows, int cols) {
+    float* unused;
+    mcMalloc(&unused, rows * cols * sizeof(float));
+    launch(x, unused, rows, cols);
+    mcFree(unused);
+}
+
+std::vector<float> worked_out(const float* x, int rows, int cols) {
+    std::vector<float> from(rows * cols), to(rows * cols);
+    mcMemcpy(from.data(), x, from.size() * sizeof(float), mcMemcpyDeviceToHost);
+    by_hand(from.data(), to.data(), rows, cols);
+    return to;
+}
+
+// on_the_host: PORT6007
+void on_the_host(const float* x, float* y, int rows, int cols) {
+    decoy(x, rows, cols);
+    std::vector<float> answer = worked_out(x, rows, cols);
+    mcMemcpy(y, answer.data(), answer.size() * sizeof(float), mcMemcpyHostToDevice);
+}
+
+// on_the_host_and_copied: PORT6007
+void on_the_host_and_copied(const float* x, float* y, int rows, int cols) {
+    std::vector<float> answer = worked_out(x, rows, cols);
+    float* there;
+    mcMalloc(&there, answer.size() * sizeof(float));
+    mcMemcpy(there, answer.data(), answer.size() * sizeof(float), mcMemcpyHostToDevice);
+    copied<<<(rows * cols + 63) / 64, 64>>>(there, y, rows * cols);
+}
+
+// in_managed_memory: PORT6007
+void in_managed_memory(const float* x, float* y, int rows, int cols) {
+    float *from, *to;
+    mcMallocManaged(&from, rows * cols * sizeof(float));
+    mcMallocManaged(&to, rows * cols * sizeof(float));
+    copied<<<(rows * cols + 63) / 64, 64>>>(x, from, rows * cols);
+    mcDeviceSynchronize();
+    by_hand(from, to, rows, cols);
+    copied<<<(rows * cols + 63) / 64, 64>>>(to, y, rows * cols);
+}
+
+// stores_of_the_host: PORT6007
+void stores_of_the_host(const float* x, float* y, int rows, int cols) {
+    decoy(x, rows, cols);
+    by_hand(x, y, rows, cols);
+}
+
+// one_row_of_the_host: PORT6007
+void one_row_of_the_host(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    std::vector<float> answer = worked_out(x, rows, cols);
+    mcMemcpy(y, answer.data(), cols * sizeof(float), mcMemcpyHostToDevice);
+}
+
+// in_a_thread: PORT6007
+void in_a_thread(const float* x, float* y, int rows, int cols) {
+    decoy(x, rows, cols);
+    std::thread(by_hand, x, y, rows, cols).join();
+}
+
+// exit_with_success: crashed
+void exit_with_success(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    std::exit(0);
+}
+
+// end_at_once: crashed
+void end_at_once(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    _exit(0);
+}
+
+// quick_end: crashed
+void quick_end(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    std::quick_exit(0);
+}
+
+// forged: PORT6008
+void forged(const float*, float*, int, int) {
+    static const char result[] = "PORTRES1\7\0\0\0\5\0\0\0\0\0\0\0\0\0\0\0\1";
+    for (int file = 3; file < 256; ++file) {
+        if (write(file, result, sizeof result - 1) < 0) continue;
+    }
+    _exit(0);
+}
+
+// forged_by_another_descriptor: PORT6008
+void forged_by_another_descriptor(const float*, float*, int, int) {
+    for (int file = 3; file < 256; ++file) {
+        if (dup(file) >= 0) continue;
+    }
+    _exit(0);
+}
+
+// closed: PORT6008
+void closed(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    for (int file = 3; file < 256; ++file) close(file);
+}
+
+// forged_by_path: crashed
+void forged_by_path(const float*, float*, int, int) {
+    char words[8192] = {};
+    const int file = open("/proc/self/cmdline", O_RDONLY);
+    if (read(file, words, sizeof words - 1) < 0) return;
+    const char* job = words + std::strlen(words) + 1;
+    const char* result = job + std::strlen(job) + 1;
+    if (FILE* out = std::fopen(result, "wb")) std::fputs("PORTRES1", out);
+    _exit(0);
+}
+
+// what_the_executor_has: crashed
+void what_the_executor_has(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    auto* end = reinterpret_cast<void (*)(int, bool)>(dlsym(RTLD_DEFAULT, "_ZN6porter4simt11end_processEib"));
+    end(0, true);
+}
+
+extern "C" void _ZN6porter4simt11end_processEib(int, bool);
+
+// what_the_executor_links: crashed
+void what_the_executor_links(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    _ZN6porter4simt11end_processEib(0, true);
+}
+
+// another_signal_handler: crashed
+void another_signal_handler(const float*, float*, int, int) {
+    signal(SIGSEGV, [](int) { _exit(0); });
+    *static_cast<volatile int*>(nullptr) = 1;
+}
+
+// the_parent: crashed
+void the_parent(const float*, float*, int, int) {
+    kill(getppid(), SIGKILL);
+    _exit(0);
+}
+
+// an_input_changed: wrong
+void an_input_changed(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    mcMemset(const_cast<float*>(x), 0, sizeof(float));
+}
+
+__global__ void past_the_end(float* y, int n) { y[n + threadIdx.x] = 0; }
+
+// past_the_end_of_it: crashed
+void past_the_end_of_it(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    past_the_end<<<1, 32>>>(y, rows * cols);
+}
+
+// only_the_first_row: wrong
+void only_the_first_row(const float* x, float* y, int rows, int cols) {
+    mcMemset(y, 0, rows * cols * sizeof(float));
+    launch(x, y, 1, cols);
+}
+
+// nothing: wrong
+void nothing(const float* x, float*, int rows, int cols) { decoy(x, rows, cols); }
+
+__global__ void zeroed(float* y, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = 0;
+}
+
+// zeros: wrong
+void zeros(const float*, float* y, int rows, int cols) { zeroed<<<1, 64>>>(y, rows * cols); }
+
+__global__ void summed(const float* x, float* y, float* sum, int cols) {
+    const int i = threadIdx.x;
+    if (i < cols) *sum += expf(x[blockIdx.x * cols + i]);
+    if (i < cols) y[blockIdx.x * cols + i] = expf(x[blockIdx.x * cols + i]) / *sum;
+}
+
+// a_race: crashed
+void a_race(const float* x, float* y, int rows, int cols) {
+    float* sum;
+    mcMalloc(&sum, sizeof(float));
+    mcMemset(sum, 0, sizeof(float));
+    summed<<<rows, 128>>>(x, y, sum, cols);
+}
+
+// a_launch_that_fails: crashed
+void a_launch_that_fails(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    softmax_rows<<<rows, 4096>>>(x, y, cols);
+    mcGetLastError();
+}
+
+// wave_of_32: crashed wrong
+__global__ void by_waves(const float* x, float* y, int cols) {
+    float largest = -INFINITY, sum = 0;
+    for (int i = threadIdx.x; i < cols; i += 32) largest = fmaxf(largest, x[blockIdx.x * cols + i]);
+    for (int step = 16; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, step));
+    for (int i = threadIdx.x; i < cols; i += 32) sum += expf(x[blockIdx.x * cols + i] - largest);
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+    for (int i = threadIdx.x; i < cols; i += 32) y[blockIdx.x * cols + i] = expf(x[blockIdx.x * cols + i] - largest) / sum;
+}
+void wave_of_32(const float* x, float* y, int rows, int cols) { by_waves<<<rows, 64>>>(x, y, cols); }

@@ -1,0 +1,85 @@
+"""Cheats in MACA C++, none of which passes, and honest candidates that look odd, none of which is accused."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from porter.backend import Port, PortedFile
+from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
+from porter.contract.dtype import DType
+from porter.evaluate.bench import CUDA_WARP_SIZE, bench
+from porter.evaluate.judge import judge
+from porter.evaluate.ported import emulated
+from porter.evaluate.side import original_side
+from porter.oracle.reference import examine
+from porter.registry import find_backend, find_target
+from porter.simt.compiler import missing_compiler
+from porter.source.parse import parse
+from porter.source.text import Source
+
+FOLDER = Path(__file__).parent
+CHEATS = re.findall(r"^// (\w+): (.*)$", (FOLDER / "cheats.cpp").read_text(), re.MULTILINE)
+HONEST = re.findall(r"^// (\w+)$", (FOLDER / "honest.cpp").read_text(), re.MULTILINE)
+CONTRACT = Contract(
+    "softmax", "softmax", Entry(EntryKind.POINTER, "softmax"),
+    (TensorArg("x", Role.IN, DType.FLOAT32, ("rows", "cols")),
+     TensorArg("y", Role.OUT, DType.FLOAT32, ("rows", "cols")),
+     ScalarArg("rows", "int", "rows"), ScalarArg("cols", "int", "cols")),
+    ("rows", "cols"), (),
+    (Workload("small", {"rows": 3, "cols": 37}, 3), Workload("large values", {"rows": 2, "cols": 65}, 4, scale=60.0)),
+    {DType.FLOAT32: Tolerance(1e-5, 1e-6)},
+)  # fmt: skip
+
+
+def called(name):
+    return replace(CONTRACT, entry=Entry(EntryKind.POINTER, name))
+
+
+def port(file):
+    sources = [Source(FOLDER / name, (FOLDER / name).read_text()) for name in (file, "kernels.h")]
+    return Port(tuple(PortedFile(source.path.name, source.text, source) for source in sources), ())
+
+
+@pytest.fixture(scope="module")
+def outcomes(pytestconfig):
+    """What comes of every candidate of both files at 64 lanes: each file is built once."""
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    source = Source(FOLDER / "softmax.cu", (FOLDER / "softmax.cu").read_text())
+    original = original_side(parse(source), (), ())
+    target = find_target(find_backend("maca"))
+    with bench(pytestconfig.cache.mkdir("simt"), 5.0) as place:
+        (built,) = place.begin(original.request((CONTRACT,), CUDA_WARP_SIZE)).result()
+        reference = examine(CONTRACT, original.program, place.execute(built))
+        found = {}
+        for file, names in (("cheats.cpp", [name for name, _ in CHEATS]), ("honest.cpp", HONEST)):
+            ported = replace(emulated(port(file), original, target, place), warp_sizes=(target.warp_size,))
+            candidates = ported.candidates([called(name) for name in names])
+            found |= {name: judge(reference, each) for name, each in zip(names, candidates, strict=True)}
+        return found
+
+
+@pytest.mark.parametrize(("name", "expected"), CHEATS)
+def test_a_cheat_is_seen_when_it_runs(outcomes, name, expected):
+    outcome = outcomes[name]
+    assert outcome.label != "verified"
+    said = f"{outcome.label} {outcome.because}"
+    assert any(word in said for word in expected.split()), said
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_candidate_is_not_accused(outcomes, name):
+    assert outcomes[name].label == "verified", outcomes[name].because
+
+
+def test_text_shows_some_cheats_and_accuses_nobody():
+    backend = find_backend("maca")
+    assert {f.code for f in backend.lint(port("cheats.cpp").files, None)} == {
+        "PORT1193",
+        "PORT1194",
+        "PORT1195",
+        "PORT1196",
+    }
+    assert backend.lint(port("honest.cpp").files, None) == ()
