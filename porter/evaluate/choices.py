@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Contract, ScalarArg, Workload
-from porter.evaluate.doubt import unsound
+from porter.evaluate.doubt import unsound, written
 from porter.evaluate.judging import decides
 from porter.oracle.reference import Reference
 
@@ -78,8 +78,8 @@ def _added(
 
 def _is_empty(reference: Reference) -> bool:
     """Whether there is an answer without a single element, which is one, too."""
-    tensors = [value for expected in reference.expected for _, value in expected.outputs.tensors]
-    return not reference.because and bool(tensors) and not any(value.storage.size for value in tensors)
+    left = written(reference)
+    return not reference.because and bool(left) and not any(value.storage.size for value in left)
 
 
 def _at(contract: Contract, workloads: Sequence[Workload]) -> Contract:

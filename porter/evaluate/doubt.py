@@ -147,10 +147,10 @@ def unsound(reference: Reference) -> str:
         return f"the original is too slow here: {done} workloads in {reference.seconds:.0f} s; smaller sizes: --size"
     if not reference.expected:
         return "the original did not finish any workload"
-    written = _written(reference)
-    if not any(tensor.storage.size for tensor in written):
+    left = written(reference)
+    if not any(tensor.storage.size for tensor in left):
         return "the original leaves no tensor that could be compared"
-    if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in written):
+    if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in left):
         return "the original writes none of its outputs"
     return ""
 
@@ -165,7 +165,7 @@ def _launch(contract: Contract) -> str:
     return f"a grid of ({', '.join(launch.grid)}) and a block of ({', '.join(launch.block)})" if launch else "a guess"
 
 
-def _written(reference: Reference) -> list[TensorValue]:
+def written(reference: Reference) -> list[TensorValue]:
     """What the original was seen to leave, without the arguments that it only reads."""
     read = {tensor.name for tensor in reference.contract.tensors if tensor.role is Role.IN}
     return [t for expected in reference.expected for name, t in expected.outputs.tensors if name not in read]

@@ -71,10 +71,11 @@ class _Server:
             with Resized(question, drawing=False):
                 inputs = reference.inputs() if reference.has_inputs else []
             model = reference.model(question.extents)
+            names = _numbered(reference.parameter_names(model), len(inputs))
+            described = tuple(_described(name, value) for name, value in zip(names, inputs, strict=True))
             results = _flat(reference.call(model, inputs)) if reference.has_inputs else []
-        names = reference.parameter_names(model)
         return Description(
-            tuple(_described(n, value) for n, value in zip(_numbered(names, len(inputs)), inputs, strict=True)),
+            described,
             tuple(_described(name, tensor) for name, tensor in parameters_of(model)),
             tuple(_described("", value) for value in results),
             tuple(_sizes(reference.initial())),
