@@ -158,10 +158,12 @@ def _solved(
         begun = f"{slot} - ({start})" if " " in start else f"{slot} - {start}"
         rest = cx.temporary(Scalar(begun, INT, True, SUM), "slot").text
         checks.append(f"({rest} >= 0)")
-    for position, (digit, coefficient) in enumerate(sorted(affine.terms, key=lambda t: -t[1])):
+    below = None if start else array.size  # what `rest` stays below, where that is known
+    for digit, coefficient in sorted(affine.terms, key=lambda t: -t[1]):
         quotient = rest if coefficient == 1 else f"{rest} // {coefficient}"
-        enough = array.size is not None and -(-array.size // coefficient) <= digit.modulus
-        if not _is_open(digit) and (position or start or not enough):
+        enough = below is not None and -(-below // coefficient) <= digit.modulus
+        below = coefficient
+        if not _is_open(digit) and not enough:
             checks.append(f"({quotient} < {digit.modulus})")
         writer.append(_product(quotient if coefficient == 1 else f"({quotient})", digit.divisor))
         rest = f"({rest} % {coefficient})" if coefficient > 1 else "0"
