@@ -32,6 +32,7 @@ from porter.errors import MachineError
 AgainstOption = Annotated[
     Path, typer.Option("--against", metavar="FILE", help="A CUDA source, a contract that names one, or a reference.")
 ]
+AtOption = Annotated[list[str] | None, typer.Option("--at", metavar="NAME=N", help="A size to time it at; repeatable.")]
 
 
 def bench(
@@ -49,6 +50,7 @@ def bench(
     entry: EntryOption = "",
     seed: SeedOption = None,
     fidelity: FidelityOption = "emulated",
+    at: AtOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -73,6 +75,7 @@ def bench(
         seed=drawn_seed() if seed is None else seed,
         fidelity=parse_fidelity(fidelity),
         timed=True,
+        timed_sizes=parse_sizes(at or ()),
         environment=dict(os.environ),
     )
     return judged(candidate, against, options, context.obj)

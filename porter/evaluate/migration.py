@@ -37,6 +37,7 @@ class MigrateOptions:
     seed: int | None = None
     fidelity: Fidelity = Fidelity.EMULATED
     timed: bool = False
+    timed_sizes: Mapping[str, int] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter.backend import Port, Target
@@ -63,6 +63,11 @@ class _Timing:
     place: Place
     progress: Progress
 
+    @property
+    def _sizes(self) -> Mapping[str, int]:
+        """Those that the user chose, for times before those for all."""
+        return {**self.options.sizes, **self.options.timed_sizes}
+
     def speeds(self, entries: Sequence[EntryOutcome]) -> list[tuple[Speed, ...]]:
         """The times of each entry, all in one process, beside one for what they meet."""
         subject, contracts = self.subject, [entry.contract for entry in entries]
@@ -72,6 +77,7 @@ class _Timing:
             self.place.session() as oracle,
             backend.on_device(subject.port, subject.original, subject.target, self.place) as native,
         ):
+            oracle.start()
             rivals = subject.meet(contracts, self.place, oracle)
             ported = native if self.options.seed is None else Called(native, self.options.entry)
             ready = zip(entries, ported.candidates(contracts), rivals, strict=True)
@@ -87,7 +93,7 @@ class _Timing:
             yield NotMeasured(None, fidelity, rivals)
             return
         stated = self.options.contract is not None
-        workloads = rivals.workloads or timed_workloads(contract, self.options.sizes, stated=stated)
+        workloads = rivals.workloads or timed_workloads(contract, self._sizes, stated=stated)
         if candidate is None:
             because = "nothing answers for it" if isinstance(found, tuple) else found.because
             yield NotMeasured(None, fidelity, because)

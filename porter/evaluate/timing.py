@@ -82,21 +82,20 @@ class Stopwatch:
         candidate.session.forget()
         arms = [candidate.prepare(given)]
         self._check_work(candidate, arms[0])
-        here = [replace(baseline, session=candidate.session) for baseline in baselines.values()]
-        arms += [baseline.prepare(given) for baseline in here]
+        here = {name: replace(baseline, session=candidate.session) for name, baseline in baselines.items()}
+        beside = {name: arm for name, baseline in here.items() if (arm := _prepared(baseline, given))}
+        arms += beside.values()
         uncaptured = next((arm.uncaptured for arm in arms if arm.uncaptured), "")
         before = self.place.device.state()
         found = self._sampled(candidate, len(arms), captured=not uncaptured)
         after = self.place.device.state()
         self._check_clock(candidate, found, workload, captured=not uncaptured)
-        self._prove_again([candidate, *here], arms, workload)
+        self._prove_again([candidate, *(here[name] for name in beside)], arms, workload)
         return Measured(
             workload=workload,
             fidelity=self.fidelity,
             timing=found.timings[0],
-            baselines=tuple(
-                Baseline(name, found.timings[i], found.ratio(0, to=i)) for i, name in enumerate(baselines, 1)
-            ),
+            baselines=tuple(Baseline(name, found.timings[i], found.ratio(0, to=i)) for i, name in enumerate(beside, 1)),
             by_calls=uncaptured,
             stopped=found.stopped,
             left_out=found.left_out,
@@ -168,3 +167,13 @@ class Stopwatch:
             before=before,
             after=after,
         )
+
+
+def _prepared(baseline: Timed, given: Job) -> Prepared | None:
+    """The baseline's arm; None where there is none. Raises `CandidateError` where that cost all arms their process."""
+    try:
+        return baseline.prepare(given)
+    except CandidateError:
+        if not baseline.session.is_ready:
+            raise
+        return None

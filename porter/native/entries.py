@@ -6,6 +6,7 @@ import ctypes
 import importlib.machinery
 import importlib.util
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -59,7 +60,9 @@ class Entries:
         """Its inputs come first, then the parameters of its module, which lie where these are given."""
         from porter.oracle.python_module import Reference  # noqa: PLC0415 - only where there is one
 
-        reference = Reference(self._module(entry.path))
+        module = self._module(entry.path)
+        sys.modules.setdefault(module.__name__, module)  # torch.compile looks it up there
+        reference = Reference(module)
         model = reference.model({})
         model = None if model is None else model.cuda().eval()
         tensors = model.state_dict(keep_vars=True).values() if model is not None else ()

@@ -9,6 +9,8 @@ import struct
 import tempfile
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,11 @@ from porter.worker.run import ended, run_of
 _RECORDS = b"PORTRES1"
 # After these the device's context, or the process, is not to be trusted.
 _LOST = frozenset((FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.DEVICE_ASSERT, FaultKind.CRASH))
+_ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}  # its helpers talk through sockets, which a worker has not
 _PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
+
+
+_STARTERS = ThreadPoolExecutor(4)
 
 
 class CandidateError(Exception):
@@ -90,8 +96,18 @@ class Session:
         self._environment = {name: environment[name] for name in _PASSED_ON if name in environment}
         self._library = device_library(cache)
         self._child: Child | None = None
+        self._starting: Future[Child] | None = None
         self._facts: DeviceFacts | None = None
         self._arms = 0
+
+    def start(self) -> None:
+        """Begins to start the process, so that others can start meanwhile."""
+        self._starting = self._starting or _STARTERS.submit(self._started)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a process, with all arms that were prepared."""
+        return self._child is not None
 
     @property
     def facts(self) -> DeviceFacts:
@@ -152,6 +168,10 @@ class Session:
 
     def close(self) -> None:
         """Ends the process, if there is one."""
+        if self._starting is not None:
+            with suppress(MachineError):  # whoever waited for it was told
+                self._child = self._starting.result()
+            self._starting = None
         if self._child is not None:
             self._child.end()
             self._child = None
@@ -176,7 +196,9 @@ class Session:
 
     def _ready(self) -> Child:
         if self._child is None:
-            self._child = self._started()
+            self.start()
+            assert self._starting is not None
+            self._child, self._starting = self._starting.result(), None
         return self._child
 
     def _started(self) -> Child:
@@ -188,7 +210,7 @@ class Session:
             list(map(str, (self._library, *self._folders))),
             place,
             self._limits,
-            self._environment,
+            {**self._environment, **_ENVIRONMENT},
             resident=True,
         )
         if death := child.begin():

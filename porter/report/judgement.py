@@ -11,7 +11,7 @@ from porter.report.diagnostic import diagnostic
 from porter.report.document import Json
 from porter.report.migration import LOG_LINES, entry_text
 from porter.report.migration_document import entry_document, finding_document, workload_rows
-from porter.report.speed import speeds_document
+from porter.report.speed import device_document, speeds_document
 from porter.report.verdict import OUTCOME_STYLES, describe, how_obtained, reason
 
 
@@ -51,6 +51,7 @@ def judgement_document(verdict: Verdict) -> dict[str, Json]:
         "workloads": list(workload_rows(verdict.entries)),
         "findings": [finding_document(finding) for finding in verdict.findings],
         **speeds_document(verdict.entries),
+        "device": device_document(verdict.entries),
         "environment": dict(verdict.environment),
         "seed": verdict.seed,
         "seconds": round(verdict.seconds, 3),

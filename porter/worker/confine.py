@@ -32,10 +32,11 @@ class _Calls:
 
 
 _CALLS = {
-    # socket, connect, socketpair, kill, ptrace, prlimit64; fork, vfork, execve, execveat
-    "x86_64": _Calls(0xC000003E, 56, 435, (41, 42, 53, 62, 101, 302), (57, 58, 59, 322)),
-    # socket, connect, socketpair, kill, ptrace, prlimit64; execve, execveat
-    "aarch64": _Calls(0xC00000B7, 220, 435, (198, 203, 199, 129, 117, 261), (221, 281)),
+    # socket, connect, socketpair, kill, rt_sigqueueinfo, pidfd_send_signal, setpgid, setsid (who leaves the group
+    # outlives it), ptrace, process_vm_writev, prlimit64; fork, vfork, execve, execveat
+    "x86_64": _Calls(*(0xC000003E, 56, 435), (41, 42, 53, 62, 129, 424, 109, 112, 101, 311, 302), (57, 58, 59, 322)),
+    # the same; execve, execveat
+    "aarch64": _Calls(0xC00000B7, 220, 435, (198, 203, 199, 129, 138, 424, 154, 157, 117, 271, 261), (221, 281)),
 }
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # instructions of the filter
 _CALL, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets into what it sees of a call

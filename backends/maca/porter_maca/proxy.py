@@ -39,6 +39,7 @@ _WARP_SIZE = 32
 def on_device(ported: Port, original: Side, place: Place) -> Iterator[ProxyPort]:
     """`ported` ready to be built for the device of `place`, and run there."""
     with place.session("".join(file.text for file in ported.files)) as session:
+        session.start()
         yield ProxyPort(ported_side(ported, original), ported, place, session)
 
 

@@ -29,6 +29,7 @@ def on_device(ported: Port, original: Side, target: Target, place: Place) -> Ite
         ExitStack() as workers,
         place.session("".join(file.text for file in ported.files)) as session,
     ):
+        session.start()
         folder, cache = Path(name), place.cache / "triton"
         yield NativePort(ported.files, original, devices_of(target), folder, cache, place.limits, workers, session)
 
