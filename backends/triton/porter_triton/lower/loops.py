@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Evaluate, For, While
-from porter_triton.lower import access, branches, counting, expressions, leaving, ranges, statements, turns
+from porter_triton.lower import access, beginnings, branches, counting, expressions, leaving, ranges, statements, turns
 from porter_triton.lower.comparisons import disjunction
 from porter_triton.lower.context import Context
 from porter_triton.lower.counting import Counted
 from porter_triton.lower.decisions import FewTurns
-from porter_triton.lower.emit import Line, Loop, Suite
+from porter_triton.lower.emit import Branch, Line, Loop, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Variable
 from porter_triton.lower.turns import Turns
@@ -89,10 +89,12 @@ def _general(cx: Context, node: For | While) -> None:
             _again_together(cx, node, going, flags, simple=simple)
     cx.targets.pop()
     some = f"tl.max({name}.to(tl.int32), axis=0) != 0" if divergent else begin.text if simple else name
-    if known is None:
-        cx.suite.nodes.append(Loop("", some, inner))
-    else:
-        cx.suite.nodes.append(Loop(cx.names.declare("turn", INT), known.header, inner))
+    loop = Loop("", some, inner) if known is None else Loop(cx.names.declare("turn", INT), known.header, inner)
+    guard = None if divergent or first else beginnings.told(cx, begin.text)
+    if guard is None:
+        cx.suite.nodes.append(loop)
+    elif guard:
+        cx.suite.nodes.append(Branch(guard, f"not ({guard})", Suite([loop]), Suite()))
 
 
 def _test(cx: Context, node: For | While) -> Scalar:
