@@ -179,7 +179,7 @@ class Child:
 
     def _is_ending(self) -> bool:
         """Whether it ends by itself, now that it has closed its pipe."""
-        deadline = time.monotonic() + _END_S
+        deadline = time.monotonic() + min(_END_S, self._limits.wall_s)
         while time.monotonic() < deadline:
             if _state(self._process.pid) in "ZX":
                 return True

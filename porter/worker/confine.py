@@ -10,13 +10,14 @@ import ctypes
 import os
 import platform
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2  # of prctl
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _WRITE_FILE, _REMOVE_AND_MAKE, _REFER, _TRUNCATE = 1 << 1, 0x1FF << 4, 1 << 13, 1 << 14
+_READ = 1 << 2 | 1 << 3  # files and folders
 _PATH_BENEATH = 1
 
 
@@ -45,30 +46,36 @@ _NOT_PERMITTED, _NO_SUCH_CALL = 1, 38
 _THREAD = 0x10000  # the flag of clone
 
 
-def confine(*folders: Path, programs: bool = False, files: Iterable[Path] = ()) -> None:
+def confine(
+    *folders: Path, programs: bool = False, files: Iterable[Path] = (), readable: Collection[Path] = ()
+) -> None:
     """From here on this process writes below `folders` and to `files` only, off the network and other processes.
 
-    With `programs` it may start some, which these walls hold, too.
+    With `programs` it may start some, which these walls hold, too. Where something is `readable` it reads nothing else.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    _restrict_writes(libc, folders, files)
+    _restrict_files(libc, folders, files, readable)
     if platform.machine() in _CALLS:
         _install(libc, _filter(_CALLS[platform.machine()], programs))
 
 
-def _restrict_writes(libc: ctypes.CDLL, folders: Iterable[Path], files: Iterable[Path]) -> None:
+def _restrict_files(
+    libc: ctypes.CDLL, folders: Iterable[Path], files: Iterable[Path], readable: Collection[Path]
+) -> None:
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return
     access = _WRITE_FILE | _REMOVE_AND_MAKE | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0)
-    wanted = struct.pack("<Q", access)
+    read = _READ if readable else 0
+    wanted = struct.pack("<Q", access | read)
     ruleset = libc.syscall(_CREATE_RULESET, wanted, len(wanted), 0)
     if ruleset < 0:
         return
     written = access & (_WRITE_FILE | _TRUNCATE)  # what a rule for a file may allow
     single = ((file, written) for file in (Path(os.devnull), *files) if not file.is_dir())
-    for path, allowed in (*((folder, access) for folder in folders), *single):
+    reading = ((place, read) for place in readable if place.is_dir())
+    for path, allowed in (*((folder, access | read) for folder in folders), *reading, *single):
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("<Qi", allowed, parent), 0)
         os.close(parent)

@@ -1,20 +1,65 @@
-"""A generated module, imported from its file."""
+"""A module, imported from its file, and those beside it that it imports."""
 
 from __future__ import annotations
 
+import builtins as python
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import cast
+
+_Import = Callable[..., object]
 
 
 def load(path: Path, builtins: Mapping[str, object] | None = None) -> ModuleType:
-    """The module, with `builtins` instead of Python's own where some are given; raises whatever its code does."""
+    """The module, with `builtins` instead of Python's own where some are given; raises whatever its code does.
+
+    What it imports of its folder is loaded in the same way.
+    """
+    own = dict(vars(python) if builtins is None else builtins)
+    own["__import__"] = _Siblings(path.parent, own)
+    return _loaded(path, own)
+
+
+def _loaded(path: Path, builtins: Mapping[str, object]) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python module")
     module = importlib.util.module_from_spec(spec)
-    if builtins is not None:
-        vars(module)["__builtins__"] = builtins
+    vars(module)["__builtins__"] = builtins
     spec.loader.exec_module(module)
     return module
+
+
+class _Siblings:
+    """What `import` means to a module: files of its own folder, each loaded once, else what it meant before."""
+
+    def __init__(self, folder: Path, builtins: Mapping[str, object]) -> None:
+        self._folder = folder
+        self._builtins = builtins
+        self._import = cast("_Import", builtins["__import__"])
+        self._modules: dict[str, ModuleType] = {}
+
+    def __call__(
+        self,
+        name: str,
+        space: Mapping[str, object] | None = None,
+        local: Mapping[str, object] | None = None,
+        wanted: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> object:
+        """The module `name`, or one that has all that is `wanted`."""
+        if level and not name:
+            return SimpleNamespace(**{member: self._sibling(member) for member in wanted or ()})
+        if level or self._path(name).exists():
+            return self._sibling(name)
+        return self._import(name, space, local, wanted, level)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.py"
+
+    def _sibling(self, name: str) -> ModuleType:
+        if name not in self._modules:
+            self._modules[name] = _loaded(self._path(name), self._builtins)
+        return self._modules[name]

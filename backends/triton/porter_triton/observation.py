@@ -27,9 +27,9 @@ class Observation:
     messages: dict[tuple[FaultKind, str, int], str] = field(default_factory=dict)
     failed: list[Fault] = field(default_factory=list)
 
-    def note(self, kind: FaultKind, message: str) -> None:
-        """A fault at the line of the module that is being executed; the first of a line speaks for the others."""
-        key = (kind, self.kernel, line_in(self.module, sys._getframe()))
+    def note(self, kind: FaultKind, message: str, line: int = 0) -> None:
+        """A fault at `line` of the module, else at that which runs; the first of a line speaks for the others."""
+        key = (kind, self.kernel, line or line_in(self.module, sys._getframe()))
         self.messages.setdefault(key, message)
         self.counts[key] = self.counts.get(key, 0) + 1
 

@@ -61,11 +61,18 @@ def serve(arguments: list[str]) -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the module prints must not end up between frames
     server = _Server(Path(arguments[0]))
-    confine(Path.cwd())
+    confine(readable=_readable(Path(arguments[0]).parent))
     write_frame(replies, b"")
     while (frame := read_frame(sys.stdin.buffer)) is not None:
         for part in server.answer(pickle.loads(frame[SEAL_BYTES:])):
             write_frame(replies, frame[:SEAL_BYTES] + part)
+
+
+def _readable(folder: Path) -> tuple[Path, ...]:
+    """What the module may read: itself, what Python imports, the system. No answers that lie about."""
+    packages = (sys.prefix, sys.base_prefix, *sys.path)
+    system = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys", "/dev")
+    return (folder, *(Path(place) for place in (*packages, *system) if place))
 
 
 def _fill_fresh_memory() -> None:
@@ -140,10 +147,11 @@ class _Server:
         """Notes what of the results did not come from the launches."""
         for number, place in self._arguments.changed():
             if trouble := self._flow.trouble(place, returned=False):
-                seen.note(trouble[0], f"tensor {number} of the arguments {trouble[1]}")
+                seen.note(trouble.kind, f"tensor {number} of the arguments {trouble.message}", trouble.line)
         for index, tensor in enumerate(tensor for tensor in results if tensor.numel()):
             if trouble := self._flow.trouble(tensor.untyped_storage().data_ptr(), returned=True):
-                seen.note(trouble[0], f"{f'result {index}' if index else 'the result'} {trouble[1]}")
+                name = f"result {index}" if index else "the result"
+                seen.note(trouble.kind, f"{name} {trouble.message}", trouble.line)
 
     def _call(self, task: Task, arguments: list[object]) -> object:
         if self._module is None:

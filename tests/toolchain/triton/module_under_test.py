@@ -219,6 +219,10 @@ def write(name):
     Path(("inside.txt", "../outside.txt", "/dev/null")[name]).write_text("text")
 
 
+def read(elsewhere):
+    return len([*Path("/tmp").iterdir()]) if elsewhere else len(Path(__file__).read_text())
+
+
 def connect():
     socket.create_connection(("127.0.0.1", 9))
 

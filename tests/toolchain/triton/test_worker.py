@@ -125,13 +125,14 @@ def test_what_does_not_come_to_an_end_is_ended_and_the_next_run_is_served(call, 
     assert call("doubled", np.ones(1)).finished
 
 
-@pytest.mark.parametrize(("function", "arguments"), [("write", (0,)), ("write", (2,)), ("thread", ())])
-def test_what_stays_in_the_process_and_its_folder_is_allowed(call, function, arguments):
+@pytest.mark.parametrize(("function", "arguments"), [("write", (2,)), ("thread", ()), ("read", (0,))])
+def test_what_stays_in_the_process_is_allowed(call, function, arguments):
     assert call(function, *arguments).finished
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments"), [("write", (1,)), ("connect", ()), ("start", (0,)), ("start", (1,))]
+    ("function", "arguments"),
+    [("write", (0,)), ("write", (1,)), ("read", (1,)), ("connect", ()), ("start", (0,)), ("start", (1,))],
 )
 def test_what_leaves_the_process_is_refused(call, function, arguments):
     fault = only(call(function, *arguments))

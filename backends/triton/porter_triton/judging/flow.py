@@ -21,7 +21,8 @@ from porter_triton.judging.operators import is_free, is_view, overwrites, plain_
 from porter_triton.observation import Observation, line_in
 from porter_triton.watch import Region
 
-_NO_OPERATORS = frozenset[str]()
+Step = tuple[int, str]  # a line of the module, and the operator that it called
+_NO_OPERATORS = frozenset[Step]()
 # Ways in which the host gets at the numbers of a tensor, or at its memory; a single number may decide a launch.
 _SHARING = frozenset(("numpy", "__array__", "__dlpack__", "untyped_storage", "storage", "typed_storage"))
 _READING = frozenset(("tolist", *_SHARING))
@@ -37,8 +38,8 @@ class Origin:
     one; `host` that the host may have computed it; `free` that an operator made it which the original uses, too.
     """
 
-    operators: frozenset[str] = _NO_OPERATORS
-    integers: frozenset[str] = _NO_OPERATORS
+    operators: frozenset[Step] = _NO_OPERATORS
+    integers: frozenset[Step] = _NO_OPERATORS
     launch: int = 0
     given: bool = False
     data: bool = False
@@ -59,6 +60,15 @@ class Origin:
 
 
 _FRESH = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with a result, at the `line` of the module that it goes back to; 0 where none is known."""
+
+    kind: FaultKind
+    message: str
+    line: int = 0
 
 
 class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -129,8 +139,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _computed(self, origin: Origin, name: str, involved: Iterable[torch.Tensor]) -> Origin:
         if self._is_permitted(name):
             return replace(origin, free=True)
-        line = line_in(self.seen.module, sys._getframe())
-        said = f"{self.called or name} (line {line})" if line else self.called or name
+        said = (line_in(self.seen.module, sys._getframe()), self.called or name)
         if any(t.is_floating_point() or t.is_complex() for t in involved):
             return replace(origin, operators=origin.operators | {said})
         return replace(origin, integers=origin.integers | {said})
@@ -148,9 +157,9 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for tensor in given if name in _SHARING and not self._is_permitted(name) else ():
                 self._origins[_place(tensor)] = replace(self.of(_place(tensor)), host=True)
         elif name in ("item", "__float__") and given and given[0].is_floating_point():
-            operators = ", ".join(sorted(self.of(_place(given[0])).operators))
+            operators = self.of(_place(given[0])).operators
             if operators:
-                self.seen.note(FaultKind.LIBRARY, f"the host takes a number that torch's {operators} computed")
+                self.seen.note(FaultKind.LIBRARY, f"the host takes a number that torch's {_named(operators)} computed")
 
     def answered(self, name: str, given: list[torch.Tensor], made: Iterable[torch.Tensor]) -> None:
         """That function has returned `made`."""
@@ -193,18 +202,22 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         own_launch = origin.launch == self.job
         return origin.data and not origin.given and (not own_launch or bool(origin.operators or origin.integers))
 
-    def trouble(self, place: int, *, returned: bool) -> tuple[FaultKind, str] | None:
+    def trouble(self, place: int, *, returned: bool) -> Trouble | None:
         """Why what is at `place` is no result of the candidate's own kernels; None where it is."""
         origin = self.of(place)
-        if operators := sorted(origin.operators | origin.integers):
-            return FaultKind.LIBRARY, f"is computed by torch's {', '.join(operators)}"
+        if operators := origin.operators | origin.integers:
+            return Trouble(FaultKind.LIBRARY, f"is computed by torch's {_named(operators)}", min(operators)[0])
         if origin.host:
-            return FaultKind.HOST_WORK, "is computed by the host from numbers of the device"
+            return Trouble(FaultKind.HOST_WORK, "is computed by the host from numbers of the device")
         if origin.free or origin.launch == self.job or (origin.given and not returned):
             return None
         if origin.launch:
-            return FaultKind.KEPT, "was written by a launch of an earlier call"
-        return FaultKind.DECOY, "was written by no launch"
+            return Trouble(FaultKind.KEPT, "was written by a launch of an earlier call")
+        return Trouble(FaultKind.DECOY, "was written by no launch")
+
+
+def _named(operators: Iterable[Step]) -> str:
+    return ", ".join(f"{name} (line {line})" if line else name for line, name in sorted(operators))
 
 
 def _place(tensor: torch.Tensor) -> int:

@@ -53,6 +53,7 @@ _ATTRIBUTES: Mapping[str, str] = {
     **_all(FRAMES, "path_hooks path_importer_cache get_objects get_referrers get_referents walk_stack walk_tb"),
     **_all(CODE, "attrgetter methodcaller FunctionType CodeType LambdaType get_field get_type_hints __import__"),
     **_all(CODE, "import_module exec_module load_module load_inline cpp_extension"),
+    **_all(FILES, "read_bytes read_text write_bytes write_text from_file tofile loadtxt savetxt genfromtxt"),
     **_all(SYSTEM, "load_library ctypeslib ctypes subprocess builtins"),
     **_all(COMPILER, "_inductor _dynamo"),
     **_all(
