@@ -55,11 +55,12 @@ def find_backend(name: str = "") -> Backend:
 
 
 def backend_of(candidate: Path) -> Backend:
-    """The backend in whose language `candidate` is, by its name.
+    """The backend in whose language `candidate` is, by its name, or by those of the files in a folder.
 
     Raises `UsageError` where several come into question, or none.
     """
-    meant = [backend for backend in loadable_backends() if candidate.suffix in backend.suffixes]
+    suffixes = {file.suffix for file in candidate.iterdir()} if candidate.is_dir() else {candidate.suffix}
+    meant = [backend for backend in loadable_backends() if suffixes & set(backend.suffixes)]
     return meant[0] if len(meant) == 1 else find_backend()
 
 

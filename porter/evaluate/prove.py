@@ -17,8 +17,12 @@ from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.side import Side
 from porter.evaluate.study import Originals, Studied, Unproven
 from porter.findings import Finding
+from porter.oracle.outputs import largest
 from porter.oracle.reference import Reference
 from porter.simt.job import BuildFailure, Built
+
+# The root of bfloat16's epsilon and a margin, in parts of the largest number: `compare` allows no more to any type.
+_MOST_LOST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +99,20 @@ class Prover:
         if self.judging and (null := passing_null(reference)):
             return Proof(_entry(reference, NotVerified(TOLD_BY_NOTHING.format(null))), seen)
         outcome = _outcome(reference, port)
-        if isinstance(outcome, Wrong):
+        if isinstance(outcome, Wrong) and _may_round(reference, outcome):
             reference = self._originals.measured(studied)
             outcome = _outcome(reference, port)
             if isinstance(outcome, Verified):
                 exact = self._originals.in_whole_numbers(reference, studied.execute)
                 outcome = _both(outcome, _outcome(exact, port)) if exact else outcome
         return Proof(_entry(reference, outcome), seen)
+
+
+def _may_round(reference: Reference, wrong: Wrong) -> bool:
+    """Whether what the original itself loses could explain the answer: never all of it, nor what has no number."""
+    failed = wrong.checked[-1]
+    expected = (e for e in reference.expected if e.workload.name == failed.name)
+    return any(failed.max_abs_error <= _MOST_LOST * largest(e.outputs) for e in expected)
 
 
 def _unproven(found: Unproven) -> Proof:

@@ -48,9 +48,10 @@ class _Compiler:
         A failure of the machine is no answer: it begins with `MACHINE`.
         """
         asked = json.loads(question)
-        kernel = getattr(self._module, asked["kernel"], None)
-        if not isinstance(kernel := _innermost(kernel), JITFunction):
+        named = _kernels(self._module, asked["kernel"])
+        if not named:
             return f"0: the module defines no kernel '{asked['kernel']}'"
+        kernel = next((k for k in named if digest_of(k) == asked.get("code")), named[0])
         if asked.get("code", digest_of(kernel)) != digest_of(kernel):
             return (
                 f"{get_jit_fn_file_line(kernel)[1]}: what was launched as '{asked['kernel']}' is other code than this"
@@ -68,6 +69,13 @@ class _Compiler:
                 return f"{MACHINE}{failed.message}"
             return f"0: {type(error).__name__}: {error}"
         return ""
+
+
+def _kernels(module: ModuleType, name: str) -> list[JITFunction]:
+    """The kernels of that name, of the module and of files beside it from which it has a function."""
+    spaces = [vars(module), *(getattr(value, "__globals__", {}) for value in list(vars(module).values()))]
+    found = (_innermost(space.get(name)) for space in spaces)
+    return [kernel for kernel in found if isinstance(kernel, JITFunction)]
 
 
 def _innermost(kernel: object) -> object:

@@ -222,6 +222,15 @@ def test_a_wrong_candidate_is_told(verdict, right, wrong):
     assert "x_size0 = " in found.outcome.because
 
 
+def test_a_folder_is_a_candidate_whose_main_file_imports_the_others(verdict):
+    files = {
+        "parts/inner.py": CANDIDATE.replace("forward", "run"),
+        "parts/forward.py": "from inner import run as forward\n",
+    }
+    found = verdict({"norm.py": NORM, **files}, "parts", "norm.py")
+    assert isinstance(found.outcome, Verified), found.outcome
+
+
 def test_what_cannot_be_called_is_not_built(verdict):
     found = verdict({"norm.py": NORM, "few.py": "def forward(x): return x\n"}, "few.py", "norm.py")
     assert isinstance(found.outcome, NotBuilt)
