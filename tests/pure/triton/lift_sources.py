@@ -115,6 +115,10 @@ LIFTED = (
      " if (t % 32 == 0) out[blockIdx.x * 4 + t / 32] = v;"),
     ("down and broadcast", [WARP], "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);"
      " v = __shfl_sync(0xffffffff, v, 0); out[blockIdx.x * 128 + t] = v;"),
+    ("halves, which round after each step", [WARP], "", f"{_LOAD} __half h = __float2half(v); for (int m = 16; m > 0; m >>= 1)"
+     " h = __hadd(h, __shfl_xor_sync(0xffffffff, h, m)); out[blockIdx.x * 128 + t] = __half2float(h);"),
+    ("halves of a segment", [WARP], "", f"{_LOAD} __half h = __float2half(v); for (int m = 4; m > 0; m >>= 1)"
+     " h = __hadd(h, __shfl_xor_sync(~0u, h, m, 8)); out[blockIdx.x * 128 + t] = __half2float(h);"),
     ("unrolled", [UNROLLED], "", f"{_LOAD} v += __shfl_xor_sync(~0u, v, 16); v += __shfl_xor_sync(~0u, v, 8);"
      " v += __shfl_xor_sync(~0u, v, 4); v += __shfl_xor_sync(~0u, v, 2); v += __shfl_xor_sync(~0u, v, 1);"
      " out[blockIdx.x * 128 + t] = v;"),

@@ -30,6 +30,32 @@ def segment_sum(value, width: tl.constexpr = 32):
 
 
 @triton.jit
+def halved(rows):
+    """The sums of the first and second half of each row, in the rows' own type."""
+    count: tl.constexpr = rows.shape[0]
+    half: tl.constexpr = rows.shape[1] // 2
+    return tl.sum(tl.reshape(rows, [count, 2, half]).to(tl.float32), 1).to(rows.dtype)
+
+
+@triton.jit
+def segment_sum_in_steps(value, width: tl.constexpr = 32):
+    """The sum of each segment, rounded after each step as lanes do that add what lies half a segment away."""
+    rows = segments(value, width)
+    shape: tl.constexpr = rows.shape
+    if shape[1] > 16:
+        rows = halved(rows)
+    if shape[1] > 8:
+        rows = halved(rows)
+    if shape[1] > 4:
+        rows = halved(rows)
+    if shape[1] > 2:
+        rows = halved(rows)
+    if shape[1] > 1:
+        rows = halved(rows)
+    return tl.reshape(tl.broadcast_to(rows, [shape[0], shape[1]]), value.shape)
+
+
+@triton.jit
 def multiplied(a, b):
     """a * b."""
     return a * b

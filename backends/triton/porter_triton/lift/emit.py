@@ -53,7 +53,9 @@ def _of_block(cx: Context, operation: str, value: Scalar) -> Scalar:
 
 
 def _of_warp(cx: Context, operation: str, value: Scalar, node: Call) -> Scalar:
-    text, type_ = _wide(cx, value)
+    assert isinstance(value.type, Arithmetic)
+    steps = operation == "sum" and value.type.is_narrow  # what 16 bits lose in each step shows in the result
+    text, type_ = _tensor(cx, value) if steps else _wide(cx, value)
     width = 32
     if len(node.arguments) > 1:
         given = access.scalar(expressions.value(cx, node.arguments[1]), node.line).fixed
@@ -61,7 +63,8 @@ def _of_warp(cx: Context, operation: str, value: Scalar, node: Call) -> Scalar:
             raise Refusal(node.line, "the width of a reduction over lanes is no known power of two")
         width = int(given)
     more = "" if width == 32 else f", {width}"
-    return Scalar(f"{cx.helper(f'segment_{operation}')}({text}{more})", type_, True)
+    name = "segment_sum_in_steps" if steps else f"segment_{operation}"
+    return Scalar(f"{cx.helper(name)}({text}{more})", type_, True)
 
 
 def _wide(cx: Context, value: Scalar) -> tuple[str, Arithmetic]:
@@ -69,6 +72,10 @@ def _wide(cx: Context, value: Scalar) -> tuple[str, Arithmetic]:
     assert isinstance(value.type, Arithmetic)
     if value.type.is_narrow:
         value = cast_text(value, FLOAT)
+    return _tensor(cx, value)
+
+
+def _tensor(cx: Context, value: Scalar) -> tuple[str, Arithmetic]:
     assert isinstance(value.type, Arithmetic)
     if value.varying:
         return value.within(ATOM).removeprefix("(").removesuffix(")") if value.is_name else value.text, value.type
