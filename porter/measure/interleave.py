@@ -35,7 +35,7 @@ class StopRule:
 
     half_width: float = 0.0025
     budget_s: float = 2.0
-    least_blocks: int = 10
+    least_blocks: int = 16
     most_blocks: int = 400
 
 

@@ -201,15 +201,14 @@ int porter_replay(CUgraphExec exec) {
     return driver.cuCtxSynchronize();
 }
 
-// The device time of each of `count` launches, `execs[order[i]]`, in microseconds. All are queued at once. What is
+// The device time of each of `count` launches, in microseconds. All are queued at once. What is
 // written before each (`room`) keeps the device busy until its launch is queued, too, and leaves none of the data of
 // the launch before in the cache.
-int porter_sample(const CUgraphExec* execs, const int* order, size_t count, unsigned long long room, size_t bytes,
-                  float* out_us) {
+int porter_sample(const CUgraphExec* execs, size_t count, unsigned long long room, size_t bytes, float* out_us) {
     for (size_t i = 0; i < count; ++i) {
         if (bytes) PORTER_TRY(driver.cuMemsetD8Async(room, static_cast<unsigned char>(i), bytes, timing_stream));
         PORTER_TRY(record(2 * i, timing_stream));
-        PORTER_TRY(driver.cuGraphLaunch(execs[order[i]], timing_stream));
+        PORTER_TRY(driver.cuGraphLaunch(execs[i], timing_stream));
         PORTER_TRY(record(2 * i + 1, timing_stream));
     }
     PORTER_TRY(driver.cuStreamSynchronize(timing_stream));

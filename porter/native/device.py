@@ -86,7 +86,7 @@ _SIGNATURES = {
     "porter_chain": (_POINTER, _SIZE, _SIZE, _POINTER),
     "porter_drop": (_POINTER,),
     "porter_replay": (_POINTER,),
-    "porter_sample": (_POINTER, _POINTER, _SIZE, _ADDRESS, _SIZE, _POINTER),
+    "porter_sample": (_POINTER, _SIZE, _ADDRESS, _SIZE, _POINTER),
     "porter_begin": (_ADDRESS, _SIZE),
     "porter_end": (_POINTER,),
 }
@@ -170,15 +170,14 @@ class Device:
         """Launches it once and waits for it."""
         self._try(self._library.porter_replay(chain))
 
-    def sample(self, chains: Sequence[int], order: Sequence[int], *, apart: bool = True) -> list[float]:
-        """The device time of each launch, `chains[i]` for each i of `order`, in microseconds.
+    def sample(self, chains: Sequence[int], *, apart: bool = True) -> list[float]:
+        """The device time of one launch of each of `chains`, in their order, in microseconds.
 
         `apart` keeps them from finding each other's data in the cache.
         """
-        handles, turns = (ctypes.c_void_p * len(chains))(*chains), (ctypes.c_int * len(order))(*order)
-        times = (ctypes.c_float * len(order))()
+        handles, times = (ctypes.c_void_p * len(chains))(*chains), (ctypes.c_float * len(chains))()
         room = self._room, self._room_bytes if apart else 0
-        self._try(self._library.porter_sample(handles, turns, len(order), *room, times))
+        self._try(self._library.porter_sample(handles, len(chains), *room, times))
         return list(times)
 
     def copy_bytes_per_s(self) -> float:

@@ -173,7 +173,7 @@ class _Server:
     def _keep(self, asked: Keep) -> bytes:
         arm = self._arms[asked.arm]
         count = max(1, asked.launches // max(1, arm.launches))
-        times = self._device.sample([arm.chain], [0] * count, apart=False)
+        times = self._device.sample([arm.next_chain() for _ in range(count)], apart=False)
         return struct.pack("<2d", sum(times), count * arm.launches)
 
     def _forget(self, _: Forget) -> bytes:
