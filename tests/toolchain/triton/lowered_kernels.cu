@@ -641,3 +641,32 @@ __global__ void added_in_pairs(__half* sums, const __half* x, float2* whole) {
   atomicAdd(pair, bits & 3 ? __halves2half2(zero, x[threadIdx.x]) : __halves2half2(x[threadIdx.x], zero));
   atomicAdd(whole, make_float2(1.0f, __half2float(x[threadIdx.x])));
 }
+
+// CUB's reduction of a block by operations of the source's own; the second is not commutative.
+struct Best {
+  float value;
+  int at;
+};
+struct Better {
+  __device__ Best operator()(const Best& a, const Best& b) const { return b.value > a.value ? b : a; }
+};
+struct Line {
+  float slope, start;
+};
+
+__global__ void own_folds(const float* x, float* highest, int* at, float* line, int n) {
+  typedef cub::BlockReduce<Best, 96> Reduce;
+  __shared__ typename Reduce::TempStorage storage;
+  Best mine = {x[threadIdx.x], (int)threadIdx.x};
+  Best best = Reduce(storage).Reduce(mine, Better());
+  __shared__ typename cub::BlockReduce<Line, 96>::TempStorage lines;
+  Line step = {1.0f + 0.01f * x[threadIdx.x], x[threadIdx.x]};
+  auto after = [] __device__(Line f, Line g) { return Line{f.slope * g.slope, g.slope * f.start + g.start}; };
+  Line all = cub::BlockReduce<Line, 96>(lines).Reduce(step, after, n);
+  if (threadIdx.x == 0) {
+    *highest = best.value;
+    *at = best.at;
+    line[0] = all.slope;
+    line[1] = all.start;
+  }
+}

@@ -125,6 +125,14 @@ def _packed(x):
     return np.bitwise_or.reduce(np.broadcast_arrays(*parts)).view(np.int32)
 
 
+def _composed(x):
+    """The slope and start of `v -> (1 + 0.01 x) v + x` for each x in turn."""
+    slope, start = 1.0, 0.0
+    for value in x.astype(np.float64):
+        slope, start = slope * (1 + 0.01 * value), (1 + 0.01 * value) * start + value
+    return [slope, start]
+
+
 def _striped(x, n):
     """What was read three neighbours a thread and written thread by thread."""
     items = 2 * np.r_[x[:n], np.full(192 - n, -1, np.float32)].reshape(64, 3).T.ravel()
@@ -242,6 +250,8 @@ CASES = [
          {0: [48 % 6, 9, (4 + 48) % 6, 7], 1: [(2 - 192) % 7], 2: [3], 3: [0, 1, 2]}, (3, 1, 1)),
     Case("added_in_pairs", (_zeros(6, np.float16), TENTHS, _zeros(2)),
          {0: [TENTHS[k::6].sum() for k in range(6)], 2: [64, TENTHS.sum()]}),
+    Case("own_folds", (X[:96], _zeros(1), _zeros(1, np.int32), _zeros(2), 90),
+         {1: [X[:96].max()], 2: [X[:96].argmax()], 3: _composed(X[:90])}, (1, 1, 1), (96, 1, 1)),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

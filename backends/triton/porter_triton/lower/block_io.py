@@ -63,10 +63,8 @@ def _loop(node: Call, count: int, loads: bool, striped: bool) -> Statement:
     if rest:
         otherwise = Block((_set(ours, rest[1]),), line) if len(rest) > 1 else None
         copy = If(Binary("<", at, rest[0], line), Block((copy,), line), otherwise, line=line)
-    threads = _axis("blockDim", "x", "y", "z")
-    whole = Binary("*", Binary("*", threads[0], threads[1], line), threads[2], line)
-    first = Binary("*", _thread(threads), Literal(1 if striped else count, "int", line), line)
-    step = Binary("*", item, whole, line) if striped else item
+    first = Binary("*", threads_number(), Literal(1 if striped else count, "int", line), line)
+    step = Binary("*", item, blocks_threads(), line) if striped else item
     place = _integer(_AT, Binary("+", first, step, line), line)
     condition = Binary("<", item, Literal(count, "int", line), line)
     body = Block((place, copy), line)
@@ -78,8 +76,15 @@ def _axis(owner: str, *axes: str) -> tuple[Expression, ...]:
     return tuple(Member(Name(owner), axis) for axis in axes)
 
 
-def _thread(threads: tuple[Expression, ...]) -> Expression:
+def blocks_threads() -> Expression:
+    """How many threads a block has."""
+    x, y, z = _axis("blockDim", "x", "y", "z")
+    return Binary("*", Binary("*", x, y), z)
+
+
+def threads_number() -> Expression:
     """The thread's number in the block."""
+    threads = _axis("blockDim", "x", "y")
     x, y, z = _axis("threadIdx", "x", "y", "z")
     return Binary("+", x, Binary("*", threads[0], Binary("+", y, Binary("*", threads[1], z))))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, Name, TypeName
-from porter_triton.lower import access, block_io, expressions, lvalues, warp
+from porter_triton.lower import access, block_fold, block_io, expressions, lvalues, warp
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.types import Arithmetic
@@ -48,6 +48,8 @@ def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
     """`BlockReduce(storage).Sum(v)` and its like."""
     if used.kind in {"load", "store"}:
         return block_io.method(cx, used, callee, node)
+    if used.kind == "reduce" and callee.name == "Reduce" and not _operation(cx, node.arguments[1]):
+        return block_fold.fold(cx, node)
     value = settled(expressions.scalar(cx, node.arguments[0]))
     if not isinstance(value.type, Arithmetic):
         raise Refusal(node.line, "a collective on pointers")
@@ -56,7 +58,9 @@ def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
     if callee.name == "Sum" and len(node.arguments) == 1:
         operation = "sum"
     elif callee.name == "Reduce" and len(node.arguments) == 2:
-        operation = _operation(cx, node.arguments[1], node.line)
+        operation = _operation(cx, node.arguments[1])
+        if not operation:
+            raise Refusal(node.line, "a collective of a warp with an operation of the source's own")
     else:
         raise Refusal(node.line, f"`{callee.name}` of a collective for so many arguments")
     if used.kind == "warp":
@@ -64,16 +68,14 @@ def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
     return _reduced(cx, operation, value)
 
 
-def _operation(cx: Context, node: Expression, line: int) -> str:
+def _operation(cx: Context, node: Expression) -> str:
+    """What Triton has for an operation of CUB's or C++'s own; empty for one of the source's."""
     name = ""
     if isinstance(node, Call) and isinstance(node.callee, Name):
         name = node.callee.name
     elif isinstance(getattr(node, "type", None), TypeName):
         name = node.type.name  # type: ignore[union-attr]
-    found = _OPERATIONS.get(name.rsplit("::", maxsplit=1)[-1])
-    if found is None or cx.unit.struct(name):
-        raise Refusal(line, "a collective with an operation of the source's own")
-    return found
+    return "" if cx.unit.struct(name) else _OPERATIONS.get(name.rsplit("::", maxsplit=1)[-1], "")
 
 
 def _neutral(operation: str, type_: Arithmetic) -> str:

@@ -9,6 +9,7 @@ from porter_triton.lift import emit
 from porter_triton.lower import (
     access,
     atomics,
+    block_fold,
     calls,
     cub,
     expressions,
@@ -48,7 +49,7 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
     """The value of a call of a function of CUDA's; None for an unknown one."""
     plain = callee.name.rsplit("::", maxsplit=1)[-1]
     if callee.name.startswith("porter::"):
-        return emit.call(cx, plain, node)
+        return block_fold.shifted(cx, node) if callee.name == block_fold.SHIFTED else emit.call(cx, plain, node)
     if plain in _BARRIERS:
         if "fence" in plain:
             cx.decisions.fences.add(node.line)
