@@ -82,10 +82,13 @@ void report_uninitialised(const Access& access) {
             who(*access.thread) + " reads " + described(access) + ", which nobody has written");
 }
 
-void report_host_made(const Access& access) {
-    if (counted(FaultKind::HOST_WORK, place_of(access.instruction))) return;
-    note_at(FaultKind::HOST_WORK, frames_of(access.instruction),
-            who(*access.thread) + " reads " + described(access) + ", which the host computed from numbers of the device");
+void report_made_elsewhere(const Access& access, int made) {
+    const bool host = (made & HOST_MADE) != 0;
+    const FaultKind kind = host ? FaultKind::HOST_WORK : FaultKind::LIBRARY;
+    if (counted(kind, place_of(access.instruction))) return;
+    note_at(kind, frames_of(access.instruction),
+            who(*access.thread) + " reads " + described(access) +
+                (host ? ", which the host computed from numbers of the device" : ", which an operator of the library computed"));
 }
 
 void report_host_write(const Region& region, const void* instruction) {

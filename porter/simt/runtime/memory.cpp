@@ -184,12 +184,16 @@ void host_accessed(const void* pointer, std::size_t bytes, bool write, const voi
     if (!region->managed) report_host_write(*region, instruction);
 }
 
-bool is_host_made(const void* address, std::size_t bytes) {
+int made_elsewhere(const void* address, std::size_t bytes) {
     const std::uint8_t* state = states(address, bytes);
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) {
-        if ((state[i] & HOST_MADE) != 0) return true;
-    }
-    return false;
+    int made = 0;
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) made |= state[i] & ELSEWHERE_MADE;
+    return made;
+}
+
+void library_computed(void* pointer, std::size_t bytes) {
+    std::uint8_t* state = states(pointer, bytes);
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] |= WRITTEN | LIBRARY_MADE;
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes) {
@@ -204,14 +208,14 @@ void device_copy(void* to, const void* from, std::size_t bytes) {
         mark_host_made(target, bytes);
         return host_wrote(to, bytes);
     }
-    constexpr int kept = WRITTEN | HOST_MADE;
+    constexpr int kept = WRITTEN | ELSEWHERE_MADE;
     for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~kept) | (source[i] & kept));
 }
 
 void device_fill(void* to, int byte, std::size_t bytes) {
     std::memset(to, byte, bytes);
     std::uint8_t* state = states(to, bytes);
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] &= static_cast<std::uint8_t>(~HOST_MADE);
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] &= static_cast<std::uint8_t>(~ELSEWHERE_MADE);
     host_wrote(to, bytes);
 }
 

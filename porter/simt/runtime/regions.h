@@ -19,6 +19,8 @@ enum ByteState : std::uint8_t {
     USER_WRITTEN = 2,    // user code did: a kernel, host code, or a copy that it asked for
     USER_READ = 4,       // user code read it before any wrote it
     HOST_MADE = 8,       // host code put it there after it had looked at numbers of the device
+    LIBRARY_MADE = 16,   // an operator of a library computed it
+    ELSEWHERE_MADE = HOST_MADE | LIBRARY_MADE,  // what no kernel of the source did
 };
 
 // The last write and two reads by different threads of one granule of a region. A stamp of 0 is none.
@@ -45,8 +47,8 @@ Region& allocation(int index);
 void follow(Region& region);                       // gives it state and cells
 // Host code reads or writes device memory by itself, as only managed memory lets it on a device.
 void host_accessed(const void* address, std::size_t bytes, bool write, const void* instruction);
-// Whether any of `[address, address + bytes)` is the host's own work.
-bool is_host_made(const void* address, std::size_t bytes);
+// Which of HOST_MADE and LIBRARY_MADE any of `[address, address + bytes)` is.
+int made_elsewhere(const void* address, std::size_t bytes);
 // One load or store of user code, which the instruction is about to make.
 void access_plain(const volatile void* address, std::size_t bytes, bool write, const void* instruction);
 void refine_cells(Region& region, int shift);

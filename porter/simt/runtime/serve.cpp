@@ -181,9 +181,10 @@ void run_guarded(Entry entry) {
     }
 }
 
-void note_host_work(const void* data, std::size_t bytes) {
-    if (!is_host_made(data, bytes)) return;
-    note(FaultKind::HOST_WORK, {}, "a result holds what the host computed from numbers of the device");
+void note_work_of_others(const void* data, std::size_t bytes) {
+    const int made = made_elsewhere(data, bytes);
+    if ((made & HOST_MADE) != 0) note(FaultKind::HOST_WORK, {}, "a result holds what the host computed from numbers of the device");
+    if ((made & LIBRARY_MADE) != 0) note(FaultKind::LIBRARY, {}, "a result holds what an operator of the library computed");
 }
 
 // `exit` in user code: a program's way to end, anything else's failure. Runs after the user's own exit handlers.
@@ -207,11 +208,11 @@ void serve(const Entry* entries) {
     read_arguments();
     run_guarded(entries[job.entry]);
     for (const Argument& argument : arguments) {
-        if (argument.is_tensor) note_host_work(argument.data, argument.bytes);
+        if (argument.is_tensor) note_work_of_others(argument.data, argument.bytes);
         if (argument.is_tensor) record_output(argument);
     }
     for (const Result& result : results) {
-        note_host_work(result.data, result.bytes);
+        note_work_of_others(result.data, result.bytes);
         record_result(result);
     }
     end_process(0, true);

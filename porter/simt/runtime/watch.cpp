@@ -125,14 +125,15 @@ void check_race(const Access& access, std::size_t bytes, std::uint64_t own, bool
 
 void check_read_state(const Access& access, std::size_t bytes) {
     std::uint8_t* state = access.region->state + access.offset;
-    bool missing = false, of_host = false;
+    bool missing = false;
+    int elsewhere = 0;
     for (std::size_t i = 0; i < bytes; ++i) {
         missing |= (state[i] & WRITTEN) == 0;
-        of_host |= (state[i] & HOST_MADE) != 0;
+        elsewhere |= state[i] & ELSEWHERE_MADE;
         if ((state[i] & USER_WRITTEN) == 0) state[i] |= USER_READ;
     }
     if (missing) report_uninitialised(access);
-    if (of_host) report_host_made(access);
+    if (elsewhere != 0) report_made_elsewhere(access, elsewhere);
 }
 
 // How a word that overlaps the end of its region is accessed, if it may be: read in doubt, or swapped, which must leave the
@@ -177,7 +178,7 @@ void check_access(const Access& access, std::uint64_t own, bool read, bool write
     if (write) {
         note_store(access);
         std::uint8_t* state = region.state + access.offset;
-        for (std::size_t i = 0; i < bytes; ++i) state[i] = static_cast<std::uint8_t>((state[i] & ~HOST_MADE) | WRITTEN | USER_WRITTEN);
+        for (std::size_t i = 0; i < bytes; ++i) state[i] = static_cast<std::uint8_t>((state[i] & ~ELSEWHERE_MADE) | WRITTEN | USER_WRITTEN);
     }
 }
 

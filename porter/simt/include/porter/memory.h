@@ -27,6 +27,9 @@ void host_wrote(void* pointer, std::size_t bytes);
 // used by that as by a kernel.
 void host_used(const void* pointer, std::size_t bytes, bool write);
 
+// Tells the watch that an operator of a library computed what is in device memory now.
+void library_computed(void* pointer, std::size_t bytes);
+
 // Copies within or across host and device memory as cudaMemcpy does: what was never written stays so.
 void device_copy(void* to, const void* from, std::size_t bytes);
 void device_fill(void* to, int byte, std::size_t bytes);

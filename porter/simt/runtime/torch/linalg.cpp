@@ -40,7 +40,9 @@ Tensor batched_product(const Tensor& a, const Tensor& b) {
         multiply(left.data() + i * m * k, right.data() + i * k * n, result.data() + i * m * n, m, k, n);
     }
     const Tensor numbers = from_blob(result.data(), {batch, m, n}, kDouble);
-    return numbers.to(TensorOptions(a.scalar_type()).device(detail::common_device({a, b})), false, true);
+    const Tensor product = numbers.to(TensorOptions(a.scalar_type()).device(detail::common_device({a, b})), false, true);
+    detail::computed(product);
+    return product;
 }
 
 }  // namespace

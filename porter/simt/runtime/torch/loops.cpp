@@ -88,6 +88,13 @@ void wrote(const Tensor& tensor) {
     walk(tensor.sizes(), {operand(tensor)}, [&](char* const* at) { porter::simt::host_wrote(at[0], bytes); });
 }
 
+void computed(const Tensor& tensor) {
+    wrote(tensor);
+    if (!tensor.is_cuda() || tensor.numel() < 2 || !tensor.is_floating_point()) return;
+    const std::size_t bytes = tensor.element_size();
+    walk(tensor.sizes(), {operand(tensor)}, [&](char* const* at) { porter::simt::library_computed(at[0], bytes); });
+}
+
 DimVector broadcast_sizes(TensorList tensors) {
     DimVector sizes;
     for (const Tensor& tensor : tensors) {

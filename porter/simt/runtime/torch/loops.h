@@ -38,6 +38,8 @@ void walk(IntArrayRef sizes, ArrayRef<Operand> operands, FunctionRef<char* const
 
 // Tells the watch that every element of `tensor` has been written.
 void wrote(const Tensor& tensor);
+// And that it was computed, rather than copied or filled; single numbers and integers are about sizes.
+void computed(const Tensor& tensor);
 
 DimVector broadcast_sizes(TensorList tensors);
 // The GPU if any tensor is there; a CPU tensor beside it must be a single number.
