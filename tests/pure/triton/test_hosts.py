@@ -61,6 +61,21 @@ def test_a_pointer_launcher():
             scale[(triton.cdiv(n, threads),)](y, x, a, n, BLOCK_SIZE=256, num_warps=4)""")
 
 
+def test_what_is_nothing_in_python_is_still_passed_to_the_parameter_for_it():
+    found = translated("""
+        struct Twice { __device__ float operator()(float x) const { return 2.0f * x; } };
+        template <typename T, class F> __global__ void apply(T* y, const T* x, int n, F function) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) y[i] = function(x[i]);
+        }
+        template <typename T, class F> void launch(T* y, const T* x, F function, cudaStream_t stream, int n) {
+          apply<<<(n + 127) / 128, 128, 0, stream>>>(y, x, n, function);
+        }
+        void f(float* y, const float* x, int n, cudaStream_t stream) { launch(y, x, Twice{}, stream, n); }""")
+    assert "def launch(y, x, function, stream, n):" in found
+    assert "launch(y, x, None, None, n)" in found
+
+
 def test_a_torch_launcher_with_dispatch():
     found = translated("""
         torch::Tensor f(torch::Tensor x, double a = 0.5) {

@@ -203,7 +203,8 @@ def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tu
         return inlined
     template = explicit if target.arguments else instance(cx, target, callee.template, arguments, line)
     python = cx.callees.python_name(target, template)
-    passed = [methods.spread(a) for a in arguments if a.kind not in (Kind.STREAM, Kind.ERROR)]
+    # A stream, or a function object without members, is nothing in Python; its parameter is still there.
+    passed = [methods.spread(a) or "None" for a in arguments]
     code = Code(f"{python}({', '.join(passed)})", kind_of(cx, target.returns), ctype=cx.type(target.returns))
     return _extents(cx, code) if code.kind is Kind.DIM3 else code
 
