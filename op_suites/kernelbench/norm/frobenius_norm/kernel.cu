@@ -5,18 +5,30 @@
 #define THREADS 256
 #define MAX_BLOCKS 1024
 
-// Sums `value` over a block by a tree in shared memory; the result is thread 0's.
+// Sums `value` over a block by a tree in shared memory; the result is thread 0's. The last warp needs no barrier of the
+// whole block, but its lanes still have to wait for each other before they read what others wrote.
 __device__ float block_sum(float value) {
     __shared__ float buffer[THREADS];
-    int t = threadIdx.x;
+    const unsigned int t = threadIdx.x;
     buffer[t] = value;
     __syncthreads();
-    for (unsigned int half = THREADS / 2; half > 0; half >>= 1) {
+    for (unsigned int half = THREADS / 2; half > 32; half >>= 1) {
         if (t < half)
             buffer[t] += buffer[t + half];
         __syncthreads();
     }
-    return buffer[0];
+    if (t < 32) {
+        float sum = buffer[t] + buffer[t + 32];
+        for (unsigned int half = 16; half > 0; half >>= 1) {
+            buffer[t] = sum;
+            __syncwarp();
+            if (t < half)
+                sum += buffer[t + half];
+            __syncwarp();
+        }
+        value = sum;
+    }
+    return value;
 }
 
 __global__ void squares_kernel(const float* x, float* partial, long long n) {
