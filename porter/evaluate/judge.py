@@ -15,7 +15,7 @@ from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
 from porter.oracle.jobs import job
 from porter.oracle.reference import Expected, Reference
-from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule
+from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue
 from porter.source.text import Source, Span
 
 Execute = Callable[[Job], Run]
@@ -28,6 +28,8 @@ _SERIOUS = frozenset(
      FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED, FaultKind.CRASH,
      FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED)
 )  # fmt: skip
+# Who did the work, which there is none of for an empty input.
+_WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.HOST_WORK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,10 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
             if isinstance(failed, Refused) or (failed is not None and expected.decides):
                 return failed
             if failed is not None:
-                trial.tell(failed)
+                trial.tell(expected, failed)
     if not trial.launched:
         return _without_launch(reference, trial.checked)
-    return _compiled(candidates, Verified(tuple(trial.checked), "; ".join(trial.said)))
+    return _compiled(candidates, Verified(tuple(trial.checked), "; ".join(trial.said.values())))
 
 
 class _Trial:
@@ -72,7 +74,7 @@ class _Trial:
         self.reference = reference
         self.excused = frozenset(finding.code for finding in reference.findings)
         self.checked: list[Checked] = []
-        self.said: dict[str, None] = {}
+        self.said: dict[str, str] = {}
         self.launched = False
 
     def failed(self, candidate: Candidate, expected: Expected) -> Refused | Wrong | Crashed | NotVerified | None:
@@ -80,24 +82,31 @@ class _Trial:
         contract, workload = self.reference.contract, expected.workload
         place = f"{named(workload)}{_at(candidate)}"
         for schedule in SCHEDULES:
-            run = candidate.execute(job(contract, workload, schedule=schedule, given=expected.arguments))
-            if rules := _rules(run, self.reference.habits):
+            given = job(contract, workload, schedule=schedule, given=expected.arguments)
+            run = candidate.execute(given)
+            if rules := _rules(run, self.reference.habits | (_WORK if _is_empty(given) else frozenset())):
                 return Refused(f"{rules[0].code}: {_where(rules[0])}{rules[0].message} ({place})", rules)
             broken = _broken(run, self.excused)
             if broken is not None:
                 return _stopped(broken, candidate, place, self.checked)
             self.launched = self.launched or bool(run.launches)
             if unseen := _unseen(contract, run):
-                self.said[unseen] = None
+                self.said.setdefault(workload.name, unseen)
             held = check(contract, expected, run, candidate.warp_size)
             if not held.passed:
                 return Wrong(f"{held.worst} ({place})", (*self.checked, held))
         self.checked.append(held)
         return None
 
-    def tell(self, failed: Refused | Wrong | Crashed | NotVerified) -> None:
-        """Keep in mind what does not decide."""
-        self.said[f"it answers otherwise where no standard decides: {failed.because}"] = None
+    def tell(self, expected: Expected, failed: Refused | Wrong | Crashed | NotVerified) -> None:
+        """Keep in mind what does not decide, of each workload the first."""
+        otherwise = f"it answers otherwise where no standard decides: {failed.because}"
+        self.said.setdefault(expected.workload.name, otherwise)
+
+
+def _is_empty(given: Job) -> bool:
+    """Whether there is nothing to work on: then everybody returns early with whatever there is."""
+    return any(isinstance(value, TensorValue) and 0 in value.shape for value in given.arguments)
 
 
 def _rules(run: Run, habits: frozenset[FaultKind]) -> tuple[Finding, ...]:

@@ -9,8 +9,8 @@ import pytest
 from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Tolerance, Workload
 from porter.contract.dtype import DType
 from porter.evaluate.judge import Candidate, judge
-from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Verified, Wrong
-from porter.oracle.reference import examine
+from porter.evaluate.outcome import Crashed, NotBuilt, NotVerified, Refused, Verified, Wrong
+from porter.oracle.reference import Expected, examine
 from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -162,3 +162,29 @@ def test_an_interpreter_may_be_too_slow_where_a_port_of_its_own_speed_hangs():
 
     assert isinstance(judge(REFERENCE, (Candidate(64, endless),)), Crashed)
     assert isinstance(judge(REFERENCE, (Candidate(None, endless),)), NotVerified)
+
+
+def with_nothing_to_do(kind: FaultKind, n: int, *, decides: bool = False):
+    """The outcome of a candidate that shows a fault of `kind` where the input has `n` elements, and nowhere else."""
+    special = Workload("special", {"n": n}, 3)
+    outputs = examine(replace(CONTRACT, workloads=(special,)), PROGRAM, honest).expected[0].outputs
+    expected = (*REFERENCE.expected, Expected(special, outputs, None, decides=decides))
+
+    def execute(job: Job) -> Run:
+        fault = Fault(kind, "k.py", 3, "", "somebody else did it")
+        return replace(honest(job), faults=(fault,) if job.arguments[0].shape == (n,) else ())
+
+    return judge(replace(REFERENCE, expected=expected), (Candidate(None, execute),))
+
+
+def test_for_an_empty_input_everybody_returns_early():
+    assert isinstance(with_nothing_to_do(FaultKind.DECOY, 0), Verified)
+    assert isinstance(with_nothing_to_do(FaultKind.DECOY, 5), Refused)
+    assert isinstance(with_nothing_to_do(FaultKind.REPLACED, 0), Refused)
+
+
+def test_what_does_not_decide_is_said_once_for_all_widths():
+    outcome = with_nothing_to_do(FaultKind.OUT_OF_BOUNDS, 5)
+    assert isinstance(outcome, Verified)
+    assert outcome.caveat.count("answers otherwise where no standard decides") == 1
+    assert isinstance(with_nothing_to_do(FaultKind.OUT_OF_BOUNDS, 5, decides=True), Crashed)

@@ -231,6 +231,45 @@ def test_a_folder_is_a_candidate_whose_main_file_imports_the_others(verdict):
     assert isinstance(found.outcome, Verified), found.outcome
 
 
+PRODUCT = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def kernel(a, b, c, M, N, K, B: tl.constexpr):
+    i, j, k = tl.program_id(0) * B + tl.arange(0, B), tl.program_id(1) * B + tl.arange(0, B), tl.arange(0, B)
+    total = tl.zeros((B, B), tl.float32)
+    for s in range(0, K, B):
+        x = tl.load(a + i[:, None] * K + (s + k)[None, :], mask=(i[:, None] < M) & ((s + k)[None, :] < K), other=0.0)
+        y = tl.load(b + (s + k)[:, None] * N + j[None, :], mask=((s + k)[:, None] < K) & (j[None, :] < N), other=0.0)
+        total = total + tl.dot(x, y)
+    tl.store(c + i[:, None] * N + j[None, :], total, mask=(i[:, None] < M) & (j[None, :] < N))
+
+def forward(a, b):
+    c = torch.zeros((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    if a.numel() and b.numel():
+        M, K, N = *a.shape, b.shape[1]
+        kernel[(triton.cdiv(M, 32), triton.cdiv(N, 32))](a, b, c, M, N, K, B=32)
+    return c
+"""
+NARROW = """
+import torch
+def reference(a, b): return a @ b
+def get_inputs():
+    return [torch.rand(4096, 2048, dtype=torch.bfloat16), torch.rand(2048, 512, dtype=torch.bfloat16)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [("total + tl.dot(x, y)", Verified), ("(total + tl.dot(x, y)).to(tl.bfloat16).to(tl.float32)", Wrong)],
+    ids=["added up in single precision", "added up in the type of the inputs"],
+)
+def test_what_a_sum_of_bfloat16_is_added_up_in_shows(verdict, line, outcome):
+    text = PRODUCT.replace("total + tl.dot(x, y)", line)
+    found = verdict({"product.py": text, "narrow.py": NARROW}, "product.py", "narrow.py")
+    assert isinstance(found.outcome, outcome), found.outcome
+
+
 def test_what_cannot_be_called_is_not_built(verdict):
     found = verdict({"norm.py": NORM, "few.py": "def forward(x): return x\n"}, "few.py", "norm.py")
     assert isinstance(found.outcome, NotBuilt)

@@ -1,7 +1,7 @@
 """Where Triton's interpreter computes otherwise than what its compiler makes of the same text, put right.
 
-- bfloat16: there are constants of it; arithmetic goes through float32; conversions round to nearest even, not towards
-  zero.
+- bfloat16: there are constants of it; arithmetic and products of tiles go through float32; conversions round to nearest
+  even, not towards zero.
 - minnum, maxnum: a number wins against NaN. fma: one rounding, where float64 can hold the product.
 - An ordered `!=` is false on NaN.
 - A comparison of scalars made a tile stays a truth value.
@@ -47,6 +47,7 @@ def correct() -> None:
     for name, function in _FUNCTIONS.items():
         setattr(InterpreterBuilder, f"create_{name}", _in_double(function))
     InterpreterBuilder.create_splat = _splat
+    InterpreterBuilder.create_dot = _dot_through_float(InterpreterBuilder.create_dot)
     InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
 
 
@@ -61,6 +62,19 @@ def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., Tenso
         if result.data.dtype == np.bool_:
             return TensorHandle(result.data, tl.int1)
         return TensorHandle(_rounded(result.data), tl.bfloat16)
+
+    return wrapped
+
+
+def _dot_through_float(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
+    """`original`, which multiplies the bits of bfloat16 as if they were numbers, with operands as float32."""
+
+    def wrapped(
+        self: InterpreterBuilder, a: TensorHandle, b: TensorHandle, d: TensorHandle, *how: object
+    ) -> TensorHandle:
+        narrow = d.dtype.scalar == tl.bfloat16
+        result = original(self, *(_single(x) if x.dtype.scalar == tl.bfloat16 else x for x in (a, b, d)), *how)
+        return TensorHandle(_rounded(result.data), tl.bfloat16) if narrow else result
 
     return wrapped
 
