@@ -18,7 +18,7 @@ def load(path: Path, builtins: Mapping[str, object] | None = None) -> ModuleType
     What it imports of its folder is loaded in the same way.
     """
     own = dict(vars(python) if builtins is None else builtins)
-    own["__import__"] = _Siblings(path.parent, own)
+    own["__import__"] = _Siblings(path, own)
     return _loaded(path, own)
 
 
@@ -33,10 +33,10 @@ def _loaded(path: Path, builtins: Mapping[str, object]) -> ModuleType:
 
 
 class _Siblings:
-    """What `import` means to a module: files of its own folder, each loaded once, else what it meant before."""
+    """What `import` means to a module: other files of its folder, each loaded once, else what it meant before."""
 
-    def __init__(self, folder: Path, builtins: Mapping[str, object]) -> None:
-        self._folder = folder
+    def __init__(self, main: Path, builtins: Mapping[str, object]) -> None:
+        self._main = main
         self._builtins = builtins
         self._import = cast("_Import", builtins["__import__"])
         self._modules: dict[str, ModuleType] = {}
@@ -52,12 +52,12 @@ class _Siblings:
         """The module `name`, or one that has all that is `wanted`."""
         if level and not name:
             return SimpleNamespace(**{member: self._sibling(member) for member in wanted or ()})
-        if level or self._path(name).exists():
+        if level or (self._path(name).exists() and self._path(name) != self._main):
             return self._sibling(name)
         return self._import(name, space, local, wanted, level)
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{name}.py"
+        return self._main.parent / f"{name}.py"
 
     def _sibling(self, name: str) -> ModuleType:
         if name not in self._modules:

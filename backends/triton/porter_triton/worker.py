@@ -113,7 +113,7 @@ class _Server:
         seen = Observation(str(self._path), task.job.schedule, task.job.seed)
         self._interpreter.observation = seen
         arguments = self._arguments.of(task.job)
-        self._flow.begin(self._arguments.tensors, task.permitted, seen)
+        self._flow.begin(arguments, task.permitted, seen)
         try:
             with TwoMemories(self._flow), self._flow:
                 returned = self._call(task, arguments)

@@ -23,9 +23,11 @@ from porter_triton.watch import Region
 
 Step = tuple[int, str]  # a line of the module, and the operator that it called
 _NO_OPERATORS = frozenset[Step]()
-# Ways in which the host gets at the numbers of a tensor, or at its memory; a single number may decide a launch.
+# Ways in which the host gets at the numbers of a tensor, or at its memory; a few numbers may decide a launch.
+_A_FEW = 16
 _SHARING = frozenset(("numpy", "__array__", "__dlpack__", "untyped_storage", "storage", "typed_storage"))
-_READING = frozenset(("tolist", *_SHARING))
+_NUMBERS = frozenset(("item", "__float__", "__int__", "__index__"))
+_READING = frozenset(("tolist", "__repr__", "__str__", "__format__", *_NUMBERS, *_SHARING))
 _MADE_BY_HOST = frozenset(("tensor", "as_tensor", "frombuffer", "asarray"))
 # What Python computes element by element, out of dispatch's sight.
 _UNSEEN = frozenset(("apply_", "map_", "map2_"))
@@ -80,16 +82,23 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._permitted: frozenset[str] = frozenset()
         self.job = 0
         self._escaped = False
+        self._taken = 0
+        self._numbers = frozenset[float]()
         self.seen = Observation("")
         self.called = ""
         self.in_kernel = False
         self.launching = False
 
-    def begin(self, arguments: Iterable[torch.Tensor], permitted: frozenset[str], seen: Observation) -> None:
-        """A job starts, with these arguments; operators called `permitted` are the original's own."""
+    def begin(self, given: Iterable[object], permitted: frozenset[str], seen: Observation) -> None:
+        """A job starts, with the arguments `given`; operators called `permitted` are the original's own."""
+        values = tuple(given)
+        arguments = [value for value in values if isinstance(value, torch.Tensor)]
+        numbers = [value for value in values if isinstance(value, (int, float))]
         self.job += 1
         self._permitted, self.seen = permitted, seen
         self._escaped = self.in_kernel = self.launching = False
+        self._taken = 0
+        self._numbers = frozenset(numbers)
         for tensor in arguments:
             self._origins[_place(tensor)] = Origin(given=True, data=True)
 
@@ -152,14 +161,22 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def asked(self, name: str, given: list[torch.Tensor]) -> None:
         """A function of torch, called `name` in Python, is about to run on `given`."""
         self.called = name
-        if name in _READING and any(t.numel() > 1 and self.of(_place(t)).data for t in given):
-            self._escaped = True
-            for tensor in given if name in _SHARING and not self._is_permitted(name) else ():
-                self._origins[_place(tensor)] = replace(self.of(_place(tensor)), host=True)
-        elif name in ("item", "__float__") and given and given[0].is_floating_point():
-            operators = self.of(_place(given[0])).operators
-            if operators:
-                self.seen.note(FaultKind.LIBRARY, f"the host takes a number that torch's {_named(operators)} computed")
+        if name in _READING and not self._is_permitted(name):
+            for tensor in given:
+                self._read(name, tensor)
+
+    def _read(self, name: str, tensor: torch.Tensor) -> None:
+        """The host looks at the numbers of `tensor`; whole numbers are sizes and indices."""
+        origin = self.of(_place(tensor))
+        if not origin.data or not tensor.is_floating_point():
+            return
+        self._taken += tensor.numel()
+        self._escaped = self._escaped or self._taken > _A_FEW
+        if name in _SHARING:
+            self._origins[_place(tensor)] = replace(origin, host=self._escaped)
+        if name in _NUMBERS and origin.operators:
+            said = f"the host takes a number that torch's {_named(origin.operators)} computed"
+            self.seen.note(FaultKind.LIBRARY, said)
 
     def answered(self, name: str, given: list[torch.Tensor], made: Iterable[torch.Tensor]) -> None:
         """That function has returned `made`."""
@@ -186,6 +203,8 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         tensors = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
         floating = {_place(tensor) for tensor in tensors if tensor.is_floating_point()}
         read = _FRESH.with_others(self.of(r.start) for r in touched if r.was_read)
+        if self._escaped and any(type(v) is float and v not in self._numbers for v in arguments.values()):
+            read = replace(read, host=True)  # a number of the host's, which has looked at those of the device
         for region in (r for r in touched if r.was_written):
             if region.start in copied:
                 self._origins[region.start] = replace(self.of(copied[region.start]), given=False)

@@ -19,6 +19,7 @@ from porter_triton.rules.forbidden import (
     forbidden_attribute,
     forbidden_module,
     is_private,
+    private_part,
 )
 
 Note = Callable[[str, str], None]  # is told of a code and of what was tried
@@ -149,7 +150,8 @@ def _import(  # noqa: PLR0917 - as Python calls it
     level: int = 0,
 ) -> object:
     for member in wanted or ():
-        if code := forbidden_attribute(member) or (MODULES[member] if member in THROUGH_OTHERS else ""):
+        through = MODULES[member] if member in THROUGH_OTHERS else ""
+        if code := forbidden_attribute(member) or through or private_part(f"{name}.{member}"):
             note(code, f"it imports {name}.{member}")
             raise ImportError(f"{name}.{member} is not for modules of kernels")
     root = name.split(".", maxsplit=1)[0]

@@ -72,11 +72,6 @@ class Arguments:
         self._now.append((room, value))
         return room.tensor
 
-    @property
-    def tensors(self) -> list[torch.Tensor]:
-        """Those of this job."""
-        return [room.tensor for room, _ in self._now]
-
     def places(self) -> frozenset[int]:
         """Where arguments of any job lie."""
         return frozenset(room.content.ctypes.data for room in self._rooms.values())

@@ -110,3 +110,10 @@ def forbidden_attribute(name: str) -> str:
 def is_private(name: str) -> bool:
     """Whether an attribute of a module is that module's own affair."""
     return name.startswith("_") and not (name.startswith("__") and name.endswith("__")) and name not in _PRIVATE
+
+
+def private_part(name: str) -> str:
+    """The code that importing `name` breaks for what in it is private of torch, Triton or numpy."""
+    root, *parts = name.split(".")
+    allowed = root not in ("torch", "triton", "numpy") or parts[-1:] == ["_cuda_getCurrentRawStream"]
+    return INTERNALS if not allowed and any(is_private(part) for part in parts) else ""

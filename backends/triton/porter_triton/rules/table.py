@@ -14,6 +14,7 @@ from porter_triton.rules.forbidden import (
     forbidden_attribute,
     forbidden_module,
     is_private,
+    private_part,
 )
 from porter_triton.rules.module import Module
 
@@ -87,7 +88,7 @@ def _imported(node: ast.ImportFrom) -> Iterator[Broken]:
         whole = f"{node.module}.{alias.name}"
         if alias.name == "*" and node.module and (code := forbidden_module(node.module)):
             yield Broken(code, node, f"it imports everything of {node.module}")
-        elif not forbidden_module(whole) and (code := forbidden_attribute(alias.name)):
+        elif not forbidden_module(whole) and (code := forbidden_attribute(alias.name) or private_part(whole)):
             yield Broken(code, node, f"it imports {whole}")
 
 
