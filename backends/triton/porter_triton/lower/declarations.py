@@ -57,7 +57,7 @@ def _place(cx: Context, node: Declared) -> Place | Closure:
         return Held(collective)
     if isinstance(node.value, Lambda):
         return Closure(node.value, tuple(cx.scopes))
-    if node.storage == "static":
+    if node.storage == "static" and not node.constexpr:
         raise Refusal(node.line, f"`{node.name}` is static")
     if node.type.reference and node.value is not None:
         return _pinned(cx, lvalues.place(cx, node.value))

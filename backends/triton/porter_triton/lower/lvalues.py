@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter.syntax.nodes import Assign, Call, Cast, Choice, Expression, Member, Name, Subscript, Unary, Update
 from porter_triton.lower import (
     access,
@@ -33,7 +35,7 @@ from porter_triton.lower.places import (
     Variable,
     View,
 )
-from porter_triton.lower.types import Arithmetic, Pointer, Record, Type, size
+from porter_triton.lower.types import Arithmetic, Array, Pointer, Record, Type, size
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -115,6 +117,12 @@ def _element(cx: Context, node: Subscript) -> Place:
     if isinstance(owner, Slot) and owner.extents:
         offset, rest = access.index(owner.extents, owner.offset, index, node.line)
         return Slot(owner.array, offset, rest)
+    if isinstance(owner, Memory) and isinstance(owner.type, Array):
+        inner = owner.type.element
+        if len(owner.type.extents) > 1:
+            inner = Array(inner, owner.type.extents[1:])
+        first = replace(owner.pointer, type=Pointer(inner), held=Pointer(memory.unit(owner.pointer, node.line)))
+        return pointee(memory.step(first, index, "+", node.line), node.line)
     held = access.load(cx, owner, node.line)
     if isinstance(held, Address):
         return pointee(operators.add("+", held, index, node.line), node.line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from porter.syntax.nodes import Name, Unary
+from porter.syntax.nodes import Expression, Name, Unary
 from porter.syntax.nodes import Variable as Declared
 from porter.syntax.walk import walk
 from porter_triton.lower import expressions, resolve
@@ -12,7 +12,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
 from porter_triton.lower.places import Held, Memory, Place
-from porter_triton.lower.types import Arithmetic, Pointer, components
+from porter_triton.lower.types import Arithmetic, Array, Pointer, components
 from porter_triton.lower.values import Scalar
 from porter_triton.refusal import Refusal
 
@@ -73,12 +73,22 @@ def _value(cx: Context, variable: Declared) -> object:
         return variable
 
 
+def _extent(cx: Context, node: Expression | None, line: int) -> int:
+    """An extent of an array, which its declaration says."""
+    value = expressions.constant(cx, node, line).constant if node is not None else None
+    if not isinstance(value, int):
+        raise Refusal(line, "an extent of an array is not known")
+    return value
+
+
 def _in_memory(cx: Context, found: Declared, line: int) -> Place:
     """A `__constant__` or `__device__` variable: a tensor that the launcher passes."""
     with cx.scope(wall=True):
         type_ = resolve.type_of(cx, found.type, line)
+        inner = tuple(_extent(cx, extent, line) for extent in found.extents[1:])
+    type_ = Array(type_, inner) if inner else type_
     parts = components(type_)
-    if parts is None or len(found.extents) > 1:
+    if parts is None:
         raise Refusal(line, f"`{found.name}` is no array of one scalar type")
     name = cx.names.reserve(found.name, "parameter")
     cx.parameters.append(LoweredParameter(name, ParameterKind.CONSTANT, parts[0].dtype, found.name))
