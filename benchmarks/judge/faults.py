@@ -18,6 +18,7 @@ import statistics
 import tempfile
 import time
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,7 +88,9 @@ FAULTS = {
         (FaultKind.TIMEOUT, FaultKind.RESOURCE),
     ),
     "memory of torch": Fault("return torch.ones(1 << 36)", (FaultKind.HOST_CHECK,)),
-    "memory of Python": Fault("kept = [bytearray(1 << 26) for _ in range(1 << 20)]", (FaultKind.HOST_CHECK,)),
+    "memory of Python": Fault(
+        "kept = [bytearray(1 << 26) for _ in range(1 << 20)]", (FaultKind.HOST_CHECK, FaultKind.TIMEOUT)
+    ),
     "kills its parent": Fault("os.kill(os.getppid(), 9)", (FaultKind.HOST_CHECK,)),
     "kills all": Fault("os.kill(-1, 9)", (FaultKind.HOST_CHECK,)),
     "fork bomb": Fault("\n    while True:\n        os.fork()", (FaultKind.HOST_CHECK,)),
@@ -128,6 +131,26 @@ def evaluated(folder: Path, text: str, seed: int) -> tuple[Run, bool]:
         worker.close()
 
 
+def honest_processor_s(folder: Path, count: int = 20) -> float:
+    """What an honest evaluation takes of processors, here, in the nursery and in the process born of it."""
+    begin = used_s()
+    for number in range(count):
+        evaluated(folder / f"measured{number}", HEAD + HONEST, number)
+    return (used_s() - begin) / count
+
+
+def used_s() -> float:
+    """The processor time of this process and of its children, with those that they have waited for."""
+    total = time.process_time()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                if int(fields[1]) == os.getpid():
+                    total += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
 def descendants() -> list[str]:
     """The processes that come of this one, but for the nursery, by what they are."""
     parents, names = {}, {}
@@ -161,8 +184,11 @@ def main() -> None:
     names = sorted(FAULTS)
     with tempfile.TemporaryDirectory() as place:
         evaluated(Path(place) / "first", HEAD + HONEST, 0)  # the nursery is started
-        for number in range(asked.evaluations):
-            faulty = chance.random() < asked.faulty
+        processor_s = honest_processor_s(Path(place))
+        share = round(asked.evaluations * asked.faulty)
+        order = [True] * share + [False] * (asked.evaluations - share)
+        chance.shuffle(order)
+        for number, faulty in enumerate(order):
             name = chance.choice(names) if faulty else ""
             text = HEAD + (f"    {FAULTS[name].body}\n" if faulty else HONEST)
             begin = time.monotonic()
@@ -186,6 +212,8 @@ def main() -> None:
         "faulty": sum(sum(counter.values()) for counter in kinds.values()),
         "ended otherwise than they should": wrong,
         "processes left": left,
+        "processor time of an honest evaluation in s": round(processor_s, 3),
+        "load of the machine": [round(load, 1) for load in os.getloadavg()],
         "honest evaluation in s": {
             "median": round(statistics.median(ordered), 3),
             "99th percentile": round(ordered[int(0.99 * (len(ordered) - 1))], 3),

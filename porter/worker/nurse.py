@@ -7,6 +7,7 @@ runs. A request that is a number waits for that process; the answer is how it en
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import json
 import os
@@ -16,6 +17,7 @@ import sys
 from typing import NoReturn, Protocol, cast
 
 REQUEST_BYTES = 1 << 16
+_PARENT_DEATH_SIGNAL = 1  # of prctl
 
 
 class Program(Protocol):
@@ -57,6 +59,7 @@ def _born(program: Program, asked: dict[str, str], descriptors: list[int], line:
 
 
 def _live(program: Program, asked: dict[str, str], descriptors: list[int]) -> NoReturn:
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)  # nobody would end what is deaf and endless
     os.setsid()
     os.chdir(asked["work"])
     os.environ.update(json.loads(asked["environment"]))

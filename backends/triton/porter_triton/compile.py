@@ -66,7 +66,9 @@ class _Compiler:
         if self._child is None:
             self._cache.mkdir(parents=True, exist_ok=True)
             environment = {"TRITON_CACHE_DIR": str(self._cache)}
-            self._child = Child("porter_triton.compiler", [str(self._path)], self._work, _LIMITS, environment)
+            self._child = Child(
+                "porter_triton.compiler", [str(self._path)], self._work, _LIMITS, environment, born=True
+            )
             if death := self._child.begin():
                 return self._lost(death)
         answer = self._child.ask(json.dumps({**json.loads(signature), "device": device(target)}).encode(), parts=1)

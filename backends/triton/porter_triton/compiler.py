@@ -1,6 +1,7 @@
 """The child process that compiles the kernels of a generated module, one signature after the other.
 
-`python -m porter_triton.compiler MODULE`: a question is a device and a signature as JSON, the answer empty or an error.
+It is born of a nursery (`porter.worker.nurse`): a question is a device and a signature as JSON, the answer empty or an
+error.
 """
 
 from __future__ import annotations
@@ -24,13 +25,17 @@ from porter.worker.load import load
 from porter_triton.signatures import decoded, digest_of
 
 
-def main() -> None:
+def prepare() -> None:
+    """What every compiler needs is imported by now."""
+
+
+def serve(arguments: list[str]) -> None:
     """Serves until standard input ends."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     # Compiling runs the module, which the user may have edited, and programs such as ptxas.
     confine(Path.cwd(), Path(os.environ["TRITON_CACHE_DIR"]), programs=True)
-    compiler = _Compiler(load(Path(sys.argv[1])))
+    compiler = _Compiler(load(Path(arguments[0])))
     write_frame(replies, b"")
     while (frame := read_frame(sys.stdin.buffer)) is not None:
         write_frame(replies, compiler.answer(frame).encode())
@@ -97,7 +102,3 @@ def _reason(error: BaseException) -> str:
         error = error.__cause__
     said = error.error_message if isinstance(error, CompilationError) else str(error)
     return said or f"{type(error).__name__}: {error}"
-
-
-if __name__ == "__main__":
-    main()
