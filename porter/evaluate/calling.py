@@ -1,14 +1,15 @@
 """How a candidate's function is called: with all arguments of the contract, or with inputs, for which it returns more.
 
-Its parameters say which. What takes all arguments writes the outputs, as ports do; what takes the inputs, with or
-without the numbers among them, returns the outputs in the contract's order. Backends know nothing of it: arguments go,
-results come back in their places.
+Its parameters say which: by their names where these are the contract's, else by their number. What takes all arguments
+writes the outputs, as ports do; what takes the inputs, with or without the numbers among them, returns the outputs in
+the contract's order. Backends know nothing of it: arguments go, results come back in their places.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
 from porter.evaluate.judge import Execute
@@ -111,10 +112,9 @@ class _Call:
         return run_job
 
     def _reduced(self, job: Job) -> Job:
-        """`job` with the arguments that the function takes."""
-        kept = frozenset(a.name for a in self.as_called.arguments)
-        named = zip(self.contract.arguments, job.arguments, strict=True)
-        return replace(job, arguments=tuple(value for argument, value in named if argument.name in kept))
+        """`job` with the arguments that the function takes, in its order."""
+        named = {a.name: value for a, value in zip(self.contract.arguments, job.arguments, strict=True)}
+        return replace(job, arguments=tuple(named[argument.name] for argument in self.as_called.arguments))
 
     def _whole(self, run: Run, job: Job) -> Run:
         """The run as one of the contract's `job`: what was returned stands where it would have been written."""
@@ -127,12 +127,11 @@ class _Call:
             message = f"{self.as_called.entry.name} has to return {wanted}, and returned {len(run.results)}"
             return replace(run, finished=False, faults=(*run.faults, Fault(FaultKind.HOST_CHECK, "", 0, "", message)))
         results = dict(zip(self.returned, run.results, strict=False))
-        kept = iter(run.outputs)
-        passed = frozenset(a.name for a in self.as_called.tensors)
-        outputs = []
-        for name, given in tensors:
-            value = next(kept) if name in passed else given
-            outputs.append(self._placed(results[name], given) if name in results else value)
+        passed = dict(zip((t.name for t in self.as_called.tensors), run.outputs, strict=True))
+        outputs = [
+            self._placed(results[name], given) if name in results else passed.get(name, given)
+            for name, given in tensors
+        ]
         return replace(run, outputs=tuple(outputs), results=run.results[len(self.returned) :], touched=())
 
     def _placed(self, result: TensorValue, given: TensorValue) -> TensorValue:
@@ -149,13 +148,12 @@ def _forms(contract: Contract) -> list[tuple[Argument, ...]]:
 
 
 def _fitting(contract: Contract, function: str, signature: Signature) -> _Call | None:
-    """The call that `signature` allows; where several do, the one that needs no default, or whose names agree."""
+    """The call that `signature` allows: by its parameters' names, else by their number, without defaults first."""
     forms = [form for form in _forms(contract) if _takes(signature, len(form))]
-    if not forms:
+    plain = [form for form in forms if len(form) == signature.required]
+    form = _by_name(contract, signature) or next(iter((*plain, *forms)), None)
+    if form is None:
         return None
-    agreeing = [f for f in forms if tuple(a.name for a in f) == signature.parameters[: len(f)]]
-    plain = [f for f in forms if len(f) == signature.required]
-    form = (agreeing or plain or forms)[0]
     if form == contract.arguments and contract.entry.name == function:
         return _Call(contract, contract, ())
     # Without a template: the function is the candidate's own.
@@ -163,6 +161,16 @@ def _fitting(contract: Contract, function: str, signature: Signature) -> _Call |
     taken = frozenset(a.name for a in form)
     returned = tuple(t.name for t in contract.tensors if t.name not in taken)
     return _Call(contract, replace(contract, entry=entry, arguments=form), returned)
+
+
+def _by_name(contract: Contract, signature: Signature) -> tuple[Argument, ...] | None:
+    """The arguments that the parameters name, all tensors that are read among them; None where they mean others."""
+    arguments = {argument.name: argument for argument in contract.arguments}
+    known = tuple(takewhile(arguments.__contains__, signature.parameters))
+    read = {tensor.name for tensor in contract.tensors if tensor.role is not Role.OUT}
+    if len(known) < signature.required or not read <= set(known):
+        return None
+    return tuple(arguments[name] for name in known)
 
 
 def _takes(signature: Signature, count: int) -> bool:
@@ -173,9 +181,5 @@ def _impossible(contract: Contract, function: str, signatures: Sequence[Signatur
     """What was expected, and what is there."""
     expected = " or ".join(f"({', '.join(a.name for a in form)})" for form in _forms(contract))
     found = " or ".join(f"({', '.join(s.parameters)})" for s in signatures)
-    message = (
-        f"{function}{found} takes neither {expected} of the contract"
-        if len(_forms(contract)) > 1
-        else (f"{function}{found} does not take {expected} of the contract")
-    )
+    message = f"{function}{found} does not take {expected}, which the contract has"
     return NotBuilt(message, message)

@@ -65,7 +65,9 @@ def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> 
     """What `standard` answers to the workloads of a judgement, and what it has no answer to."""
     if standard.recorded is not None:
         return standard.reference(contract), ""
-    here = replace(contract, workloads=tuple(w for w in contract.workloads if not w.device_only))
+    chosen = {symbol: size for symbol, size in options.sizes.items() if symbol in contract.symbols}
+    sized = (replace(w, sizes={**w.sizes, **chosen}) for w in contract.workloads if not w.device_only)
+    here = replace(contract, workloads=tuple(sized))
     judging = Judging(options.seed or 0, options.sizes, edges=not contract.reference and options.contract is None)
     drawn = judging.reseeded(here)
     found = examined(drawn, standard.reference, judging.further(drawn))

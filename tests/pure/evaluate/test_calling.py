@@ -46,9 +46,11 @@ class Doubles:
 
     def execute(self, given):
         self.given.append(given.arguments)
-        x, *others = (a for a in given.arguments if isinstance(a, TensorValue))
+        tensors = [a for a in given.arguments if isinstance(a, TensorValue)]
+        x, *others = sorted(tensors, key=lambda a: bool((a.storage.view(np.uint32) == 0xFFFFFFFF).all()))
         doubled = replace(x, storage=x.storage * 2)
-        outputs, results = ((x, doubled), ()) if others else ((x,), (doubled,))
+        written = tuple(doubled if any(a is other for other in others) else a for a in tensors)
+        outputs, results = (written, ()) if others else ((x,), (doubled,))
         return Run(True, 0, outputs, results, (), (), (), (), "", "", 0.0)
 
 
@@ -70,8 +72,21 @@ def called(candidate, asked, entry=""):
         (takes("x", "n", "scale", required=1), 3),
         (takes("x", "eps", required=1), 1),
         (takes(required=0, variadic=True), 4),
+        (takes("scale", "x"), 2),
+        (takes("y", "x", "scale"), 3),
+        (takes("x", "scale", "block", required=2), 2),
     ],
-    ids=["everything", "inputs and numbers", "inputs", "names agree with numbers", "another default", "any number"],
+    ids=[
+        "everything",
+        "inputs and numbers",
+        "inputs",
+        "names agree with numbers",
+        "another default",
+        "any number",
+        "by name",
+        "outputs by name",
+        "a name of its own",
+    ],
 )
 def test_outputs_come_back_in_their_places(signature, arguments):
     candidate = Doubles(forward=signature)
@@ -100,8 +115,12 @@ def test_the_function_is_the_entry_that_is_given_or_named_or_forward():
     [
         ({}, "", "defines no 'op' or 'forward' (another: --entry)"),
         ({"op": takes("x", "y")}, "other", "defines no function 'other'"),
-        ({"forward": takes("a", "b", "c", "d")}, "", "forward(a, b, c, d) takes neither (x, y, n) or (x, n) or (x)"),
-        ({"forward": takes()}, "", "forward() takes neither"),
+        (
+            {"forward": takes("a", "b", "c", "d")},
+            "",
+            "forward(a, b, c, d) does not take (x, y, n) or (x, n) or (x), which",
+        ),
+        ({"forward": takes()}, "", "forward() does not take"),
     ],
 )
 def test_what_cannot_be_called_says_what_was_expected(functions, entry, message):

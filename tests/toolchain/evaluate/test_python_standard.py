@@ -273,7 +273,7 @@ def test_what_a_sum_of_bfloat16_is_added_up_in_shows(verdict, line, outcome):
 def test_what_cannot_be_called_is_not_built(verdict):
     found = verdict({"norm.py": NORM, "few.py": "def forward(x): return x\n"}, "few.py", "norm.py")
     assert isinstance(found.outcome, NotBuilt)
-    assert "forward(x) does not take (x, norm_weight, norm_bias)" in found.outcome.because
+    assert "forward(x) does not take (x, norm_weight, norm_bias), which the contract has" in found.outcome.because
 
 
 def test_a_reference_whose_answer_is_constant_verifies_nothing(verdict):
