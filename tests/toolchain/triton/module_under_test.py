@@ -52,6 +52,14 @@ def dead_lanes_kernel(x, y, n, block_size: tl.constexpr):
 
 
 @triton.jit
+def dead_lane_kernel(x, y, n, other: tl.constexpr):
+    pid = tl.program_id(0)
+    one = tl.arange(0, 1)
+    tl.store(y + 2 * pid, tl.load(x + pid, mask=pid < n, other=other))
+    tl.store(y + 2 * pid + 1 + one, tl.load(x + pid + one, mask=pid + one < n, other=other))
+
+
+@triton.jit
 def chain_kernel(x):
     before = tl.load(x + tl.program_id(0))
     tl.store(x + tl.program_id(0) + 1, before + 1)
@@ -112,6 +120,10 @@ def centre(x):
 
 def dead_lanes(x, y, n):
     dead_lanes_kernel[(1,)](x, y, n, block_size=64)
+
+
+def dead_lane(x, y, n, other):
+    dead_lane_kernel[(x.numel(),)](x, y, n, other=other)
 
 
 def chain(x):

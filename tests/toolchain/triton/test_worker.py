@@ -86,6 +86,13 @@ def test_dead_lanes_of_a_load_have_no_value_unless_it_is_said(call):
     assert np.isnan(call("dead_lanes", np.ones(40), np.zeros(1), 40).outputs[1].storage).all()
 
 
+@pytest.mark.parametrize("other", [0, 3])
+def test_a_dead_lane_that_is_alone_has_the_value_that_is_said(call, other):
+    run = call("dead_lane", np.ones(4), np.full(8, np.nan), 2, other)
+    assert run.faults == ()
+    assert run.outputs[1].storage.tolist() == [1] * 4 + [other] * 4
+
+
 def test_programs_run_in_the_order_asked_for(call):
     forward = call("chain", np.zeros(6))
     assert forward.outputs[0].storage.tolist() == [0, 1, 2, 3, 4, 5]

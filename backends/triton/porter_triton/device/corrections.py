@@ -7,6 +7,7 @@
 - A comparison of scalars made a tile stays a truth value.
 - `~` of unsigned integers, which the interpreter refuses.
 - exp, log, sin and their like: numpy's for float32 are off by up to 4 ulps, a C library's or a device's by less than 1.
+- A single lane outside the mask of a load has `other`, which the interpreter takes for none where it is zero.
 - float to integer: values too large become the nearest one of the type, NaN becomes 0.
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 import triton.language as tl
 from numpy.typing import NDArray
+from triton.language.semantic import TritonSemantic
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 
 from porter_triton.device.shortcuts import remember
@@ -48,6 +50,7 @@ def correct() -> None:
         setattr(InterpreterBuilder, f"create_{name}", _in_double(function))
     InterpreterBuilder.create_splat = _splat
     InterpreterBuilder.create_dot = _dot_through_float(InterpreterBuilder.create_dot)
+    TritonSemantic._load_legacy = _with_zeros(TritonSemantic._load_legacy)
     InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
 
 
@@ -91,6 +94,20 @@ def _in_double(function: _Operation) -> Callable[[InterpreterBuilder, TensorHand
 def _splat(_self: InterpreterBuilder, tile: tl.block_type, value: TensorHandle) -> TensorHandle:
     type_ = tl.int1 if value.data.dtype == np.bool_ else value.dtype.scalar
     return TensorHandle(np.full(tuple(map(int, tile.shape)), value.data.reshape(-1)[0]), type_)
+
+
+def _with_zeros(original: Callable[..., tl.tensor]) -> Callable[..., tl.tensor]:
+    """`original`, a load, which asks of an `other` of one lane whether it is true before it passes it on."""
+
+    def load(
+        self: TritonSemantic, pointer: tl.tensor, mask: tl.tensor | None, other: tl.tensor | None, *hints: object
+    ) -> tl.tensor:
+        if mask is None or other is None or pointer.handle.data.size > 1 or mask.handle.data.all():
+            return original(self, pointer, mask, other, *hints)
+        _, value = self.broadcast_impl_value(pointer, other)
+        return self.cast(value, pointer.type.scalar.element_ty)
+
+    return load
 
 
 def _correct_casts() -> None:
