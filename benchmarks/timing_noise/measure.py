@@ -3,7 +3,7 @@
     python benchmarks/timing_noise/measure.py RESULTS.json [--repeats N]
 
 A repeat is a whole measurement as `porter bench` makes it: buffers, capture, warm-up, samples in turn with a second arm
-that is the same kernel, until the intervals are narrow. Every 20 repeats the process is another. For each kernel the
+that is the same kernel, until the intervals are narrow. Every 40 repeats the process is another. For each kernel the
 table has the percentiles of |median / median of all medians - 1|, and of |ratio to itself - 1|.
 """
 
@@ -31,7 +31,7 @@ from porter.native.timed import Timed
 from porter.native.versions import commit
 from porter.simt.job import Job, ScalarValue, TensorValue
 
-PER_PROCESS = 20
+PER_PROCESS = 40
 WARM_BLOCKS = 5
 KERNELS = """
 import torch
@@ -78,11 +78,11 @@ def main() -> None:
     with place(cache_folder(), 60.0, dict(os.environ)) as device, tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "kernels.py"
         module.write_text(KERNELS)
-        rows = [case(device, module, name, count, arguments.repeats) for name, count in CASES]
-        summary = surroundings(device, rows)
-    arguments.results.write_text(json.dumps(summary, indent=1) + "\n")
-    for row in rows:
-        print({key: value for key, value in row.items() if key != "medians_us"}, file=sys.stderr)
+        rows: list[dict] = []
+        for name, count in CASES:
+            rows.append(case(device, module, name, count, arguments.repeats))
+            arguments.results.write_text(json.dumps(surroundings(device, rows), indent=1) + "\n")
+            print({key: value for key, value in rows[-1].items() if key != "medians_us"}, file=sys.stderr)
 
 
 def surroundings(device: Place, rows: list[dict]) -> dict:

@@ -18,14 +18,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import product
-from math import prod
 from pathlib import Path
 
+from porter.contract.bench import bench_workload, footprint
 from porter.contract.contract import Contract, Entry, EntryKind, ScalarArg, TensorArg, Workload
-from porter.contract.expressions import evaluate, holds, number
+from porter.contract.expressions import evaluate, number
 from porter.contract.materialise import shape_of
 from porter.contract.toml import loads
 from porter.errors import PorterError
@@ -45,9 +42,6 @@ sys.path.insert(0, str(COVERAGE))
 from run import Item, checkout, folder, kept_name, read_corpus  # noqa: E402 - a script beside this one, no package
 
 MOST_BYTES = 1 << 28
-# The product of all symbols' choices is tried from large to small.
-CHOICES = (1 << 24, 1 << 20, 16384, 8192, 4096, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 3, 2, 1)
-BY_COUNT = {1: CHOICES, 2: CHOICES[2:], 3: (1024, 512, 256, 64, 32, 8), 4: (256, 64, 32, 16, 8)}
 
 
 def main() -> None:
@@ -95,7 +89,9 @@ def laid_out(record: dict, contract: Contract, item: Item, checkouts: Path, plac
         source = load(checkout(item, checkouts, Path(scratch))).sources[0]
         headers = local_headers(source, (folder(item, checkouts) / name for name in item.include_dirs))
     try:
-        workload = bench_workload(contract, {})
+        workload = bench_workload(contract, {}, MOST_BYTES)
+        if workload is None:
+            return "left out: no size fits"
         program = parse(source)
         text, function = ported(program, tuple(header for _, header in headers), contract.entry)
         described = {**case(record, contract, workload, program), "function": function}
@@ -141,27 +137,6 @@ def ported(program: Program, headers: tuple[Source, ...], entry: Entry) -> tuple
     if not function:
         raise PorterError(f"the port has no function for it: {[f.message for f in done.port.findings]}")
     return done.port.files[0].text, function
-
-
-def bench_workload(contract: Contract, sizes: dict[str, int]) -> Workload:
-    """The contract's first workload at the largest sizes that its conditions and memory allow."""
-    for chosen in candidates(contract, sizes):
-        workload = replace(contract.workloads[0], sizes=chosen, scale=1.0)
-        if all(holds(c, chosen) for c in contract.conditions) and footprint(contract, workload) <= MOST_BYTES:
-            return workload
-    raise PorterError("no size fits")
-
-
-def candidates(contract: Contract, sizes: dict[str, int]) -> Iterator[dict[str, int]]:
-    free = [s for s in contract.symbols if s not in sizes]
-    choices = BY_COUNT.get(len(free), (32, 16, 8, 4))
-    for values in sorted(product(choices, repeat=len(free)), key=lambda v: (-prod(v), v)):
-        yield {**dict(zip(free, values, strict=True)), **sizes}
-
-
-def footprint(contract: Contract, workload: Workload) -> int:
-    """Bytes of all tensors."""
-    return sum(prod(shape_of(t, workload)) * t.dtype.bytes for t in contract.tensors)
 
 
 def case(record: dict, contract: Contract, workload: Workload, program: Program) -> dict:

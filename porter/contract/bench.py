@@ -32,21 +32,23 @@ def timed_workloads(contract: Contract, fixed: Mapping[str, int], *, stated: boo
         return large
     if stated:
         plain = [w for w in contract.workloads if w.distribution is Distribution.DECLARED and w.scale == 1.0]
-        by_size = {tuple(sorted({**w.sizes, **w.scalars}.items())): w for w in reversed(plain)}
-        return tuple(reversed(by_size.values()))
+        by_size: dict[tuple[tuple[str, int], ...], Workload] = {}
+        for workload in plain:
+            by_size.setdefault(tuple(sorted({**workload.sizes, **workload.scalars}.items())), workload)
+        return tuple(by_size.values())
     found = bench_workload(contract, fixed)
     return () if found is None else (found,)
 
 
-def bench_workload(contract: Contract, fixed: Mapping[str, int]) -> Workload | None:
-    """A workload at the largest sizes, by their product, that satisfy the conditions within `MOST_BYTES`.
+def bench_workload(contract: Contract, fixed: Mapping[str, int], most_bytes: int = MOST_BYTES) -> Workload | None:
+    """A workload at the largest sizes, by their product, that satisfy the conditions within `most_bytes`; else None.
 
     Where all are `fixed` they may take any memory.
     """
     whole = set(contract.symbols) <= fixed.keys()
     for sizes in _sizes(contract, fixed):
         workload = Workload("bench", sizes, _SEED, device_only=True)
-        if _allowed(contract, workload) and (whole or footprint(contract, workload) <= MOST_BYTES):
+        if _allowed(contract, workload) and (whole or footprint(contract, workload) <= most_bytes):
             return workload
     return None
 

@@ -212,6 +212,7 @@ class Session:
             self._limits,
             {**self._environment, **_ENVIRONMENT},
             resident=True,
+            sealed=True,
         )
         if death := child.begin():
             raise MachineError(f"the device cannot be used: {death.message[-500:]}", "`nvidia-smi` shows its state")

@@ -29,7 +29,7 @@ from porter.native.memory import Arguments, GuardError
 from porter.native.requests import Execute, Forget, Keep, ModuleEntry, Prepare, Question, Replay, Sample
 from porter.simt.job import Fault, FaultKind, LaunchRecord
 from porter.worker.confine import confine
-from porter.worker.frames import read_frame, write_frame
+from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 from porter.worker.records import encode_failure, encode_result
 
 _PER_THREAD = 2  # CU_STREAM_PER_THREAD: where originals built for it, PyTorch and Triton launch alike
@@ -59,7 +59,7 @@ def main() -> None:
     confine(Path.cwd(), kernels, programs=True, files=_DEVICE_FILES)
     write_frame(replies, json.dumps(server.described()).encode())
     while (frame := read_frame(sys.stdin.buffer)) is not None:
-        write_frame(replies, server.answer(pickle.loads(frame)))
+        write_frame(replies, frame[:SEAL_BYTES] + server.answer(pickle.loads(frame[SEAL_BYTES:])))
 
 
 def _start_torch(cache: Path) -> None:
@@ -181,7 +181,6 @@ class _Server:
             arm.free()
         self._arms = []
         gc.unfreeze()
-        gc.collect()
         torch.cuda.empty_cache()
         return b""
 

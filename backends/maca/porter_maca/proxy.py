@@ -32,6 +32,7 @@ from porter_maca.headers import inclusions
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAMES = "porter_proxy.h"
+_NOT_CUDA = (OTHER_BRAND, "pre-CUDA-4")  # what sources of rows say of names that CUDA has not, or no longer
 _WARP_SIZE = 32
 
 
@@ -132,7 +133,7 @@ class Backwards:
 def _backwards(rows: Mapping[str, Renamed | Unsupported]) -> Mapping[str, str]:
     """CUDA's names by MACA's, of which the runtime and the driver share some: the first of the runtime, else of all."""
     renamed = (row for row in rows.values() if isinstance(row, Renamed) and row.maca not in ("", row.cuda))
-    usable = [row for row in renamed if row.kind != OTHER_BRAND and OTHER_BRAND not in row.source]
+    usable = [row for row in renamed if row.kind != OTHER_BRAND and not any(word in row.source for word in _NOT_CUDA)]
     names: dict[str, str] = {}
     for row in sorted(usable, key=lambda row: not _of_the_runtime(row.cuda)):
         names.setdefault(row.maca, row.cuda)

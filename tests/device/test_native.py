@@ -1,0 +1,119 @@
+"""Candidates on a real device: run, captured, timed, and lost."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from porter.contract.dtype import DType
+from porter.measure.interleave import StopRule, interleaved
+from porter.native.requests import ModuleEntry
+from porter.native.timed import Timed
+from porter.simt.job import FaultKind, Job, ScalarValue, TensorValue
+
+pytestmark = pytest.mark.device
+COUNT = 10_007
+TEXT = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale_kernel(x, y, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + i, tl.load(x + i, mask=i < n) * 2.0, mask=i < n)
+
+
+@triton.jit
+def far_kernel(x, distance):
+    tl.store(x + distance, 1.0)
+
+
+def scale(x, y, n):
+    scale_kernel[(triton.cdiv(n, 256),)](x, y, n, B=256)
+
+
+def library(x, y, n):
+    torch.mul(x, 2.0, out=y)
+
+
+def synchronises(x, y, n):
+    scale(x, y, n)
+    torch.cuda.synchronize()
+
+
+def far(x, y, n):
+    far_kernel[(1,)](x, 1 << 42)
+
+
+def beside(x, y, n):
+    scale(x, y, n + 1)
+"""
+
+
+def job(seed: int = 0) -> Job:
+    x = np.random.default_rng(seed).standard_normal(COUNT).astype(np.float32)
+    tensors = (TensorValue(DType.FLOAT32, (COUNT,), v) for v in (x, np.full_like(x, np.nan)))
+    return Job(arguments=(*tensors, ScalarValue(COUNT)))
+
+
+def is_right(run, seed: int = 0) -> bool:
+    return run.finished and np.array_equal(run.outputs[1].storage, job(seed).arguments[0].storage * 2)
+
+
+@pytest.fixture
+def session(device):
+    with device.session(TEXT) as opened:
+        yield opened
+
+
+@pytest.fixture
+def entry(session, module):
+    """A function of the module, as it is timed."""
+    path = module(TEXT)
+    return lambda function: Timed(session, ModuleEntry(path, function))
+
+
+def test_a_candidate_runs_and_its_launches_are_seen(entry):
+    run = entry("scale").run(job())
+    assert is_right(run)
+    assert [launch.kernel for launch in run.launches] == ["scale_kernel"]
+
+
+def test_kernels_of_libraries_are_told_from_those_of_the_candidate(entry):
+    own, library = (entry(name).prepare(job()) for name in ("scale", "library"))
+    assert (own.own, own.others) == (("scale_kernel",), ())
+    assert library.own == ()
+    assert len(library.others) == 1
+
+
+def test_what_was_timed_is_right_on_new_inputs(entry, session):
+    arm = entry("scale").prepare(job())
+    assert not arm.uncaptured
+    found = interleaved(1, lambda order: session.sample(tuple(order), captured=True), StopRule(), time.monotonic)
+    assert 0 < found.timings[0].median_us < 1000
+    for index in range(3):
+        assert is_right(entry("scale").replay(arm.arm, job(seed=index + 1), index), seed=index + 1)
+
+
+def test_the_clock_outside_agrees_with_the_times(entry, session):
+    entry("scale").prepare(job())
+    told_us, seen_us = session.keep(0, 20_000)
+    assert 0.5 < told_us / seen_us <= 1.02
+
+
+def test_what_synchronises_is_timed_by_calls(entry, session):
+    arm = entry("synchronises").prepare(job())
+    assert arm.uncaptured
+    assert min(session.sample((0, 0), captured=False)) > 0
+
+
+@pytest.mark.parametrize(("function", "kind"), [("far", FaultKind.OUT_OF_BOUNDS), ("beside", FaultKind.OUT_OF_BOUNDS)])
+def test_after_a_fault_the_next_call_is_right(entry, function, kind):
+    broken = entry(function).run(job())
+    assert not broken.finished
+    assert broken.faults[0].kind is kind
+    assert is_right(entry("scale").run(job()))

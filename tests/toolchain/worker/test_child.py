@@ -1,0 +1,66 @@
+"""What a worker may do, and what ends it."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from porter.simt.job import FaultKind, Job, Limits
+from porter.worker.child import Child, Death
+from porter.worker.frames import Task
+
+MODULE = """\
+import os
+
+
+def hoard():
+    kept = [b"x" * (1 << 24) for _ in range(64)]
+
+
+def leave_the_group():
+    os.setsid()
+
+
+def leave_for_another_group():
+    os.setpgid(0, 0)
+"""
+
+
+@pytest.fixture
+def module(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text(MODULE)
+    (tmp_path / "run").mkdir()
+    return path
+
+
+def test_a_worker_whose_memory_is_watched_is_ended_when_it_holds_too_much(module):
+    limits = Limits(memory_bytes=128 << 20)
+    arguments = ("porter_triton.worker", [str(module)], module.parent / "run", limits, {"TRITON_INTERPRET": "1"})
+    child = Child(*arguments, resident=True, born=True, sealed=True)
+    try:
+        assert child.begin() is None
+        answer = child.ask(pickle.dumps(Task("hoard", Job())), parts=2)
+        assert isinstance(answer, Death)
+        assert answer.kind is FaultKind.RESOURCE
+    finally:
+        child.end()
+
+
+@pytest.mark.parametrize("way", ["leave_the_group", "leave_for_another_group"])
+def test_nothing_leaves_the_group_that_is_ended_with_the_worker(tmp_path, way):
+    (tmp_path / "module.py").write_text(MODULE)
+    code = f"""
+import sys
+from pathlib import Path
+from porter.worker.confine import confine
+from porter.worker.load import load
+module = load(Path({str(tmp_path / "module.py")!r}))
+confine(Path({str(tmp_path)!r}), programs=True)
+module.{way}()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "PermissionError" in done.stderr
