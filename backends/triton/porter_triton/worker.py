@@ -17,6 +17,7 @@ from types import ModuleType
 import numpy as np
 import torch
 import triton
+from torch.overrides import _get_current_function_mode_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction, InterpreterBuilder, InterpreterError
 
@@ -32,7 +33,7 @@ from porter_triton.interpreter import Interpreter
 from porter_triton.judging.flow import Flow
 from porter_triton.judging.guard import guarded
 from porter_triton.judging.memory import Arguments, Returned
-from porter_triton.judging.results import tensors_in, unusual, values_of
+from porter_triton.judging.results import items_in, unusual, values_of
 from porter_triton.observation import Observation
 from porter_triton.watch import Watch
 
@@ -45,6 +46,7 @@ _SETTINGS = {
     "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
     "torch.utils.deterministic": lambda: torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
     "the dispatch mode": lambda: len(_get_current_dispatch_mode_stack()),
+    "the function mode": lambda: len(_get_current_function_mode_stack()),
 }
 
 
@@ -116,8 +118,8 @@ class _Server:
         self._flow.begin(arguments, task.permitted, seen)
         try:
             with TwoMemories(self._flow), self._flow:
-                returned = self._call(task, arguments)
-            self._examine(list(tensors_in(returned)), task, seen)
+                returned = list(items_in(self._call(task, arguments)))
+            self._examine([item for item in returned if isinstance(item, torch.Tensor)], task, seen)
             results = list(values_of(returned, task.returns))
         except Exception as error:  # noqa: BLE001 - whatever a module raises is its answer
             self._examine([], task, seen)

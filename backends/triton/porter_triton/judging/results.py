@@ -21,13 +21,13 @@ _TO_HOST = frozenset(("cpu", "to", "item"))
 Trouble = tuple[FaultKind, str]
 
 
-def tensors_in(returned: object) -> Iterator[torch.Tensor]:
-    """The tensors returned, in order."""
-    if isinstance(returned, torch.Tensor):
-        yield returned
-    elif isinstance(returned, (tuple, list)):
+def items_in(returned: object) -> Iterator[object]:
+    """What was returned, one by one, in order. To be asked once: a sequence of its own may answer otherwise again."""
+    if isinstance(returned, (tuple, list)):
         for item in returned:
-            yield from tensors_in(item)
+            yield from items_in(item)
+    else:
+        yield returned
 
 
 def unusual(results: Iterable[torch.Tensor], permitted: frozenset[str]) -> Iterator[Trouble]:
@@ -47,15 +47,13 @@ def unusual(results: Iterable[torch.Tensor], permitted: frozenset[str]) -> Itera
             yield FaultKind.RESULT, f"{name} is a tensor of the host"
 
 
-def values_of(returned: object, number: DType | None) -> Iterator[TensorValue]:
+def values_of(items: Iterable[object], number: DType | None) -> Iterator[TensorValue]:
     """What was returned, as bytes; a number where the original returns one of the type `number`."""
-    if isinstance(returned, torch.Tensor):
-        yield _value(returned)
-    elif isinstance(returned, (bool, int, float)) and number is not None:
-        yield TensorValue(number, (), encode(np.array(returned), number))
-    elif isinstance(returned, (tuple, list)):
-        for item in returned:
-            yield from values_of(item, number)
+    for item in items:
+        if isinstance(item, torch.Tensor):
+            yield _value(item)
+        elif isinstance(item, (bool, int, float)) and number is not None:
+            yield TensorValue(number, (), encode(np.array(item), number))
 
 
 def _value(tensor: torch.Tensor) -> TensorValue:
