@@ -4,7 +4,7 @@
 - A NaN is right where the wanted value is NaN, and nowhere else; its sign and payload mean nothing.
 - An infinity is right where the wanted value is the same infinity. -0.0 equals 0.0.
 - Any other difference is allowed up to
-      atol' + rtol * |want| + own error of the original + 2 ulps of the element type
+      atol' + rtol * |want| + own error of the original + 2 ulps of the element type + the smallest normal number
   `atol'` is `atol` shrunk with the tensor when all of it is below 1: outputs around 1e-6 are not "close to zero".
   The own error of the original is what a run that rounds otherwise (the yardstick) shows it to lose, doubled: a port
   that adds in another order errs as much in another direction. It is taken over all elements no larger than four times
@@ -12,6 +12,7 @@
   small one excused by a large one. It never exceeds the root of the type's epsilon times the largest element, or the
   largest term where sums may cancel: a run further away than that computed something else (bit tricks on floats do)
   and says nothing about rounding.
+  What is smaller than the smallest normal number of float32 and bfloat16 some devices take for zero, others do not.
 - The type is that of the elements, or the coarser one that they were computed in.
 """
 
@@ -37,6 +38,7 @@ DEFAULT_TOLERANCE: Mapping[DType, Tolerance] = {
     DType.FLOAT8_E4M3FN: Tolerance(rtol=1.25e-1, atol=2e-3),
     DType.FLOAT8_E5M2: Tolerance(rtol=2.5e-1, atol=2e-5),
 }
+_FLUSHED = {DType.FLOAT32: 2.0**-126, DType.BFLOAT16: 2.0**-126}
 _OWN_ERROR_FACTOR = 2.0
 _NEIGHBOURHOOD = 4.0
 _FEWEST_NEIGHBOURS = 100  # no fewer than a hundredth of all: where sums cancel, hardly any is as small
@@ -79,7 +81,7 @@ def compare(
     if computed_in is not None:
         coarse, epsilon = DEFAULT_TOLERANCE[computed_in], max(epsilon, computed_in.epsilon)
         bound = Tolerance(max(bound.rtol, coarse.rtol), max(bound.atol, coarse.atol))
-    allowed = _allowed(want_values, bound, epsilon)
+    allowed = _allowed(want_values, bound, epsilon) + _FLUSHED.get(want.dtype, 0.0)
     if yardstick is not None and yardstick.shape == want.shape and yardstick.dtype.is_float:
         most = epsilon**0.5 * max(_peak(want_values), largest_term)
         allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), most)

@@ -65,8 +65,8 @@ class Called:
     def _call(self, contract: Contract, contracts: Sequence[Contract]) -> _Call | NotBuilt:
         function, kind = self.named(contract.entry), contract.entry.kind
         if not function:
-            wanted = FORWARD if kind is EntryKind.PROGRAM else f"{contract.entry.name}' or '{FORWARD}"
-            missing = f"the candidate defines no '{wanted}' (another: --entry)"
+            looked_for = dict.fromkeys((FORWARD,) if kind is EntryKind.PROGRAM else (contract.entry.name, FORWARD))
+            missing = f"the candidate defines no function {' or '.join(map(repr, looked_for))} (another: --entry)"
             return NotBuilt(missing, missing)
         by_name = not self.entry and self.ported.named(contract.entry) == function
         if by_name and (kind not in (EntryKind.TORCH, EntryKind.POINTER) or contract.entry.template):

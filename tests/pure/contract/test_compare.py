@@ -136,3 +136,10 @@ def test_where_sums_cancel_the_few_that_are_as_small_do_not_speak_alone():
     want, exact = value(sums), value(sums + lost, DType.FLOAT64)
     assert compare(value(sums - np.where(np.arange(10_000) == 0, 0.015, 0)), want, None, exact).passed
     assert not compare(value(sums - np.where(np.arange(10_000) == 0, 0.03, 0)), want, None, exact).passed
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.BFLOAT16])
+def test_what_some_devices_flush_to_zero_is_zero(dtype):
+    assert compare(value([0.0], dtype), value([1e-39], dtype), None).passed
+    assert not compare(value([0.0], dtype), value([1e-37], dtype), None).passed
+    assert not compare(value([0.0], DType.FLOAT16), value([3e-5], DType.FLOAT16), None).passed

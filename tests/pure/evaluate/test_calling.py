@@ -113,7 +113,7 @@ def test_the_function_is_the_entry_that_is_given_or_named_or_forward():
 @pytest.mark.parametrize(
     ("functions", "entry", "message"),
     [
-        ({}, "", "defines no 'op' or 'forward' (another: --entry)"),
+        ({}, "", "defines no function 'op' or 'forward' (another: --entry)"),
         ({"op": takes("x", "y")}, "other", "defines no function 'other'"),
         (
             {"forward": takes("a", "b", "c", "d")},
