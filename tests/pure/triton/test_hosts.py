@@ -61,6 +61,28 @@ def test_a_pointer_launcher():
             scale[(triton.cdiv(n, threads),)](y, x, a, n, BLOCK_SIZE=256, num_warps=4)""")
 
 
+@pytest.mark.parametrize(
+    ("cpp", "python"),
+    [
+        (
+            "auto parts = [&](int64_t k) { return (k + m - 1) / m; }; add<<<parts(2 * n), 256>>>(y, x, n);",
+            "cdiv(2 * n, m)",
+        ),
+        ("const auto halved = [](int k) { return k / 2; }; add<<<halved(7) + n, 256>>>(y, x, n);", "[(7 // 2 + n,)]"),
+        ("add<<<[&](int k) { return k + n; }(m), 256>>>(y, x, n);", "[(m + n,)]"),
+        ("add<<<std::min(n, std::numeric_limits<short>::max()), 256>>>(y, x, n);", "[(min(n, 32767),)]"),
+        ("add<<<n > std::numeric_limits<int64_t>::lowest() ? 1 : 2, 256>>>(y, x, n);", "n > -9223372036854775808"),
+    ],
+)
+def test_lambdas_and_limits_are_values(cpp: str, python: str):
+    assert python in body(cpp)
+
+
+def test_a_lambda_that_is_more_than_a_value_is_refused():
+    with pytest.raises(Refusal, match="several statements"):
+        body("auto f = [&](int k) { k += n; return k; }; add<<<f(2), 256>>>(y, x, n);")
+
+
 def test_what_is_nothing_in_python_is_still_passed_to_the_parameter_for_it():
     found = translated("""
         struct Twice { __device__ float operator()(float x) const { return 2.0f * x; } };

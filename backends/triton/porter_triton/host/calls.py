@@ -9,7 +9,7 @@ from porter.syntax.unit import FunctionTree
 from porter_triton.host import device_wide, expressions, methods, pointers
 from porter_triton.host.codes import NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
-from porter_triton.host.scope import Context, Template, plain
+from porter_triton.host.scope import Closure, Context, Template, plain
 from porter_triton.host.table import table
 from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
@@ -23,12 +23,14 @@ def call(cx: Context, node: Call) -> Code:
     callee = node.callee
     if isinstance(callee, Member):
         return methods.method(cx, node, callee)
-    if isinstance(callee, Lambda) and not node.arguments:
-        return _immediate(cx, callee, node.line)
+    if isinstance(callee, Lambda):
+        return _value_of(cx, callee, node)
     if not isinstance(callee, Name):
         raise Refusal(node.line, "only functions with a name can be called")
     if (without := _without_meaning(callee.name)) is not None:
         return without
+    if isinstance(meaning := cx.find(callee.name), Closure):
+        return _value_of(cx, meaning.node, node)
     if (reduced := device_wide.thrust_call(cx, node)) is not None:
         return reduced
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
@@ -108,12 +110,20 @@ def _options(arguments: tuple[Code, ...]) -> Code:
     return arguments[0] if arguments[0].kind is Kind.OPTIONS else methods.options_of(arguments[0])
 
 
-def _immediate(cx: Context, callee: Lambda, line: int) -> Code:
-    """`[&] { return x; }()`."""
+def _value_of(cx: Context, callee: Lambda, node: Call) -> Code:
+    """`[&](int n) { return n + 1; }(2)`: the expression, with the arguments in it."""
     statements = callee.body.statements
-    if len(statements) == 1 and isinstance(statements[0], Return) and statements[0].value is not None:
+    if len(statements) != 1 or not isinstance(statements[0], Return) or statements[0].value is None:
+        raise Refusal(node.line, "a lambda of several statements is no value in Python")
+    if len(callee.parameters) != len(node.arguments):
+        raise Refusal(node.line, "a lambda with defaults is no value in Python")
+    arguments = [expressions.expression(cx, argument) for argument in node.arguments]
+    with cx.scope():
+        for parameter, argument in zip(callee.parameters, arguments, strict=True):
+            numeric = argument.is_number and isinstance(cx.built_in(parameter.type), Arithmetic)
+            given = pointers.cast(cx, cx.type(parameter.type), argument, node.line) if numeric else argument
+            cx.bind(parameter.name, given)
         return expressions.expression(cx, statements[0].value)
-    raise Refusal(line, "a lambda of several statements is no value in Python")
 
 
 def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) -> Code | None:
@@ -132,11 +142,24 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
         return arguments[0]
     if callee.name in ("std::is_same_v",):
         return truth(False)
+    if callee.name.startswith("std::numeric_limits::"):
+        return _limit(cx, callee)
     if short in known.numbers:
         return _folded(short, known.numbers[short].apply(None, arguments), arguments)
     if short in ("nullopt", "nullptr_t"):
         return NONE
     return None
+
+
+def _limit(cx: Context, callee: Name) -> Code | None:
+    """`std::numeric_limits<T>::max()` and its like of an integer type."""
+    argument = callee.template[0] if callee.template else None
+    type_ = cx.built_in(argument) if isinstance(argument, TypeName) else None
+    if not isinstance(argument, TypeName) or not isinstance(type_, Arithmetic) or type_.is_float:
+        return None
+    values = {"max": type_.high, "min": type_.low, "lowest": type_.low}
+    short = callee.name.rsplit("::", maxsplit=1)[-1]
+    return integer(values[short]).typed(argument) if short in values else None
 
 
 def _folded(name: str, code: Code, arguments: tuple[Code, ...]) -> Code:
