@@ -60,6 +60,7 @@ CHEATS = [
     ("PORT1906", "def forward(x):\n    return x._version\n"),
     ("PORT1906", "def forward(x):\n    with torch._C.DisableTorchFunction():\n        return x + x\n"),
     ("PORT1906", "def forward(x):\n    return getattr(x, '__dict__')\n"),
+    ("PORT1906", "from torch._C import DisableTorchFunction\n"),
     ("PORT1907", "torch.empty = torch.zeros\n"),
     ("PORT1907", "tl.load = None\n"),
     ("PORT1907", "setattr(torch.Tensor, 'add', None)\n"),
@@ -93,6 +94,7 @@ HONEST = [
     "class Fn(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
     "        ctx.save_for_backward(x)\n        return x\n\n\n",
     "try:\n    SM = torch.cuda.get_device_properties(0).multi_processor_count\nexcept Exception:\n    SM = 1\n" + PLAIN,
+    "from triton.language.standard import _log2\n\n\n" + PLAIN,
     "def f(:\n",
 ]
 

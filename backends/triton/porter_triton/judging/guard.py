@@ -18,7 +18,6 @@ from porter_triton.rules.forbidden import (
     THROUGH_OTHERS,
     forbidden_attribute,
     forbidden_module,
-    is_private,
     private_part,
 )
 
@@ -118,8 +117,8 @@ def _broken(of: object, name: str) -> str:
     if isinstance(of, types.ModuleType):
         if code := forbidden_module(f"{of.__name__}.{plain}"):
             return code
-        if of.__name__.split(".")[0] in _FOREIGN and is_private(plain):
-            return "PORT1906"
+        if code := private_part(f"{of.__name__}.{plain}"):
+            return code
         if plain in THROUGH_OTHERS:
             return MODULES[plain]
     return forbidden_attribute(plain)

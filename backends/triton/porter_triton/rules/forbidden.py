@@ -113,7 +113,11 @@ def is_private(name: str) -> bool:
 
 
 def private_part(name: str) -> str:
-    """The code that importing `name` breaks for what in it is private of torch, Triton or numpy."""
+    """The code that using `name` breaks for what in it is private of torch, Triton or numpy.
+
+    The language's own functions are for kernels, whatever they are called: `triton.language.standard._log2`.
+    """
     root, *parts = name.split(".")
-    allowed = root not in ("torch", "triton", "numpy") or parts[-1:] == ["_cuda_getCurrentRawStream"]
-    return INTERNALS if not allowed and any(is_private(part) for part in parts) else ""
+    foreign = root in ("torch", "triton", "numpy") and not name.startswith("triton.language.")
+    allowed = parts[-1:] == ["_cuda_getCurrentRawStream"]
+    return INTERNALS if foreign and not allowed and any(is_private(part) for part in parts) else ""

@@ -13,7 +13,6 @@ from porter_triton.rules.forbidden import (
     THROUGH_OTHERS,
     forbidden_attribute,
     forbidden_module,
-    is_private,
     private_part,
 )
 from porter_triton.rules.module import Module
@@ -99,8 +98,8 @@ def _attribute(node: ast.Attribute, module: Module) -> Iterator[Broken]:
         yield Broken(code, node, f"it uses {dotted or node.attr}")
     elif foreign and node.attr in THROUGH_OTHERS:
         yield Broken(MODULES[node.attr], node, f"it reaches {node.attr} through {dotted}")
-    elif foreign and is_private(node.attr):
-        yield Broken("PORT1906", node, f"it uses {dotted}, which is private")
+    elif code := private_part(dotted):
+        yield Broken(code, node, f"it uses {dotted}, which is private")
 
 
 def _spelt_out(node: ast.Call) -> str:
