@@ -15,7 +15,6 @@ import torch
 import triton.language as tl
 import triton.runtime.interpreter as triton_interpreter
 from numpy.typing import NDArray
-from triton.runtime.autotuner import Autotuner
 from triton.runtime.interpreter import (
     GridExecutor,
     InterpretedFunction,
@@ -32,6 +31,7 @@ from porter_triton.judging.flow import Flow
 from porter_triton.judging.probe import Probe
 from porter_triton.observation import Observation, line_in
 from porter_triton.signatures import signature_of
+from porter_triton.tuning import take_turns
 from porter_triton.watch import Region, Watch
 
 _WARP_SIZE = 32
@@ -50,7 +50,7 @@ class Interpreter:
         correct()
         self._patch_language()
         self._patch_functions()
-        self._patch_tuner()
+        take_turns(flow)
         self._patch_grid()
         self._patch_exchanges()
         self._patch_loads_and_stores()
@@ -137,21 +137,6 @@ class Interpreter:
                 raise ValueError(f"'{name}' is a tensor of the host: a kernel cannot access it")
         self.watch.begin_launch(_regions(arguments))
         self._order = _order(int(np.prod(grid)), seen)
-
-    def _patch_tuner(self) -> None:
-        """There is nothing to measure: each job takes the next configuration, so that all of them are judged."""
-
-        def run(tuner: Autotuner, *given: object, **options: object) -> object:
-            tuner.nargs = dict(zip(tuner.arg_names, given, strict=False))
-            configurations = tuner.prune_configs(options) if len(tuner.configs) > 1 else tuner.configs
-            tuner.best_config = chosen = configurations[self._flow.job % len(configurations)]
-            if chosen.pre_hook is not None:
-                chosen.pre_hook({**tuner.nargs, **options, **chosen.all_kwargs()})
-            returned = tuner.fn.run(*given, **options, **chosen.all_kwargs())
-            tuner.nargs = None
-            return returned
-
-        Autotuner.run = run
 
     def _patch_grid(self) -> None:
         place = InterpreterBuilder.set_grid_idx

@@ -46,7 +46,7 @@ _SETTINGS = {
     "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
     "torch.utils.deterministic": lambda: torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
     "the dispatch mode": lambda: len(_get_current_dispatch_mode_stack()),
-    "the function mode": lambda: len(_get_current_function_mode_stack()),
+    "the function mode": lambda: len(_get_current_function_mode_stack()),  # type: ignore[no-untyped-call]
 }
 
 
