@@ -75,6 +75,10 @@ def test_an_operator_whose_workloads_show_nothing_is_named(operator, values, nam
     assert null(operator, values).startswith(named)
 
 
+def test_what_gives_back_whatever_it_is_given_is_a_copy():
+    assert null(lambda x: x) == ""
+
+
 def test_rows_that_hardly_differ_do_not_show_where_they_belong():
     answer = null(lambda x: np.tanh(x.sum(0)) + 3 + np.sign(np.arange(len(x)))[:, None] * 1e-6)
     assert answer == "rows shifted by one"
