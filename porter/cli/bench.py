@@ -27,7 +27,6 @@ from porter.cli.options import (
     parse_sizes,
 )
 from porter.cli.verify import CandidateArgument, EntryOption, judged
-from porter.errors import MachineError
 
 AgainstOption = Annotated[
     Path, typer.Option("--against", metavar="FILE", help="A CUDA source, a contract that names one, or a reference.")
@@ -56,11 +55,10 @@ def bench(
 ) -> int:
     """Judge a candidate, and time it on an NVIDIA device beside what it is held to."""
     from porter.evaluate.migration import MigrateOptions
-    from porter.native.place import missing_device
+    from porter.native.place import require_device
     from porter.registry import backend_of, find_backend
 
-    if because := missing_device():
-        raise MachineError(because, "run this on a machine with an NVIDIA GPU; `porter verify` needs none")
+    require_device()
     options = MigrateOptions(
         target=(find_backend(target) if target else backend_of(candidate)).name,
         cache=cache_folder(),

@@ -61,14 +61,17 @@ FidelityOption = Annotated[
 
 
 def parse_fidelity(name: str) -> Fidelity:
-    """How a candidate is executed; raises `UsageError` for another name.
+    """How a candidate is executed; raises `UsageError` for another name, `MachineError` where there is no device.
 
     What a device executes says itself whether it is native or a proxy.
     """
     from porter.evaluate.outcome import Fidelity
+    from porter.native.place import require_device
 
     if name not in ("emulated", "native"):
         raise UsageError(f"--fidelity {name}: neither emulated nor native")
+    if name == "native":
+        require_device()
     return Fidelity(name)
 
 

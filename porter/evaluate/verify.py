@@ -22,7 +22,7 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
-from porter.evaluate.outcome import NotBuilt, NotVerified, Outcome, Refused
+from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Outcome, Refused, Verified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import Proof, with_caveat
 from porter.evaluate.rivals import of_cuda
@@ -51,14 +51,17 @@ def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Pr
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
     port = candidate_port(candidate, backend, options.include_dirs)
-    trial = _Trial(port, backend, target, options, progress)
-    source = against_cuda(against, options)
-    if source is not None:
-        verdict = trial.held_to_cuda(source)
-    else:
-        with opened(against, options) as standard:
-            verdict = trial.held_to(standard)
+    verdict = _Trial(port, backend, target, _first(options), progress).against(against)
+    if options.fidelity is not Fidelity.EMULATED and isinstance(verdict.outcome, Verified):
+        verdict = _Trial(port, backend, target, options, progress).against(against)
     return replace(verdict, seconds=time.monotonic() - begin)
+
+
+def _first(options: MigrateOptions) -> MigrateOptions:
+    """How a candidate is tried first: on the CPU, where whatever it does is seen. A device only shows its numbers."""
+    if options.fidelity is Fidelity.EMULATED:
+        return options
+    return replace(options, fidelity=Fidelity.EMULATED, timed=False)
 
 
 def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> tuple[Reference, str]:
@@ -83,6 +86,14 @@ class _Trial:
     target: Target
     options: MigrateOptions
     progress: Progress
+
+    def against(self, against: Path) -> Verdict:
+        """Held to what `against` is."""
+        source = against_cuda(against, self.options)
+        if source is not None:
+            return self.held_to_cuda(source)
+        with opened(against, self.options) as standard:
+            return self.held_to(standard)
 
     def held_to_cuda(self, against: AgainstCuda) -> Verdict:
         """Held to a CUDA source, which may take several entries, and their parts where these cannot be run."""

@@ -26,6 +26,12 @@ def missing_device() -> str:
     return "" if _DRIVER.exists() else f"no NVIDIA device: {_DRIVER} is not there"
 
 
+def require_device() -> None:
+    """Raises `MachineError` where nothing can run on an NVIDIA device."""
+    if because := missing_device():
+        raise MachineError(because, "run this on a machine with an NVIDIA GPU; `porter verify` alone needs none")
+
+
 @dataclass(frozen=True)
 class Place:
     """A device, alone for whoever has the place. `environment` holds the variables its driver reads."""
@@ -64,8 +70,7 @@ def place(cache: Path, time_limit_s: float, environment: Mapping[str, str]) -> I
 
     Raises `MachineError` where there is none that can be used.
     """
-    if because := missing_device():
-        raise MachineError(because, "run this on a machine with an NVIDIA GPU")
+    require_device()
     device = Management.first(environment.get("CUDA_VISIBLE_DEVICES", ""))
     limits = Limits(cpu_s=time_limit_s, wall_s=_WAITING * time_limit_s, memory_bytes=_MEMORY_BYTES)
     visible = {**environment, "CUDA_VISIBLE_DEVICES": device.uuid}
