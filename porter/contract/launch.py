@@ -38,7 +38,7 @@ def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tu
             covered = FRESH if name == "x" else f"{FRESH}_{name}"
             fresh.append(covered)
         grid.append(covered)
-    shared = any(a.dynamic for a in kernel.shared)
+    shared = any(array.dynamic for function in _reached(usage, kernel) for array in function.shared)
     bytes_ = str(_DYNAMIC_SHARED_BYTES if shared else 0)
     shape = LaunchShape((grid[0], grid[1], grid[2]), (str(block[0]), str(block[1]), str(block[2])), bytes_)
     return shape, tuple(fresh)
@@ -46,14 +46,19 @@ def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tu
 
 def _coordinates(usage: Usage, kernel: Function) -> frozenset[str]:
     """The built-in coordinates that `kernel` and the device functions it calls ask for."""
+    texts = (written(usage.body(f).words) for f in _reached(usage, kernel))
+    return frozenset(f"{m.group(1)}.{m.group(2)}" for text in texts for m in _COORDINATES.finditer(text))
+
+
+def _reached(usage: Usage, kernel: Function) -> frozenset[Function]:
+    """`kernel` and the device functions it calls, members of its classes among them, by their names."""
     device = {f.name: f for f in usage.program.device_functions}
     found, pending = {kernel}, [kernel]
     while pending:
         fresh = {device[n] for n in usage.body(pending.pop()).names if n in device} - found
         found |= fresh
         pending.extend(fresh)
-    texts = (written(usage.body(f).words) for f in found)
-    return frozenset(f"{m.group(1)}.{m.group(2)}" for text in texts for m in _COORDINATES.finditer(text))
+    return frozenset(found)
 
 
 def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, int, int]:

@@ -14,10 +14,11 @@
 
 extern "C" char __data_start[], _end[];
 
-// Dynamic shared memory, behind a guard zone.
+// Dynamic shared memory, behind a guard zone: room for the most that a launch may ask for, whatever it does ask for.
 __asm__(
     ".pushsection .bss\n.balign 4096\n.zero 4096\n.globl porter_dynamic_shared\nporter_dynamic_shared:\n"
     ".zero 1048576\n.popsection\n");
+constexpr std::size_t DYNAMIC_GUARD_BYTES = 4096, DYNAMIC_ROOM_BYTES = 1048576;
 
 namespace porter::simt {
 
@@ -217,8 +218,10 @@ Region* region_of(const volatile void* pointer) {
     if (address < reinterpret_cast<std::uintptr_t>(__data_start) || address >= reinterpret_cast<std::uintptr_t>(_end)) return nullptr;
     for (int i = 0; i < entered_count; ++i) {
         Region& region = *entered[i];
-        const std::size_t zone = &region == &dynamic_region ? 4096 : SHARED_GUARD_BYTES;
-        if (address - (region.base - zone) < region.bytes + 2 * zone) return &region;
+        const bool dynamic = &region == &dynamic_region;
+        const std::size_t before = dynamic ? DYNAMIC_GUARD_BYTES : SHARED_GUARD_BYTES;
+        const std::size_t room = dynamic ? DYNAMIC_ROOM_BYTES : region.bytes + SHARED_GUARD_BYTES;
+        if (address - (region.base - before) < before + room) return &region;
     }
     return nullptr;
 }
@@ -259,10 +262,9 @@ void watch_block_end() {
 
 void watch_dynamic_shared(std::size_t bytes) {
     dynamic_shared = bytes;
-    if (bytes == 0) return;
     std::memset(dynamic_shared_memory, options.poison, bytes);
     if (!watching) return;
-    if (dynamic_region.bytes != bytes) {
+    if (dynamic_region.base == 0 || dynamic_region.bytes != bytes) {
         dynamic_region = {reinterpret_cast<std::uintptr_t>(dynamic_shared_memory), bytes, "dynamic shared memory", true, false, true, nullptr, nullptr, 0, 0};
         follow(dynamic_region);
     }

@@ -91,6 +91,15 @@ def test_an_array_of_sizes_that_host_code_reads_holds_symbols(copied):
     assert (dim.value, ndim.value) == ("1", "3")
 
 
+@pytest.mark.parametrize("used", ["memory.get()[threadIdx.x] = n;", ""])
+def test_a_bare_kernel_gets_dynamic_shared_memory_where_a_function_it_calls_has_some(used):
+    memory = "struct Memory { __device__ float* get() { extern __shared__ float all[]; return all; } };\n"
+    kernel = f"__global__ void k(float* y, int n) {{ Memory memory; {used} y[threadIdx.x] = n; }}"
+    (contract,) = drafted(memory + kernel)
+    assert contract.entry.launch is not None
+    assert (int(contract.entry.launch.shared_bytes) > 0) == bool(used)
+
+
 def test_a_guessed_launch_is_a_question():
     (guessed,) = drafted(BARE)
     assert guessed_launch(guessed) is not None

@@ -358,6 +358,18 @@ def test_dynamic_shared_memory_beyond_the_device(execute):
     assert_fault(run, FaultKind.LAUNCH, text, "70000 bytes")
 
 
+@pytest.mark.parametrize("launched_with", [0, 64])
+@pytest.mark.parametrize("index", [16, 20_000])
+def test_dynamic_shared_memory_that_the_launch_did_not_ask_for(execute, launched_with, index):
+    text = """
+    __global__ void k(float* x, int at) {
+        extern __shared__ float s[];
+        s[at] = x[0];  // here
+    }"""
+    run = execute(text, [np.ones(1, np.float32), index], block=(1, 1, 1), shared_bytes=launched_with)
+    assert_fault(run, FaultKind.OUT_OF_BOUNDS, text, f"`dynamic shared memory` ({launched_with} bytes)")
+
+
 def test_a_launch_by_what_was_launched_names_both(execute):
     text = """
     __global__ void k() {}
