@@ -1,4 +1,4 @@
-"""Data that ships with porter but lies beside its package: `grammars/` and `op_suites/`, in a wheel and in a checkout."""
+"""Data that ships with porter beside its package, in a wheel and in a checkout: `grammars/` and `op_suites/`."""
 
 from __future__ import annotations
 
