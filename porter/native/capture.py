@@ -7,7 +7,9 @@ the device. The sets together are larger than the cache, so that a replay finds 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
+from itertools import islice
 
 import torch
 
@@ -21,8 +23,9 @@ _WARM_CALLS = 3
 _MOST_SETS, _MOST_SET_BYTES = 32, 8 << 30
 _SAMPLE_US = 250.0  # of device time: a launch of a graph and the events around it cost 1 % of that, on both sides
 _MOST_LAUNCHES = 2048
-# Two graphs of one kernel of 1.3 us differ by 0.6 % (standard deviation, H200); eight taken in turn average that out.
-_CHAINS = 8
+# Two graphs of one kernel of 1.3 us differ by 1 % or not at all (H200). A sample is over eight of them where that takes
+# no more than a few milliseconds: taken in turn, one a sample, the median was that of one kind or of the other.
+_CHAINS, _OVER_CHAINS_US = 8, 2000.0
 _POISON = 0xFF
 
 
@@ -50,7 +53,7 @@ class Arm:
         self._sets = [first]
         self._chains: list[int] = []
         self._once = self._turn = 0
-        self.launches = 0
+        self.launches = self._chains_a_sample = 0
         self._eager_launches = 0
         if not self.uncaptured:
             self._fill_the_cache(job, host)
@@ -99,11 +102,13 @@ class Arm:
             first = place * len(graphs) // _CHAINS
             self._chains.append(self._device.chain(graphs[first:] + graphs[:first], rounds))
             self._device.replay(self._chains[-1])
+        self._chains_a_sample = max(1, min(_CHAINS, int(_OVER_CHAINS_US / (rounds * round_us))))
 
-    def next_chain(self) -> int:
+    def next_chains(self) -> list[int]:
         """What is launched for a sample: one graph after the other."""
-        self._turn += 1
-        return self._chains[self._turn % len(self._chains)]
+        begin = self._turn
+        self._turn += self._chains_a_sample
+        return [self._chains[turn % len(self._chains)] for turn in range(begin, self._turn)]
 
     @property
     def sets(self) -> int:
@@ -157,5 +162,7 @@ def sampled(device: Device, arms: Sequence[Arm], order: Sequence[int], *, captur
     """The device time of one call of each arm of `order`, in microseconds."""
     if not captured:
         return [arms[arm].call_us() for arm in order]
-    times = device.sample([arms[arm].next_chain() for arm in order])
-    return [time / arms[arm].launches for arm, time in zip(order, times, strict=True)]
+    chains = [arms[arm].next_chains() for arm in order]
+    times = iter(device.sample([chain for chosen in chains for chain in chosen]))
+    means = [statistics.fmean(islice(times, len(chosen))) for chosen in chains]
+    return [time / arms[arm].launches for arm, time in zip(order, means, strict=True)]

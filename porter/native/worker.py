@@ -173,8 +173,11 @@ class _Server:
     def _keep(self, asked: Keep) -> bytes:
         arm = self._arms[asked.arm]
         count = max(1, asked.launches // max(1, arm.launches))
-        times = self._device.sample([arm.next_chain() for _ in range(count)], apart=False)
-        return struct.pack("<2d", sum(times), count * arm.launches)
+        chains: list[int] = []
+        while len(chains) < count:
+            chains += arm.next_chains()
+        times = self._device.sample(chains, apart=False)
+        return struct.pack("<2d", sum(times), len(chains) * arm.launches)
 
     def _forget(self, _: Forget) -> bytes:
         for arm in self._arms:
