@@ -12,7 +12,7 @@ from porter.findings import Finding
 from porter.source.text import Source
 
 # Rules of what a candidate may do: read from its text by a backend, or seen while it ran.
-_RULES = ("PORT11", "PORT19", "PORT6")
+_RULES = ("PORT119", "PORT19", "PORT6")
 
 
 @dataclass(frozen=True)
