@@ -56,7 +56,7 @@ extern "C" void run_embed(float* out, const int* ids, const float* table, const 
     assert bias.shape == ("C",)
     assert set(table.shape[0].split(" * ")) == {"C", "ids_bound"}
     assert reference.because == ""
-    assert len(reference.expected) == 4
+    assert len(reference.expected) == len(confirmation.contract.workloads) > 3
 
 
 def test_vectors_without_a_tail_are_held_to_whole_vectors(judge):
