@@ -85,7 +85,8 @@ class DeclaratorReader(ExpressionReader):
             kind = self.pointers(specifiers.type)
             if self.is_name:
                 self.step()
-            return (sure or (outside and kind.pointers > 0)) and self.text in (",", ")", "[") and self.at > mark[0] + 1
+            sure = sure or (outside and kind.pointers > 0)
+            return sure and self.text in (",", ")", "[", "=") and self.at > mark[0] + 1
         except NotReadError:
             return False
         finally:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from porter.source.program import TemplateParam
 from porter.source.vocabulary import QUALIFIERS
 from porter.syntax.cursor import NotReadError
 from porter.syntax.functions import FunctionReader
+from porter.syntax.prototypes import Prototype
 from porter.syntax.structs import CLASS_KEYS
 
 
@@ -123,15 +125,15 @@ class DefinitionReader(FunctionReader):
         """The name of what is declared from the word `begin` on, and whether it is a `template` or a `value`."""
         body = self.function_body()
         if body is None:
-            return self.variables_or_prototype(), "value"
+            return self.variables_or_prototype(template), "value"
         head = self.head(begin, body, template)
         if head is None:
             raise self.problem("this head of a function is not understood")
         self.found.functions.append(self.function(head, body, special=self.texts[begin] == "template" and not template))
         return head.name, "template"
 
-    def variables_or_prototype(self) -> str:
-        """Variables of file or class scope, kept; prototypes, only their names."""
+    def variables_or_prototype(self, template: tuple[TemplateParam, ...]) -> str:
+        """Variables of file or class scope, kept; of prototypes the names, and parameters with defaults."""
         while self.text == "extern" and self.ahead().startswith('"'):
             self.step()
             self.step()
@@ -142,7 +144,7 @@ class DefinitionReader(FunctionReader):
             return ""
         name = self.prototype_name()
         if name:
-            self.skip_statement()
+            self.prototype(name, template)
             self.scopes.levels[-2].setdefault(name, "template")
             return ""
         declared = self.declare()
@@ -155,6 +157,20 @@ class DefinitionReader(FunctionReader):
         for variable in declared.variables:
             self.scopes.levels[-2][variable.name] = "value"
         return ""
+
+    def prototype(self, name: str, template: tuple[TemplateParam, ...]) -> None:
+        """Step over the declaration of a function; its parameters, if any has a default, where they read."""
+        while self.texts[self.at : self.at + 2] != [name, "("]:
+            self.step()
+        self.step()
+        closer = self.closer(self.at)
+        if closer is not None and "=" in self.texts[self.at : closer]:
+            mark = self.mark()
+            with suppress(NotReadError), self.scopes.inner():
+                qualified = "::".join((*self.path, name))
+                self.found.prototypes.append(Prototype(qualified, template, self.parameters()))
+            self.back(mark)
+        self.skip_statement()
 
     def prototype_name(self) -> str:
         """The name of the function declared, not defined, here; empty for a variable."""

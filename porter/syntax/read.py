@@ -8,6 +8,7 @@ from porter.source.program import Program
 from porter.source.text import Source
 from porter.syntax.cursor import Scopes
 from porter.syntax.definitions import DefinitionReader
+from porter.syntax.prototypes import with_defaults
 from porter.syntax.structs import Found
 from porter.syntax.unit import Unit
 from porter.syntax.words import expanded
@@ -22,7 +23,7 @@ def read_unit(program: Program, headers: tuple[Source, ...] = (), defines: Itera
     for file in expanded(program.source, headers, defines):
         DefinitionReader(file, scopes, found).file_scope()
     return Unit(
-        tuple(found.functions),
+        with_defaults(found.functions, found.prototypes),
         tuple(found.structs),
         tuple(found.aliases),
         tuple(found.variables),

@@ -21,6 +21,7 @@ from porter.syntax.nodes import (
     Unread,
     Variable,
 )
+from porter.syntax.prototypes import Prototype
 from porter.syntax.statements import StatementReader
 from porter.syntax.unit import FunctionTree, StructTree
 from porter.syntax.words import Words
@@ -37,6 +38,7 @@ class Found:
     aliases: list[Alias] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
+    prototypes: list[Prototype] = field(default_factory=list)
 
 
 class StructReader(StatementReader):
@@ -157,7 +159,10 @@ class StructReader(StatementReader):
     def members(self, head: StructTree) -> None:
         """The body of the struct of which `head` has all the rest."""
         found, outer = self.found, self.path
-        self.found, self.path = Found(structs=found.structs, unread=found.unread), (*outer, head.name)
+        self.found, self.path = (
+            Found(structs=found.structs, unread=found.unread, prototypes=found.prototypes),
+            (*outer, head.name),
+        )
         try:
             with self.scopes.inner():
                 self.expect("{")

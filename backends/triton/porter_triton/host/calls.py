@@ -240,18 +240,27 @@ def _extents(cx: Context, made: Code) -> Code:
 
 
 def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
-    """Whether a function takes that many arguments, pointers where it wants pointers to that."""
+    """Whether a function takes that many arguments, and pointers to that where it wants pointers, nowhere else."""
     required = sum(p.default is None for p in function.parameters)
     if not required <= len(arguments) <= len(function.parameters):
         return False
     names = {p.name for p in function.head.template}
     for parameter, argument in zip(function.parameters, arguments, strict=False):
         wanted = cx.type(parameter.type)
+        if isinstance(cx.built_in(wanted), Arithmetic) and not _may_be(wanted.pointers, argument):
+            return False
         if argument.kind is Kind.POINTER and argument.ctype is not None and parameter.type.name not in names:
             given = cx.type(argument.ctype)
             if wanted.pointers and "void" not in (wanted.name, given.name) and not _alike(cx, wanted, given):
                 return False
     return True
+
+
+def _may_be(pointers: int, argument: Code) -> bool:
+    """Whether an argument may be a number, or a pointer to one where `pointers`: 0 is a null pointer, too."""
+    if pointers:
+        return not argument.is_number or argument.constant == 0
+    return argument.kind not in (Kind.POINTER, Kind.NOTHING)
 
 
 def _alike(cx: Context, wanted: TypeName, given: TypeName) -> bool:
