@@ -96,6 +96,24 @@ __global__ void spans(const int* starts, const float* v, float* out, int rows) {
     out[r] = sum;
 }
 
+// Whole quadruples, and a tail that only the last of the threads with work has; the others begin behind the end.
+__global__ void tails(const float* x, float* y, float* z, float* w, int n, unsigned m, size_t k) {
+    int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + 3 < n) {
+        for (int j = 0; j < 4; ++j) y[i + j] = x[i + j] + 1;
+    } else {
+        for (int j = i; j < n; ++j) y[j] += x[j];
+    }
+    unsigned u = 4u * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (u + 3u >= m) {
+        for (unsigned j = u; j <= m - 1u; j += 2) z[j] += x[j];
+    }
+    size_t l = 4 * (size_t)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (l + 3 >= k) {
+        for (size_t j = l; j < k; ++j) w[j] += x[j];
+    }
+}
+
 __global__ void from_below_zero(const float* x, float* y, unsigned n) {
     for (unsigned i = threadIdx.x - 5u; i < n; i += blockDim.x) y[i] += x[i];
 }

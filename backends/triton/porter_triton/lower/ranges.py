@@ -98,7 +98,9 @@ def _range(
     """`for name in range(start, bound, step)`; with `offset` each thread starts so much later, under a mask."""
     interval = counted.interval(start, bound)
     arguments = _range_arguments(counted, start, limit(counted.progress.operator, bound), step)
-    carried = _counting_type(counted, arguments)
+    if offset is not None and _spread(cx, offset, step):
+        arguments[:2] = _of_live_lanes(cx, arguments[0], arguments[1], offset)
+    carried = _counting_type(arguments)
     plain = offset is None and (carried.bits == 64) == (counted.type.bits == 64)
     stem = counted.name if plain else f"{counted.name}_base"
     name = cx.names.declare(stem, (carried, False))
@@ -114,6 +116,25 @@ def _range(
     cx.suite.nodes.append(Loop(name, header([a.text for a in arguments], unit=step.fixed == 1), body))
 
 
+def _spread(cx: Context, offset: Scalar, step: Scalar) -> bool:
+    """Whether only some lanes run, and these may begin whole steps behind the first."""
+    if cx.mask is None or cx.mask.text == cx.inside or step.fixed is None:
+        return False
+    return not offset.known_within(0, step.fixed)
+
+
+def _of_live_lanes(cx: Context, start: Scalar, end: Scalar, offset: Scalar) -> tuple[Scalar, Scalar]:
+    """Start and end of the range for the lanes that run: it is empty where none does."""
+    type_ = LONG if any(isinstance(a.type, Arithmetic) and a.type.bits == 64 for a in (start, end)) else INT
+    first = convert(start, type_)
+    if first.constant is None:
+        first = cx.temporary(first, "begin")
+    own = binary("-", replace(convert(end, type_), interval=None), offset, 0)
+    assert cx.mask is not None
+    last = f"tl.max(tl.where({cx.mask.text}, {own.text}, {first.text}), axis=0)"
+    return first, cx.temporary(Scalar(last, type_), "end")
+
+
 def header(arguments: list[str], *, unit: bool) -> str:
     """`range(...)` without the arguments that Python supplies."""
     given = arguments[:2] if unit else arguments
@@ -122,11 +143,11 @@ def header(arguments: list[str], *, unit: bool) -> str:
     return f"range({', '.join(given)})"
 
 
-def _counting_type(counted: Counted, arguments: list[Scalar]) -> Arithmetic:
+def _counting_type(arguments: list[Scalar]) -> Arithmetic:
     """The type that Triton's counter has, from those of the arguments of `range`."""
     if not any(a.constant is None and a.type.bits == 64 for a in arguments if isinstance(a.type, Arithmetic)):
         return INT
-    return ULONG if counted.type is ULONG else LONG
+    return ULONG if all(a.type is ULONG for a in arguments[:2]) else LONG
 
 
 def _range_arguments(counted: Counted, start: Scalar, end: Scalar, step: Scalar) -> list[Scalar]:
