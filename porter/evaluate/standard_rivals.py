@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from porter.contract.contract import Contract, Role, TensorArg, Workload
+from porter.contract.contract import Contract, Workload
 from porter.evaluate.answers import NativeAnswers
+from porter.evaluate.python_rivals import PYTORCH, python_rivals
 from porter.evaluate.rivals import Meet, Rivals
 from porter.native.place import Place
-from porter.native.requests import ReferenceEntry
 from porter.native.session import Session
-from porter.native.timed import Timed
 from porter.oracle.standard import Standard
-from porter.simt.job import Job
 
-PYTORCH, COMPILED = "pytorch", "torch.compile"
 _SEED = 77_017
 
 
@@ -32,13 +28,7 @@ def of_standard(standard: Standard) -> Meet:
 
 
 def _python(standard: Standard, contract: Contract, session: Session) -> Rivals:
-    inputs = [i for i, a in enumerate(contract.arguments) if not (isinstance(a, TensorArg) and a.role is Role.OUT)]
-
-    def before(job: Job) -> Job:
-        return replace(job, arguments=tuple(job.arguments[i] for i in inputs))
-
-    path = str(standard.source.path.resolve())
-    eager, compiled = (Timed(session, ReferenceEntry(path, way), before=before) for way in (False, True))
+    baselines = python_rivals(standard.source.path, contract, session)
     written = standard.written_sizes(contract)
     workloads = (Workload("as written", written, _SEED, device_only=True),) if written else ()
-    return Rivals(NativeAnswers(contract, eager), {PYTORCH: eager, COMPILED: compiled}, workloads)
+    return Rivals(NativeAnswers(contract, baselines[PYTORCH]), baselines, workloads)

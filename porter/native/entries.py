@@ -58,28 +58,31 @@ class Entries:
 
     def _of_reference(self, entry: ReferenceEntry) -> Call:
         """Its inputs come first, then the parameters of its module, which lie where these are given."""
-        from porter.oracle.python_module import Reference  # noqa: PLC0415 - only where there is one
+        from porter.oracle.python_module import Changes, Reference  # noqa: PLC0415 - only where there is one
 
         module = self._module(entry.path)
         sys.modules.setdefault(module.__name__, module)  # torch.compile looks it up there
         reference = Reference(module)
         model = reference.model({})
         model = None if model is None else model.cuda().eval()
-        tensors = model.state_dict(keep_vars=True).values() if model is not None else ()
-        state = [tensor for tensor in tensors if tensor.is_floating_point()]
+        held = model.state_dict(keep_vars=True).values() if model is not None else ()
+        state = [tensor for tensor in held if tensor.is_floating_point()]
 
         @torch.no_grad()
         def answer(*inputs: object) -> object:
-            return reference.call(model, inputs)
+            with torch.device("cuda"):  # what it makes itself lies there, too
+                return reference.call(model, inputs, entry.blank)
 
-        function = torch.compile(answer) if entry.compiled else answer
+        # Every size gets code of its own, as it has in every other arm.
+        function = torch.compile(answer, dynamic=False) if entry.compiled else answer
 
         def call(arguments: Sequence[object]) -> object:
             first = len(arguments) - len(state)
             for tensor, given in zip(state, arguments[first:], strict=True):
                 assert isinstance(given, torch.Tensor)
                 tensor.data = given.reshape(tensor.shape)
-            return function(*arguments[:first])
+            changes = Changes([arguments[place] for place in entry.written])
+            return changes.results(list(tensors(function(*arguments[:first]))))
 
         return call
 

@@ -43,10 +43,15 @@ class ExtensionEntry:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceEntry:
-    """The `reference` or `Model` of a Python file, eager or as `torch.compile` makes it."""
+    """The `reference` or `Model` of a Python file, eager or as `torch.compile` makes it.
+
+    Arguments at the positions `written` are those it may change, those at `blank` hold nothing.
+    """
 
     path: str
     compiled: bool = False
+    written: tuple[int, ...] = ()
+    blank: tuple[int, ...] = ()
     returns: DType | None = None
 
 

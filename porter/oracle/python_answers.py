@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from porter.contract.contract import Contract, Role, Workload
 from porter.contract.dtype import DType, decode, encode
 from porter.contract.materialise import materialise
-from porter.oracle.outputs import Outputs, largest, widest
-from porter.oracle.python_question import Ask, Described, Question
+from porter.oracle.outputs import Outputs, largest, outputs, widest
+from porter.oracle.python_calling import NoAnswerError, placed, positions
+from porter.oracle.python_question import CHANGED, Ask, Described, Question
 from porter.oracle.reference import Expected
 from porter.oracle.yardstick import LAST_BITS
 from porter.simt.job import Job, Run, ScalarValue, TensorValue, Value
@@ -20,11 +21,6 @@ from porter.worker.frames import Task
 from porter.worker.run import Worker
 
 _COMPUTED_IN = {DType.FLOAT64: DType.FLOAT64}  # all other floats in single precision
-_Results = tuple[TensorValue, ...]
-
-
-class NoAnswerError(Exception):
-    """Why a reference gives nothing to compare with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +45,13 @@ class Asking:
     def expected(self) -> Expected:
         """The right answer and the yardstick. Raises `NoAnswerError`."""
         arguments = self.arguments()
-        own = self.answer(Ask.ANSWER, arguments)
-        again = self.answer(Ask.ANSWER, arguments, chance=1)
-        if [r.storage.tobytes() for r in own] != [r.storage.tobytes() for r in again]:
+        own = self._answer(arguments)
+        again = self._answer(arguments, chance=1)
+        if [v.storage.tobytes() for _, v in own.tensors] != [v.storage.tobytes() for _, v in again.tensors]:
             raise NoAnswerError("it answers the same question in different ways: is something in it random?")
-        right = self._right(arguments, own)
-        near = self._results(Ask.EXACT, _shaken(arguments, self._workload.seed))
-        want = self._outputs(arguments, right)
-        others = [self._outputs(arguments, results) for results in (own, near) if isinstance(results, tuple)]
+        want = self._right(arguments, own)
+        near = self._outputs(Ask.EXACT, _shaken(arguments, self._workload.seed))
+        others = [own, *([_unread(self._contract, near, own)] if isinstance(near, Outputs) else [])]
         kept = None if self._drawn is None else arguments
         return Expected(self._workload, want, widest(want, others), arguments=kept, largest_term=largest(want))
 
@@ -64,7 +59,7 @@ class Asking:
         """What a candidate is given. Raises `NoAnswerError` where `get_inputs` fails."""
         if self._drawn is None:
             return materialise(self._contract, self._workload)
-        run = self._ask(Ask.INPUTS, ())
+        run, _ = self._ask(Ask.INPUTS, ())
         if not run.finished:
             raise NoAnswerError(said(run))
         made = iter(run.results)
@@ -73,29 +68,45 @@ class Asking:
             raise NoAnswerError("get_inputs gives other inputs than before")
         return tuple(value for value in given if value is not None)
 
-    def answer(self, ask: Ask, arguments: tuple[Value, ...], chance: int = 0) -> _Results:
-        """What it returns. Raises `NoAnswerError` where it raises."""
-        found = self._results(ask, arguments, chance)
+    def results(self, arguments: tuple[Value, ...]) -> tuple[TensorValue, ...]:
+        """What it returns, whatever the contract has. Raises `NoAnswerError` where it raises."""
+        run, _ = self._ask(Ask.ANSWER, arguments)
+        if not run.finished:
+            raise NoAnswerError(said(run))
+        return run.results
+
+    def _answer(self, arguments: tuple[Value, ...], chance: int = 0) -> Outputs:
+        found = self._outputs(Ask.ANSWER, arguments, chance)
         if isinstance(found, str):
             raise NoAnswerError(found)
         return found
 
-    def _right(self, arguments: tuple[Value, ...], own: _Results) -> _Results:
+    def _right(self, arguments: tuple[Value, ...], own: Outputs) -> Outputs:
         """The answer in double precision in the types of `own`, which it is where there is no such answer."""
-        exact = self._results(Ask.EXACT, arguments)
-        if isinstance(exact, str) or [e.shape for e in exact] != [o.shape for o in own]:
+        exact = self._outputs(Ask.EXACT, tuple(map(_widened, arguments)))
+        if isinstance(exact, str) or [e.shape for _, e in exact.tensors] != [o.shape for _, o in own.tensors]:
             return own
-        right = tuple(_rounded(e, o.dtype) for e, o in zip(exact, own, strict=True))
-        for r, o in zip(right, own, strict=True):
+        pairs = zip(exact.tensors, own.tensors, strict=True)
+        right = _unread(
+            self._contract, Outputs(tuple((name, _rounded(e, o.dtype)) for (name, e), (_, o) in pairs)), own
+        )
+        for (_, r), (_, o) in zip(right.tensors, own.tensors, strict=True):
             if not np.array_equal(np.isfinite(_numbers(r)), np.isfinite(_numbers(o))):
                 raise NoAnswerError("its own two precisions disagree about what is finite")
         return right
 
-    def _results(self, ask: Ask, arguments: tuple[Value, ...], chance: int = 0) -> _Results | str:
-        run = self._ask(ask, arguments, chance)
-        return run.results if run.finished else said(run)
+    def _outputs(self, ask: Ask, arguments: tuple[Value, ...], chance: int = 0) -> Outputs | str:
+        run, told = self._ask(ask, arguments, chance)
+        if not run.finished:
+            return said(run)
+        given = [value for value in arguments if isinstance(value, TensorValue)]
+        triples = tuple(zip(self._contract.tensors, given, run.outputs, strict=True))
+        # Not all that writes to a tensor tells torch; what is only read stays as it was, whatever became of it.
+        changed = CHANGED in told or any(t.role is not Role.IN and not _same(g, left) for t, g, left in triples)
+        run = replace(run, outputs=tuple(g if t.role is Role.IN else left for t, g, left in triples))
+        return outputs(self._contract, placed(self._contract, run, changed=changed))
 
-    def _ask(self, ask: Ask, arguments: tuple[Value, ...], chance: int = 0) -> Run:
+    def _ask(self, ask: Ask, arguments: tuple[Value, ...], chance: int = 0) -> tuple[Run, tuple[str, ...]]:
         workload, drawn = self._workload, self._drawn
         question = Question(
             ask,
@@ -104,21 +115,12 @@ class Asking:
             workload.distribution,
             workload.scale,
             drawn.signed if drawn else True,
+            positions(self._contract, Role.OUT, Role.INOUT),
+            positions(self._contract, Role.OUT),
         )
-        run, _ = self._worker.run(Task(question.encoded(), Job(arguments)))
+        run, told = self._worker.run(Task(question.encoded(), Job(arguments)))
         self.seconds += run.seconds
-        return run
-
-    def _outputs(self, arguments: tuple[Value, ...], results: _Results) -> Outputs:
-        """All tensor arguments, then results; a result stands where the contract has it written."""
-        tensors = [v for v in arguments if isinstance(v, TensorValue)]
-        written = [t.name for t in self._contract.tensors if t.role is not Role.IN]
-        if written and len(results) != len(written):
-            raise NoAnswerError(f"it has to return {', '.join(written)}, and returns {len(results)} tensors")
-        placed = dict(zip(written, results, strict=False))
-        named = [(t.name, placed.get(t.name, v)) for t, v in zip(self._contract.tensors, tensors, strict=True)]
-        rest = [] if written else [(f"result {i}" if i else "result", value) for i, value in enumerate(results)]
-        return Outputs((*named, *rest))
+        return run, told
 
 
 def said(run: Run) -> str:
@@ -127,6 +129,24 @@ def said(run: Run) -> str:
     if fault is None:
         return f"it ended with exit code {run.exit_code}"
     return f"line {fault.line}: {fault.message}" if fault.line else fault.message
+
+
+def _unread(contract: Contract, answer: Outputs, given: Outputs) -> Outputs:
+    """`answer` with what is only read as it was `given`."""
+    read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
+    as_given = dict(given.tensors)
+    return Outputs(tuple((name, as_given[name] if name in read else value) for name, value in answer.tensors))
+
+
+def _same(one: TensorValue, other: TensorValue) -> bool:
+    return one.storage.tobytes() == other.storage.tobytes()
+
+
+def _widened(value: Value) -> Value:
+    """In double precision, in which a reference is asked for what is right."""
+    if not isinstance(value, TensorValue) or not value.dtype.is_float:
+        return value
+    return TensorValue(DType.FLOAT64, value.shape, _numbers(value))
 
 
 def _shaken(arguments: Sequence[Value], seed: int) -> tuple[Value, ...]:

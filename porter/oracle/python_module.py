@@ -129,15 +129,17 @@ class Reference:
         function = model.forward if model is not None else self._function
         return list(inspect.signature(cast(Callable[..., object], function)).parameters)
 
-    def call(self, model: torch.nn.Module | None, arguments: Sequence[object]) -> object:
-        """What it answers; numbers that a function has no parameters for are left out."""
+    def call(self, model: torch.nn.Module | None, arguments: Sequence[object], blank: Sequence[int] = ()) -> object:
+        """What it answers; outputs that are `blank` and numbers that it has no parameters for are left out."""
         if model is not None:
             return model(*arguments)
         function = cast(Callable[..., object], self._function)
         kinds = [p.kind for p in inspect.signature(function).parameters.values()]
-        room = len(kinds) if inspect.Parameter.VAR_POSITIONAL not in kinds else len(arguments)
-        tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
-        return function(*(arguments if room >= len(arguments) else tensors))
+        inputs = [a for place, a in enumerate(arguments) if place not in blank]
+        if inspect.Parameter.VAR_POSITIONAL in kinds:
+            return function(*inputs)
+        forms = (arguments, inputs, [a for a in inputs if isinstance(a, torch.Tensor)])
+        return function(*next((form for form in forms if len(form) <= len(kinds)), forms[-1]))
 
 
 LARGE = 16  # sizes from here on mean the same wherever they stand; below, a number may be a kernel's width, or an axis
@@ -162,3 +164,19 @@ def moved(tensor: torch.Tensor, seed: int, position: int) -> torch.Tensor:
     words = np.random.Philox(key=np.array([seed, (1 << 32) + position], dtype=np.uint64))
     shift = torch.from_numpy((2 * fractions(words, tensor.numel()) - 1) * _MOVED).reshape(tensor.shape)
     return (tensor + shift).to(tensor.dtype)
+
+
+class Changes:
+    """Which of `arguments`, tensors that a reference may change, are changed from here on, as far as torch can tell."""
+
+    def __init__(self, arguments: Sequence[object]) -> None:
+        self._before = [(a, a._version) for a in arguments if isinstance(a, torch.Tensor)]
+
+    def any(self) -> bool:
+        """Whether one was written to, be it with what it held."""
+        return any(tensor._version != version for tensor, version in self._before)
+
+    def results(self, returned: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """What of `returned` is a result of its own: an argument that was changed is none."""
+        changed = [tensor for tensor, version in self._before if tensor._version != version]
+        return [result for result in returned if not any(result is tensor for tensor in changed)]

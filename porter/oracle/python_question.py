@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from porter.contract.contract import Distribution
 
+CHANGED = "changed"  # said of arguments, beside an answer
+
 
 class Ask(StrEnum):
     """The questions."""
@@ -24,7 +26,7 @@ class Question:
     """One question. `extents` maps sizes that the reference is written with to those it is asked at.
 
     `seed`, `distribution` and `scale` say how inputs are drawn; unless `signed`, numbers that the reference draws from
-    [0, 1) stay there.
+    [0, 1) stay there. `written` are the positions of arguments that it may change, `blank` of those that hold nothing.
     """
 
     ask: Ask
@@ -33,6 +35,8 @@ class Question:
     distribution: Distribution = Distribution.DECLARED
     scale: float = 1.0
     signed: bool = True
+    written: tuple[int, ...] = ()
+    blank: tuple[int, ...] = ()
 
     def encoded(self) -> str:
         """As JSON."""
@@ -49,6 +53,8 @@ def decoded(text: str) -> Question:
         Distribution(fields["distribution"]),
         fields["scale"],
         fields["signed"],
+        tuple(fields["written"]),
+        tuple(fields["blank"]),
     )
 
 

@@ -21,7 +21,8 @@ from porter.contract.dtype import DType, decode
 from porter.errors import InputError
 from porter.findings import Finding
 from porter.oracle.faults import named
-from porter.oracle.python_answers import Asking, Drawn, NoAnswerError, said
+from porter.oracle.python_answers import Asking, Drawn, said
+from porter.oracle.python_calling import NoAnswerError
 from porter.oracle.python_question import Ask, Described, Description, Question, description
 from porter.oracle.python_sizes import MAX_ELEMENTS, Sizes, elements, expression, find_sizes
 from porter.oracle.reference import Expected, Reference
@@ -140,7 +141,7 @@ class PythonStandard:
         drawn = Drawn(self._sizes.extents(tiny.sizes), signed, self._written.arguments)
         asking = Asking(self.worker, replace(self._unsized, workloads=(tiny,)), tiny, drawn)
         try:
-            results = asking.answer(Ask.ANSWER, asking.arguments())
+            results = asking.results(asking.arguments())
         except NoAnswerError:
             return False
         return all(_is_finite(value) for value in results)

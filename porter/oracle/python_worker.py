@@ -16,8 +16,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from porter.contract.dtype import DType
-from porter.oracle.python_module import Reference, Resized, moved, parameters_of
-from porter.oracle.python_question import Ask, Described, Description, Question, decoded
+from porter.oracle.python_module import Changes, Reference, Resized, moved, parameters_of
+from porter.oracle.python_question import CHANGED, Ask, Described, Description, Question, decoded
 from porter.simt.job import Fault, FaultKind, ScalarValue, TensorValue, Value
 from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
@@ -53,7 +53,7 @@ class _Server:
         self._reference: Reference | None = None
 
     def answer(self, task: Task) -> tuple[bytes, bytes]:
-        """Results as records, and a description as text."""
+        """Results as records; as text a description, or whether arguments were changed."""
         try:
             if self._reference is None:
                 self._reference = Reference(load(self._path))
@@ -61,8 +61,9 @@ class _Server:
             if question.ask is Ask.DESCRIBE:
                 return encode_result((), (), (), ()), self._describe(self._reference, question).encode()
             with torch.no_grad():
-                given = [a for a in task.job.arguments if isinstance(a, TensorValue)]
-                return encode_result((), (), given, self._results(self._reference, question, task.job.arguments)), b""
+                if question.ask is Ask.INPUTS:
+                    return encode_result((), (), (), self._inputs(self._reference, question)), b""
+                return self._answer(self._reference, question, task.job.arguments)
         except Exception as error:  # noqa: BLE001 - whatever a reference raises is its answer
             return encode_failure((), [self._fault(error)]), b""
 
@@ -81,17 +82,23 @@ class _Server:
             tuple(_sizes(reference.initial())),
         ).encoded()
 
-    def _results(self, reference: Reference, question: Question, given: Sequence[Value]) -> list[TensorValue]:
+    def _inputs(self, reference: Reference, question: Question) -> list[TensorValue]:
         torch.manual_seed(question.seed)
-        if question.ask is Ask.INPUTS:
-            with Resized(question, drawing=True):
-                inputs = reference.inputs()
-            parameters = enumerate(parameters_of(reference.model(question.extents)))
-            state = [moved(tensor, question.seed, place) for place, (_, tensor) in parameters]
-            return [_value(v) for v in (*inputs, *state) if isinstance(v, torch.Tensor)]
-        exact = question.ask is Ask.EXACT
-        arguments = [_argument(value, exact=exact) for value in given]
-        return [_value(tensor) for tensor in _flat(_called(reference, question, arguments, exact=exact))]
+        with Resized(question, drawing=True):
+            inputs = reference.inputs()
+        parameters = enumerate(parameters_of(reference.model(question.extents)))
+        state = [moved(tensor, question.seed, place) for place, (_, tensor) in parameters]
+        return [_value(v) for v in (*inputs, *state) if isinstance(v, torch.Tensor)]
+
+    def _answer(self, reference: Reference, question: Question, given: Sequence[Value]) -> tuple[bytes, bytes]:
+        torch.manual_seed(question.seed)
+        arguments = [_argument(value) for value in given]
+        changes = Changes([arguments[place] for place in question.written])
+        answer = _called(reference, question, arguments)
+        returned = list(_tensors(answer)) if question.written else _flat(answer)
+        left = [_value(argument) for argument in arguments if isinstance(argument, torch.Tensor)]
+        results = [_value(tensor) for tensor in changes.results(returned)]
+        return encode_result((), (), left, results), CHANGED.encode() if changes.any() else b""
 
     def _fault(self, error: Exception) -> Fault:
         line, trace = 0, error.__traceback__
@@ -109,14 +116,14 @@ class _Server:
         )
 
 
-def _called(reference: Reference, question: Question, arguments: list[object], *, exact: bool) -> object:
-    """The answer to `arguments`, inputs and then parameters, in double precision where it is to be `exact`."""
-    default = torch.get_default_dtype()
+def _called(reference: Reference, question: Question, arguments: list[object]) -> object:
+    """The answer to `arguments`, inputs and then parameters; in double precision where these are."""
+    default, exact = torch.get_default_dtype(), question.ask is Ask.EXACT
     try:
         torch.set_default_dtype(torch.float64 if exact else default)
         model = reference.model(question.extents)
         if model is None:
-            return reference.call(None, arguments)
+            return reference.call(None, arguments, question.blank)
         model = model.double() if exact else model
         state = [tensor for _, tensor in parameters_of(model)]
         inputs, parameters = arguments[: len(arguments) - len(state)], arguments[len(arguments) - len(state) :]
@@ -127,14 +134,14 @@ def _called(reference: Reference, question: Question, arguments: list[object], *
         torch.set_default_dtype(default)
 
 
-def _argument(value: Value, *, exact: bool) -> object:
+def _argument(value: Value) -> object:
     if isinstance(value, ScalarValue):
         return value.value
     tensor = torch.empty(value.shape, dtype=_DTYPES[value.dtype])
     if tensor.numel():
         raw = np.ascontiguousarray(value.storage).reshape(-1).view(np.uint8)
         tensor.reshape(-1).view(torch.uint8).copy_(torch.from_numpy(raw.copy()))
-    return tensor.double() if exact and tensor.is_floating_point() else tensor
+    return tensor
 
 
 def _flat(answer: object) -> list[torch.Tensor]:

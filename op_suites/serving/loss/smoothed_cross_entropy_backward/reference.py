@@ -12,7 +12,7 @@ def reference(
     ignore_index: int,
 ) -> torch.Tensor:
     classes = logits.shape[1]
-    wanted = torch.full_like(logits, smoothing / classes)
+    wanted = torch.full_like(logits, smoothing / classes, dtype=lse.dtype)
     wanted[torch.arange(len(targets)), targets] += 1 - smoothing
     grad = torch.where(targets == ignore_index, 0.0, grad_losses)
-    return grad[:, None] * (torch.exp(logits - lse[:, None]) - wanted)
+    return (grad[:, None] * (torch.exp(logits - lse[:, None]) - wanted)).to(logits.dtype)

@@ -6,6 +6,8 @@ import torch
 def reference(
     x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    mean = x.mean(1)
-    rstd = torch.rsqrt(x.var(1, unbiased=False) + eps)
-    return (x - mean[:, None]) * rstd[:, None] * weight + bias, mean, rstd
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    mean = wide.mean(1)
+    rstd = torch.rsqrt(wide.var(1, unbiased=False) + eps)
+    y = (wide - mean[:, None]) * rstd[:, None] * weight + bias
+    return y.to(x.dtype), mean.float(), rstd.float()

@@ -9,4 +9,4 @@ def reference(
     x_hat = (x - means[:, None]) * rstds[:, None]
     g = dy * weight
     dx = rstds[:, None] * (g - g.mean(1, keepdim=True) - x_hat * (g * x_hat).mean(1, keepdim=True))
-    return dx, (dy * x_hat).sum(0), dy.sum(0)
+    return dx.to(x.dtype), (dy * x_hat).sum(0).to(x.dtype), dy.sum(0)
