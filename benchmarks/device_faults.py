@@ -163,7 +163,11 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--evaluations", type=int, default=200)
     arguments = parser.parse_args()
-    with place(cache_folder(), TIME_LIMIT_S, dict(os.environ)) as device, tempfile.TemporaryDirectory() as folder:
+    with (
+        place(cache_folder(), TIME_LIMIT_S, dict(os.environ)) as device,
+        tempfile.TemporaryDirectory() as folder,
+        device.lock.alone(),
+    ):
         module = Path(folder) / "candidate.py"
         module.write_text(CANDIDATE)
         with device.session(CANDIDATE) as session:

@@ -75,7 +75,11 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--repeats", type=int, default=200)
     arguments = parser.parse_args()
-    with place(cache_folder(), 60.0, dict(os.environ)) as device, tempfile.TemporaryDirectory() as folder:
+    with (
+        place(cache_folder(), 60.0, dict(os.environ)) as device,
+        tempfile.TemporaryDirectory() as folder,
+        device.lock.alone(),
+    ):
         module = Path(folder) / "kernels.py"
         module.write_text(KERNELS)
         rows: list[dict] = []

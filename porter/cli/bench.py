@@ -18,10 +18,12 @@ from porter.cli.options import (
     JsonFlag,
     KernelOption,
     OnlyTargetOption,
+    ReferenceOption,
     SeedOption,
     SizeOption,
     TimeLimitOption,
     cache_folder,
+    checked_file,
     drawn_seed,
     parse_fidelity,
     parse_sizes,
@@ -46,6 +48,7 @@ def bench(
     include_dir: IncludeOption = None,
     define: DefineOption = None,
     time_limit: TimeLimitOption = 20.0,
+    reference: ReferenceOption = None,
     entry: EntryOption = "",
     seed: SeedOption = None,
     fidelity: FidelityOption = "emulated",
@@ -74,6 +77,7 @@ def bench(
         fidelity=parse_fidelity(fidelity),
         timed=True,
         timed_sizes=parse_sizes(at or ()),
+        reference=checked_file(reference),
         environment=dict(os.environ),
     )
     return judged(candidate, against, options, context.obj)

@@ -17,10 +17,12 @@ from porter.cli.options import (
     IncludeOption,
     JsonFlag,
     KernelOption,
+    ReferenceOption,
     SizeOption,
     TargetOption,
     TimeLimitOption,
     cache_folder,
+    checked_file,
     named_path,
     parse_sizes,
 )
@@ -44,6 +46,7 @@ def migrate(
     include_dir: IncludeOption = None,
     define: DefineOption = None,
     time_limit: TimeLimitOption = 20.0,
+    reference: ReferenceOption = None,
     out_dir: OutDirOption = Path("porter-out"),
     force: ForceFlag = False,
     diff: DiffFlag = False,
@@ -67,6 +70,7 @@ def migrate(
         defines=tuple(define or ()),
         time_limit_s=time_limit,
         timed=not missing_device(),
+        reference=checked_file(reference),
         environment=dict(os.environ),
     )
     return attempt_all(paths, options, Destination(out_dir, force), console, diff=diff)

@@ -33,6 +33,10 @@ IncludeOption = Annotated[
     list[Path] | None, typer.Option("--include-dir", metavar="DIR", help="Where local headers lie.")
 ]
 DefineOption = Annotated[list[str] | None, typer.Option("--define", metavar="NAME[=V]", help="A macro the build sets.")]
+ReferenceOption = Annotated[
+    Path | None,
+    typer.Option("--reference", metavar="FILE", help="Where there is a device: PyTorch code to time it beside, too."),
+]
 TimeLimitOption = Annotated[
     float, typer.Option("--time-limit", metavar="S", min=0.1, help="Seconds of processor time for one run.")
 ]
@@ -48,6 +52,13 @@ def named_path(text: str) -> Path:
 SeedOption = Annotated[
     int | None, typer.Option("--seed", metavar="N", min=0, max=2**_SEED_BITS - 1, help="Repeat what named this seed.")
 ]
+
+
+def checked_file(path: Path | None) -> Path | None:
+    """`path`, if it is given; raises `UsageError` where there is no such file."""
+    if path is not None and not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    return path
 
 
 def drawn_seed() -> int:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 
-from porter.contract.contract import Contract, Distribution, EntryKind, Workload
-from porter.contract.expressions import holds
+from porter.contract.contract import Contract, Distribution, EntryKind, Role, TensorArg, Workload
+from porter.contract.expressions import evaluate, holds
 from porter.contract.materialise import shape_of
 from porter.contract.syntax import ExpressionError
 from porter.errors import ContractError
@@ -56,6 +56,22 @@ def bench_workload(contract: Contract, fixed: Mapping[str, int], most_bytes: int
 def footprint(contract: Contract, workload: Workload) -> int:
     """Bytes of all tensors."""
     return sum(prod(shape_of(t, workload)) * t.dtype.bytes for t in contract.tensors)
+
+
+def outputs_bytes(contract: Contract, workload: Workload) -> int:
+    """Bytes of the tensors that are only written."""
+    return sum(prod(shape_of(t, workload)) * t.dtype.bytes for t in contract.tensors if t.role is Role.OUT)
+
+
+def used_bytes(contract: Contract, workload: Workload) -> int:
+    """Bytes of what is read of the others, and of what is written where it was."""
+    return sum(_used(t, workload) * t.dtype.bytes for t in contract.tensors if t.role is not Role.OUT)
+
+
+def _used(tensor: TensorArg, workload: Workload) -> int:
+    if tensor.used:
+        return evaluate(tensor.used, workload.sizes)
+    return prod(shape_of(tensor, workload)) * (2 if tensor.role is Role.INOUT else 1)
 
 
 def _allowed(contract: Contract, workload: Workload) -> bool:

@@ -78,7 +78,8 @@ class Distribution(StrEnum):
 class TensorArg:
     """A tensor or pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED.
 
-    `elements` are expressions, too: the values, in order, of an array of sizes that host code reads.
+    `elements` are expressions, too: the values, in order, of an array of sizes that host code reads. Where a call does
+    not use all elements, as of a table in which it looks something up, `used` says how many it reads and writes.
     """
 
     name: str
@@ -88,6 +89,7 @@ class TensorArg:
     values: Values = Values.NORMAL
     bound: str = ""
     elements: tuple[str, ...] = ()
+    used: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,8 +17,8 @@ from porter.simt.job import ScalarValue, TensorValue, Value
 # 12 uniforms of 16 bits: their sum less 6 has mean 0, variance 1 and lies within 6; no library function is involved.
 _UNIFORMS = 12
 _INTEGER_SPREAD = 8.0
-# Only sizes for devices have as many elements, all of which would take 20 s to draw; a prime, so that no row is like
-# another.
+# Only sizes for devices have as many elements, all of which would take 20 s to draw and gigabytes to hand over. A
+# prime, so that no row is like another.
 _PERIOD = 1_048_573
 # Narrow floats end early: beyond, inputs would be infinite before any kernel saw them.
 _LARGEST = {DType.FLOAT16: 60000.0, DType.FLOAT8_E4M3FN: 448.0, DType.FLOAT8_E5M2: 57344.0}
@@ -26,7 +28,8 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
     """The arguments of one call, in order. Bytes of OUT tensors are `poison`, so that what stays unwritten shows.
 
     Each argument has its own Philox stream, keyed by the workload's seed and the argument's position, of which only raw
-    words are used: numpy guarantees those, not its distributions. Raises `ContractError` for sizes that make no shape.
+    words are used: numpy guarantees those, not its distributions. At sizes for devices alone the storage of a large
+    tensor is what repeats in it. Raises `ContractError` for sizes that make no shape.
     """
     values: list[Value] = []
     for position, argument in enumerate(contract.arguments):
@@ -48,21 +51,34 @@ def shape_of(tensor: TensorArg, workload: Workload) -> tuple[int, ...]:
 
 def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -> TensorValue:
     shape = shape_of(tensor, workload)
-    count = int(np.prod(shape, dtype=np.int64))
-    if tensor.role is Role.OUT:
-        raw = np.full(count * tensor.dtype.bytes, poison, dtype=np.uint8)
-        return TensorValue(tensor.dtype, shape, raw.view(tensor.dtype.storage).reshape(shape))
     if tensor.elements:
         listed = np.array([evaluate(element, workload.sizes) for element in tensor.elements], dtype=np.int64)
         return TensorValue(tensor.dtype, shape, encode(listed, tensor.dtype).reshape(shape))
+    whole = prod(shape)
+    count = min(whole, _PERIOD) if _repeats(tensor, workload) else whole
+    if tensor.role is Role.OUT:
+        storage = np.full(count * tensor.dtype.bytes, poison, dtype=np.uint8).view(tensor.dtype.storage)
+    else:
+        storage = encode(_values(tensor, workload, position, count), tensor.dtype)
+    return TensorValue(tensor.dtype, shape, storage.reshape(shape) if count == whole else storage)
+
+
+def _repeats(tensor: TensorArg, workload: Workload) -> bool:
+    """Whether the tensor's elements have nothing to do with one another."""
+    declared = workload.distribution is Distribution.DECLARED
+    return workload.device_only and declared and tensor.values is not Values.SORTED
+
+
+def _values(
+    tensor: TensorArg, workload: Workload, position: int, count: int
+) -> NDArray[np.float64] | NDArray[np.int64]:
     words = np.random.Philox(key=np.array([workload.seed, position], dtype=np.uint64))
     bound = evaluate(tensor.bound, workload.sizes) if tensor.bound else 0
     if bound < 1 and tensor.values in (Values.INDEX, Values.SORTED) and count:
         raise ContractError(f"the bound '{tensor.bound}' of '{tensor.name}' is {bound} in workload '{workload.name}'")
     values = _fill(tensor, words, count, workload.scale, bound)
-    if workload.distribution is not Distribution.DECLARED:
-        values = _distributed(values, words, tensor, workload)
-    return TensorValue(tensor.dtype, shape, encode(values, tensor.dtype).reshape(shape))
+    declared = workload.distribution is Distribution.DECLARED
+    return values if declared else _distributed(values, words, tensor, workload)
 
 
 def _distributed(

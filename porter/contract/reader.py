@@ -34,7 +34,7 @@ _Item = TypeVar("_Item", str, int, float)
 _FIELDS = {
     "contract": "name reference category symbols conditions entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
-    "tensor": "tensor role dtype shape values bound elements",
+    "tensor": "tensor role dtype shape values bound elements used",
     "scalar": "scalar type value choices",
     "workload": "name sizes seed scale scalars distribution device_only",
     "question": "about text flag",
@@ -215,6 +215,7 @@ def _argument(table: _Table) -> Argument:
         shape=table.strings("shape"),
         values=table.choice("values", Values, Values.NORMAL),
         bound=table.get("bound", str, ""),
+        used=table.get("used", str, ""),
         elements=table.strings("elements"),
     )
 

@@ -19,8 +19,9 @@ _HEADER = """\
 #   conditions  what the sizes must satisfy, as in C: "n % 4 == 0"
 #   argument    in call order. A tensor or device pointer has role (in, out, inout), dtype, shape (expressions over the
 #               symbols) and values (normal, positive, whole, probability, index, sorted, boolean, zeros, ones; index
-#               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions); a scalar has
-#               its C++ type and a value, a number or an expression; `choices` are all values that select something
+#               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions), and `used`
+#               where a call reads and writes no more of its elements; a scalar has its C++ type and a value, a number
+#               or an expression; `choices` are all values that select something
 #   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `distribution`
 #               is that of the inputs (declared, uniform, constant rows, ties, sorted, outlier, zeros, denormal,
 #               infinite, nan); one that is device_only is never run on the CPU
@@ -84,6 +85,8 @@ def _argument(argument: Argument) -> Iterator[str]:
     yield f"values = {_string(argument.values.value)}"
     if argument.bound:
         yield f"bound = {_string(argument.bound)}"
+    if argument.used:
+        yield f"used = {_string(argument.used)}"
     if argument.elements:
         yield f"elements = {_strings(argument.elements)}"
 

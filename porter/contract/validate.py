@@ -47,6 +47,8 @@ def expressions(contract: Contract) -> Iterator[tuple[tuple[str | int, ...], str
             yield ("argument", index, "shape"), extent
         if argument.bound:
             yield ("argument", index, "bound"), argument.bound
+        if argument.used:
+            yield ("argument", index, "used"), argument.used
         for element in argument.elements:
             yield ("argument", index, "elements"), element
     for condition in contract.conditions:

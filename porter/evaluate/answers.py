@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from porter.contract.dtype import DType, decode
 from porter.evaluate.checking import compared
 from porter.native.timed import Timed
 from porter.oracle.jobs import job
-from porter.oracle.outputs import outputs
+from porter.oracle.outputs import Outputs, outputs
 from porter.oracle.reference import Expected
 from porter.simt.job import Run, TensorValue
 
@@ -53,11 +53,18 @@ def differs(contract: Contract, expected: Expected, run: Run) -> str:
     """
     got, want = outputs(contract, run), expected.outputs
     if [(n, v.dtype, v.shape) for n, v in got.tensors] == [(n, v.dtype, v.shape) for n, v in want.tensors]:
-        terms = sum(value.storage.size for _, value in want.tensors)
+        terms = sum(value.count for _, value in want.tensors)
         pairs = zip(got.tensors, want.tensors, strict=True)
-        if all(_is_rounding(a, b, terms / max(1, b.storage.size)) for (_, a), (_, b) in pairs):
+        if all(_is_rounding(a, b, terms / max(1, b.count)) for (_, a), (_, b) in pairs):
             return ""
+        got, expected = _looked_at(got), replace(expected, outputs=_looked_at(want))
     return next((f"{n} {c.worst}" for n, c in compared(contract, expected, got) if not c.passed), "")
+
+
+def _looked_at(answer: Outputs) -> Outputs:
+    """`answer` with a list of the elements that came back for each tensor of which not all did."""
+    tensors = ((n, v if v.is_whole else replace(v, shape=(v.storage.size,))) for n, v in answer.tensors)
+    return replace(answer, tensors=tuple(tensors))
 
 
 def _is_rounding(got: TensorValue, want: TensorValue, terms: float) -> bool:

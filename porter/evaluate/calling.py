@@ -135,9 +135,10 @@ class _Call:
         return replace(run, outputs=tuple(outputs), results=run.results[len(self.returned) :], touched=())
 
     def _placed(self, result: TensorValue, given: TensorValue) -> TensorValue:
-        if self.contract.entry.kind not in _FLAT or result.storage.size != given.storage.size:
+        if self.contract.entry.kind not in _FLAT or result.count != given.count:
             return result
-        return replace(result, shape=given.shape, storage=result.storage.reshape(given.shape))
+        placed = replace(result, shape=given.shape)
+        return replace(placed, storage=result.storage.reshape(given.shape)) if placed.is_whole else placed
 
 
 def _forms(contract: Contract) -> list[tuple[Argument, ...]]:

@@ -71,7 +71,7 @@ def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Mi
     migration = migration if error is None else _not_compiled(migration, error)
     if not options.timed:
         return migration
-    subject = Subject(port, original, target, of_cuda(original))
+    subject = Subject(port, original, target, of_cuda(original, options.reference))
     return replace(migration, entries=timed_if_possible(migration.entries, subject, options, progress))
 
 
@@ -117,7 +117,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
 
 @contextmanager
 def executed(original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench) -> Iterator[Ported]:
-    """The port as it is executed: on the CPU, or on a device, which nobody else has meanwhile."""
+    """The port as it is executed: on the CPU, or on a device, where nobody measures meanwhile."""
     backend = find_backend(target.backend)
     if options.fidelity is Fidelity.EMULATED:
         with backend.ready(port, original, target, bench) as ready:
@@ -126,6 +126,7 @@ def executed(original: Side, port: Port, target: Target, options: MigrateOptions
     with (
         device_place(options.cache, options.time_limit_s, options.environment) as place,
         backend.on_device(port, original, target, place) as native,
+        place.lock.shared(),
     ):
         yield native
 

@@ -21,7 +21,8 @@ class MigrateOptions:
     """What the user asked for. `sizes` answers open questions of the contract; `contract` replaces the drafted one.
 
     `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content. A candidate that anyone
-    may have written is called by `entry`, where that is not empty, and judged on what `seed` draws.
+    may have written is called by `entry`, where that is not empty, and judged on what `seed` draws. What is `timed` is
+    timed beside the CUDA original, and a Python `reference` where there is one.
     """
 
     target: str
@@ -37,6 +38,7 @@ class MigrateOptions:
     seed: int | None = None
     fidelity: Fidelity = Fidelity.EMULATED
     timed: bool = False
+    reference: Path | None = None
     timed_sizes: Mapping[str, int] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from porter.contract.contract import Contract, Workload
 from porter.errors import MachineError
 from porter.evaluate.answers import Answers, NativeAnswers
+from porter.evaluate.python_rivals import python_rivals
 from porter.evaluate.side import Side
 from porter.native.original import build_originals, host_positions
 from porter.native.place import Place
@@ -35,21 +37,23 @@ class Rivals:
 Meet = Callable[[Sequence[Contract], Place, Session], Sequence[Rivals | str]]
 
 
-def of_cuda(original: Side) -> Meet:
-    """The CUDA original under nvcc, which knows the answers, too."""
+def of_cuda(original: Side, reference: Path | None) -> Meet:
+    """The CUDA original under nvcc, which knows the answers, too; and a Python `reference`, where there is one."""
 
     def meet(contracts: Sequence[Contract], place: Place, session: Session) -> Sequence[Rivals | str]:
         try:
             built = build_originals(original, contracts, place.nvcc(), place.cache)
         except MachineError as error:
             return [error.message] * len(contracts)
-        return [_cuda(contract, one, session) for contract, one in zip(contracts, built, strict=True)]
+        pairs = zip(contracts, built, strict=True)
+        return [_cuda(contract, one, session, reference) for contract, one in pairs]
 
     return meet
 
 
-def _cuda(contract: Contract, built: Entry | BuildFailure, session: Session) -> Rivals | str:
+def _cuda(contract: Contract, built: Entry | BuildFailure, session: Session, reference: Path | None) -> Rivals | str:
     if isinstance(built, BuildFailure):
         return f"the original does not build with nvcc: {built.placed}"
     original = Timed(session, built, host_positions(contract))
-    return Rivals(NativeAnswers(contract, original), {CUDA: original})
+    others = python_rivals(reference, contract, session) if reference else {}
+    return Rivals(NativeAnswers(contract, original), {CUDA: original, **others})

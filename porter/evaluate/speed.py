@@ -34,23 +34,32 @@ class Baseline:
 class Measured:
     """The times of one workload on a device. `by_calls` says why they are those of calls, and not of captured graphs.
 
-    `bytes` is what all tensors hold; `left_out` how many blocks of samples were disturbed.
+    `bytes` has every tensor that is read once, and every one that is written; a copy within the device's memory moves
+    `copy_bytes_per_s`. `without` says of what it was not timed beside, and why; `left_out` how many blocks of samples
+    were disturbed.
     """
 
     workload: Workload
     fidelity: Fidelity
     timing: Timing
     baselines: tuple[Baseline, ...]
+    without: tuple[str, ...]
     by_calls: str
     stopped: Stopped
     left_out: int
     bytes: int
+    copy_bytes_per_s: float
     environment: Environment
 
     @property
     def bytes_per_s(self) -> float:
         """The bandwidth that it would take to move every tensor once."""
         return self.bytes / self.timing.median_us * 1e6
+
+    @property
+    def share_of_limit(self) -> float:
+        """That bandwidth as a share of what a copy reaches: 1 where nothing but moving the tensors takes time."""
+        return self.bytes_per_s / self.copy_bytes_per_s
 
 
 @dataclass(frozen=True, slots=True)

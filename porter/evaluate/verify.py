@@ -107,9 +107,8 @@ class _Trial:
         findings = (*migration.findings, *broken)
         entries = migration.entries
         if options.timed:
-            entries = timed(
-                entries, Subject(self.port, original, self.target, of_cuda(original)), options, self.progress
-            )
+            meet = of_cuda(original, options.reference)
+            entries = timed(entries, Subject(self.port, original, self.target, meet), options, self.progress)
         verdict = self._verdict(against.source, migration.outcome, entries, findings, migration.warp_sizes)
         return replace(verdict, fidelity=migration.fidelity)
 

@@ -1,56 +1,98 @@
-"""One measurement at a time on a device, whoever measures: a lock file for each device, by its UUID."""
+"""Who may use a device: one that measures is alone there, whoever else proves and prepares does so beside others.
+
+There are a few seats for each device, lock files named by its UUID. Work takes any one of them; a measurement takes
+all, and while somebody waits for that no seat is given to anybody else.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from porter.errors import MachineError
 
+# Each holds its arguments on the device: four times the largest of porter's suite, 21 GB, fit into the memory of one.
+SEATS = 4
 _POLL_S = 0.02
 _FOR_ALL_USERS = 0o666
 
 
-@contextmanager
-def device_lock(uuid: str, folder: Path, patience_s: float) -> Iterator[None]:
-    """Holds the device `uuid`; `folder` is the same for all who measure on this machine.
+@dataclass(frozen=True, slots=True)
+class DeviceLock:
+    """That of the device `uuid`; `folder` is the same for all on this machine. Nobody waits longer than `patience_s`.
 
-    The lock goes with the process that holds it, however that ends. Raises `MachineError` after `patience_s`.
+    Locks go with the process that holds them, however that ends.
     """
-    path = folder / f"porter-{uuid}.lock"
-    descriptor = _opened(path)
+
+    uuid: str
+    folder: Path
+    patience_s: float
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Beside others, but nobody who measures. Raises `MachineError` after `patience_s`."""
+        with ExitStack() as held:
+            wish = held.enter_context(_opened(self._path("wish")))
+            seats = [held.enter_context(_opened(self._path(str(seat)))) for seat in range(SEATS)]
+            self._wait(lambda: self._sit(wish, seats))
+            yield
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """With nobody else there. Raises `MachineError` after `patience_s`."""
+        with ExitStack() as held:
+            wish = held.enter_context(_opened(self._path("wish")))
+            self._wait(lambda: _try(wish, fcntl.LOCK_SH))
+            for seat in range(SEATS):
+                place = held.enter_context(_opened(self._path(str(seat))))
+                self._wait(lambda place=place: _try(place, fcntl.LOCK_EX))  # type: ignore[misc]
+            yield
+
+    def _sit(self, wish: int, seats: list[int]) -> bool:
+        """Whether there was a seat, and nobody who wished for all."""
+        if not _try(wish, fcntl.LOCK_EX):
+            return False
+        try:
+            return any(_try(seat, fcntl.LOCK_EX) for seat in seats)
+        finally:
+            fcntl.flock(wish, fcntl.LOCK_UN)
+
+    def _wait(self, taken: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + self.patience_s
+        while not taken():
+            if time.monotonic() >= deadline:
+                raise MachineError(
+                    f"others have been using the device for {self.patience_s:g} s",
+                    f"wait for them; they hold {self._path('*')}",
+                )
+            time.sleep(_POLL_S)
+
+    def _path(self, what: str) -> Path:
+        return self.folder / f"porter-{self.uuid}-{what}.lock"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """The lock file, which any user may hold: the permissions of whoever made it must not shut the others out."""
     try:
-        _acquire(descriptor, path, patience_s)
-        yield
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FOR_ALL_USERS)
+        os.fchmod(descriptor, _FOR_ALL_USERS)
+    except FileExistsError:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _opened(path: Path) -> int:
-    """The lock file, which any user may hold: the permissions of whoever made it must not shut the others out."""
+def _try(descriptor: int, how: int) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FOR_ALL_USERS)
-    except FileExistsError:
-        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    os.fchmod(descriptor, _FOR_ALL_USERS)
-    return descriptor
-
-
-def _acquire(descriptor: int, path: Path, patience_s: float) -> None:
-    deadline = time.monotonic() + patience_s
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise MachineError(
-                    f"another process has been measuring on the device for {patience_s:g} s",
-                    f"wait for it; it holds {path}",
-                ) from None
-            time.sleep(_POLL_S)
-        else:
-            return
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

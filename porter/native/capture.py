@@ -16,7 +16,7 @@ import torch
 from porter.native.device import Device, Node, NodeType
 from porter.native.entries import Call, tensors
 from porter.native.memory import Arguments
-from porter.simt.job import Job, TensorValue
+from porter.simt.job import Job
 
 _CAPTURE = torch._C._CUDAGraph
 _WARM_CALLS = 3
@@ -135,7 +135,7 @@ class Arm:
             self._call(passed)
         return self._device.end() / self._eager_launches
 
-    def replay(self, job: Job, index: int) -> tuple[list[TensorValue], list[torch.Tensor]]:
+    def replay(self, job: Job, index: int) -> tuple[Arguments, list[torch.Tensor]]:
         """What one call leaves on `job`: the arguments and results of the set `index`.
 
         All sets get the contents, results are poisoned, and what was timed runs once, or the call if it was not
@@ -150,7 +150,7 @@ class Arm:
             chosen.results = list(tensors(self._call(chosen.arguments.passed)))
         else:
             self._device.replay(self._once)
-        return chosen.arguments.read(), chosen.results
+        return chosen.arguments, chosen.results
 
 
 def _poison(device: Device, result: torch.Tensor) -> None:

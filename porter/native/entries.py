@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from porter.contract.dtype import DType, encode
-from porter.native.memory import DTYPES, host_bytes
+from porter.native.memory import DTYPES, host_bytes, tensor_of
 from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, ModuleEntry, ReferenceEntry
 from porter.simt.job import Job, TensorValue
 from porter.worker.load import load
@@ -37,6 +37,7 @@ class Entries:
     def __init__(self) -> None:
         self._modules: dict[str, ModuleType] = {}
         self._libraries: dict[str, ctypes.CDLL] = {}
+        self._references: dict[ReferenceEntry, Call] = {}
 
     def call(self, entry: Entry, job: Job) -> Call:
         """What calls `entry` with arguments; the grid, block and shared memory of a kernel come from `job`."""
@@ -49,7 +50,9 @@ class Entries:
             case LibraryEntry():
                 return self._of_library(entry, job)
             case ReferenceEntry():
-                return self._of_reference(entry)
+                if entry not in self._references:  # which keeps what was compiled
+                    self._references[entry] = self._of_reference(entry)
+                return self._references[entry]
 
     def _module(self, path: str) -> ModuleType:
         if path not in self._modules:
@@ -135,18 +138,12 @@ def tensors(returned: object) -> Iterator[torch.Tensor]:
             yield from tensors(item)
 
 
-def results(returned: object, number: DType | None) -> Iterator[TensorValue]:
-    """What a function returned, a number as a tensor of the type `number`."""
+def results(returned: object, number: DType | None, seed: int) -> Iterator[TensorValue]:
+    """What a function returned, a number as a tensor of the type `number`; of large tensors what `seed` draws."""
     if isinstance(returned, torch.Tensor):
-        yield value_of(returned)
+        yield tensor_of(DTYPES[returned.dtype], tuple(returned.shape), host_bytes(returned, seed))
     elif isinstance(returned, (bool, int, float)) and number is not None:
         yield TensorValue(number, (), encode(np.array(returned), number))
     elif isinstance(returned, (tuple, list)):
         for item in returned:
-            yield from results(item, number)
-
-
-def value_of(tensor: torch.Tensor) -> TensorValue:
-    """A tensor as it crosses to the parent."""
-    dtype, shape = DTYPES[tensor.dtype], tuple(tensor.shape)
-    return TensorValue(dtype, shape, np.frombuffer(host_bytes(tensor), dtype.storage).reshape(shape))
+            yield from results(item, number, seed)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 import torch
 
 from porter.contract.dtype import DType
 from porter.native.device import Device
+from porter.native.pages import PAGE_BYTES, pages
 from porter.simt.job import ScalarValue, TensorValue, Value
 
 TORCH_TYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
@@ -36,7 +38,7 @@ class Buffer:
     def __init__(self, device: Device, value: TensorValue, *, pinned: bool, like: Buffer | None = None) -> None:
         self._device = device
         self.value = value
-        self.bytes = value.storage.nbytes
+        self.bytes = value.count * value.dtype.bytes
         self._base = 0
         if pinned or not self.bytes:
             where = {"pin_memory": True} if pinned else {"device": "cuda"}
@@ -66,16 +68,24 @@ class Buffer:
         self._guard()
         if self._base:
             self._device.write(self.address, content)
+            self._repeat(len(content))
         elif self.bytes:
             self.tensor.copy_(torch.frombuffer(bytearray(content), dtype=self.tensor.dtype).reshape(self.value.shape))
 
-    def read(self) -> bytes:
-        """The tensor's bytes, once the device is done. Raises `GuardError` where a guard is damaged."""
+    def _repeat(self, there: int) -> None:
+        """The first `there` bytes over and over, twice as many with every copy."""
+        while there < self.bytes:
+            count = min(there, self.bytes - there)
+            self._device.copy(self.address + there, self.address, count)
+            there += count
+
+    def read(self, seed: int) -> bytes:
+        """The tensor's bytes that `seed` draws, once the device is done. Raises `GuardError` for a damaged guard."""
         for guard in self._guards:
             if self._device.read(guard, _GUARD_BYTES) != bytes([_GUARD]) * _GUARD_BYTES:
                 raise GuardError("something was written beside a tensor")
         self._device.synchronize()
-        return self._device.read(self.address, self.bytes) if self._base else host_bytes(self.tensor)
+        return host_bytes(self.tensor, seed)
 
     def free(self) -> None:
         """Gives the memory back; nothing may use the tensor after that."""
@@ -115,9 +125,9 @@ class Arguments:
         for buffer, value in zip(self.buffers, (v for v in values if isinstance(v, TensorValue)), strict=True):
             buffer.write(raw(value))
 
-    def read(self) -> list[TensorValue]:
-        """The tensors as they are now."""
-        return [_filled(b.value, b.read()) for b in self.buffers]
+    def read(self, seed: int) -> list[TensorValue]:
+        """The tensors as they are now, large ones where `seed` says."""
+        return [_filled(b.value, b.read(seed)) for b in self.buffers]
 
     def free(self) -> None:
         """Gives all memory back."""
@@ -130,12 +140,26 @@ def raw(value: TensorValue) -> bytes:
     return np.ascontiguousarray(value.storage).tobytes()
 
 
-def host_bytes(tensor: torch.Tensor) -> bytes:
-    """The bytes of a tensor, wherever it lies, row by row."""
-    dense = tensor.detach().contiguous().cpu()
-    return dense.reshape(-1).view(torch.uint8).numpy().tobytes() if dense.numel() else b""
+def host_bytes(tensor: torch.Tensor, seed: int) -> bytes:
+    """The bytes of a tensor, wherever it lies, row by row; of a large one the pages that `seed` draws."""
+    if not tensor.numel():
+        return b""
+    raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+    chosen = pages(raw.numel(), seed)
+    if chosen is None:
+        return raw.cpu().numpy().tobytes()
+    whole, rest = divmod(raw.numel(), PAGE_BYTES)
+    table = raw[: whole * PAGE_BYTES].view(whole, PAGE_BYTES)
+    full = chosen[chosen < whole]
+    looked_at = table[torch.from_numpy(full).to(raw.device)].cpu().numpy().tobytes()
+    return looked_at + (raw[-rest:].cpu().numpy().tobytes() if rest else b"")
+
+
+def tensor_of(dtype: DType, shape: tuple[int, ...], content: bytes) -> TensorValue:
+    """A tensor of which `content` is all there is to look at."""
+    storage = np.frombuffer(content, dtype.storage)
+    return TensorValue(dtype, shape, storage.reshape(shape) if storage.size == prod(shape) else storage)
 
 
 def _filled(like: TensorValue, content: bytes) -> TensorValue:
-    storage = np.frombuffer(content, like.storage.dtype).reshape(like.storage.shape)
-    return TensorValue(like.dtype, like.shape, storage)
+    return tensor_of(like.dtype, like.shape, content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.errors import MachineError
-from porter.measure.lock import device_lock
+from porter.measure.lock import DeviceLock
 from porter.native.nvml import Management
 from porter.native.original import Nvcc
-from porter.native.session import Session
+from porter.native.session import Session, Settings
 from porter.simt.job import Limits
 
 _DRIVER = Path("/dev/nvidiactl")
@@ -34,19 +35,21 @@ def require_device() -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """A device, alone for whoever has the place. `environment` holds the variables its driver reads."""
+    """A device, on which something runs only while its `lock` is held. `environment` has what its driver reads."""
 
     cache: Path
     limits: Limits
     environment: Mapping[str, str]
     folder: Path
     device: Management
+    lock: DeviceLock
+    secret: bytes
 
     @contextmanager
     def session(self, content: str = "") -> Iterator[Session]:
-        """A process on the device, for one candidate with that `content`."""
+        """A process for the device, for one candidate with that `content`."""
         work = Path(tempfile.mkdtemp(dir=self.folder))
-        session = Session(work, self.cache, self.limits, self.environment, content)
+        session = Session(work, Settings(self.cache, self.limits, self.environment, self.secret), content)
         try:
             yield session
         finally:
@@ -66,7 +69,7 @@ class Place:
 
 @contextmanager
 def place(cache: Path, time_limit_s: float, environment: Mapping[str, str]) -> Iterator[Place]:
-    """The first device, once nobody else has it. A run may use `time_limit_s` of processor time.
+    """The first device. A run may use `time_limit_s` of processor time.
 
     Raises `MachineError` where there is none that can be used.
     """
@@ -74,8 +77,6 @@ def place(cache: Path, time_limit_s: float, environment: Mapping[str, str]) -> I
     device = Management.first(environment.get("CUDA_VISIBLE_DEVICES", ""))
     limits = Limits(cpu_s=time_limit_s, wall_s=_WAITING * time_limit_s, memory_bytes=_MEMORY_BYTES)
     visible = {**environment, "CUDA_VISIBLE_DEVICES": device.uuid}
-    with (
-        tempfile.TemporaryDirectory(prefix="porter-device-", ignore_cleanup_errors=True) as name,
-        device_lock(device.uuid, Path(tempfile.gettempdir()), _PATIENCE_S),
-    ):
-        yield Place(cache, limits, visible, Path(name), device)
+    lock = DeviceLock(device.uuid, Path(tempfile.gettempdir()), _PATIENCE_S)
+    with tempfile.TemporaryDirectory(prefix="porter-device-", ignore_cleanup_errors=True) as name:
+        yield Place(cache, limits, visible, Path(name), device, lock, secrets.token_bytes(16))

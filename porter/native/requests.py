@@ -60,7 +60,10 @@ Entry = ModuleEntry | LibraryEntry | ExtensionEntry | ReferenceEntry
 
 @dataclass(frozen=True, slots=True)
 class Execute:
-    """Call `entry` once with the arguments of `job`. Those at the positions `host` are read by host code, too."""
+    """Call `entry` once with the arguments of `job`, and keep what comes of it until it is read.
+
+    Arguments at the positions `host` are read by host code, too.
+    """
 
     entry: Entry
     job: Job
@@ -86,7 +89,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Give the buffers of `arm` the contents of `job`, replay its graphs once, and answer with the set `index`."""
+    """Give the buffers of `arm` the contents of `job`, replay its graphs once, and keep the set `index` to be read."""
 
     arm: int
     job: Job
@@ -102,8 +105,20 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What came of the last `Execute` or `Replay`; of large tensors the pages that `seed` draws."""
+
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bandwidth:
+    """How many bytes a second a copy within the device's memory moves, read and written ones counted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forget:
-    """Give back all arms."""
+    """Give back all arms, and all memory that nothing uses."""
 
 
-Question = Execute | Prepare | Sample | Replay | Keep | Forget
+Question = Execute | Prepare | Sample | Replay | Read | Keep | Bandwidth | Forget

@@ -8,16 +8,18 @@ import pickle
 import struct
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from porter.errors import MachineError
 from porter.native.library import device_library
-from porter.native.requests import Entry, Execute, Forget, Keep, Prepare, Question, Replay, Sample
+from porter.native.pages import sampled_bytes
+from porter.native.requests import Bandwidth, Entry, Execute, Forget, Keep, Prepare, Question, Read, Replay, Sample
 from porter.simt.job import FaultKind, Job, Limits, Run
 from porter.worker.child import Child, Death
 from porter.worker.run import ended, run_of
@@ -30,6 +32,7 @@ _PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
 
 
 _STARTERS = ThreadPoolExecutor(4)
+_NO_JOB = Job()
 
 
 class CandidateError(Exception):
@@ -42,17 +45,13 @@ class CandidateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """The device of a session, and the versions of what runs on it.
-
-    A copy within its memory moves `copy_bytes_per_s`, read and written ones counted.
-    """
+    """The device of a session, and the versions of what runs on it."""
 
     name: str
     uuid: str
     multiprocessors: int
     l2_bytes: int
     memory_bytes: int
-    copy_bytes_per_s: float
     torch: str
     triton: str
     cuda: str
@@ -80,17 +79,28 @@ class Prepared:
     beside: str
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What all workers share: the folder of builds, `cache`, and the `environment` that has the driver's variables.
+
+    `secret` and a job's seed draw the places at which its large tensors are looked at.
+    """
+
+    cache: Path
+    limits: Limits
+    environment: Mapping[str, str]
+    secret: bytes
+
+
 class Session:
     """A worker on the device, for one candidate, started when it is first asked; `work` is an empty folder of its own.
 
-    `cache` holds builds; what Triton compiles is kept apart for each `content`, since candidates write there.
-    `environment` is the one from which the driver's variables are taken.
+    What Triton compiles is kept apart for each `content`, since candidates write there.
     """
 
-    def __init__(
-        self, work: Path, cache: Path, limits: Limits, environment: Mapping[str, str], content: str = ""
-    ) -> None:
-        self._work, self._limits = work, limits
+    def __init__(self, work: Path, settings: Settings, content: str = "") -> None:
+        cache, environment = settings.cache, settings.environment
+        self._work, self._limits, self._secret = work, settings.limits, settings.secret
         digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
         self._folders = cache / "native" / "triton", cache / "native" / "kernels" / digest
         self._environment = {name: environment[name] for name in _PASSED_ON if name in environment}
@@ -101,7 +111,7 @@ class Session:
         self._arms = 0
 
     def start(self) -> None:
-        """Begins to start the process, so that others can start meanwhile."""
+        """Begins to start the process, so that others can meanwhile; it comes near the device once it is asked."""
         self._starting = self._starting or _STARTERS.submit(self._started)
 
     @property
@@ -118,12 +128,7 @@ class Session:
 
     def run(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Run:
         """What came of one call. Never raises for anything a candidate does."""
-        began = time.monotonic()
-        try:
-            answer = self._ask(Execute(entry, job, host))
-        except CandidateError as failed:
-            return failed.run
-        return run_of(answer, job, time.monotonic() - began)
+        return self._run(Execute(entry, job, host))
 
     def prepare(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Prepared:
         """The next arm. Raises `CandidateError`, after which there are no arms any more."""
@@ -140,10 +145,14 @@ class Session:
         )
 
     def forget(self) -> None:
-        """There are no arms from here on."""
-        if self._arms:
+        """There are no arms from here on, and what memory nothing uses is given back. Raises `CandidateError`."""
+        if self._child is not None:
             self._ask(Forget())
         self._arms = 0
+
+    def copy_bytes_per_s(self) -> float:
+        """How many bytes a copy within the device's memory moves, read and written ones counted."""
+        return self._numbers(self._ask(Bandwidth()), 1)[0]
 
     def sample(self, order: tuple[int, ...], *, captured: bool) -> list[float]:
         """The device time of one call of each arm of `order`, in microseconds. Raises `CandidateError`."""
@@ -151,14 +160,9 @@ class Session:
 
     def replay(self, arm: int, job: Job, index: int) -> Run:
         """What the timed graphs of `arm` make of `job`, in the set `index` of its buffers."""
-        began = time.monotonic()
         if arm >= self._arms:
             return _malformed("the process that was timed is gone")
-        try:
-            answer = self._ask(Replay(arm, job, index))
-        except CandidateError as failed:
-            return failed.run
-        return run_of(answer, job, time.monotonic() - began)
+        return self._run(Replay(arm, job, index))
 
     def keep(self, arm: int, launches: int) -> tuple[float, float]:
         """Device time of many calls of `arm` as it says, and as the clock here says, in microseconds each."""
@@ -177,7 +181,21 @@ class Session:
             self._child = None
         self._arms = 0
 
-    def _ask(self, question: Question) -> bytes:
+    def _run(self, question: Execute | Replay) -> Run:
+        """What came of it, looked at where nobody could know before that it would be."""
+        began, job = time.monotonic(), question.job
+        drawn = hashlib.blake2b(self._secret + str(job.seed).encode(), digest_size=8).digest()
+        seed = int.from_bytes(drawn, "little")
+        held = partial(sampled_bytes, seed=seed)
+        try:
+            self._ask(question)
+            answer = self._ask(Read(seed), job, held)
+        except CandidateError as failed:
+            return failed.run
+        return run_of(answer, job, time.monotonic() - began, held)
+
+    def _ask(self, question: Question, job: Job = _NO_JOB, held: Callable[[int], int] = int) -> bytes:
+        """The answer: of `job`, where it is a run's, of whose tensors so many bytes are `held`."""
         child = self._ready()
         answer = child.ask(pickle.dumps(question), parts=1)
         if isinstance(answer, Death):
@@ -186,8 +204,7 @@ class Session:
         (told,) = answer
         if not told.startswith(_RECORDS):
             return told
-        job = question.job if isinstance(question, (Execute, Replay, Prepare)) else Job()
-        run = run_of(told, job, 0.0)
+        run = run_of(told, job, 0.0, held)
         if not run.finished and any(f.fatal and f.kind in _LOST for f in run.faults):
             self.close()
         if not run.finished:
@@ -198,7 +215,9 @@ class Session:
         if self._child is None:
             self.start()
             assert self._starting is not None
-            self._child, self._starting = self._starting.result(), None
+            child, self._starting = self._starting.result(), None
+            self._open(child)
+            self._child = child
         return self._child
 
     def _started(self) -> Child:
@@ -216,9 +235,15 @@ class Session:
         )
         if death := child.begin():
             raise MachineError(f"the device cannot be used: {death.message[-500:]}", "`nvidia-smi` shows its state")
-        facts = json.loads(child.greeting)
-        self._facts = DeviceFacts(**{**facts, "capability": tuple(facts["capability"])})
         return child
+
+    def _open(self, child: Child) -> None:
+        """The process takes the device. Raises `MachineError` where it cannot."""
+        answer = child.ask(b"", parts=1)
+        if isinstance(answer, Death):
+            raise MachineError(f"the device cannot be used: {answer.message[-500:]}", "`nvidia-smi` shows its state")
+        facts = json.loads(answer[0])
+        self._facts = DeviceFacts(**{**facts, "capability": tuple(facts["capability"])})
 
     def _told(self, answer: bytes) -> Mapping[str, Any]:
         try:

@@ -22,12 +22,24 @@ import numpy as np
 import torch
 import triton
 
+from porter.contract.dtype import DType
 from porter.native.capture import Arm, sampled
 from porter.native.device import Device, DeviceError, NodeType
 from porter.native.entries import Entries, HostError, results, tensors
 from porter.native.memory import Arguments, GuardError
-from porter.native.requests import Execute, Forget, Keep, ModuleEntry, Prepare, Question, Replay, Sample
-from porter.simt.job import Fault, FaultKind, LaunchRecord
+from porter.native.requests import (
+    Bandwidth,
+    Execute,
+    Forget,
+    Keep,
+    ModuleEntry,
+    Prepare,
+    Question,
+    Read,
+    Replay,
+    Sample,
+)
+from porter.simt.job import Fault, FaultKind, LaunchRecord, TensorValue
 from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 from porter.worker.records import encode_failure, encode_result
@@ -52,12 +64,15 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what candidates print must not end up between frames
     library, own, kernels = map(Path, sys.argv[1:4])
+    write_frame(replies, b"")  # all that takes no device is done: it may be another's turn there
+    if (begin := read_frame(sys.stdin.buffer)) is None:
+        return
     device = Device(library)
     _start_torch(own)
     server = _Server(device)
     triton.knobs.cache.dir = str(kernels)
     confine(Path.cwd(), kernels, programs=True, files=_DEVICE_FILES)
-    write_frame(replies, json.dumps(server.described()).encode())
+    write_frame(replies, begin[:SEAL_BYTES] + json.dumps(server.described()).encode())
     while (frame := read_frame(sys.stdin.buffer)) is not None:
         write_frame(replies, frame[:SEAL_BYTES] + server.answer(pickle.loads(frame[SEAL_BYTES:])))
 
@@ -79,6 +94,7 @@ class _Server:
         self._entries = Entries()
         self._arms: list[Arm] = []
         self._launched: list[str] = []
+        self._result: Callable[[int], bytes] = lambda _: b""
         self._functions: dict[int, str] = {}
         self._last: list[torch.Tensor] = []  # alive, so that nobody else is given their memory
         self._threads = _thread._count
@@ -90,15 +106,16 @@ class _Server:
         d = self._device.described
         versions = {"torch": torch.__version__, "triton": triton.__version__, "cuda": torch.version.cuda}
         facts = {name: getattr(d, name) for name in ("name", "uuid", "multiprocessors", "l2_bytes", "memory_bytes")}
-        return {**facts, **versions, "capability": d.capability, "copy_bytes_per_s": self._device.copy_bytes_per_s()}
+        return {**facts, **versions, "capability": d.capability}
 
     def answer(self, question: Question) -> bytes:
         """What came of it; whatever a candidate raises is its answer, too."""
         answers: dict[type, Callable[..., bytes]] = {
             Execute: self._execute, Prepare: self._prepare, Sample: self._sample, Replay: self._replay,
-            Keep: self._keep, Forget: self._forget,
+            Read: self._read, Keep: self._keep, Bandwidth: self._bandwidth, Forget: self._forget,
         }  # fmt: skip
-        self._launched = []
+        if not isinstance(question, Read):
+            self._launched = []
         try:
             return answers[type(question)](question)
         except Exception as error:  # noqa: BLE001 - whatever is raised while a candidate runs is its answer
@@ -118,11 +135,35 @@ class _Server:
             self._device.synchronize()
             if isinstance(asked.entry, ModuleEntry):
                 self._check_results(list(tensors(returned)))
-            found = list(results(returned, asked.entry.returns))
-            return encode_result(self._records(), [], arguments.read(), found)
-        finally:
+        except BaseException:
             if not self._is_lost():
                 arguments.free()
+            raise
+        self._keep_result(arguments.read, returned, asked.entry.returns, arguments.free)
+        return b""
+
+    def _keep_result(
+        self,
+        arguments: Callable[[int], list[TensorValue]],
+        returned: object,
+        number: DType | None,
+        free: Callable[[], None],
+    ) -> None:
+        """Nobody has said yet at which places it is looked at."""
+
+        def read(seed: int) -> bytes:
+            try:
+                found = list(results(returned, number, seed))
+                return encode_result(self._records(), [], arguments(seed), found)
+            finally:
+                if not self._is_lost():
+                    free()
+
+        self._result = read
+
+    def _read(self, asked: Read) -> bytes:
+        read, self._result = self._result, lambda _: b""
+        return read(asked.seed)
 
     def _check_results(self, returned: list[torch.Tensor]) -> None:
         """Raises unless results are plain tensors of the device, in memory that the call before did not return."""
@@ -168,7 +209,8 @@ class _Server:
     def _replay(self, asked: Replay) -> bytes:
         arguments, returned = self._arms[asked.arm].replay(asked.job, asked.index)
         self._device.synchronize()
-        return encode_result(self._records(), [], arguments, list(results(returned, None)))
+        self._keep_result(arguments.read, returned, None, lambda: None)
+        return b""
 
     def _keep(self, asked: Keep) -> bytes:
         arm = self._arms[asked.arm]
@@ -179,10 +221,13 @@ class _Server:
         times = self._device.sample(chains, apart=False)
         return struct.pack("<2d", sum(times), len(chains) * arm.launches)
 
+    def _bandwidth(self, _: Bandwidth) -> bytes:
+        return struct.pack("<d", self._device.copy_bytes_per_s())
+
     def _forget(self, _: Forget) -> bytes:
         for arm in self._arms:
             arm.free()
-        self._arms = []
+        self._arms, self._last = [], []
         gc.unfreeze()
         torch.cuda.empty_cache()
         return b""

@@ -58,10 +58,12 @@ def _remarks(speed: Measured) -> Iterator[str]:
     """Where it was measured, and what of it is out of the ordinary."""
     where = speed.environment
     count = len(speed.timing.samples_us)
-    yield f"{where.device}, {count} samples, {speed.bytes_per_s / 1e9:.0f} GB/s if every tensor is moved once"
+    moved = f"{speed.bytes_per_s / 1e9:.0f} GB/s if every tensor is moved once"
+    yield f"{where.device}, {count} samples, {moved}, {speed.share_of_limit:.0%} of what a copy reaches"
     yield speed.stopped.value
     if speed.by_calls:
         yield f"calls were timed, not graphs: {speed.by_calls}"
+    yield from (f"not beside {because}" for because in speed.without)
     if speed.left_out:
         yield f"{speed.left_out} disturbed blocks left out"
     yield from where.disturbances
@@ -122,6 +124,9 @@ def _speed(speed: Speed) -> dict[str, Json]:
         "by_calls": speed.by_calls,
         "stopped": speed.stopped.value,
         "left_out": speed.left_out,
+        "without": list(speed.without),
         "bytes": speed.bytes,
+        "copy_bytes_per_s": round(speed.copy_bytes_per_s),
+        "share_of_limit": round(speed.share_of_limit, 4),
         "disturbances": list(speed.environment.disturbances),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +40,25 @@ class MaskPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TensorValue:
-    """A dense row-major tensor: raw storage of `dtype` and its shape. A pointer argument is one, too."""
+    """A dense row-major tensor: raw storage of `dtype` and its shape. A pointer argument is one, too.
+
+    At sizes for devices alone `storage` may be smaller than the shape: of an argument it repeats until that is full, of
+    what comes back it is a sample, of the same places in every tensor of one job.
+    """
 
     dtype: DType
     shape: tuple[int, ...]
     storage: NDArray[np.generic]
+
+    @property
+    def count(self) -> int:
+        """How many elements the tensor has."""
+        return prod(self.shape)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether `storage` has all of them."""
+        return self.storage.size == self.count
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ The executor's side is `runtime/process.h` (the head of a job) and `runtime/reco
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -64,8 +64,12 @@ class RawFault:
 
 @dataclass
 class Decoded:
-    """What a result file held, up to where it broke off. `exit_code` is None when it did."""
+    """What a result file held, up to where it broke off. `exit_code` is None when it did.
 
+    `held` says how many of a tensor's bytes a record has: all, but for those of a device.
+    """
+
+    held: Callable[[int], int] = int
     outputs: list[bytes] = field(default_factory=list)
     results: list[TensorValue] = field(default_factory=list)
     snapshots: list[tuple[NDArray[np.uint8], ...]] = field(default_factory=list)
@@ -138,9 +142,9 @@ def _encode_value(value: Value, stored: Value) -> bytes:
     return struct.pack("<Bd", 2, number)
 
 
-def decode_result(data: bytes) -> Decoded:
+def decode_result(data: bytes, held: Callable[[int], int] = int) -> Decoded:
     """The records of a result file. Stops at the first that is cut short or makes no sense; never raises."""
-    decoded = Decoded()
+    decoded = Decoded(held)
     if not data.startswith(_RESULT_MAGIC):
         return decoded
     try:
@@ -193,7 +197,10 @@ def _read_result(into: Decoded, payload: bytes) -> None:
     shape = struct.unpack_from(f"<{rank}q", payload, 5)
     dtype = _DTYPES[code]
     storage = np.frombuffer(payload[5 + 8 * rank :], dtype.storage).copy()
-    into.results.append(TensorValue(dtype, shape, storage.reshape(shape)))
+    whole = TensorValue(dtype, shape, storage)
+    if min(shape, default=0) < 0 or storage.nbytes != into.held(whole.count * dtype.bytes):
+        raise ValueError("a tensor is not of its shape")
+    into.results.append(replace(whole, storage=storage.reshape(shape)) if whole.is_whole else whole)
 
 
 def _read_snapshot(into: Decoded, payload: bytes) -> None:

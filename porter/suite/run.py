@@ -61,9 +61,10 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     """The operator migrated into its folder of the run, with what the port was held to beside it."""
     begin = time.monotonic()
     folder = options.folder / operator.key
+    reference = ("--reference", str(operator.reference)) if operator.reference.is_file() else ()
     document = children.ask(
         *("porter", "migrate", str(operator.kernel), "--contract", str(operator.contract), "-o", str(folder)),
-        *("--target", options.target, "--arch", options.arch, "--json", "--force"),
+        *("--target", options.target, "--arch", options.arch, *reference, "--json", "--force"),
     )
     shutil.rmtree(folder / ORIGINAL, ignore_errors=True)
     shutil.copytree(operator.folder, folder / ORIGINAL, ignore=shutil.ignore_patterns("__pycache__", ".*"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,9 +57,12 @@ class Worker:
             self._child = None
 
 
-def run_of(records: bytes, job: Job, seconds: float) -> Run:
-    """What a worker says came of `job`; not finished where the outputs do not fit its arguments."""
-    decoded = decode_result(records)
+def run_of(records: bytes, job: Job, seconds: float, held: Callable[[int], int] = int) -> Run:
+    """What a worker says came of `job`; not finished where the outputs do not fit its arguments.
+
+    `held` says how many of a tensor's bytes come back.
+    """
+    decoded = decode_result(records, held)
     outputs = _outputs(job, decoded) if decoded.finished else None
     return Run(
         finished=outputs is not None,
@@ -81,12 +84,14 @@ def run_of(records: bytes, job: Job, seconds: float) -> Run:
 def _outputs(job: Job, decoded: Decoded) -> tuple[TensorValue, ...] | None:
     """The tensor arguments with the bytes that came back; None when these do not fit them."""
     tensors = [argument for argument in job.arguments if isinstance(argument, TensorValue)]
-    if [len(raw) for raw in decoded.outputs] != [tensor.storage.nbytes for tensor in tensors]:
+    if [len(raw) for raw in decoded.outputs] != [decoded.held(t.count * t.dtype.bytes) for t in tensors]:
         return None
-    return tuple(
-        replace(tensor, storage=np.frombuffer(raw, tensor.storage.dtype).copy().reshape(tensor.storage.shape))
-        for tensor, raw in zip(tensors, decoded.outputs, strict=True)
-    )
+    return tuple(_filled(tensor, raw) for tensor, raw in zip(tensors, decoded.outputs, strict=True))
+
+
+def _filled(tensor: TensorValue, raw: bytes) -> TensorValue:
+    filled = replace(tensor, storage=np.frombuffer(raw, tensor.storage.dtype).copy())
+    return replace(filled, storage=filled.storage.reshape(tensor.shape)) if filled.is_whole else filled
 
 
 def ended(death: Death, seconds: float) -> Run:

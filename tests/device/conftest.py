@@ -16,7 +16,7 @@ def device(tmp_path_factory):
     can = TritonBackend().probe()
     if because := missing_device() or ("" if can.run else can.because):
         pytest.skip(because)
-    with place(tmp_path_factory.mktemp("cache"), 10.0, dict(os.environ)) as found:
+    with place(tmp_path_factory.mktemp("cache"), 10.0, dict(os.environ)) as found, found.lock.alone():
         yield found
 
 

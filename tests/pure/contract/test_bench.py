@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from porter.contract.bench import MOST_BYTES, bench_workload, footprint, timed_workloads
+from porter.contract.bench import (
+    MOST_BYTES,
+    bench_workload,
+    footprint,
+    outputs_bytes,
+    timed_workloads,
+    used_bytes,
+)
 from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Workload
 from porter.contract.dtype import DType
+from porter.contract.materialise import materialise
 
 
 @pytest.fixture
@@ -63,3 +72,23 @@ def test_of_stated_workloads_each_size_is_timed_once_on_ordinary_inputs(rows):
 def test_a_program_is_not_timed(rows):
     program = replace(rows, entry=Entry(EntryKind.PROGRAM, "main"), arguments=(), symbols=(), conditions=())
     assert timed_workloads(program, {}, stated=False) == ()
+
+
+def test_what_is_large_and_for_devices_alone_repeats(rows):
+    workload = Workload("bench", {"rows": 1 << 20, "columns": 1 << 12}, 3, device_only=True)
+    x, y = materialise(rows, workload)
+    assert x.shape == y.shape == (1 << 20, 1 << 12)
+    assert x.storage.nbytes == y.storage.nbytes < MOST_BYTES
+    small = Workload("tiny", {"rows": 3, "columns": 4}, 3, device_only=True)
+    assert all(value.is_whole for value in materialise(rows, small))
+    assert np.array_equal(materialise(rows, small)[0].storage.reshape(-1), x.storage[:12])
+
+
+def test_a_table_counts_for_what_is_looked_up_in_it():
+    table = TensorArg("table", Role.IN, DType.FLOAT16, ("n", "64"), used="8 * 64")
+    state = TensorArg("state", Role.INOUT, DType.FLOAT32, ("n",))
+    result = TensorArg("y", Role.OUT, DType.FLOAT32, ("8", "64"))
+    contract = Contract("f", "other", Entry(EntryKind.POINTER, "f"), (table, state, result), ("n",), (), (), {})
+    workload = Workload("bench", {"n": 1000}, 1)
+    assert used_bytes(contract, workload) == 8 * 64 * 2 + 2 * 1000 * 4
+    assert outputs_bytes(contract, workload) == 8 * 64 * 4

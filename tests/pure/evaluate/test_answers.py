@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,18 @@ def test_one_sum_of_many_may_lose_more(want):
     off = total * (1 + 200 * np.finfo(np.float32).eps)
     assert said(DType.FLOAT32, total, off, out="1") == ""
     assert said(DType.FLOAT32, np.full(COUNT, total[0]), np.full(COUNT, off[0])) != ""
+
+
+def test_where_not_all_came_back_what_did_is_compared(want):
+    made = replace(contract(DType.FLOAT32), symbols=("n",))
+
+    def looked_at(values: np.ndarray, shape: tuple[int, ...] = (100 * COUNT,)) -> Run:
+        whole = run_of(DType.FLOAT32, values, values)
+        return replace(whole, outputs=tuple(replace(t, shape=shape) for t in whole.outputs))
+
+    expected = Expected(Workload("bench", {"n": 100 * COUNT}, 1), outputs(made, looked_at(want)), None)
+    wrong = want.copy()
+    wrong[4711] += 1
+    assert differs(made, expected, looked_at(want.copy())) == ""
+    assert "[4711]" in differs(made, expected, looked_at(wrong))
+    assert "want float32" in differs(made, expected, looked_at(want, (COUNT, 10)))

@@ -4,57 +4,116 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from contextlib import ExitStack
 
 import pytest
 
 from porter.errors import MachineError
-from porter.measure.lock import device_lock
+from porter.measure.lock import SEATS, DeviceLock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from porter.measure.lock import device_lock
-with device_lock("GPU-1", Path(sys.argv[1]), 1.0):
+from porter.measure.lock import DeviceLock
+with getattr(DeviceLock("GPU-1", Path(sys.argv[1]), 1.0), sys.argv[2])():
     print("held", flush=True)
     sys.stdin.read()
 """
+BRIEF_S, LONG_S = 0.05, 20.0
 
 
 @pytest.fixture
-def holder(tmp_path):
-    """Another process that holds GPU-1 until its standard input ends."""
-    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+def lock(tmp_path):
+    """That of GPU-1, for whoever waits no longer than the given seconds."""
+    return lambda patience_s=BRIEF_S: DeviceLock("GPU-1", tmp_path, patience_s)
+
+
+@pytest.fixture
+def holder(tmp_path, request):
+    """Another process that holds GPU-1 as the test says until its standard input ends."""
+    command = [sys.executable, "-c", HOLDER, str(tmp_path), request.param]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "held\n"
         yield process
         process.kill()
 
 
+alone, shared = (pytest.mark.parametrize("holder", [how], indirect=True) for how in ("alone", "shared"))
+
+
+@alone
 @pytest.mark.usefixtures("holder")
-def test_a_device_that_another_process_measures_on_is_not_given(tmp_path):
-    with pytest.raises(MachineError, match="another process has been measuring"), device_lock("GPU-1", tmp_path, 0.05):
+@pytest.mark.parametrize("how", ["alone", "shared"])
+def test_a_device_that_another_process_measures_on_is_not_given(lock, how):
+    with pytest.raises(MachineError, match="others have been using"), getattr(lock(), how)():
         pass
 
 
+@shared
 @pytest.mark.usefixtures("holder")
-def test_another_device_is_free(tmp_path):
-    with device_lock("GPU-2", tmp_path, 0.05):
+def test_nobody_measures_beside_others(lock):
+    with pytest.raises(MachineError, match="others have been using"), lock().alone():
         pass
 
 
-def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path, holder):
-    holder.kill()
-    holder.wait()
-    with device_lock("GPU-1", tmp_path, 5.0):
-        pass
-
-
-def test_the_lock_is_given_back(tmp_path):
-    for _ in range(2):
-        with device_lock("GPU-1", tmp_path, 0.05):
+@shared
+@pytest.mark.usefixtures("holder")
+def test_others_work_beside_others_as_long_as_there_are_seats(lock):
+    with ExitStack() as held:
+        for _ in range(SEATS - 1):
+            held.enter_context(lock().shared())
+        with pytest.raises(MachineError), lock().shared():
             pass
 
 
-def test_any_user_may_open_the_lock(tmp_path):
-    with device_lock("GPU-1", tmp_path, 0.05):
-        assert (tmp_path / "porter-GPU-1.lock").stat().st_mode & 0o777 == 0o666
+def _sits_down(lock: DeviceLock) -> bool:
+    try:
+        with lock.shared():
+            return True
+    except MachineError:
+        return False
+
+
+@shared
+def test_nobody_sits_down_while_somebody_waits_to_measure(lock, holder):
+    measured = threading.Event()
+
+    def measure() -> None:
+        with lock(LONG_S).alone():
+            measured.set()
+
+    waiting = threading.Thread(target=measure)
+    waiting.start()
+    while _sits_down(lock()):  # until the other thread waits
+        assert not measured.is_set()
+    holder.kill()
+    waiting.join()
+    assert measured.is_set()
+
+
+@alone
+@pytest.mark.usefixtures("holder")
+def test_another_device_is_free(tmp_path):
+    with DeviceLock("GPU-2", tmp_path, BRIEF_S).alone():
+        pass
+
+
+@alone
+def test_the_lock_of_a_process_that_was_killed_is_free(lock, holder):
+    holder.kill()
+    holder.wait()
+    with lock(5.0).alone():
+        pass
+
+
+@pytest.mark.parametrize("how", ["alone", "shared"])
+def test_the_lock_is_given_back(lock, how):
+    for _ in range(2 * SEATS):
+        with getattr(lock(), how)():
+            pass
+
+
+def test_any_user_may_open_the_lock(lock, tmp_path):
+    with lock().alone():
+        assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o666}

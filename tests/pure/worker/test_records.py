@@ -1,6 +1,7 @@
 """What the worker answers is what porter reads."""
 
 import numpy as np
+import pytest
 
 from porter.contract.dtype import DType
 from porter.simt.job import Fault, FaultKind, LaunchRecord, TensorValue
@@ -35,3 +36,19 @@ def test_a_run_broken_off_is_not_finished():
 def test_half_an_answer_is_not_finished():
     whole = encode_result([LAUNCH], [FAULT], [], [])
     assert not decode_result(whole[:-3]).finished
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 2), (-2, -2), (3,)])
+def test_a_result_that_is_not_of_its_shape_ends_the_run(shape):
+    odd = TensorValue(DType.FLOAT32, shape, np.zeros(4 if shape != (2, 2) else 3, np.float32))
+    assert not decode_result(encode_result([], [], [], [odd])).finished
+
+
+def test_of_a_large_result_as_much_comes_back_as_was_asked_for():
+    part = TensorValue(DType.FLOAT32, (1000,), np.arange(7, dtype=np.float32))
+    answer = encode_result([], [], [], [part])
+    assert not decode_result(answer).finished
+    (decoded,) = decode_result(answer, held=lambda count: 28 if count == 4000 else count).results
+    assert decoded.shape == (1000,)
+    assert not decoded.is_whole
+    assert decoded.storage.tolist() == list(range(7))
