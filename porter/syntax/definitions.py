@@ -144,7 +144,9 @@ class DefinitionReader(FunctionReader):
             return ""
         name = self.prototype_name()
         if name:
-            self.prototype(name, template)
+            if name != "operator":
+                self.keep_defaults(name, template)
+            self.skip_statement()
             self.scopes.levels[-2].setdefault(name, "template")
             return ""
         declared = self.declare()
@@ -158,19 +160,17 @@ class DefinitionReader(FunctionReader):
             self.scopes.levels[-2][variable.name] = "value"
         return ""
 
-    def prototype(self, name: str, template: tuple[TemplateParam, ...]) -> None:
-        """Step over the declaration of a function; its parameters, if any has a default, where they read."""
-        while self.texts[self.at : self.at + 2] != [name, "("]:
+    def keep_defaults(self, name: str, template: tuple[TemplateParam, ...]) -> None:
+        """The parameters of the function declared here, if any has a default and they read; steps over nothing."""
+        begin = self.mark()
+        while self.text != "(":
             self.step()
-        self.step()
         closer = self.closer(self.at)
         if closer is not None and "=" in self.texts[self.at : closer]:
-            mark = self.mark()
             with suppress(NotReadError), self.scopes.inner():
                 qualified = "::".join((*self.path, name))
                 self.found.prototypes.append(Prototype(qualified, template, self.parameters()))
-            self.back(mark)
-        self.skip_statement()
+        self.back(begin)
 
     def prototype_name(self) -> str:
         """The name of the function declared, not defined, here; empty for a variable."""

@@ -67,3 +67,8 @@ def test_what_does_not_read_is_stepped_over():
     text = "void f(int n = [ ] @ 3); void f(int n) {} void g() {}"
     assert defaults(text) == [(None,)]
     assert defaults(text, "g") == [()]
+
+
+def test_operators_are_stepped_over():
+    text = "struct A { float& operator[](int i); bool operator()(int n = 1); void f(int n = 2); }; void A::f(int n) {}"
+    assert defaults(text) == [(2,)]
