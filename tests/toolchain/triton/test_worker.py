@@ -76,6 +76,20 @@ def test_a_barrier_makes_the_order(call):
     assert np.array_equal(run.outputs[0].storage, np.roll(np.arange(64), -1))
 
 
+@pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.BFLOAT16])
+def test_halves_are_added_one_after_the_other_and_become_infinite(call, dtype):
+    def halves(*numbers):
+        return TensorValue(dtype, (len(numbers),), encode(np.array(numbers, np.float32), dtype))
+
+    most = decode(np.array([0x7BFF if dtype is DType.FLOAT16 else 0x7F7F], np.uint16).view(dtype.storage), dtype)[0]
+    run = call("add_halves", halves(2048, most), halves(1, most / 8, 3, 1, 0, -np.inf, 24, np.inf), halves(*[-1] * 8))
+    assert run.faults == ()
+    total, before = (decode(run.outputs[i].storage, dtype) for i in (0, 2))
+    assert (total[0], before[0]) == (2080 if dtype is DType.BFLOAT16 else 2076, -1)
+    assert np.isnan(total[1])
+    assert (before[1], before[3], before[5]) == (most, np.inf, np.inf)
+
+
 def test_a_reduction_of_a_tile_makes_an_order_too(call):
     run = call("centre", np.ones(64))
     assert run.faults == ()

@@ -9,16 +9,19 @@
 - exp, log, sin and their like: numpy's for float32 are off by up to 4 ulps, a C library's or a device's by less than 1.
 - A single lane outside the mask of a load has `other`, which the interpreter takes for none where it is zero.
 - float to integer: values too large become the nearest one of the type, NaN becomes 0.
+- Atomic additions of half and bfloat16: what is beyond the largest half becomes infinity, and bfloat16 is a type.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import triton.language as tl
 from numpy.typing import NDArray
+from triton._C.libtriton import ir
 from triton.language.semantic import TritonSemantic
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 
@@ -52,6 +55,7 @@ def correct() -> None:
     InterpreterBuilder.create_dot = _dot_through_float(InterpreterBuilder.create_dot)
     TritonSemantic._load_legacy = _with_zeros(TritonSemantic._load_legacy)
     InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
+    InterpreterBuilder.create_atomic_rmw = _adding_narrow(InterpreterBuilder.create_atomic_rmw)
 
 
 def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
@@ -151,6 +155,40 @@ def _whole(value: Array, type_: np.dtype[Any]) -> Array:
     inside = (value >= float(limits.min)) & inside if type_.itemsize == 8 else inside
     outside = np.where(value > 0, limits.max, np.where(np.isnan(value), 0, limits.min)).astype(type_)
     return np.where(inside, np.where(inside, value, 0).astype(type_), outside)
+
+
+def _adding_narrow(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
+    """`original`, an atomic operation; additions of 16-bit floats lane by lane, each rounded."""
+
+    def update(
+        self: InterpreterBuilder,
+        operation: object,
+        pointers: TensorHandle,
+        value: TensorHandle,
+        mask: TensorHandle,
+        *hints: object,
+    ) -> TensorHandle:
+        type_ = value.dtype.scalar
+        if operation != ir.ATOMIC_OP.FADD or type_ not in (tl.float16, tl.bfloat16):
+            return original(self, operation, pointers, value, mask, *hints)
+        before = np.zeros_like(value.data)
+        for lane in np.flatnonzero(mask.data):
+            cell = np.ctypeslib.as_array((ctypes.c_uint16 * 1).from_address(int(pointers.data.flat[lane])))
+            before.flat[lane] = cell.view(before.dtype)[0]
+            held, added = (TensorHandle(x.flat[lane : lane + 1], type_) for x in (before, value.data))
+            cell.view(before.dtype)[:] = _sum(held, added)
+        return TensorHandle(before, type_)
+
+    return update
+
+
+def _sum(left: TensorHandle, right: TensorHandle) -> Array:
+    """The sum of numbers of one 16-bit type, as it stores them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if left.dtype.scalar == tl.bfloat16:
+            return _rounded(_single(left).data + _single(right).data)
+        total: Array = left.data + right.data
+        return total
 
 
 def _fma(x: Array, y: Array, z: Array) -> Array:
