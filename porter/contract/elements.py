@@ -22,6 +22,8 @@ _NAMED: Mapping[str, DType] = {
     "half2": DType.FLOAT16, "__half2": DType.FLOAT16, "__nv_bfloat162": DType.BFLOAT16, "nv_bfloat162": DType.BFLOAT16,
     "void": DType.FLOAT32, "byte": DType.UINT8, "__nv_fp8_storage_t": DType.UINT8,
     "__nv_fp8_e4m3": DType.FLOAT8_E4M3FN, "__nv_fp8_e5m2": DType.FLOAT8_E5M2,
+    "__nv_fp8x2_e4m3": DType.FLOAT8_E4M3FN, "__nv_fp8x2_e5m2": DType.FLOAT8_E5M2,
+    "__nv_fp8x4_e4m3": DType.FLOAT8_E4M3FN, "__nv_fp8x4_e5m2": DType.FLOAT8_E5M2,
 }  # fmt: skip
 _TORCH: Mapping[str, DType] = {
     "Float32": DType.FLOAT32, "Float": DType.FLOAT32, "Half": DType.FLOAT16, "Float16": DType.FLOAT16,

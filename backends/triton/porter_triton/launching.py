@@ -12,6 +12,7 @@ from porter_triton.refusal import Refusal
 
 _ITEM_BYTES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4}
 _ITEM_BYTES |= {"float16": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1}
+_ITEM_BYTES |= {"float8_e4m3fn": 1, "float8_e5m2": 1}
 _LANES = 32
 _MOST_WARPS = 16  # of 64 lanes are 1024 threads
 
@@ -65,16 +66,32 @@ def _value(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
         case ParameterKind.SCRATCH:
             one = str(parameter.elements) if parameter.elements else _shared(parameter, launch)
             count = product((one, *launch.grid))
-            return f"torch.empty({count}, dtype=torch.{parameter.dtype}, device={launch.device}.device)"
+            return f"torch.empty({count}, dtype=torch.{_held(parameter)}, device={launch.device}.device)"
         case ParameterKind.POINTER | ParameterKind.SCALAR | ParameterKind.CONSTANT:
             if parameter.source not in launch.arguments:
                 raise Refusal(0, f"nothing is known to pass for '{parameter.source}'")
-            given = launch.arguments[parameter.source]
-            if parameter.source not in launch.nullable or re.search(rf"\b{parameter.name} is (not )?None\b", kernel):
-                return given
-            # Triton compiles for None what a kernel that does not ask for it only reaches where there is a tensor.
-            nowhere = f"torch.empty(0, dtype=torch.{parameter.dtype}, device={launch.device}.device)"
-            return nowhere if given == "None" else f"{nowhere} if {_atom(given)} is None else {given}"
+            return _tensor(parameter, launch, kernel)
+
+
+def _tensor(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
+    """What is passed for a kernel's own argument: the bytes of a tensor of 8-bit floats."""
+    given = launch.arguments[parameter.source]
+    asked = re.search(rf"\b{parameter.name} is (not )?None\b", kernel) is not None
+    passed = given
+    if parameter.dtype != _held(parameter) and given != "None":
+        passed = f"{_atom(given)}.view(torch.uint8)"
+        if asked:
+            return f"None if {_atom(given)} is None else {passed}"
+    if parameter.source not in launch.nullable or asked:
+        return passed
+    # Triton compiles for None what a kernel that does not ask for it only reaches where there is a tensor.
+    nowhere = f"torch.empty(0, dtype=torch.{_held(parameter)}, device={launch.device}.device)"
+    return nowhere if given == "None" else f"{nowhere} if {_atom(given)} is None else {passed}"
+
+
+def _held(parameter: LoweredParameter) -> str:
+    """The dtype of the elements that the kernel is given."""
+    return "uint8" if parameter.dtype.startswith("float8") else parameter.dtype
 
 
 def _shared(parameter: LoweredParameter, launch: LaunchText) -> str:

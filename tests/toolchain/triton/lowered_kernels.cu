@@ -535,6 +535,24 @@ __global__ void to_bytes(const float* x, __nv_fp8_storage_t* small, __nv_fp8_sto
   wide[256 + i] = __nv_cvt_float_to_fp8(x[i], __NV_SATFINITE, __NV_E5M2);
 }
 
+// The classes: from float, half and double, four at a time, to wider ones, and by the bits.
+__global__ void coded(const float* x, const double* exact, __nv_fp8_e4m3* small, __nv_fp8_e5m2* wide, float* back,
+                      unsigned char* bits) {
+  int i = threadIdx.x;
+  __nv_fp8_e4m3 one(x[i]);
+  small[i] = one;
+  wide[i] = static_cast<__nv_fp8_e5m2>(x[i]);
+  wide[256 + i] = __nv_fp8_e5m2(exact[i]);
+  back[i] = float(one) + static_cast<float>(wide[i]);
+  bits[i] = one.__x ^ 0x80;
+  if (i < 64) {
+    __nv_fp8x4_e4m3 four(reinterpret_cast<const float4*>(x)[i]);
+    reinterpret_cast<__nv_fp8x4_e4m3*>(small + 256)[i] = four;
+    float4 v = static_cast<float4>(four);
+    back[256 + i] = v.x + v.w;
+  }
+}
+
 template <typename T>
 __device__ T added(T* s, T value) {
     s[threadIdx.x] = value;

@@ -51,6 +51,8 @@ ROWS = _floats(3, 100)
 BYTES = np.arange(256).astype(np.uint8)
 WIDE = np.r_[0.0, -0.0, np.inf, -np.inf, np.nan, 448, 464, -465, 57344, 61440, 1e30, 1e-9, 0.001953125, 0.0009765625,
              _floats(242) * np.exp2(RNG.integers(-18, 18, 242))].astype(np.float32)  # fmt: skip
+# Halfway between 8-bit floats, and a little beside that, less than a float tells apart.
+EXACT = np.exp2(np.arange(256) % 16 - 8) * (1.125 + np.arange(256) % 4 * 0.25 + (np.arange(256) % 3 - 1) * 2.0**-40)
 HALVES = _floats(512).astype(np.float16)
 WHOLE = _ints(64, -50, 50)
 SMALL = _ints(200, 0, 40)
@@ -244,6 +246,12 @@ CASES = [
     Case("to_bytes", (WIDE, _zeros(512, np.uint8), _zeros(512, np.uint8)),
          {1: _bytes(DType.FLOAT8_E4M3FN, 464, 0x7F), 2: _bytes(DType.FLOAT8_E5M2, 61439, 0x7C)},
          (1, 1, 1), (256, 1, 1)),
+    Case("coded", (WIDE, EXACT, *[_zeros(512, np.uint8)] * 2, _zeros(320), _zeros(256, np.uint8)),
+         {2: np.tile(_e4m3 := encode(WIDE, DType.FLOAT8_E4M3FN), 2),
+          3: np.r_[_e5m2 := encode(WIDE, DType.FLOAT8_E5M2), encode(EXACT, DType.FLOAT8_E5M2)],
+          4: np.r_[(_small := decode(_e4m3, DType.FLOAT8_E4M3FN)) + decode(_e5m2, DType.FLOAT8_E5M2),
+                   _small[::4] + _small[3::4]],
+          5: _e4m3 ^ 0x80}, (1, 1, 1), (256, 1, 1)),
     Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
     Case("strided_2d", (X, _zeros(20), 10, 20), {1: _strided(X[:200].reshape(10, 20), 4, 5)}, (1, 1, 1), (5, 4, 1),
          known=False),

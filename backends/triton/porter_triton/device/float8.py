@@ -24,6 +24,15 @@ def e5m2_to_half(bits):
 
 
 @triton.jit
+def double_to_odd_float(x):
+    """A float that rounds on to fewer digits as x does: cut off, with the last digit set where digits were lost."""
+    near = x.to(tl.float32)
+    bits = near.to(tl.int32, bitcast=True)
+    odd = (bits - (tl.abs(near).to(tl.float64) > tl.abs(x))) | 1
+    return tl.where(near.to(tl.float64) == x, bits, odd).to(tl.float32, bitcast=True)
+
+
+@triton.jit
 def float_to_float8(x, mantissa: tl.constexpr, least: tl.constexpr, largest: tl.constexpr, overflow: tl.constexpr):
     """The byte nearest to x; `least` is the smallest exponent, `overflow` the byte for what is beyond `largest`."""
     magnitude = tl.where(tl.abs(x) < 131072.0, tl.abs(x), 131072.0)

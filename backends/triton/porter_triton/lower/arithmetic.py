@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter_triton.lower import shifts
 from porter_triton.lower.comparisons import COMPARISONS, compare, disjunction
-from porter_triton.lower.conversions import as_operand, cast_text, convert, narrowed, operands, settled
+from porter_triton.lower.conversions import as_operand, cast_text, convert, demand_numbers, narrowed, operands, settled
 from porter_triton.lower.folding import fold
 from porter_triton.lower.intervals import result_affine, result_interval, result_multiple
 from porter_triton.lower.types import BOOL, DOUBLE, INT, UINT, Arithmetic, Pointer, common, promote
@@ -18,6 +18,7 @@ def binary(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
     """`left operator right` for arithmetic operands."""
     if operator in COMPARISONS:
         return compare(operator, left, right, line)
+    demand_numbers(line, left, right)
     if operator in {"<<", ">>"}:
         return shifts.shift(operator, left, right, line)
     assert isinstance(left.type, Arithmetic)
@@ -108,6 +109,7 @@ def negative(value: Scalar, line: int) -> Scalar:
     """`-value`."""
     if isinstance(value.type, Pointer):
         raise Refusal(line, "a pointer is negated")
+    demand_numbers(line, value)
     type_ = promote(value.type)
     if value.constant is not None:
         return number(-value.constant, type_)
@@ -136,6 +138,7 @@ def complement(value: Scalar, line: int) -> Scalar:
     """`~value`."""
     if isinstance(value.type, Pointer) or value.type.is_float:
         raise Refusal(line, "`~` on what is no integer")
+    demand_numbers(line, value)
     type_ = promote(value.type)
     if value.constant is not None:
         return number(~int(value.constant), type_)

@@ -7,6 +7,7 @@ from porter_triton.lower import (
     access,
     cub,
     expressions,
+    float8,
     inline,
     intrinsics,
     local_arrays,
@@ -180,6 +181,8 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
     """`T(a, b)`: by a constructor of the source's, else field by field, where what is missing is zero."""
     if len(values) == 1 and isinstance(values[0], Fields | Bits) and values[0].type == type_:
         return values[0]
+    if len(values) == 1 and (packed := float8.packed(cx, values[0], type_, line)) is not None:
+        return packed
     structs.demand_no_union(type_, line)
     if structs.methods(cx, type_, _plain(type_.name)):
         node = cx.implied(type_.name, line)

@@ -18,6 +18,7 @@ def compare(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
     """A comparison, as a bool."""
     if isinstance(left.type, Pointer) or isinstance(right.type, Pointer):
         return compare_pointers(operator, left, right, line)
+    conversions.demand_numbers(line, left, right)
     type_ = common(left.type, right.type)
     if left.constant is not None and right.constant is not None:
         return number(holds(operator, left.constant, right.constant, type_), BOOL)

@@ -43,6 +43,9 @@ def convert(value: Scalar, type_: Arithmetic | Pointer, line: int = 0) -> Scalar
         return _convert_pointer(value, type_, line)
     if source == type_:
         return value
+    if type_.is_coded:
+        raise Refusal(line, "a number becomes an 8-bit float by a cast only")
+    demand_numbers(line, value)
     if value.constant is not None:
         return convert_constant(value.constant, source, type_)
     if value.held is BOOL:
@@ -60,6 +63,12 @@ def convert(value: Scalar, type_: Arithmetic | Pointer, line: int = 0) -> Scalar
         if held is INT and type_ is UINT:
             return replace(value, type=type_, held=INT, interval=value.interval if fits else None)
     return _converted(settled(value), type_)
+
+
+def demand_numbers(line: int, *values: Scalar) -> None:
+    """Raise `Refusal` for a value that is none as it is."""
+    if any(isinstance(v.type, Arithmetic) and v.type.is_coded for v in values):
+        raise Refusal(line, "an 8-bit float becomes a number by a cast only")
 
 
 def _converted(value: Scalar, type_: Arithmetic) -> Scalar:

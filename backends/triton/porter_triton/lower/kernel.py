@@ -101,6 +101,8 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
         return Held(Scalar(python, type_, held=Pointer(parts[0]), bases=frozenset({python})))
     if not isinstance(type_, Arithmetic):
         raise Refusal(line, f"the parameter `{source}` is an array")
+    if type_.is_coded:
+        raise Refusal(line, f"the parameter `{source}` is an 8-bit float, which no launcher can pass")
     python = cx.names.declare(name, "parameter")
     cx.parameters.append(LoweredParameter(python, ParameterKind.SCALAR, type_.dtype, source))
     cx.unchanged.add(python)

@@ -35,7 +35,7 @@ from porter_triton.lower.places import (
     Variable,
     View,
 )
-from porter_triton.lower.types import Arithmetic, Array, Pointer, Record, Type, size
+from porter_triton.lower.types import UINT8, Arithmetic, Array, Pointer, Record, Type, size
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -151,7 +151,10 @@ def field(cx: Context, owner: Place, name: str, line: int) -> Place:
         return memory.field(owner, name, line)
     if isinstance(owner, View):
         return _viewed_field(cx, owner, name, line)
-    static = structs.static_value(cx, access.place_type(owner), name, line)
+    type_ = access.place_type(owner)
+    if name == "__x" and isinstance(type_, Arithmetic) and type_.is_coded:
+        return _viewed(cx, owner, UINT8, line)
+    static = structs.static_value(cx, type_, name, line)
     if static is not None:
         return Held(static)
     held = access.load(cx, owner, line)

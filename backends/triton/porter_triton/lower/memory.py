@@ -206,7 +206,8 @@ def store_one(cx: Context, pointer: Scalar, value: Scalar, width: int = 1) -> No
 
 def storable(value: Scalar, type_: Arithmetic, line: int) -> Scalar:
     """`value` as a store to memory of `type_` takes it, which converts by itself where that comes to the same."""
-    if type_ is BOOL or value.constant is not None or (value.carried != value.type and value.held is not None):
+    coded = type_.is_coded or (isinstance(value.type, Arithmetic) and value.type.is_coded)
+    if type_ is BOOL or coded or value.constant is not None or (value.carried != value.type and value.held is not None):
         value = convert(value, type_, line)
     if isinstance(value.type, Pointer):
         raise Refusal(line, "a pointer is stored to memory")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Assign, Braces
-from porter_triton.lower import access, calls, expressions, local_arrays, lvalues, memory, resolve, views
+from porter_triton.lower import access, calls, expressions, float8, local_arrays, lvalues, memory, resolve, views
 from porter_triton.lower.context import Context
-from porter_triton.lower.conversions import convert
 from porter_triton.lower.types import LONG, ULONG, Arithmetic, Pointer, Record
 from porter_triton.lower.values import Address, Bits, Fields, Value
 from porter_triton.refusal import Refusal
@@ -25,7 +24,7 @@ def converted_braces(cx: Context, node: Assign) -> Value:
 def cast(cx: Context, operand: Value, type_: object, line: int) -> Value:
     """`(T)operand`."""
     if isinstance(type_, Arithmetic):
-        return convert(access.scalar(operand, line), type_, line)
+        return float8.converted(cx, access.scalar(operand, line), type_, line)
     if isinstance(type_, Record):
         if isinstance(operand, Fields | Bits) and operand.type == type_:
             return operand

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """`kind` is bool, int, uint or float; `bits` is the width in memory."""
+    """`kind` is bool, int, uint, float or float8; `bits` is the width in memory.
+
+    A float8 is a byte wherever it is held: it becomes a number by an explicit conversion, and in no other way.
+    """
 
     name: str
     kind: str
@@ -15,20 +18,27 @@ class Arithmetic:
 
     @property
     def dtype(self) -> str:
-        """The name of the type in torch and Triton."""
+        """The name of the type in torch and, where it is a number, in Triton."""
         if self.kind == "bool":
             return "int1"
+        if self.is_coded:
+            return "float8_e4m3fn" if self is E4M3 else "float8_e5m2"
         return "bfloat16" if self.name == "__nv_bfloat16" else f"{self.kind}{self.bits}"
 
     @property
     def triton(self) -> str:
         """How Triton code spells it."""
-        return f"tl.{self.dtype}"
+        return "tl.uint8" if self.is_coded else f"tl.{self.dtype}"
 
     @property
     def is_float(self) -> bool:
         """Whether it is a floating-point type."""
         return self.kind == "float"
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether it is an 8-bit float."""
+        return self.kind == "float8"
 
     @property
     def is_narrow(self) -> bool:
@@ -101,6 +111,8 @@ LONG = Arithmetic("long", "int", 64)
 ULONG = Arithmetic("unsigned long", "uint", 64)
 HALF = Arithmetic("__half", "float", 16)
 BFLOAT16 = Arithmetic("__nv_bfloat16", "float", 16)
+E4M3 = Arithmetic("__nv_fp8_e4m3", "float8", 8)
+E5M2 = Arithmetic("__nv_fp8_e5m2", "float8", 8)
 FLOAT = Arithmetic("float", "float", 32)
 DOUBLE = Arithmetic("double", "float", 64)
 
@@ -118,11 +130,14 @@ _SPELLINGS = {
     "|std::size_t|uintptr_t|ulong",
     HALF: "__half|half|at::Half|c10::Half|torch::Half|__half_raw",
     BFLOAT16: "__nv_bfloat16|nv_bfloat16|at::BFloat16|c10::BFloat16|torch::BFloat16|hip_bfloat16",
+    E4M3: "__nv_fp8_e4m3",
+    E5M2: "__nv_fp8_e5m2",
     FLOAT: "float",
     DOUBLE: "double",
 }
 _ELEMENTS = {"char": INT8, "uchar": UINT8, "short": INT16, "ushort": UINT16, "int": INT, "uint": UINT, "long": LONG,
              "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE}  # fmt: skip
+_PACKS = {"e4m3": E4M3, "e5m2": E5M2}
 _PAIRS = {"half2": HALF, "__half2": HALF, "__nv_bfloat162": BFLOAT16, "nv_bfloat162": BFLOAT16}
 
 
@@ -134,6 +149,7 @@ BUILT_IN: dict[str, Type] = {
     **{spelling: type_ for type_, names in _SPELLINGS.items() for spelling in names.split("|")},
     **{f"{stem}{n}": _vector(f"{stem}{n}", element, n) for stem, element in _ELEMENTS.items() for n in (1, 2, 3, 4)},
     **{name: _vector("half2" if element is HALF else "__nv_bfloat162", element, 2) for name, element in _PAIRS.items()},
+    **{f"__nv_fp8x{n}_{form}": _vector(f"__nv_fp8x{n}_{form}", one, n) for form, one in _PACKS.items() for n in (2, 4)},
     "dim3": _vector("dim3", UINT, 3),
 }
 

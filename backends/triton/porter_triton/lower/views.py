@@ -250,8 +250,8 @@ def bitcast(value: Scalar, type_: Arithmetic) -> Scalar:
     """The bits of `value` as a `type_` of the same width."""
     held = settled(value)
     assert isinstance(held.type, Arithmetic)
-    if held.type == type_ and held.held is None:
-        return held
+    if held.held is None and held.type.triton == type_.triton:
+        return replace(held, type=type_)
     if held.constant == 0 and math.copysign(1, held.constant) > 0:  # has no bit set in any type
         return number(0, type_)
     if held.constant is not None or held.loose:

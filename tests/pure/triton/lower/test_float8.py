@@ -1,0 +1,56 @@
+"""8-bit floats are bytes, which become numbers by a cast and in no other way."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.port import port
+
+HEAD = "#include <cuda_fp8.h>\n"
+
+
+def ported(kernel: str, host: str):
+    return port(parse(Source(Path("op.cu"), f"{HEAD}{kernel}\n{host}")), ())
+
+
+def text_of(kernel: str, host: str) -> str:
+    made = ported(kernel, host)
+    assert not made.findings, made.findings
+    return made.files[0].text
+
+
+def test_a_cast_saturates_and_the_launcher_passes_bytes():
+    text = text_of(
+        "__global__ void k(const float* x, __nv_fp8_e4m3* q) { q[threadIdx.x] = __nv_fp8_e4m3(x[threadIdx.x]); }",
+        "void f(const float* x, __nv_fp8_e4m3* q) { k<<<1, 64>>>(x, q); }",
+    )
+    assert "tl.store(q + tid, float_to_float8(tl.load(x + tid), 3, -6, 126, 126))" in text
+    assert "k[(1,)](x, q.view(torch.uint8), BLOCK_SIZE=64, num_warps=1)" in text
+
+
+def test_a_pointer_that_may_be_null_stays_so():
+    text = text_of(
+        "__global__ void k(float* y, const __nv_fp8_e5m2* q) { if (q) y[threadIdx.x] = float(q[threadIdx.x]); }",
+        "void f(float* y, const __nv_fp8_e5m2* q) { k<<<1, 64>>>(y, q); }",
+    )
+    assert "None if q is None else q.view(torch.uint8)" in text
+
+
+def test_bytes_and_a_kernel_without_a_launcher():
+    text = text_of(
+        "__global__ void k(const __nv_fp8_e4m3* q, unsigned char* y) { y[threadIdx.x] = q[threadIdx.x].__x; }", ""
+    )
+    assert "tl.store(y + tid, tl.load(" in text
+    assert "q.view(torch.uint8)" in text
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["q[0] + 1.f", "-q[0]", "q[0] < q[1]", "q[0] << 1", "q[0] ? 1 : 2", "q[threadIdx.x]", "(int)q[0]"],
+)
+def test_what_is_no_cast_to_a_float_is_refused(value):
+    kernel = f"__global__ void k(float* y, const __nv_fp8_e4m3* q) {{ y[threadIdx.x] = {value}; }}"
+    (finding,) = ported(kernel, "").findings
+    assert "8-bit float" in finding.message
