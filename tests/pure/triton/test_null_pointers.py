@@ -40,3 +40,26 @@ def test_what_may_be_null_is_replaced_where_it_is():
 def test_a_parameter_of_the_launcher_is_passed_as_it_is():
     found = launches(f"{TOLD}void f(float* y, float* part) {{ k<<<2, 64>>>(y, part); }}")
     assert "k[(2,)](y, part, BLOCK_SIZE=64, num_warps=1)" in found
+
+
+def test_what_a_launcher_is_passed_by_another_may_be_null():
+    found = launches(f"""{TOLD}
+    void f(float* y, float* part) {{ k<<<2, 64>>>(y, part); }}
+    void between(float* y, float* part) {{ f(y, part); }}
+    void first(float* y) {{ between(y, (float*)nullptr); }}""")
+    assert "torch.empty(0, dtype=torch.float32, device=y.device) if part is None else part" in found
+
+
+def test_what_a_run_decides_as_well_is_loaded_only_where_there_is_something():
+    kernel = """__global__ void k(float* y, const float* s, int mode) {
+      const bool scaled = mode == 2 && s != nullptr;
+      y[threadIdx.x] = scaled ? *s : 1.f;
+    }\n"""
+    text = port(parse(Source(Path("op.cu"), kernel)), ()).files[0].text
+    assert "if s is not None:\n        value = tl.load(s, mask=scaled)\n    else:\n        value = tl.cast(0," in text
+
+
+def test_what_only_null_pointers_decide_is_loaded_as_it_stands():
+    kernel = "__global__ void k(float* y, const float* s, const float* t) { if (s && t) y[threadIdx.x] = *s + *t; }\n"
+    made = port(parse(Source(Path("op.cu"), kernel)), ())
+    assert "else:" not in made.files[0].text

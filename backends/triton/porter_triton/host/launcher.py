@@ -8,6 +8,7 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host import constants, expressions, statements
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.instances import kind_of
+from porter_triton.host.nullable import nullable_parameters
 from porter_triton.host.scope import Context, Template
 from porter_triton.host.suites import Line, Suite, laid_out, pruned
 from porter_triton.kernels import Kernels
@@ -24,6 +25,7 @@ class Hosts:
         self._program = program
         self._unit = unit
         self._kernels = kernels
+        self._nullable = nullable_parameters(unit)
         self._taken = frozenset(f.head.name for f in unit.functions)
         self._names: dict[tuple[str, int, Template], str | Refusal] = {}
         self._texts: dict[str, str] = {}  # by text, the name
@@ -83,7 +85,8 @@ class Hosts:
         cx = Context(self._unit, self._kernels, function, self._taken, self)
         for parameter, argument in zip(function.head.template, template, strict=False):
             cx.bind(parameter.name, _bound(cx, argument))
-        parameters = [_parameter(cx, p, i) for i, p in enumerate(function.parameters)]
+        nullable = [(function.head.name, i) in self._nullable for i in range(len(function.parameters))]
+        parameters = [_parameter(cx, p, i, nullable[i]) for i, p in enumerate(function.parameters)]
         statements.block(cx, function.body)
         cx.check_dtypes()
         body = pruned(_without_last_return(cx.body))
@@ -105,8 +108,8 @@ def _bound(cx: Context, argument: TypeName | Expression) -> Code | TypeName:
     return argument if isinstance(argument, TypeName) else expressions.expression(cx, argument)
 
 
-def _parameter(cx: Context, parameter: Parameter, index: int) -> str:
-    """Bind a parameter; its text in the head, with its default."""
+def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) -> str:
+    """Bind a parameter, `nullable` if the source passes it a null pointer; its text in the head, with its default."""
     kind = kind_of(cx, parameter.type)
     name = cx.python_name(parameter.name or f"unused_{index}")
     cx.changes[name] = cx.changes_of(parameter.name)
@@ -118,7 +121,7 @@ def _parameter(cx: Context, parameter: Parameter, index: int) -> str:
         cx.bind(parameter.name, Code(name, kind, parts=parts))
     else:
         text = "" if kind is Kind.STREAM else name
-        cx.bind(parameter.name, Code(text, kind, ctype=cx.type(parameter.type)))
+        cx.bind(parameter.name, Code(text, kind, ctype=cx.type(parameter.type), nullable=nullable))
     if kind in (Kind.TENSOR, Kind.POINTER) and not cx.tensor:
         cx.tensor = name
     if parameter.default is None:

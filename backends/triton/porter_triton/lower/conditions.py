@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Binary, Expression, Member, Name, Unary
-from porter_triton.lower import access, choices, expressions
+from porter_triton.lower import absent, access, choices, expressions
 from porter_triton.lower.assigned import acts, only_compares
 from porter_triton.lower.comparisons import disjunction
 from porter_triton.lower.context import Context
@@ -28,7 +28,9 @@ def short_circuit(cx: Context, node: Binary) -> Scalar:
         left = access.frozen(cx, left)
     with cx.where(negation(left) if decisive else left):
         right = expressions.truth(cx, node.right)
-    return disjunction(left, right) if decisive else both(left, right)
+    whole = disjunction(left, right) if decisive else both(left, right)
+    absent.note(cx, whole)
+    return whole
 
 
 def known_part(cx: Context, node: Expression) -> tuple[Expression, Expression] | None:

@@ -32,6 +32,7 @@ class Decisions:
     split: dict[Key, Arithmetic] = field(default_factory=dict)  # variables whose parts are used as this smaller type
     pointed: set[Key] = field(default_factory=set)  # pointers set later that point to what has no address
     scratch: set[Key] = field(default_factory=set)  # shared arrays that must lie in memory
+    absent: set[str] = field(default_factory=set)  # pointers that may be null behind conditions of a run
     fences: set[int] = field(default_factory=set)  # lines of fences between blocks
     made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
     told: dict[tuple[int, object], tuple[object, object]] = field(default_factory=dict)  # nodes, what is known of them
@@ -48,6 +49,7 @@ class Decisions:
             self.loaded,
             self.scratch,
             self.fences,
+            self.absent,
             self.split,
             self.pointed,
             *self.indexing.values(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter_triton.lower import access, neighbours, views
+from porter_triton.lower import absent, access, neighbours, views
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.arithmetic import advance
 from porter_triton.lower.context import Context
@@ -128,7 +128,8 @@ def load_one(cx: Context, pointer: Scalar, width: int = 1) -> Scalar:
     text = f"tl.load({target}{_mask(mask)})"
     assert isinstance(pointer.type, Pointer)
     assert isinstance(pointer.type.element, Arithmetic)
-    value = cx.temporary(Scalar(text, pointer.type.element, varying), loads=True)
+    load = Scalar(text, pointer.type.element, varying)
+    value = absent.loaded(cx, load, pointer.bases) or cx.temporary(load, loads=True)
     cx.loads[pointer.text] = (value, mask.text if mask is not None else "")
     return value
 
