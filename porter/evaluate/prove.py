@@ -86,8 +86,11 @@ class Prover:
         progress(f"running the port of {contract.name}")
         held = port if built.failure is not None else _whole(port)
         proof = replace(self._judged(studied, held), apart=tuple(_at(*apart) for apart in studied.apart))
-        on_devices = _not_run([w.name for w in contract.workloads if w.device_only])
-        return reduce(with_caveat, (*studied.left_out, on_devices), proof)
+        on_devices = tuple(workload for workload in contract.workloads if workload.device_only)
+        proof = reduce(with_caveat, (*studied.left_out, _not_run([w.name for w in on_devices])), proof)
+        settled = proof.entry.contract
+        whole = replace(settled, workloads=(*settled.workloads, *on_devices))
+        return replace(proof, entry=replace(proof.entry, contract=whole))
 
     def _judged(self, studied: Studied, port: Candidates) -> Proof:
         """The port held to sound answers.

@@ -114,6 +114,8 @@ class Stopwatch:
             arm = _prepared(baseline, ready.given)
             if isinstance(arm, str):
                 without.append(f"{name}: {arm}")
+            elif beside and arm.uncaptured and not arms[0].uncaptured:  # else all were timed by calls for its sake
+                without.append(f"{name}: its call cannot be captured: {arm.uncaptured}")
             else:
                 beside[name] = arm
         arms += beside.values()

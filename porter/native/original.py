@@ -10,12 +10,10 @@ import hashlib
 import re
 import shutil
 import subprocess
-import sysconfig
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 
 from porter.contract.contract import Contract, EntryKind, TensorArg
@@ -23,7 +21,9 @@ from porter.contract.dtype import DType
 from porter.contract.elements import element_type
 from porter.errors import MachineError
 from porter.evaluate.side import Side
+from porter.native.headers import unpacked
 from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry
+from porter.native.torch_headers import narrow_headers, torch_flags, torch_folders
 from porter.simt.job import BuildFailure, Callee
 from porter.simt.kernels_only import kernels_only
 
@@ -171,8 +171,19 @@ def _plain(parameter: str) -> str:
 
 
 def _library(source: _Source, nvcc: Nvcc, cache: Path, path: Path) -> Path | BuildFailure:
-    flags = [*_FLAGS, f"-arch={nvcc.arch}", *source.extra, *(f"-D{define}" for define in source.defines)]
-    flags += _torch_flags() if _TORCH.search(source.text) else []
+    """The library; of PyTorch's headers it is compiled with those it names, and with all where that does not do."""
+    if not _TORCH.search(source.text):
+        return _cached(source, (), nvcc, cache, path)
+    folders = torch_folders()
+    narrow = unpacked(narrow_headers((source.text, *source.headers), folders), cache)
+    whole = replace(source, extra=(*source.extra, *torch_flags(folders)))
+    library = _cached(whole, (f"-I{narrow}",), nvcc, cache, path)
+    return _cached(whole, (), nvcc, cache, path) if isinstance(library, BuildFailure) else library
+
+
+def _cached(source: _Source, first: tuple[str, ...], nvcc: Nvcc, cache: Path, path: Path) -> Path | BuildFailure:
+    """The library, compiled with the flags `first` before all others where it is not there yet."""
+    flags = [*first, *_FLAGS, f"-arch={nvcc.arch}", *source.extra, *(f"-D{define}" for define in source.defines)]
     libraries = [flag for name, wanted in _LIBRARIES.items() if name in source.text for flag in wanted]
     parts = (source.text, *source.headers, *source.include_dirs, nvcc.version, *flags)
     key = hashlib.blake2b("\0".join(parts).encode()).hexdigest()[:24]
@@ -206,19 +217,6 @@ def _compiled(command: Sequence[str], path: Path) -> BuildFailure | None:
     return BuildFailure(
         first["message"], path.name if first["file"] == path.name else first["file"], int(first["line"]), log
     )
-
-
-def _torch_flags() -> list[str]:
-    """Where PyTorch's headers and libraries are, found without importing it; a module that the source has is named."""
-    spec = find_spec("torch")
-    roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
-    folders = [folder for root in roots for folder in (root / "include", root / "include/torch/csrc/api/include")]
-    libraries = [flag for root in roots for flag in (f"-L{root / 'lib'}", "-Xlinker", f"-rpath,{root / 'lib'}")]
-    linked = ("-lc10", "-lc10_cuda", "-ltorch_cpu", "-ltorch_cuda", "-ltorch", "-ltorch_python")
-    return [
-        *(part for folder in (*folders, Path(sysconfig.get_path("include"))) for part in ("-isystem", str(folder))),
-        *("-DTORCH_EXTENSION_NAME=porter_unused", "-DTORCH_API_INCLUDE_EXTENSION_H", *libraries, *linked),
-    ]
 
 
 def host_positions(contract: Contract) -> frozenset[int]:

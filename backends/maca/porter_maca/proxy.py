@@ -6,7 +6,6 @@ up backwards in `api_map.toml`, so that there is one table.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt
 from porter.evaluate.ported import Candidates, SourcePort
 from porter.evaluate.side import Side, ported_side
+from porter.native.headers import unpacked
 from porter.native.original import build_originals, host_positions
 from porter.native.place import Place
 from porter.native.requests import Entry
@@ -57,7 +57,7 @@ class ProxyPort(SourcePort):
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """What nvcc made of each entry, or why it does not build."""
-        folder = unpacked(self.port, self.place.cache)
+        folder = unpacked(port_headers(self.port), self.place.cache)
         built = build_originals(self.side, contracts, self.place.nvcc(), self.place.cache, flags(folder))
         return tuple(self._candidate(c, one) for c, one in zip(contracts, built, strict=True))
 
@@ -68,17 +68,10 @@ class ProxyPort(SourcePort):
         return (Candidate(_WARP_SIZE, timed.run, lambda: (self.place.device.arch,), timed=timed),)
 
 
-def unpacked(port: Port, cache: Path) -> Path:
-    """A folder with the port's headers, and those of MACA that it includes; the same for the same port."""
+def port_headers(port: Port) -> Mapping[str, str]:
+    """By their paths: the port's own headers, and those of MACA that it includes."""
     texts = {file.name: file.text for file in port.files[1:]}
-    texts |= {**proxy_headers(file.text for file in port.files)}
-    key = hashlib.blake2b(repr(sorted(texts.items())).encode(), digest_size=12).hexdigest()
-    folder = cache / "native" / f"maca-{key}"
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    return folder
+    return {**texts, **proxy_headers(file.text for file in port.files)}
 
 
 def flags(folder: Path) -> tuple[str, ...]:

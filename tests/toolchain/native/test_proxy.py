@@ -6,12 +6,13 @@ from pathlib import Path
 
 from porter.contract.draft import draft
 from porter.evaluate.side import original_side, ported_side
+from porter.native.headers import unpacked
 from porter.native.original import build_originals
 from porter.native.requests import LibraryEntry
 from porter.registry import find_backend, find_target
 from porter.source.parse import parse
 from porter.source.text import Source
-from porter_maca.proxy import flags, unpacked
+from porter_maca.proxy import flags, port_headers
 
 WARPS = """\
 #include <cooperative_groups.h>
@@ -45,5 +46,7 @@ def test_a_port_compiles_for_an_nvidia_device(nvcc, cache):
     port = backend.port(program, (), find_target(backend, ""))
     assert "cudaMemset" not in port.files[0].text
     contracts = draft(program, whole_program=False)
-    built = build_originals(ported_side(port, original), contracts, nvcc, cache, flags(unpacked(port, cache)))
+    built = build_originals(
+        ported_side(port, original), contracts, nvcc, cache, flags(unpacked(port_headers(port), cache))
+    )
     assert all(isinstance(entry, LibraryEntry) for entry in built), built

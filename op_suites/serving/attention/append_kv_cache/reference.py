@@ -10,7 +10,7 @@ def reference(
     value_cache: torch.Tensor,
     lengths: torch.Tensor,
 ) -> None:
-    tokens = key.shape[1]
-    for sequence, length in enumerate(lengths.tolist()):
-        key_cache[sequence, :, length : length + tokens] = key[sequence].transpose(0, 1)
-        value_cache[sequence, :, length : length + tokens] = value[sequence].transpose(0, 1)
+    sequences = torch.arange(key.shape[0])[:, None]
+    places = lengths[:, None].long() + torch.arange(key.shape[1])
+    key_cache[sequences, :, places] = key
+    value_cache[sequences, :, places] = value
