@@ -425,3 +425,58 @@ def test_long_messages_are_not_broken_at_their_commas():
           add<<<1, 32>>>(y.data_ptr<float>(), y.data_ptr<float>(), 32);
         }}""")
     assert f'"{said}"' in found
+
+
+ANSWERING = """
+cudaError_t launch(float* y, const float* x, int n) {
+  scale<float><<<1, 64>>>(y, x, 2.f, n);
+  return cudaGetLastError();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "launch(y, x, n);",
+        "cudaError_t e = launch(y, x, n); if (e != cudaSuccess) exit(1);",
+        "if (launch(y, x, n)) return;",
+    ],
+)
+def test_a_function_called_for_its_error_code_is_called(text):
+    found = translated(f"{ANSWERING}void f(float* y, float* x, int n) {{ {text} }}")
+    assert found.rstrip().endswith("\n    launch(y, x, n)")
+
+
+def test_such_a_call_behind_else_stays_behind_it():
+    text = "if (n > 3) y = x; else if (launch(y, x, n) != cudaSuccess) return; launch(y, x, 1);"
+    found = translated(f"{ANSWERING}void f(float* y, float* x, int n) {{ {text} }}")
+    assert "    else:\n        launch(y, x, n)\n    launch(y, x, 1)" in found
+
+
+@pytest.mark.parametrize(
+    "text", ["if (n > 3 || launch(y, x, n)) return;", "while (launch(y, x, n)) {}", "n = n ? launch(y, x, n) : 0;"]
+)
+def test_where_a_condition_decides_whether_it_is_called_it_is_refused(text):
+    with pytest.raises(Refusal, match="for its error code"):
+        translated(f"{ANSWERING}void f(float* y, float* x, int n) {{ {text} }}")
+
+
+FUNCTORS = """
+template <typename T, bool twice> struct Scale {
+  int operator()(T* y, const T* x, int n) const { scale<T><<<1, 64>>>(y, x, twice ? 2.f : 1.f, n); return n; }
+};
+struct State { int m; void operator()(int n) {} };
+"""
+
+
+@pytest.mark.parametrize("made", ["Scale<float, true>()", "Scale<float, true>{}"])
+def test_an_object_made_to_be_called_is_a_function(made):
+    found = translated(f"{FUNCTORS}void f(float* y, float* x, int n) {{ {made}(y, x, n); }}")
+    assert "def Scale(y, x, n):\n    scale[(1,)](y, x, 2.0, n, BLOCK_SIZE=64, num_warps=1)\n    return n" in found
+    assert found.endswith("    Scale(y, x, n)")
+
+
+def test_an_object_with_state_is_refused():
+    with pytest.raises(Refusal, match="more than a function"):
+        translated(f"{FUNCTORS}void f(int n) {{ State()(n); }}")

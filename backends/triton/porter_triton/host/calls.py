@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import device_wide, expressions, methods, pointers
+from porter_triton.host import device_wide, expressions, functors, methods, overloads, pointers
 from porter_triton.host.codes import NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Closure, Context, Template, plain
@@ -26,7 +26,7 @@ def call(cx: Context, node: Call) -> Code:
     if isinstance(callee, Lambda):
         return _value_of(cx, callee, node)
     if not isinstance(callee, Name):
-        raise Refusal(node.line, "only functions with a name can be called")
+        return functors.call(cx, node)
     if (without := _without_meaning(callee.name)) is not None:
         return without
     if isinstance(meaning := cx.find(callee.name), Closure):
@@ -217,7 +217,11 @@ def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tu
     """A call of another host function of the source, which is translated, too; a ceiling division is `cdiv`."""
     hosts = [f for f in own if f.head.space != "global"]
     explicit = tuple(settled(cx, t, line) for t in callee.template)
-    fitting = [f for f in hosts if fits(cx, f, arguments) and (not f.arguments or _specialised(cx, f, explicit))]
+    fitting = [
+        f
+        for f in hosts
+        if overloads.fits(cx, f, arguments) and (not f.arguments or overloads.specialised(cx, f, explicit))
+    ]
     if not fitting:
         raise Refusal(line, f"no function '{callee.name}' takes these arguments")
     target = max(fitting, key=lambda f: bool(f.arguments))
@@ -225,10 +229,21 @@ def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tu
     if inlined is not None:
         return inlined
     template = explicit if target.arguments else instance(cx, target, callee.template, arguments, line)
+    return called(cx, target, template, arguments)
+
+
+def called(cx: Context, target: FunctionTree, template: Template, arguments: tuple[Code, ...]) -> Code:
+    """The call of an instance of a host function of the source, which is translated, too.
+
+    One that answers with an error code, of which nobody reads anything but success, becomes a statement.
+    """
     python = cx.callees.python_name(target, template)
     # A stream, or a function object without members, is nothing in Python; its parameter is still there.
     passed = [methods.spread(a) or "None" for a in arguments]
     code = Code(f"{python}({', '.join(passed)})", kind_of(cx, target.returns), ctype=cx.type(target.returns))
+    if code.kind is Kind.ERROR:
+        cx.emit(code.text)
+        return SUCCESS
     return _extents(cx, code) if code.kind is Kind.DIM3 else code
 
 
@@ -237,42 +252,6 @@ def _extents(cx: Context, made: Code) -> Code:
     name = cx.python_name("extents")
     cx.emit(f"{name} = {made.text}")
     return replace(made, text=name, parts=tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3)))
-
-
-def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
-    """Whether a function takes that many arguments, and pointers to that where it wants pointers, nowhere else."""
-    required = sum(p.default is None for p in function.parameters)
-    if not required <= len(arguments) <= len(function.parameters):
-        return False
-    names = {p.name for p in function.head.template}
-    for parameter, argument in zip(function.parameters, arguments, strict=False):
-        wanted = cx.type(parameter.type)
-        if isinstance(cx.built_in(wanted), Arithmetic) and not _may_be(wanted.pointers, argument):
-            return False
-        if argument.kind is Kind.POINTER and argument.ctype is not None and parameter.type.name not in names:
-            given = cx.type(argument.ctype)
-            if wanted.pointers and "void" not in (wanted.name, given.name) and not _alike(cx, wanted, given):
-                return False
-    return True
-
-
-def _may_be(pointers: int, argument: Code) -> bool:
-    """Whether an argument may be a number, or a pointer to one where `pointers`: 0 is a null pointer, too."""
-    if pointers:
-        return not argument.is_number or argument.constant == 0
-    return argument.kind not in (Kind.POINTER, Kind.NOTHING)
-
-
-def _alike(cx: Context, wanted: TypeName, given: TypeName) -> bool:
-    """Whether two pointers point to the same type, however it is spelled."""
-    types = [cx.built_in(TypeName(t.name, t.arguments)) for t in (wanted, given)]
-    return wanted.name == given.name or (types[0] is not None and types[0] == types[1])
-
-
-def _specialised(cx: Context, function: FunctionTree, explicit: Template) -> bool:
-    """Whether a specialisation is the one for these template arguments."""
-    own = tuple(cx.type(a) if isinstance(a, TypeName) else a for a in function.arguments)
-    return [str(a) for a in own[: len(explicit)]] == [str(a) for a in explicit]
 
 
 def _one_liner(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> Code | None:

@@ -23,7 +23,7 @@ from porter.syntax.nodes import (
     Unread,
     Variable,
 )
-from porter_triton.host import calls, methods, names, runtime
+from porter_triton.host import answers, calls, methods, names, runtime
 from porter_triton.host.arithmetic import added, binary, condition, negation, negative
 from porter_triton.host.codes import (
     ATOM,
@@ -140,6 +140,8 @@ def _unary(cx: Context, node: Unary) -> Code:
 
 
 def _binary(cx: Context, node: Binary) -> Code:
+    if node.operator in ("&&", "||"):
+        answers.demand_none(cx, node.right)
     left, right = expression(cx, node.left), expression(cx, node.right)
     if left.kind is Kind.POINTER and node.operator == "+" and right.kind is Kind.INT:
         if right.constant == 0:
@@ -168,6 +170,7 @@ def _choice(cx: Context, node: Choice) -> Code:
     asked = condition(expression(cx, node.condition))
     if asked.constant is not None:
         return expression(cx, node.yes if asked.constant else node.no)
+    answers.demand_none(cx, node.yes, node.no)
     with cx.where(asked):
         yes = expression(cx, node.yes)
     with cx.where(negation(asked)):

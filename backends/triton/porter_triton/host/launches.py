@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Launch
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import calls, constants, expressions, known
+from porter_triton.host import constants, expressions, known, overloads
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
 from porter_triton.host.scope import Context, KernelName
@@ -57,7 +57,7 @@ def _meant(cx: Context, node: Launch, arguments: tuple[Code, ...]) -> FunctionTr
     """The kernel launched; of several the one that takes these arguments, if only one does."""
     named = cx.kernels.overloads(node.kernel.name)
     plain = [f for f in named if not f.arguments] or named
-    fitting = [f for f in plain if calls.fits(cx, f, arguments)] if len(plain) > 1 else plain
+    fitting = [f for f in plain if overloads.fits(cx, f, arguments)] if len(plain) > 1 else plain
     fitting = [f for f in fitting if not f.head.template] or fitting
     if not plain:
         raise Refusal(node.line, f"the source defines no kernel '{node.kernel.name}'")

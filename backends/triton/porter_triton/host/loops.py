@@ -18,7 +18,7 @@ from porter.syntax.nodes import (
     Variable,
     While,
 )
-from porter_triton.host import expressions, lists, statements
+from porter_triton.host import answers, expressions, lists, statements
 from porter_triton.host.assigned import assigned, contains_continue
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
@@ -118,6 +118,7 @@ def _general(cx: Context, node: For) -> None:
     with cx.scope():
         for item in node.start:
             statements.statement(cx, item)
+        answers.demand_none(cx, node.condition)
         condition = "True" if node.condition is None else expressions.expression(cx, node.condition).text
         with cx.suite(f"while {condition}:"):
             statements.block(cx, node.body)
@@ -137,6 +138,7 @@ def each(cx: Context, node: ForEach) -> None:
 
 def conditional(cx: Context, node: While) -> None:
     """`while`; a `do` that runs once is its body."""
+    answers.demand_none(cx, node.condition)
     condition = expressions.expression(cx, node.condition) if not _declares(node, cx) else None
     if condition is not None and condition.constant is not None and not condition.constant:
         if node.first:

@@ -1,0 +1,29 @@
+"""Calls that answer with an error code: statements in Python, so that something must run them once and for certain."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Braces, Call, Expression, Name
+from porter.syntax.walk import walk
+from porter_triton.host.codes import Kind
+from porter_triton.host.instances import kind_of
+from porter_triton.host.scope import Context
+from porter_triton.refusal import Refusal
+
+
+def answers(cx: Context, node: Expression) -> bool:
+    """Whether `node` calls a function of the source's own for its error code."""
+    return any(isinstance(n, Call) and _for_its_code(cx, n) for n in walk(node))
+
+
+def demand_none(cx: Context, *nodes: Expression | None) -> None:
+    """Raise `Refusal` for such a call in what is evaluated under a condition or again and again."""
+    for node in nodes:
+        if node is not None and answers(cx, node):
+            raise Refusal(node.line, "a function is called for its error code under a condition")
+
+
+def _for_its_code(cx: Context, node: Call) -> bool:
+    callee = node.callee
+    if not isinstance(callee, Name):
+        return isinstance(callee, Call | Braces)
+    return any(kind_of(cx, f.returns) is Kind.ERROR for f in cx.unit.named(callee.name) if f.head.space != "global")

@@ -1,0 +1,45 @@
+"""Which of several host functions of one name a call means."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import TypeName
+from porter.syntax.unit import FunctionTree
+from porter_triton.host.codes import Code, Kind
+from porter_triton.host.scope import Context, Template
+from porter_triton.lower.types import Arithmetic
+
+
+def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
+    """Whether a function takes that many arguments, and pointers to that where it wants pointers, nowhere else."""
+    required = sum(p.default is None for p in function.parameters)
+    if not required <= len(arguments) <= len(function.parameters):
+        return False
+    names = {p.name for p in function.head.template}
+    for parameter, argument in zip(function.parameters, arguments, strict=False):
+        wanted = cx.type(parameter.type)
+        if isinstance(cx.built_in(wanted), Arithmetic) and not _may_be(wanted.pointers, argument):
+            return False
+        if argument.kind is Kind.POINTER and argument.ctype is not None and parameter.type.name not in names:
+            given = cx.type(argument.ctype)
+            if wanted.pointers and "void" not in (wanted.name, given.name) and not _alike(cx, wanted, given):
+                return False
+    return True
+
+
+def _may_be(pointers: int, argument: Code) -> bool:
+    """Whether an argument may be a number, or a pointer to one where `pointers`: 0 is a null pointer, too."""
+    if pointers:
+        return not argument.is_number or argument.constant == 0
+    return argument.kind not in (Kind.POINTER, Kind.NOTHING)
+
+
+def _alike(cx: Context, wanted: TypeName, given: TypeName) -> bool:
+    """Whether two pointers point to the same type, however it is spelled."""
+    types = [cx.built_in(TypeName(t.name, t.arguments)) for t in (wanted, given)]
+    return wanted.name == given.name or (types[0] is not None and types[0] == types[1])
+
+
+def specialised(cx: Context, function: FunctionTree, explicit: Template) -> bool:
+    """Whether a specialisation is the one for these template arguments."""
+    own = tuple(cx.type(a) if isinstance(a, TypeName) else a for a in function.arguments)
+    return [str(a) for a in own[: len(explicit)]] == [str(a) for a in explicit]
