@@ -18,7 +18,7 @@ from porter.contract.draft import draft, draft_each
 from porter.contract.entries import kernels_behind
 from porter.contract.usage import Usage
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
-from porter.evaluate.outcome import NotVerified
+from porter.evaluate.outcome import NotVerified, Refused
 from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.refusal import refusal
 from porter.source.program import Function
@@ -37,10 +37,18 @@ class Descent:
     progress: Progress
 
     def proofs(self, contracts: Sequence[Contract]) -> list[Proof]:
-        """The proof of each entry, or those of its parts; an entry of a contract that the user wrote has none."""
+        """The proof of each entry, or those of its parts; an entry of a contract that the user wrote has none.
+
+        What was not ported keeps its verdict, and the kernels behind it have theirs besides.
+        """
         proofs = self._proven(contracts)
         if self.options.contract is not None:
             return proofs
+        found = self._in_parts(proofs, contracts)
+        return [*found, *self._behind_refused(found)]
+
+    def _in_parts(self, proofs: list[Proof], contracts: Sequence[Contract]) -> list[Proof]:
+        """`proofs` with the parts of what cannot be run in its place."""
         main = next((p for p in proofs if p.entry.contract.entry.kind is EntryKind.PROGRAM and not p.stands), None)
         if main is None:
             return self._with_kernels(proofs)
@@ -73,6 +81,14 @@ class Descent:
         replaced = {id(proof) for proof, _ in (*fallen, *parts)}
         kept = [proof for proof in proofs if id(proof) not in replaced]
         return [*kept, *(reduce(self._part, launchers, part) for part, launchers in parts)]
+
+    def _behind_refused(self, proofs: list[Proof]) -> list[Proof]:
+        """The proofs of kernels that only launchers lead to which were not ported, as far as there are any."""
+        refused = [proof for proof in proofs if isinstance(proof.entry.outcome, Refused)]
+        reached = dict.fromkeys(kernel for proof in refused for kernel in self._kernels_behind(proof))
+        fresh = [k for k in reached if not any(_stands_for(proof, k) for proof in proofs)]
+        kernels = self._proven(draft_each(self._usage, fresh, self.options.sizes))
+        return [proof for proof in kernels if proof.compared and not isinstance(proof.entry.outcome, Refused)]
 
     def _kernels_behind(self, proof: Proof) -> tuple[Function, ...]:
         """What a launcher leads to, of the kernels the user chose."""

@@ -8,7 +8,7 @@ import pytest
 
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions, Migration
-from porter.evaluate.outcome import NotVerified, Verified
+from porter.evaluate.outcome import NotVerified, Refused, Verified
 from porter.simt.compiler import missing_compiler
 
 KERNELS = """
@@ -57,6 +57,13 @@ int main() {
     refuses(x, x, first);
 }
 """
+NOT_IN_PYTHON = """
+void asks(const float* x, float* y, int n) {
+    goto launch;
+launch:
+    twice<<<(n + 255) / 256, 256>>>(x, y, n);
+}
+"""
 HANDS_OVER_AN_OBJECT = """
 #include <cstdio>
 template <typename T> struct Square { __device__ T operator()(T x) const { return x * x; } };
@@ -89,11 +96,11 @@ def migrated(pytestconfig, tmp_path):
     if missing_compiler():
         pytest.skip(missing_compiler())
 
-    def migrate_text(text: str, **options: object) -> Migration:
+    def migrate_text(text: str, target: str = "maca", **options: object) -> Migration:
         path: Path = tmp_path / "op.cu"
         path.write_text(text)
         cache = pytestconfig.cache.mkdir("simt")
-        (migration,) = migrate(path, MigrateOptions("maca", cache, **options), lambda _: None)
+        (migration,) = migrate(path, MigrateOptions(target, cache, **options), lambda _: None)
         return migration
 
     return migrate_text
@@ -181,3 +188,10 @@ def test_a_launcher_is_given_the_function_object_that_main_hands_it(migrated):
     (entry,) = migrated(HANDS_OVER_AN_OBJECT).entries
     assert (entry.contract.name, entry.contract.entry.template) == ("apply", ("Square<float>", "float"))
     assert isinstance(entry.outcome, Verified), entry.outcome
+
+
+def test_kernels_behind_a_launcher_that_was_not_ported_have_a_verdict_besides(migrated):
+    proven = outcomes(migrated(f"{KERNELS}{NOT_IN_PYTHON}", target="triton"))
+    assert set(proven) == {"asks", "twice", "thrice", "raced"}
+    assert isinstance(proven["asks"], Refused)
+    assert isinstance(proven["twice"], Verified)
