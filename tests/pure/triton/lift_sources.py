@@ -62,6 +62,9 @@ template <const int kThreads = 256> __device__ float block_sum_of(float val) {{
     return sum;
 }}
 """
+BY_REFERENCE = """
+__device__ void reduce(float& v) { for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(~0u, v, o); }
+"""
 _STORE = "__shared__ float a[128]; int t = threadIdx.x; a[t] = x[blockIdx.x * 128 + t]; __syncthreads();"
 _FIRST = "if (t == 0) out[blockIdx.x] = a[0];"
 _LOAD = "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
@@ -119,6 +122,8 @@ LIFTED = (
      " h = __hadd(h, __shfl_xor_sync(0xffffffff, h, m)); out[blockIdx.x * 128 + t] = __half2float(h);"),
     ("halves of a segment", [WARP], "", f"{_LOAD} __half h = __float2half(v); for (int m = 4; m > 0; m >>= 1)"
      " h = __hadd(h, __shfl_xor_sync(~0u, h, m, 8)); out[blockIdx.x * 128 + t] = __half2float(h);"),
+    ("by a reference, down to the first lane", [WARP], BY_REFERENCE,
+     f"{_LOAD} reduce(v); if (t % 32 == 0) out[blockIdx.x * 4 + t / 32] = v;"),
     ("unrolled", [UNROLLED], "", f"{_LOAD} v += __shfl_xor_sync(~0u, v, 16); v += __shfl_xor_sync(~0u, v, 8);"
      " v += __shfl_xor_sync(~0u, v, 4); v += __shfl_xor_sync(~0u, v, 2); v += __shfl_xor_sync(~0u, v, 1);"
      " out[blockIdx.x * 128 + t] = v;"),
@@ -180,6 +185,7 @@ LIFTED = (
 )  # fmt: skip
 
 LEFT_ALONE = (
+    ("partial sums of lanes through a reference", BY_REFERENCE, f"{_LOAD} reduce(v); out[blockIdx.x * 128 + t] = v;"),
     ("a partial sum is read", "", f"{_STORE} for (int s = 64; s > 0; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
      " __syncthreads(); } if (t == 0) out[blockIdx.x] = a[0] + a[1];"),
     ("partial sums are read by their threads", "", f"{_STORE} for (int s = 64; s > 0; s >>= 1) {{ if (t < s)"

@@ -56,7 +56,16 @@ def only_read_by(facts: Facts, last: Statement, name: str, first: First, depth: 
             returned = True
         elif mentions(rest(reader.node), name):
             return False
+    position = handed_back(facts.function, name)
+    if position is not None and not (depth < _MOST_CALLERS and _callers_do(facts, first, depth, position)):
+        return False
     return not returned or (depth < _MOST_CALLERS and _callers_do(facts, first, depth))
+
+
+def handed_back(function: FunctionTree, name: str) -> int | None:
+    """The position of the parameter `name` if it is a variable of the caller's."""
+    parameters = enumerate(function.parameters)
+    return next((i for i, p in parameters if p.name == name and p.type.reference and not p.type.const), None)
 
 
 def _shown(facts: Facts) -> frozenset[str]:
@@ -68,8 +77,11 @@ def _shown(facts: Facts) -> frozenset[str]:
     return assigned_names(facts.unit, plain)
 
 
-def _callers_do(facts: Facts, first: First, depth: int) -> bool:
-    """Whether all callers assign what the function returns to a variable that only those threads read."""
+def _callers_do(facts: Facts, first: First, depth: int, position: int | None = None) -> bool:
+    """Whether all callers assign what the function returns to a variable that only those threads read.
+
+    With `position` that is the variable which is the argument there.
+    """
     name = facts.function.head.name
     if len(facts.unit.named(name)) != 1 or facts.function.head.space == "global":
         return False
@@ -79,7 +91,7 @@ def _callers_do(facts: Facts, first: First, depth: int) -> bool:
         if not calls:
             continue
         inside = Facts(facts.unit, caller, facts.block)
-        targets = list(_assignments(caller, name))
+        targets = _assignments(caller, name) if position is None else _given(caller, name, position)
         if len(targets) != calls:
             return False
         if not all(only_read_by(inside, s, target, first, depth + 1) for s, target in targets):
@@ -99,6 +111,18 @@ def _assignments(caller: FunctionTree, function: str) -> list[tuple[Statement, s
                 made = statement.expression
                 if not made.operator and isinstance(made.target, Name) and called(made.value) == function:
                     found.append((statement, made.target.name))
+    return found
+
+
+def _given(caller: FunctionTree, function: str, position: int) -> list[tuple[Statement, str]]:
+    """The statements `f(...)` with the variable that is the argument at `position`."""
+    found: list[tuple[Statement, str]] = []
+    for block in suites(caller.body):
+        for statement in block.statements:
+            call = statement.expression if isinstance(statement, Evaluate) else None
+            if isinstance(call, Call) and called(call) == function and len(call.arguments) > position:
+                argument = call.arguments[position]
+                found += [(statement, argument.name)] if isinstance(argument, Name) else []
     return found
 
 

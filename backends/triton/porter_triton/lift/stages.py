@@ -22,7 +22,7 @@ from porter.syntax.nodes import (
 from porter.syntax.walk import walk
 from porter_triton.lift.after import readers, writes
 from porter_triton.lift.facts import WARP, Facts
-from porter_triton.lift.only import only_read_by
+from porter_triton.lift.only import handed_back, only_read_by
 from porter_triton.lift.second import Second, Stage, is_infinite, second_stage, serial_stage
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mentions, number
 from porter_triton.lift.warps import Reduction, reduction
@@ -101,7 +101,7 @@ def _certain(facts: Facts, taken: tuple[Statement, ...], stage: Stage, firsts: t
 
 def _read_after(facts: Facts, stage: Stage, name: str) -> bool:
     later = readers(facts.function.body, stage.last, lambda s: writes(s, name))
-    return any(mentions(r.node, name) for r in later)
+    return handed_back(facts.function, name) is not None or any(mentions(r.node, name) for r in later)
 
 
 def _written(facts: Facts, first: Reduction, second: Second, beginning: Statement, line: int) -> Statement:
