@@ -37,12 +37,12 @@ class First(Enum):
     THREAD = "thread"
 
 
-def only_read_by(facts: Facts, last: Statement, name: str, first: First, depth: int = 0) -> bool:
+def only_read_by(facts: Facts, last: Statement, name: str, first: First, *, depth: int = 0, setter: str = "") -> bool:
     """Whether after `last` only the `first` ones read the local variable `name`.
 
-    What a function returns is followed to all its callers.
+    What a function returns or hands back is followed to all its callers; `setter` is one that keeps no reference.
     """
-    if name in _shown(facts):
+    if name in _shown(facts, setter):
         return False
     returned = False
 
@@ -68,12 +68,16 @@ def handed_back(function: FunctionTree, name: str) -> int | None:
     return next((i for i, p in parameters if p.name == name and p.type.reference and not p.type.const), None)
 
 
-def _shown(facts: Facts) -> frozenset[str]:
+def _shown(facts: Facts, setter: str) -> frozenset[str]:
     """Variables of which more than the name may lead to their value: their address or a reference is taken."""
     body = facts.function.body
-    plain = mapped(
-        body, lambda n: n.value if isinstance(n, Assign) else Literal(0, "int") if isinstance(n, Update) else n
-    )
+
+    def without(node: object) -> object:
+        if isinstance(node, Update) or (isinstance(node, Call) and setter and called(node) == setter):
+            return Literal(0, "int")
+        return node.value if isinstance(node, Assign) else node
+
+    plain = mapped(body, without)
     return assigned_names(facts.unit, plain)
 
 
@@ -94,7 +98,8 @@ def _callers_do(facts: Facts, first: First, depth: int, position: int | None = N
         targets = _assignments(caller, name) if position is None else _given(caller, name, position)
         if len(targets) != calls:
             return False
-        if not all(only_read_by(inside, s, target, first, depth + 1) for s, target in targets):
+        setter = "" if position is None else name
+        if not all(only_read_by(inside, s, target, first, depth=depth + 1, setter=setter) for s, target in targets):
             return False
     return True
 
