@@ -63,3 +63,14 @@ def test_what_only_null_pointers_decide_is_loaded_as_it_stands():
     kernel = "__global__ void k(float* y, const float* s, const float* t) { if (s && t) y[threadIdx.x] = *s + *t; }\n"
     made = port(parse(Source(Path("op.cu"), kernel)), ())
     assert "else:" not in made.files[0].text
+
+
+def test_what_a_variable_says_of_null_pointers_triton_knows():
+    kernel = """__global__ void k(float* y, float* s, const float* t) {
+      const bool scaled = s != nullptr, both = scaled && t != nullptr;
+      if (scaled) s[threadIdx.x] = 1.f;
+      if (both) y[threadIdx.x] = t[threadIdx.x];
+    }\n"""
+    text = port(parse(Source(Path("op.cu"), kernel)), ()).files[0].text
+    assert "if s is not None:\n" in text
+    assert "if (s is not None) & (t is not None):\n" in text

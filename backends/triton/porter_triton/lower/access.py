@@ -255,6 +255,9 @@ def declare(cx: Context, name: str, type_: Arithmetic | Pointer, node: object, v
 
 
 def _another_name(cx: Context, value: Scalar) -> bool:
+    """A name that stays, or what Triton knows of such: in a variable of its own it would no longer know it."""
+    if value.static:
+        return value.names - {"is", "not", "None"} <= cx.unchanged
     return value.is_name and value.text in cx.unchanged
 
 

@@ -106,4 +106,5 @@ def disjunction(left: Scalar, right: Scalar) -> Scalar:
     opposite = None
     if left.opposite is not None and right.opposite is not None:
         opposite = both(left.opposite, right.opposite)
-    return Scalar(text, BOOL, varying, level, loose=loose, opposite=opposite)
+    static = left.static and right.static
+    return Scalar(text, BOOL, varying, level, loose=loose, static=static, opposite=opposite)

@@ -206,6 +206,7 @@ def both(left: Scalar, right: Scalar) -> Scalar:
         varying,
         AND,
         loose=left.loose and right.loose,
+        static=left.static and right.static,
         pins=left.pins + right.pins,
         exact=left.exact and right.exact,
     )
