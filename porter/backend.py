@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from porter.findings import CatalogueEntry, Finding
+from porter.rules.original import OwnCode
 from porter.source.program import Program
 from porter.source.text import Source
 
@@ -83,11 +84,11 @@ class Backend(Protocol):
         """The program, and the local headers it includes, in the target's language."""
         ...
 
-    def lint(self, files: tuple[PortedFile, ...], original: Program | None) -> tuple[Finding, ...]:
+    def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
         """The rules that the files of a candidate break, read from their text: whoever wrote it, it is not run.
 
-        `original` is the CUDA program it stands for; None where it is held to something else. Each finding's `source`
-        is the file as it was given. Text that is not of the target's language breaks no rule.
+        `original` is what its original has, by whose functions it is called. Each finding's `source` is the file as it
+        was given. Text that is not of the target's language breaks no rule.
         """
         ...
 

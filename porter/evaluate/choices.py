@@ -14,6 +14,7 @@ from porter.contract.contract import Contract, ScalarArg, Workload
 from porter.evaluate.doubt import unsound, written
 from porter.evaluate.judging import decides
 from porter.oracle.reference import Reference
+from porter.simt.job import FaultKind
 
 _LEFT_OUT = "at {} nothing was compared: {}"
 _NO_ANSWER = "nothing was compared where the original has no sound answer: {}"
@@ -107,5 +108,6 @@ def _joined(contract: Contract, references: Sequence[Reference]) -> Reference:
         expected=expected,
         findings=tuple(dict.fromkeys(f for reference in references for f in reference.findings)),
         launched=tuple(dict.fromkeys(name for reference in references for name in reference.launched)),
+        habits=frozenset[FaultKind]().union(*(reference.habits for reference in references)),
         seconds=sum(reference.seconds for reference in references),
     )

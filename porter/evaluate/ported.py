@@ -65,7 +65,8 @@ def emulated(port: Port, original: Side, target: Target, bench: Bench) -> Emulat
     """A port in C++, run by the executor: at the target's width first, then at CUDA's own, which must be right, too."""
     hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
     warp_sizes = tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
-    return EmulatedPort(ported_side(port, original), bench, hardware, warp_sizes)
+    side = ported_side(port, original)
+    return EmulatedPort(side, bench, hardware, warp_sizes, not original.own.besides(side.program))
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,15 @@ class SourcePort:
 
 @dataclass(frozen=True)
 class EmulatedPort(SourcePort):
-    """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`."""
+    """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`.
+
+    `calls_as_original` says that its host code calls no operators of the library that its original's does not.
+    """
 
     bench: Bench
     hardware: HardwareLimits
     warp_sizes: tuple[int, ...]
+    calls_as_original: bool
     runs_programs = True
     fidelity = Fidelity.EMULATED
 
@@ -107,5 +112,7 @@ class EmulatedPort(SourcePort):
                 return NotBuilt(port.placed, port.log)
             failure = NotBuilt(port.failure.placed, port.failure.log) if port.failure else None
             execute = self.bench.execute(port, self.hardware)
-            ready.append(Candidate(port.request.warp_size, execute, failure=failure))
+            ready.append(
+                Candidate(port.request.warp_size, execute, failure=failure, calls_as_original=self.calls_as_original)
+            )
         return tuple(ready)

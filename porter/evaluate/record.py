@@ -21,6 +21,7 @@ from porter.evaluate.study import Originals, Unproven
 from porter.evaluate.verify import answers
 from porter.oracle.golden_record import Golden
 from porter.oracle.reference import Reference
+from porter.rules.original import OwnCode
 from porter.simt.job import Built
 from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
@@ -45,10 +46,11 @@ def record(against: Path, options: MigrateOptions, progress: Progress) -> Golden
     """
     source = against_cuda(against, options)
     if source is not None:
-        found = _of_cuda(source, options, progress)
+        found, own = _of_cuda(source, options, progress)
     else:
         with opened(against, options) as standard:
             progress(f"asking {against.name}")
+            own = standard.own
             found = [_settled(c, *answers(standard, c, options)) for c in standard.contracts()]
     references = tuple(entry.reference for entry in found if entry.reference is not None)
     left_out = "; ".join(entry.left_out for entry in found if entry.left_out)
@@ -56,10 +58,11 @@ def record(against: Path, options: MigrateOptions, progress: Progress) -> Golden
         raise InputError(
             f"{against}: {_UNSOUND.format(left_out or 'it has no entry')}", "`porter inspect` shows entries"
         )
-    return Golden(against.name, references, options.seed or 0, Fidelity.EMULATED.value, left_out, environment())
+    fidelity = Fidelity.EMULATED.value
+    return Golden(against.name, references, options.seed or 0, fidelity, left_out, environment(), own)
 
 
-def _of_cuda(against: AgainstCuda, options: MigrateOptions, progress: Progress) -> list[_Found]:
+def _of_cuda(against: AgainstCuda, options: MigrateOptions, progress: Progress) -> tuple[list[_Found], OwnCode]:
     options = replace(options, contract=against.contract)
     program = parse(against.source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
     side = original_side(program, options.include_dirs, options.defines)
@@ -72,7 +75,7 @@ def _of_cuda(against: AgainstCuda, options: MigrateOptions, progress: Progress) 
         built = originals.begin(contracts).result() if contracts else ()
         pairs = zip(contracts, built, strict=True)
         found = [entry for pair in pairs for entry in _studied(originals, *pair, progress)]
-    return [*found, *([_Found(None, LOCKSTEP)] if explicit else [])]
+    return [*found, *([_Found(None, LOCKSTEP)] if explicit else [])], side.own
 
 
 def _studied(originals: Originals, contract: Contract, built: Built, progress: Progress) -> Iterator[_Found]:

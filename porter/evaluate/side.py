@@ -10,6 +10,7 @@ from pathlib import Path
 from porter.backend import Port
 from porter.contract.contract import Contract, Entry, EntryKind
 from porter.errors import ContractError
+from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.job import BuildRequest, Callee, Dialect
 from porter.source.parse import parse
 from porter.source.program import CType, Function, Program
@@ -18,7 +19,10 @@ from porter.source.text import Source
 
 @dataclass(frozen=True)
 class Side:
-    """A source, the local headers it includes by the names it uses, and its language."""
+    """A source, the local headers it includes by the names it uses, and its language.
+
+    `own` is what of an original's code its candidates may have, too.
+    """
 
     source: Source
     headers: tuple[tuple[str, Source], ...]
@@ -26,6 +30,7 @@ class Side:
     program: Program
     defines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
+    own: OwnCode = NO_CODE
 
     def replaced(self, files: Iterable[Source]) -> Side:
         """The side with `files` for those at the same paths."""
@@ -85,7 +90,8 @@ def _instantiated(declared: CType, function: Function, arguments: tuple[str, ...
 
 def original_side(program: Program, include_dirs: tuple[Path, ...], defines: tuple[str, ...]) -> Side:
     """The CUDA source as the user wrote it."""
-    return Side(program.source, program.headers, Dialect.CUDA, program, defines, tuple(map(str, include_dirs)))
+    folders, own = tuple(map(str, include_dirs)), OwnCode.of(program)
+    return Side(program.source, program.headers, Dialect.CUDA, program, defines, folders, own)
 
 
 def ported_side(port: Port, original: Side) -> Side:

@@ -35,6 +35,7 @@ from porter.findings import Finding
 from porter.oracle.reference import Reference
 from porter.oracle.standard import Standard
 from porter.registry import find_backend, find_target
+from porter.rules.original import OwnCode
 from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -100,7 +101,7 @@ class _Trial:
         options = replace(self.options, contract=against.contract)
         program = parse(against.source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
         original = original_side(program, options.include_dirs, options.defines)
-        broken = self.backend.lint(self.port.files, program)
+        broken = self._broken(original.own)
         if refused := self._refused(broken):
             return self._verdict(against.source, refused, (), broken, ())
         migration = held(original, self.port, self.target, options, self.progress)
@@ -114,13 +115,15 @@ class _Trial:
 
     def held_to(self, standard: Standard) -> Verdict:
         """Held to a standard that is no source: its contracts are all there is."""
-        broken = self.backend.lint(self.port.files, None)
+        contracts = standard.contracts()
+        called = standard.own.functions.union(contract.entry.name for contract in contracts)
+        original = self._no_original(replace(standard.own, functions=called))
+        broken = self._broken(original.own)
         if refused := self._refused(broken):
             return self._verdict(standard.source, refused, (), broken, ())
-        contracts = standard.contracts()
         with (
             bench(self.options.cache, self.options.time_limit_s) as place,
-            executed(self._no_original(), self.port, self.target, self.options, place) as ready,
+            executed(original, self.port, self.target, self.options, place) as ready,
         ):
             ported = Called(ready, self.options.entry)
             self.progress(f"building {self.port.files[0].name}")
@@ -129,7 +132,7 @@ class _Trial:
             widths = ported.warp_sizes
         entries = tuple(proof.entry for proof in proofs)
         if self.options.timed:
-            subject = Subject(self.port, self._no_original(), self.target, of_standard(standard))
+            subject = Subject(self.port, original, self.target, of_standard(standard))
             entries = timed(entries, subject, self.options, self.progress)
         found = tuple(dict.fromkeys(f for proof in proofs for f in proof.findings))
         verdict = self._verdict(standard.source, worst(entries), entries, (*standard.findings, *found, *broken), widths)
@@ -151,6 +154,11 @@ class _Trial:
         entry = EntryOutcome(reference.contract, outcome)
         return reduce(with_caveat, (left_out, standard.left_out), Proof(entry, reference.findings))
 
+    def _broken(self, own: OwnCode) -> tuple[Finding, ...]:
+        """The rules that its text breaks, from the functions on that it is called by."""
+        chosen = frozenset(filter(None, (self.options.entry,)))
+        return self.backend.lint(self.port.files, replace(own, functions=own.functions | chosen))
+
     def _refused(self, broken: tuple[Finding, ...]) -> Outcome | None:
         """Why the candidate is not run: a rule that it breaks, or that it is not of its language."""
         rules = broken_rules(broken)
@@ -163,10 +171,10 @@ class _Trial:
             error = self.backend.compile(self.port, self.target, Path(workdir))
         return None if error is None else NotBuilt(error.message, error.message)
 
-    def _no_original(self) -> Side:
+    def _no_original(self, own: OwnCode) -> Side:
         """What stands where a port has its original: an empty source, with what the user says about builds."""
         empty = parse(Source(self.port.files[0].source.path, ""), defines=self.options.defines)
-        return original_side(empty, self.options.include_dirs, self.options.defines)
+        return replace(original_side(empty, self.options.include_dirs, self.options.defines), own=own)
 
     def _verdict(
         self,

@@ -19,6 +19,7 @@ from porter.errors import InputError
 from porter.findings import Finding
 from porter.oracle.golden_record import Golden, Tensors, golden, record
 from porter.oracle.reference import Reference
+from porter.rules.original import OwnCode
 from porter.source.text import Source
 
 GOLDEN = ".golden"
@@ -38,6 +39,11 @@ class GoldenStandard:
     def recorded(self) -> int | None:
         """The seed of its workloads, which are the only ones."""
         return self.golden.seed
+
+    @property
+    def own(self) -> OwnCode:
+        """What was recorded of its code."""
+        return self.golden.own
 
     @property
     def left_out(self) -> str:

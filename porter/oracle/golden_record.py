@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from porter.catalogue import lookup
 from porter.contract.contract import Contract
 from porter.contract.dtype import DType
 from porter.oracle.outputs import Outputs
 from porter.oracle.reference import Expected, Reference
-from porter.simt.job import ScalarValue, TensorValue, Value
+from porter.rules.original import NO_CODE, OwnCode
+from porter.simt.job import FaultKind, ScalarValue, TensorValue, Value
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Golden:
     """What was recorded: a reference for each contract, the seed that drew its workloads, and where that was.
 
     `original` is the name of the file whose answers these are, `fidelity` how it was executed, `left_out` what was not.
+    `own` is what of its code candidates may have, too.
     """
 
     original: str
@@ -31,6 +34,7 @@ class Golden:
     fidelity: str
     left_out: str
     environment: Mapping[str, str]
+    own: OwnCode = NO_CODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +65,22 @@ def record(recorded: Golden, tensors: Tensors) -> str:
         "left_out": recorded.left_out,
         "environment": dict(recorded.environment),
         "entries": [
-            {"launched": list(r.launched), "answers": [_answer(e, tensors) for e in r.expected]}
+            {
+                "launched": list(r.launched),
+                "findings": [{"code": f.code, "message": f.message} for f in r.findings],
+                "habits": sorted(habit.value for habit in r.habits),
+                "answers": [_answer(e, tensors) for e in r.expected],
+            }
             for r in recorded.references
         ],
+        "own": _own(recorded.own),
     }
     return json.dumps(whole, indent=1, sort_keys=True)
+
+
+def _own(own: OwnCode) -> dict[str, object]:
+    sets = {name: sorted(getattr(own, name)) for name in ("operators", "words", "functions", "kernels")}
+    return {**sets, "numbers": {name: dtype.value for name, dtype in sorted(own.numbers.items())}}
 
 
 def _answer(expected: Expected, tensors: Tensors) -> dict[str, object]:
@@ -105,6 +120,17 @@ def golden(text: str, contracts: Sequence[Contract], tensors: Tensors) -> Golden
         whole.text("fidelity"),
         whole.text("left_out"),
         {name: str(value) for name, value in whole.table("environment").fields.items()},
+        _own_code(whole.table("own")),
+    )
+
+
+def _own_code(own: _Fields) -> OwnCode:
+    return OwnCode(
+        operators=frozenset(own.strings("operators")),
+        words=frozenset(own.strings("words")),
+        functions=frozenset(own.strings("functions")),
+        kernels=frozenset(own.strings("kernels")),
+        numbers={name: DType(str(dtype)) for name, dtype in own.table("numbers").fields.items()},
     )
 
 
@@ -117,7 +143,9 @@ class _Read:
 
     def reference(self, entry: _Fields) -> Reference:
         expected = tuple(map(self.expected, entry.rows("answers")))
-        return Reference(self.contract, expected, (), True, True, "", 0.0, launched=entry.strings("launched"))
+        launched, habits = entry.strings("launched"), frozenset(map(FaultKind, entry.strings("habits")))
+        found = tuple(lookup(f.text("code")).at(None, f.text("message")) for f in entry.rows("findings"))
+        return Reference(self.contract, expected, found, True, True, "", 0.0, launched=launched, habits=habits)
 
     def expected(self, answer: _Fields) -> Expected:
         workload = next(w for w in self.contract.workloads if w.name == answer.text("workload"))

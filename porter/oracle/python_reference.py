@@ -26,6 +26,7 @@ from porter.oracle.python_calling import NoAnswerError
 from porter.oracle.python_question import Ask, Described, Description, Question, description
 from porter.oracle.python_sizes import MAX_ELEMENTS, Sizes, elements, expression, find_sizes
 from porter.oracle.reference import Expected, Reference
+from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.job import Job, Limits, TensorValue
 from porter.source.encoding import read_text
 from porter.source.text import Source
@@ -62,6 +63,7 @@ class PythonStandard:
     findings: tuple[Finding, ...] = ()
     recorded: int | None = None
     left_out: str = ""
+    own: OwnCode = NO_CODE
 
     def contracts(self) -> tuple[Contract, ...]:
         """Those that were stated, else the one that its inputs give. Raises `InputError` where they give none."""

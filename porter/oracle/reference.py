@@ -18,6 +18,7 @@ from porter.oracle.faults import Observed, findings_of, named, observation
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
+from porter.rules.original import calls_libraries
 from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.program import Program
 
@@ -101,7 +102,7 @@ def examine(
         seconds=examiner.seconds,
         damned=any(o.damning for o in examiner.observed),
         launched=tuple(dict.fromkeys(examiner.launched)),
-        habits=frozenset(examiner.habits),
+        habits=frozenset(examiner.habits).union([FaultKind.DECOY] if calls_libraries(program) else ()),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 from porter.contract.contract import Contract
 from porter.findings import Finding
 from porter.oracle.reference import Reference
+from porter.rules.original import OwnCode
 from porter.source.text import Source
 
 
@@ -32,6 +33,11 @@ class Standard(Protocol):
     @property
     def left_out(self) -> str:
         """What a verdict by its answers has to leave out; empty when there is nothing."""
+        ...
+
+    @property
+    def own(self) -> OwnCode:
+        """What its original's own code has, which candidates may have, too."""
         ...
 
     def contracts(self) -> tuple[Contract, ...]:

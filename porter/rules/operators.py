@@ -26,9 +26,15 @@ sort argsort topk kthvalue median unique bincount histc searchsorted cumprod log
 MultiheadAttention Linear Conv1d Conv2d Conv3d ConvTranspose2d LayerNorm BatchNorm2d GroupNorm RMSNorm Softmax GELU
 ReLU SiLU Sigmoid Tanh MaxPool2d AvgPool2d Embedding CrossEntropyLoss MSELoss LSTM GRU RNN Transformer
 """
+_PLAIN = """
+sum mean prod amax amin max min std var norm abs square sqrt exp log pow neg reciprocal cumsum dot any all argmax argmin
+clamp clamp_min clamp_max where sin cos sign floor ceil round trunc add sub mul div addcmul addcdiv lerp maximum minimum
+"""
 _METHODS = "softmax log_softmax matmul mm bmm addmm relu relu_ sigmoid logsumexp topk argsort"
 _NAMES = frozenset(_WORK.split())
 METHODS = frozenset(_METHODS.split())
+# By their plain names, whatever they are about: what computes, rather than allocates, views, moves or asks.
+COMPUTING = _NAMES | METHODS | frozenset(_PLAIN.split())
 
 
 def library_operator(dotted: str) -> str:

@@ -1,10 +1,14 @@
-"""What the original's own host code computes with tensors: its candidate may do that, too."""
+"""What the original's own code holds and does: its candidate may hold and do that, too."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
+from porter.contract.dtype import DType
+from porter.contract.elements import element_type
+from porter.rules.operators import COMPUTING
 from porter.source.program import Function, Program
 
 _CALLS = re.compile(r"(?:\b(?:torch|at|F|functional|native|linalg)\s*::|\.|->)\s*([A-Za-z_]\w*)\s*\(")
@@ -35,15 +39,56 @@ _LIBRARIES: Mapping[str, tuple[str, ...]] = {
 _LIBRARY_CALLS = re.compile(r"\b(?:cublas|cub::|thrust::|cudnn)\w*(?:::\w+)*", re.IGNORECASE)
 
 
-def host_operators(program: Program | None) -> frozenset[str]:
-    """The names of tensor operators in the host functions of `program`, as torch spells them; none where it is None."""
-    if program is None:
-        return frozenset()
-    return frozenset(name for function in program.host_functions for name in _operators(function, program))
+@dataclass(frozen=True, slots=True)
+class OwnCode:
+    """What a candidate's original is made of; nothing where that is no CUDA.
+
+    `operators` of tensors are in its host functions, as torch spells them, `words` anywhere in its text. `functions`
+    and `kernels` are what others call, and `numbers` the types of those functions that return a number.
+    """
+
+    operators: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    functions: frozenset[str] = frozenset()
+    kernels: frozenset[str] = frozenset()
+    numbers: Mapping[str, DType] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, program: Program) -> OwnCode:
+        """That of `program` and its local headers."""
+        texts = (program.source.text, *(header.text for _, header in program.headers))
+        host = program.host_functions
+        return cls(
+            operators=frozenset(name for function in host for name in _operators(function, program)),
+            words=frozenset(word for text in texts for word in re.findall(r"\w+", text)),
+            functions=frozenset(function.qualified for function in host),
+            kernels=frozenset(kernel.qualified for kernel in program.kernels),
+            numbers={n: t for f in host if (t := _number(f)) for n in (f.qualified, f.name)},
+        )
+
+    def besides(self, port: Program) -> frozenset[str]:
+        """The operators that the host functions of `port` call, and this code does not use; signs left out."""
+        bodies = (_body(function, port) for function in port.host_functions)
+        called = {match[1].rstrip("_") for body in bodies for match in _CALLS.finditer(body)} & COMPUTING
+        return frozenset(called - {name.rstrip("_") for name in self.operators})
+
+
+NO_CODE = OwnCode()
+
+
+def calls_libraries(program: Program) -> bool:
+    """Whether its host functions have libraries of CUDA compute, which work on whatever they are given."""
+    return any(_LIBRARY_CALLS.search(_body(function, program)) for function in program.host_functions)
+
+
+def _number(function: Function) -> DType | None:
+    """The type of the number that it returns; None where it returns anything else, or nothing."""
+    returned = function.returns
+    return None if returned.pointers or returned.base == "void" else element_type(returned.base)
 
 
 def _operators(function: Function, program: Program) -> Iterator[str]:
-    body = function.body_text or program.source.slice(function.body)
+    body = _body(function, program)
     called = [match[1] for match in _CALLS.finditer(body)]
     yield from called
     yield from (name.removeprefix("toType") or "to" for name in called if name == "toType")
@@ -51,6 +96,10 @@ def _operators(function: Function, program: Program) -> Iterator[str]:
     for call in _LIBRARY_CALLS.findall(body):
         yield from (n for part, names in _LIBRARIES.items() if part in call.lower() for n in names)
     yield from _arithmetic(body, [p.name for p in function.params if "Tensor" in p.type.text])
+
+
+def _body(function: Function, program: Program) -> str:
+    return function.body_text or program.source.slice(function.body)
 
 
 def _arithmetic(body: str, tensors: list[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
 from porter.findings import CatalogueEntry, Finding
+from porter.rules.original import OwnCode
 from porter.source.program import Program
 from porter.source.text import Source
 from porter_maca.targets import BACKEND, targets
@@ -54,7 +55,7 @@ class MacaBackend:
 
         return port(program, headers, target)
 
-    def lint(self, files: tuple[PortedFile, ...], original: Program | None) -> tuple[Finding, ...]:
+    def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
         """What in MACA source cannot be honest."""
         from porter_maca.rules import rules  # noqa: PLC0415 - only where a candidate is judged
 

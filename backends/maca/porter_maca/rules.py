@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 from porter.findings import Finding
 from porter.rules.operators import library_operator
-from porter.rules.original import host_operators
+from porter.rules.original import OwnCode
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
-from porter.source.program import Program
 from porter.source.text import Source
 from porter_maca.catalogue import finding
 from porter_maca.declared import declared
@@ -94,11 +93,10 @@ class _Place:
         return self.after == "(" and self.before[-1:] not in _NO_CALL and self.space in ("", "std")
 
 
-def rules(sources: Iterable[Source], original: Program | None) -> Iterator[Finding]:
-    """The rules that `sources` break, each once a line. `original` says what is free; None where it is no CUDA."""
+def rules(sources: Iterable[Source], original: OwnCode) -> Iterator[Finding]:
+    """The rules that `sources` break, each once a line. `original` says what is free."""
     files = tuple(sources)
-    words = frozenset(word for text in _texts(original) for word in re.findall(r"\w+", text))
-    free = _Free(words, host_operators(original), declared(source.text for source in files).functions)
+    free = _Free(original.words, original.operators, declared(source.text for source in files).functions)
     for source in files:
         seen: dict[tuple[int, str], Finding] = {}
         for place in _places(source.text):
@@ -106,10 +104,6 @@ def rules(sources: Iterable[Source], original: Program | None) -> Iterator[Findi
                 span = source.span(place.token.start, place.token.end)
                 seen.setdefault((span.line, code), replace(finding(code, span, message), source=source))
         yield from (seen[key] for key in sorted(seen))
-
-
-def _texts(original: Program | None) -> tuple[str, ...]:
-    return () if original is None else (original.source.text, *(header.text for _, header in original.headers))
 
 
 def _places(text: str) -> Iterator[_Place]:

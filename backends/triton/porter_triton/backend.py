@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
 from porter.findings import CatalogueEntry, Finding
+from porter.rules.original import OwnCode
 from porter.source.program import Program
 from porter.source.text import Source
 from porter_triton.targets import BACKEND, targets
@@ -54,7 +55,7 @@ class TritonBackend:
 
         return port(program, headers)
 
-    def lint(self, files: tuple[PortedFile, ...], original: Program | None) -> tuple[Finding, ...]:
+    def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
         """What in a module cannot be honest."""
         from porter_triton.rules.lint import lint  # noqa: PLC0415 - only where a candidate is judged
 

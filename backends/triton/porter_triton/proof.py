@@ -13,12 +13,10 @@ from pathlib import Path
 from porter.backend import Port, PortedFile, Target
 from porter.contract.contract import Contract, Entry, EntryKind
 from porter.contract.dtype import DType
-from porter.contract.elements import element_type
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
 from porter.evaluate.ported import Candidates, Signature
 from porter.evaluate.side import Side
-from porter.rules.original import host_operators
 from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source.text import Source
@@ -141,11 +139,6 @@ class InterpretedPort:
     def _own(self) -> Module:
         return self._running(self.file.text)
 
-    @cached_property
-    def _permitted(self) -> frozenset[str]:
-        """The operators of torch that are no work of the candidate's."""
-        return host_operators(self.original.program)
-
     @property
     def _source(self) -> tuple[Program, tuple[Source, ...]]:
         return self.original.program, tuple(header for _, header in self.original.headers)
@@ -174,7 +167,7 @@ class InterpretedPort:
         returns = self.number(contract.entry)
 
         def execute(job: Job) -> Run:
-            run, signatures = module.worker.run(Task(function, job, launch, returns, self._permitted))
+            run, signatures = module.worker.run(Task(function, job, launch, returns, self.original.own.operators))
             launched.update(dict.fromkeys(signatures))
             return run
 
@@ -182,8 +175,7 @@ class InterpretedPort:
 
     def number(self, entry: Entry) -> DType | None:
         """The type of the number that the CUDA function returns, if it is one."""
-        named = [f for f in self.original.program.host_functions if entry.name in (f.qualified, f.name)]
-        return element_type(named[0].returns.base) if named and not named[0].returns.pointers else None
+        return self.original.own.numbers.get(entry.name)
 
     def _compiled(self, module: Module, launched: Iterable[str]) -> tuple[str, ...] | NotBuilt:
         found = refused(module.path, launched, self.devices, module.folder, self.cache)

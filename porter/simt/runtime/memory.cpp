@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -187,13 +188,26 @@ void host_accessed(const void* pointer, std::size_t bytes, bool write, const voi
 int made_elsewhere(const void* address, std::size_t bytes) {
     const std::uint8_t* state = states(address, bytes);
     int made = 0;
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) made |= state[i] & ELSEWHERE_MADE;
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) made |= state[i] & (ELSEWHERE_MADE | WHOLE_MADE | RAW_MADE);
     return made;
 }
 
-void library_computed(void* pointer, std::size_t bytes) {
+void library_computed(void* pointer, std::size_t bytes, bool whole, bool raw) {
     std::uint8_t* state = states(pointer, bytes);
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] |= WRITTEN | LIBRARY_MADE;
+    const int made = WRITTEN | (whole ? WHOLE_MADE : LIBRARY_MADE) | (raw ? RAW_MADE : 0);
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] |= static_cast<std::uint8_t>(made);
+}
+
+void was_given(const void* pointer, std::size_t bytes) {
+    std::uint8_t* state = states(pointer, bytes);
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] |= GIVEN;
+}
+
+Origin origin_of(const void* pointer, std::size_t bytes) {
+    const std::uint8_t* state = states(pointer, bytes);
+    int all = 0;
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) all |= state[i];
+    return {(all & GIVEN) != 0, (all & USER_WRITTEN) != 0, (all & (ELSEWHERE_MADE | WHOLE_MADE)) != 0, (all & RAW_MADE) != 0};
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes) {
@@ -208,14 +222,26 @@ void device_copy(void* to, const void* from, std::size_t bytes) {
         mark_host_made(target, bytes);
         return host_wrote(to, bytes);
     }
-    constexpr int kept = WRITTEN | ELSEWHERE_MADE;
-    for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~kept) | (source[i] & kept));
+    for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~CARRIED) | (source[i] & CARRIED));
+}
+
+void device_converted(void* to, std::size_t bytes, const void* from, std::size_t read) {
+    std::uint8_t* target = states(to, bytes);
+    const std::uint8_t* source = states(from, read);
+    if (target == nullptr) {
+        if (source != nullptr) bytes_taken += read;
+        return;
+    }
+    if (source == nullptr) return mark_host_made(target, bytes);
+    int carried = 0;
+    for (std::size_t i = 0; i < read; ++i) carried |= source[i] & CARRIED;
+    for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~CARRIED) | carried);
 }
 
 void device_fill(void* to, int byte, std::size_t bytes) {
     std::memset(to, byte, bytes);
     std::uint8_t* state = states(to, bytes);
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] &= static_cast<std::uint8_t>(~ELSEWHERE_MADE);
+    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] &= static_cast<std::uint8_t>(~CARRIED);
     host_wrote(to, bytes);
 }
 

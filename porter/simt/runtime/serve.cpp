@@ -143,6 +143,7 @@ void read_tensor(Argument& argument, int number) {
     if (argument.data == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for " + std::string(label));
     read_exactly(argument.data, argument.bytes);
     host_wrote(argument.data, argument.bytes);
+    was_given(argument.data, argument.bytes);
 }
 
 void read_arguments() {
@@ -184,7 +185,8 @@ void run_guarded(Entry entry) {
 void note_work_of_others(const void* data, std::size_t bytes) {
     const int made = made_elsewhere(data, bytes);
     if ((made & HOST_MADE) != 0) note(FaultKind::HOST_WORK, {}, "a result holds what the host computed from numbers of the device");
-    if ((made & LIBRARY_MADE) != 0) note(FaultKind::LIBRARY, {}, "a result holds what an operator of the library computed");
+    if ((made & (LIBRARY_MADE | WHOLE_MADE)) != 0) note(FaultKind::LIBRARY, {}, "a result holds what an operator of the library computed");
+    if ((made & RAW_MADE) != 0) note(FaultKind::DECOY, {}, "a result holds what the library computed of nothing that a kernel wrote");
 }
 
 // `exit` in user code: a program's way to end, anything else's failure. Runs after the user's own exit handlers.

@@ -179,7 +179,7 @@ void check_access(const Access& access, std::uint64_t own, bool read, bool write
     if (write) {
         note_store(access);
         std::uint8_t* state = region.state + access.offset;
-        for (std::size_t i = 0; i < bytes; ++i) state[i] = static_cast<std::uint8_t>((state[i] & ~ELSEWHERE_MADE) | WRITTEN | USER_WRITTEN);
+        for (std::size_t i = 0; i < bytes; ++i) state[i] = static_cast<std::uint8_t>((state[i] & ~(ELSEWHERE_MADE | WHOLE_MADE | RAW_MADE)) | WRITTEN | USER_WRITTEN);
     }
 }
 

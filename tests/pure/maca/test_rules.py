@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from porter.rules.original import NO_CODE, OwnCode
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_maca.catalogue import catalogue
@@ -13,8 +14,8 @@ HEAD = "#include <mcr/mc_runtime.h>\n#include <dlfcn.h>\n__global__ void k(float
 
 
 def broken(text, original=None):
-    program = None if original is None else parse(Source(Path("op.cu"), original))
-    return {finding.code for finding in rules((Source(Path("op.cpp"), text),), program)}
+    own = NO_CODE if original is None else OwnCode.of(parse(Source(Path("op.cu"), original)))
+    return {finding.code for finding in rules((Source(Path("op.cpp"), text),), own)}
 
 
 CHEATS = [

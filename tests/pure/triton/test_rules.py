@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from porter.backend import PortedFile
+from porter.rules.original import NO_CODE, OwnCode
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_triton.catalogue import catalogue
@@ -29,8 +30,8 @@ PLAIN = "def forward(x):\n    y = torch.empty_like(x)\n    twice[(1,)](x, y, x.n
 
 def broken(text, original=None):
     file = PortedFile("op.py", text, Source(Path("op.py"), text))
-    program = None if original is None else parse(Source(Path("op.cu"), original))
-    return {finding.code for finding in lint((file,), program)}
+    own = NO_CODE if original is None else OwnCode.of(parse(Source(Path("op.cu"), original)))
+    return {finding.code for finding in lint((file,), own)}
 
 
 CHEATS = [

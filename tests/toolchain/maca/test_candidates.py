@@ -15,6 +15,7 @@ from porter.evaluate.ported import emulated
 from porter.evaluate.side import original_side
 from porter.oracle.reference import examine
 from porter.registry import find_backend, find_target
+from porter.rules.original import NO_CODE
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -91,10 +92,10 @@ def test_an_honest_candidate_is_not_accused(outcomes, name):
 
 def test_text_shows_some_cheats_and_accuses_nobody():
     backend = find_backend("maca")
-    assert {f.code for f in backend.lint(port("cheats.cpp").files, None)} == {
+    assert {f.code for f in backend.lint(port("cheats.cpp").files, NO_CODE)} == {
         "PORT1193",
         "PORT1194",
         "PORT1195",
         "PORT1196",
     }
-    assert backend.lint(port("honest.cpp").files, None) == ()
+    assert backend.lint(port("honest.cpp").files, NO_CODE) == ()

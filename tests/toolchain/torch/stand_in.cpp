@@ -9,7 +9,9 @@ namespace porter::simt {
 void* device_allocate(std::size_t bytes, const char*, bool) { return std::memset(std::malloc(bytes), 0xFF, bytes); }
 bool device_free(void* pointer) { return std::free(pointer), true; }
 void host_wrote(void*, std::size_t) {}
-void library_computed(void*, std::size_t) {}
+void library_computed(void*, std::size_t, bool, bool) {}
+Origin origin_of(const void*, std::size_t) { return {}; }
+void device_converted(void*, std::size_t, const void*, std::size_t) {}
 void device_copy(void* to, const void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
 void device_fill(void* to, int byte, std::size_t bytes) { std::memset(to, byte, bytes); }
 

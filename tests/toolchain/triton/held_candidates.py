@@ -109,7 +109,7 @@ class Judge:
         """
         source = Source(Path(f"{piece.name}.py"), piece.text)
         port = Port((PortedFile(source.path.name, piece.text, source),), ())
-        codes = tuple(finding.code for finding in self._backend.lint(port.files, self._original.program))
+        codes = tuple(finding.code for finding in self._backend.lint(port.files, self._original.own))
         with (
             bench(self._cache, 20.0) as place,
             interpreted(port, self._original, self._target, self._cache, place.limits) as ported,

@@ -200,9 +200,9 @@ def patched(x, how):
 def at_home(x):
     """What a launcher may do with both memories."""
     host = torch.empty(x.shape, dtype=x.dtype)
-    host.copy_(x * 2 + torch.tensor(1.0))
     made = torch.zeros(x.shape, device=x.device)
     unguarded_kernel[(1,)](made, block_size=1)
+    host.copy_((made + x) * 2 + torch.tensor(1.0))
     made[1:] = host[1:]
     unguarded_kernel[(1,)](host.to(x.device), block_size=1)
     return made if x.is_cuda and not host.is_cuda else host.numpy()

@@ -37,7 +37,8 @@ _UNSEEN = frozenset(("apply_", "map_", "map2_"))
 class Origin:
     """What is in an allocation. `operators` computed it, of `integers` only if that is set; `launch` is the last job
     of which a launch wrote it, 0 for none; `given` says that it is an argument's as it came, `data` that it depends on
-    one; `host` that the host may have computed it; `free` that an operator made it which the original uses, too.
+    one; `host` that the host may have computed it; `free` that an operator made it which the original uses, too; `raw`
+    that one such computed it of what no launch had written.
     """
 
     operators: frozenset[Step] = _NO_OPERATORS
@@ -47,6 +48,7 @@ class Origin:
     data: bool = False
     host: bool = False
     free: bool = False
+    raw: bool = False
 
     def with_others(self, others: Iterable[Origin]) -> Origin:
         """What several of these make together."""
@@ -58,6 +60,7 @@ class Origin:
             data=any(o.data for o in every),
             host=any(o.host for o in every),
             free=any(o.free for o in every),
+            raw=any(o.raw for o in every),
         )
 
 
@@ -147,7 +150,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _computed(self, origin: Origin, name: str, involved: Iterable[torch.Tensor]) -> Origin:
         if self._is_permitted(name):
-            return replace(origin, free=True)
+            return replace(origin, free=True, raw=origin.raw or origin.launch != self.job)
         said = (line_in(self.seen.module, sys._getframe()), self.called or name)
         if any(t.is_floating_point() or t.is_complex() for t in involved):
             return replace(origin, operators=origin.operators | {said})
@@ -213,7 +216,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
             both = read.with_others((old,))
             # Integers that a kernel reads are indices and sizes, unless integers are what it makes of them.
             integers = _NO_OPERATORS if region.start in floating else both.integers
-            self._origins[region.start] = replace(both, integers=integers, launch=self.job, data=True)
+            self._origins[region.start] = replace(both, integers=integers, launch=self.job, data=True, raw=False)
 
     def is_made_by_library(self, place: int) -> bool:
         """Whether an operator put there what depends on arguments, and no launch did."""
@@ -228,6 +231,8 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return Trouble(FaultKind.LIBRARY, f"is computed by torch's {_named(operators)}", min(operators)[0])
         if origin.host:
             return Trouble(FaultKind.HOST_WORK, "is computed by the host from numbers of the device")
+        if origin.raw:
+            return Trouble(FaultKind.DECOY, "is what operators of the original's make of what no launch wrote")
         if origin.free or origin.launch == self.job or (origin.given and not returned):
             return None
         if origin.launch:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from porter.backend import PortedFile
 from porter.findings import Finding
-from porter.rules.original import host_operators
-from porter.source.program import Program
+from porter.rules.original import OwnCode
 from porter.source.text import Source
 from porter_triton.catalogue import finding
 from porter_triton.naming import python_name
@@ -19,19 +18,18 @@ from porter_triton.rules.table import RULES, Asked, Broken
 _USUAL_ENTRY = "forward"
 
 
-def lint(files: Iterable[PortedFile], original: Program | None) -> Iterator[Finding]:
+def lint(files: Iterable[PortedFile], original: OwnCode) -> Iterator[Finding]:
     """The rules that `files` break, each once a line, in order. What is no Python breaks none: it does not compile.
 
-    `original` is what the candidate stands for, whose own host code says what else it may do; None for what is no CUDA.
+    `original` is what the candidate stands for, whose own host code says what else it may do.
     """
-    permitted = host_operators(original)
     for file in files:
         source = Source(Path(file.name), file.text)
         try:
             module = Module.read(file.text, _entries(original))
         except SyntaxError:
             continue
-        asked = Asked(module, permitted)
+        asked = Asked(module, original.operators)
         seen: dict[tuple[int, str], Finding] = {}
         for broken in (found for rule in RULES for found in rule(asked)):
             made = _finding(source, broken)
@@ -39,12 +37,11 @@ def lint(files: Iterable[PortedFile], original: Program | None) -> Iterator[Find
         yield from (seen[key] for key in sorted(seen))
 
 
-def _entries(original: Program | None) -> Iterator[str]:
+def _entries(original: OwnCode) -> Iterator[str]:
     """The functions that are called from outside."""
     yield _USUAL_ENTRY
-    if original is not None:
-        yield from (python_name(f.qualified) for f in original.host_functions)
-        yield from (f"launch_{python_name(f.qualified)}" for f in original.kernels)
+    yield from map(python_name, original.functions)
+    yield from (f"launch_{python_name(kernel)}" for kernel in original.kernels)
 
 
 def _finding(source: Source, broken: Broken) -> Finding:

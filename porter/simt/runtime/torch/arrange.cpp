@@ -29,7 +29,7 @@ std::tuple<Tensor, Tensor> Tensor::sort(std::int64_t dim, bool descending) const
     };
     detail::computes_in_double(scalar_type()) ? sort_lines(static_cast<const double*>(lines.data_ptr()))
                     : sort_lines(static_cast<const std::int64_t*>(lines.data_ptr()));
-    detail::computed(sorted);
+    detail::computed(sorted, {*this});
     columns.copy_(sorted);
     return {gather(dim, order), order};
 }

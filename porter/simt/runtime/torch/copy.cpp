@@ -11,8 +11,11 @@ template <class N>
 void convert(const Tensor& to, const Tensor& from) {
     const auto load = detail::loader<N>(from.scalar_type());
     const auto store = detail::storer<N>(to.scalar_type());
-    detail::walk(to.sizes(), {detail::operand(to), detail::operand(from)},
-                 [&](char* const* at) { store(at[0], load(at[1])); });
+    const std::size_t written = to.element_size(), read = from.element_size();
+    detail::walk(to.sizes(), {detail::operand(to), detail::operand(from)}, [&](char* const* at) {
+        store(at[0], load(at[1]));
+        porter::simt::device_converted(at[0], written, at[1], read);
+    });
 }
 
 void move(const Tensor& to, const Tensor& from) {

@@ -62,14 +62,14 @@ void apply(const Tensor& out, const Tensor& x, Function function) {
 void compute(Unary operation, const Tensor& x, ScalarType type, const Tensor& out) {
     if (computes_in_double(type)) apply<double>(out, x, real_function(operation));
     else apply<std::int64_t>(out, x, whole_function(operation));
-    computed(out);
+    computed(out, {x});
 }
 
 void compute(Binary operation, const Tensor& a, const Tensor& b, ScalarType type, const Tensor& out) {
     const Tensor left = as_operand(a, type), right = as_operand(b, type);
     if (computes_in_double(type)) apply<double>(out, left, right, real_function(operation));
     else apply<std::int64_t>(out, left, right, whole_function(operation));
-    computed(out);
+    computed(out, {a, b});
 }
 
 void check_defined_for(Binary operation, const Tensor& a, const Tensor& b) {
@@ -182,7 +182,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
     detail::walk(sizes, {detail::operand(out), detail::operand(condition.expand(sizes)), detail::operand(left),
                                    detail::operand(right)},
                  [&](char* const* at) { __builtin_memcpy(at[0], *at[1] ? at[2] : at[3], bytes); });
-    detail::computed(out);
+    detail::computed(out, {condition, a, b});
     return out;
 }
 Tensor Tensor::where(const Tensor& condition, const Tensor& other) const { return at::where(condition, *this, other); }
@@ -194,7 +194,7 @@ Tensor gelu(const Tensor& x, string_view approximate) {
         return tanh ? 0.5 * v * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))
                     : 0.5 * v * (1 + std::erf(v * 0.7071067811865476));
     });
-    detail::computed(out);
+    detail::computed(out, {x});
     return out;
 }
 

@@ -41,7 +41,7 @@ Tensor batched_product(const Tensor& a, const Tensor& b) {
     }
     const Tensor numbers = from_blob(result.data(), {batch, m, n}, kDouble);
     const Tensor product = numbers.to(TensorOptions(a.scalar_type()).device(detail::common_device({a, b})), false, true);
-    detail::computed(product);
+    detail::computed(product, {a, b});
     return product;
 }
 

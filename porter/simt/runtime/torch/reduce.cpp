@@ -67,7 +67,7 @@ Tensor reduce(const Tensor& x, OptionalIntArrayRef dims, bool keepdim, ScalarTyp
         detail::walk(inner, {slice}, [&](char* const* element) { numbers[i++] = load(element[0]); });
         store(at[0], fold(numbers));
     });
-    detail::computed(out);
+    detail::computed(out, {x});
     return out;
 }
 
@@ -224,7 +224,7 @@ Tensor along(const Tensor& x, std::int64_t dim, ScalarType type, const Scan& sca
         scan(numbers);
         for (std::int64_t i = 0; i < length; ++i) store(at[0] + i * out_step * out_bytes, numbers[i]);
     });
-    detail::computed(out);
+    detail::computed(out, {x});
     return out;
 }
 
