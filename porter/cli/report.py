@@ -12,6 +12,8 @@ from porter.cli.options import DebugFlag, JsonFlag, named_path
 from porter.errors import DONE, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from porter.report.suite import SuiteTable
     from porter.suite.result import SuiteResult
 
@@ -33,7 +35,7 @@ FormatOption = Annotated[ReportFormat, typer.Option("--format", help="How to wri
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; else it is printed.")
 ]
-BaselineOption = Annotated[str, typer.Option("--baseline", help="What speedups are over: cuda or pytorch.")]
+BaselineOption = Annotated[str, typer.Option("--baseline", help="What speedups are over, such as pytorch; else each.")]
 FastOption = Annotated[float, typer.Option("--p", min=0, help="The p of fast_p.")]
 
 
@@ -42,19 +44,19 @@ def report(
     run: RunArgument,
     format: FormatOption = ReportFormat.TEXT,
     output: OutputOption = None,
-    baseline: BaselineOption = "cuda",
+    baseline: BaselineOption = "",
     p: FastOption = 1.0,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
     """Report a suite run: by category, and operator by operator."""
-    from porter.report.suite import suite_table
+    from porter.report.suite import suite_tables
     from porter.suite.result import read_run
 
     result = read_run(run)
-    table = suite_table(result, baseline, p)
+    tables = suite_tables(result, baseline, p)
     folder = run if run.is_dir() else run.parent
-    text = _text(result, table, folder, ReportFormat.JSON if json else format)
+    text = _text(result, tables, folder, ReportFormat.JSON if json else format)
     if output is not None:
         try:
             output.write_text(text, "utf-8")
@@ -65,7 +67,7 @@ def report(
     return DONE
 
 
-def _text(result: SuiteResult, table: SuiteTable, folder: Path, format: ReportFormat) -> str:
+def _text(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path, format: ReportFormat) -> str:
     from porter.report.document import encode_json
     from porter.report.suite import suite_document, suite_text
     from porter.report.suite_page import suite_page
@@ -73,13 +75,13 @@ def _text(result: SuiteResult, table: SuiteTable, folder: Path, format: ReportFo
 
     match format:
         case ReportFormat.TEXT:
-            return suite_text(result, table).plain + "\n"
+            return suite_text(result, tables).plain + "\n"
         case ReportFormat.MARKDOWN:
-            return suite_markdown(result, table)
+            return suite_markdown(result, tables)
         case ReportFormat.JSON:
-            return encode_json(suite_document(result, table))
+            return encode_json(suite_document(result, tables))
         case ReportFormat.CSV:
             return suite_csv(result)
         case ReportFormat.HTML:
-            return suite_page(result, table, folder)
+            return suite_page(result, tables, folder)
     assert_never(format)

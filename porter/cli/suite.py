@@ -59,15 +59,15 @@ def run(
 ) -> int:
     """Port and prove every operator; a run that was stopped goes on where it was."""
     from porter.registry import find_backend, find_target
-    from porter.report.suite import suite_document, suite_table, suite_text
+    from porter.report.suite import suite_document, suite_tables, suite_text
     from porter.suite.run import SuiteOptions, run_suite
 
     architecture = find_target(find_backend(target), arch).arch
     options = SuiteOptions(target, run / target, architecture, jobs or len(os.sched_getaffinity(0)), limit, fresh)
     console: Console = context.obj
     result = run_suite(_chosen(suite, view, only), options, lambda one, left: _tell(console, one, left))
-    table = suite_table(result)
-    console.document(suite_document(result, table)) if json else console.show(suite_text(result, table))
+    tables = suite_tables(result)
+    console.document(suite_document(result, tables)) if json else console.show(suite_text(result, tables))
     return DONE if all(one.is_verified for one in result.results) else FELL_SHORT
 
 

@@ -13,6 +13,7 @@ from porter.measure.environment import DeviceState, slowed_by
 
 _SM, _MEMORY = 1, 2  # kinds of clocks
 _MOST_PROCESSES = 64
+_WORKER = b"porter.native.worker"
 
 
 class _Process(ctypes.Structure):
@@ -104,11 +105,18 @@ class Management:
         return value.value
 
     def _others(self) -> int:
-        """Processes that compute on the device and are not of this one's session or its children's."""
+        """Processes that compute on the device, and neither this one started them nor do they wait for its lock."""
         count, found = ctypes.c_uint(_MOST_PROCESSES), (_Process * _MOST_PROCESSES)()
         if self.library.nvmlDeviceGetComputeRunningProcesses_v3(self.handle, ctypes.byref(count), found):
             return 0
-        return sum(not _is_ours(process.pid) for process in found[: count.value])
+        return sum(not (_is_ours(p.pid) or _takes_turns(p.pid)) for p in found[: count.value])
+
+
+def _takes_turns(pid: int) -> bool:
+    """Whether it is a worker of another measurement: those do nothing while somebody is alone with the device."""
+    with suppress(OSError):
+        return _WORKER in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    return False
 
 
 def _is_ours(pid: int) -> bool:

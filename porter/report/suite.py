@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
@@ -12,7 +12,8 @@ from porter.report.document import Json, as_record
 from porter.suite.metrics import Metrics, metrics
 from porter.suite.result import Result, SuiteResult, result_document
 
-_HEAD = ("category", "operators", "ported", "verified", "corr", "fast", "amsr", "geomean", "timed")
+_HEAD = ("category", "operators", "ported", "verified", "corr", "fast", "amsr", "geomean", "timed", "limit")
+_CUDA = "cuda"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,14 @@ class SuiteTable:
     overall: Metrics
 
 
-def suite_table(result: SuiteResult, baseline: str = "cuda", p: float = 1.0) -> SuiteTable:
+def suite_tables(result: SuiteResult, baseline: str = "", p: float = 1.0) -> tuple[SuiteTable, ...]:
+    """A table for `baseline`; else one for each that something was timed beside, the CUDA original first."""
+    timed = sorted({name for one in result.results for name in one.speedups} - {_CUDA})
+    names = (baseline,) if baseline else (_CUDA, *timed)
+    return tuple(suite_table(result, name, p) for name in names)
+
+
+def suite_table(result: SuiteResult, baseline: str = _CUDA, p: float = 1.0) -> SuiteTable:
     """The table of a run."""
     by_category: dict[str, list[Result]] = {}
     for one in result.results:
@@ -38,25 +46,39 @@ def suite_table(result: SuiteResult, baseline: str = "cuda", p: float = 1.0) -> 
     )
 
 
-def suite_document(result: SuiteResult, table: SuiteTable) -> dict[str, Json]:
-    """The run, its metrics by category and over all."""
+def suite_document(result: SuiteResult, tables: Sequence[SuiteTable]) -> dict[str, Json]:
+    """The run, its metrics by category and over all, over the first baseline and `over` each."""
+    first = tables[0]
     return {
         **result_document(result),
-        "baseline": table.baseline,
+        "baseline": first.baseline,
         "caption": caption(result),
-        "categories": {name: as_record(m) for name, m in table.categories.items()},
-        "overall": as_record(table.overall),
+        **_metrics(first),
+        "over": {table.baseline: _metrics(table) for table in tables},
     }
 
 
-def suite_text(result: SuiteResult, table: SuiteTable) -> Text:
-    """The table, what it means, and a line for each operator that fell short."""
-    text = columns([heads(table), *rows(table)])
+def _metrics(table: SuiteTable) -> dict[str, Json]:
+    categories = {name: as_record(m) for name, m in table.categories.items()}
+    return {"categories": categories, "overall": as_record(table.overall)}
+
+
+def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
+    """The tables, what they mean, and a line for each operator that fell short."""
+    text = Text()
+    for table in tables:
+        text.append(f"{title(table)}\n", "bold") if table.overall.timed else None
+        text.append_text(columns([heads(table), *rows(table)]))
     text.append(f"{caption(result)}\n")
     if short := [one for one in result.results if not one.is_verified]:
         text.append("\n").append_text(columns([(one.key, _words(one.outcome), one.because) for one in short]))
     text.rstrip()
     return text
+
+
+def title(table: SuiteTable) -> str:
+    """What its speedups are."""
+    return f"times as fast as {table.baseline}"
 
 
 def rows(table: SuiteTable) -> list[tuple[Cell, ...]]:
@@ -71,15 +93,17 @@ def heads(table: SuiteTable) -> tuple[str, ...]:
 
 def caption(result: SuiteResult) -> str:
     """How the numbers were obtained."""
-    fidelities = sorted({one.fidelity for one in result.results if one.fidelity}) or ["nothing was executed"]
-    place = f" on {', '.join(result.devices)}" if result.devices else "; no device, no speed was measured"
-    return f"{result.target} {result.arch}".strip() + f": {', '.join(fidelities)}{place} (porter {result.porter})"
+    proven = sorted({one.fidelity for one in result.results if one.fidelity}) or ["nothing was executed"]
+    timed = sorted({one.timed for one in result.results if one.timed})
+    place = f"timed {', '.join(timed)} on {', '.join(result.devices)}" if timed else "no device, no speed was measured"
+    return f"{result.target} {result.arch}".strip() + f": proven {', '.join(proven)}; {place} (porter {result.porter})"
 
 
 def _row(name: str, m: Metrics) -> tuple[Cell, ...]:
     return (
         *(name, str(m.operators), str(m.ported), str(m.verified), f"{m.corr:.0%}"),
-        *(_number(m.fast, "{:.0%}"), _number(m.amsr, "{:.2f}"), _number(m.geomean, "{:.2f}"), str(m.timed)),
+        *(_number(m.fast, "{:.0%}"), _number(m.amsr, "{:.2f}"), _number(m.geomean, "{:.2f}")),
+        *(str(m.timed), _number(m.limit, "{:.0%}")),
     )
 
 

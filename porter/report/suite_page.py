@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from porter.catalogue import full_catalogue
-from porter.report.suite import SuiteTable, caption, heads, rows
+from porter.report.suite import SuiteTable, caption, heads, rows, title
 from porter.suite.metrics import speedup_of
 from porter.suite.result import ORIGINAL, Result, SuiteResult
 
@@ -57,8 +57,9 @@ class Detail:
     diff: tuple[str, ...]
 
 
-def suite_page(result: SuiteResult, table: SuiteTable, folder: Path) -> str:
+def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path) -> str:
     """The page of the run in `folder`."""
+    first = tables[0]
     loader = PackageLoader("porter.report")
     template = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -66,11 +67,10 @@ def suite_page(result: SuiteResult, table: SuiteTable, folder: Path) -> str:
     return template.get_template("suite.html.j2").render(
         title=f"porter: {len(result.results)} operators for {result.target}",
         caption=caption(result),
-        heads=heads(table),
-        rows=rows(table),
-        baseline=table.baseline,
-        bars=bars(result, table.baseline),
-        distribution=list(distribution([s for r in result.results if (s := speedup_of(r, table.baseline))])),
+        tables=[(title(table) if table.overall.timed else "", heads(table), rows(table)) for table in tables],
+        baseline=first.baseline,
+        bars=bars(result, first.baseline),
+        distribution=list(distribution([s for r in result.results if (s := speedup_of(r, first.baseline))])),
         findings=list(_findings(result)),
         operators=[_detail(one, folder) for one in result.results],
     )

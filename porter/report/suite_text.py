@@ -6,14 +6,26 @@ import csv
 import io
 from collections.abc import Sequence
 
-from porter.report.suite import SuiteTable, caption, heads, rows
+from porter.report.suite import SuiteTable, caption, heads, rows, title
 from porter.suite.result import SuiteResult
 
-_COLUMNS = ("suite", "category", "name", "outcome", "fidelity", "device", "seconds", "median_us", "because")
+_COLUMNS = (
+    "suite",
+    "category",
+    "name",
+    "outcome",
+    "fidelity",
+    "timed",
+    "device",
+    "seconds",
+    "median_us",
+    "share_of_limit",
+    "because",
+)
 
 
-def suite_markdown(result: SuiteResult, table: SuiteTable) -> str:
-    """The table by category, and one of all operators."""
+def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
+    """The tables by category, and one of all operators."""
     timed = _baselines(result)
     operators = [
         (one.key, one.outcome.replace("_", " "), *(_factor(one.speedups.get(name)) for name in timed), one.because)
@@ -22,7 +34,8 @@ def suite_markdown(result: SuiteResult, table: SuiteTable) -> str:
     parts = [
         f"# {len(result.results)} operators for {result.target}",
         caption(result),
-        _table(heads(table), rows(table)),
+        *(part for table in tables for part in (f"## {title(table).capitalize()}", _table(heads(table), rows(table)))),
+        "## Operators",
         _table(("operator", "outcome", *(f"over {name}" for name in timed), "why"), operators),
     ]
     return "\n\n".join(parts) + "\n"
@@ -42,9 +55,11 @@ def suite_csv(result: SuiteResult) -> str:
             one.name,
             one.outcome,
             one.fidelity,
+            one.timed,
             one.device,
             one.seconds,
             median,
+            "" if one.share_of_limit is None else one.share_of_limit,
             one.because,
         )
         writer.writerow((*own, *(one.speedups.get(name, "") for name in timed)))

@@ -5,6 +5,7 @@ With n operators, of which operator i has the speedup s_i over the baseline, 0 w
     fast_p   the share with s_i > p (KernelBench, arXiv 2502.10517, section 3)
     amsr     the mean of s_i, where a speedup below 1 counts as 0 (Kernel-Smith, arXiv 2603.28342)
     geomean  the geometric mean of s_i over the verified ones alone
+    limit    the geometric mean over these of the least time that moving their tensors takes over that of the port
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Metrics:
     fast: float | None
     amsr: float | None
     geomean: float | None
+    limit: float | None
 
 
 def metrics(results: Sequence[Result], baseline: str, p: float = 1.0) -> Metrics:
@@ -48,6 +50,7 @@ def metrics(results: Sequence[Result], baseline: str, p: float = 1.0) -> Metrics
         fast=_mean([float(speedup > p) for speedup in measured]),
         amsr=_mean([speedup if speedup >= 1 else 0.0 for speedup in measured]),
         geomean=geometric_mean(timed),
+        limit=geometric_mean([r.share_of_limit for r in results if r.is_verified and r.share_of_limit]),
     )
 
 

@@ -27,7 +27,9 @@ def result_of(document: Mapping[str, Json], operator: Operator, digest: str, sec
         seconds=round(seconds, 1),
         speedups=_speedups(times),
         time_us=_time(times),
+        timed=str(times[0].get("fidelity", "")) if times else "",
         device=_device(document),
+        share_of_limit=_share_of_limit(times),
     )
 
 
@@ -67,6 +69,12 @@ def _time(times: Sequence[Mapping[str, Json]]) -> Time | None:
         case {"median_us": float() | int() as median, "interval_us": [float() | int() as low, float() | int() as high]}:
             return Time(median, low, high)
     return None
+
+
+def _share_of_limit(times: Sequence[Mapping[str, Json]]) -> float | None:
+    """The geometric mean over all workloads."""
+    shares = [float(str(time["share_of_limit"])) for time in times]
+    return round(statistics.geometric_mean(shares), 4) if shares and min(shares) > 0 else None
 
 
 def _device(document: Mapping[str, Json]) -> str:

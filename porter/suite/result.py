@@ -30,9 +30,10 @@ class Time:
 class Result:
     """What came of one operator. `digest` is that of what went in: files, target, version of porter.
 
-    `speedups` are times of each baseline over the port's, by baseline, and empty where nothing was timed; `fidelity`
-    and `device` say on what. `time_us` is the port's own in the first workload that was timed. `port` is the ported
-    file, relative to the run.
+    `fidelity` says how it was proven. `speedups` are times of each baseline over the port's, by baseline, and empty
+    where nothing was timed; `timed` says by which fidelity, `device` on what. `time_us` is the port's own in the first
+    workload that was timed, `share_of_limit` how much of it moving the tensors takes. `port` is the ported file,
+    relative to the run.
     """
 
     suite: str
@@ -48,6 +49,8 @@ class Result:
     speedups: Mapping[str, float] = field(default_factory=dict)
     time_us: Time | None = None
     device: str = ""
+    timed: str = ""
+    share_of_limit: float | None = None
 
     @property
     def key(self) -> str:

@@ -2,14 +2,26 @@
 
 import pytest
 
-from porter.report.suite import suite_table, suite_text
+from porter.report.suite import suite_tables, suite_text
 from porter.suite.metrics import geometric_mean, metrics
 from porter.suite.result import Result, SuiteResult
 
 
 def result(name, outcome="verified", category="norm", **speedups):
     return Result(
-        "mine", category, name, "", outcome, f"why {name}", "native", (), "", 1.0, speedups, device="a device"
+        "mine",
+        category,
+        name,
+        "",
+        outcome,
+        f"why {name}",
+        "emulated",
+        (),
+        "",
+        1.0,
+        speedups,
+        device="a device",
+        timed="native",
     )
 
 
@@ -51,15 +63,16 @@ def test_of_no_operators_nothing_is_right():
 
 def test_the_table_has_a_row_a_category_and_names_what_fell_short():
     run = SuiteResult("triton", "sm_90", "1.0", MIXED)
-    text = suite_text(run, suite_table(run)).plain
+    text = suite_text(run, suite_tables(run)).plain
     lines = text.splitlines()
-    assert lines[0].split()[:2] == ["category", "operators"]
-    assert [line.split()[:4] for line in lines[1:4]] == [
+    assert lines[0] == "times as fast as cuda"
+    assert lines[1].split()[:2] == ["category", "operators"]
+    assert [line.split()[:4] for line in lines[2:5]] == [
         ["norm", "4", "4", "3"],
         ["loss", "1", "0", "0"],
         ["all", "5", "4", "3"],
     ]
-    assert "native on a device (porter 1.0)" in text
+    assert "proven emulated; timed native on a device (porter 1.0)" in text
     assert "mine/norm/wrong" in text
     assert "why refused" in text
     assert "mine/norm/slow" not in text

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from porter.cli.main import main
-from porter.report.suite import suite_table
+from porter.report.suite import suite_tables
 from porter.report.suite_page import bars, distribution, suite_page
 from porter.report.suite_text import suite_csv, suite_markdown
 from porter.suite.result import Result, SuiteResult, Time, write_run
@@ -61,7 +61,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_stands_alone_and_shows_sources_as_text(folder):
-    page = suite_page(RUN, suite_table(RUN), folder)
+    page = suite_page(RUN, suite_tables(RUN), folder)
     parsed = Page(page)
     assert parsed.loaded == []
     assert not {"script", "link", "img", "b"} & set(parsed.tags)
@@ -73,7 +73,7 @@ def test_the_page_stands_alone_and_shows_sources_as_text(folder):
 
 
 def test_without_a_time_a_page_has_no_bars(tmp_path):
-    page = suite_page(UNTIMED, suite_table(UNTIMED), tmp_path)
+    page = suite_page(UNTIMED, suite_tables(UNTIMED), tmp_path)
     assert "Times as fast" not in page
     assert "no speed was measured" in page
 
@@ -102,7 +102,7 @@ def test_csv_is_read_back():
 
 
 def test_every_row_of_a_markdown_table_has_its_columns():
-    for table in re.findall(r"(?:^\|.*\n)+", suite_markdown(RUN, suite_table(RUN)), re.MULTILINE):
+    for table in re.findall(r"(?:^\|.*\n)+", suite_markdown(RUN, suite_tables(RUN)), re.MULTILINE):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
 

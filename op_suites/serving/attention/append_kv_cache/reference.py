@@ -10,7 +10,7 @@ def reference(
     value_cache: torch.Tensor,
     lengths: torch.Tensor,
 ) -> None:
-    sequences = torch.arange(key.shape[0])[:, None]
-    places = lengths[:, None].long() + torch.arange(key.shape[1])
+    sequences = torch.arange(key.shape[0], device=key.device)[:, None]
+    places = lengths[:, None].long() + torch.arange(key.shape[1], device=key.device)
     key_cache[sequences, :, places] = key
     value_cache[sequences, :, places] = value

@@ -18,7 +18,7 @@ def _philox(counter: torch.Tensor, seed: int) -> list[torch.Tensor]:
 
 
 def reference(x: torch.Tensor, p: float, seed: int, offset: int) -> tuple[torch.Tensor, torch.Tensor]:
-    counter = offset + torch.arange((x.numel() + 3) // 4)
+    counter = offset + torch.arange((x.numel() + 3) // 4, device=x.device)
     drawn = torch.stack(_philox(counter, seed), dim=1).flatten()[: x.numel()].reshape(x.shape)
     mask = (drawn >> 8) / 2**24 >= p
     return torch.where(mask, x / (1 - p), 0.0), mask
