@@ -65,12 +65,33 @@ template <const int kThreads = 256> __device__ float block_sum_of(float val) {{
 BY_REFERENCE = """
 __device__ void reduce(float& v) { for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(~0u, v, o); }
 """
+MERGE = """
+template <typename T> __device__ void merge(int& n, T& mean, T& m2, const int& n_b, const T& mean_b, const T& m2_b) {
+    T whole = n + n_b;
+    if (whole == 0) return;
+    T delta = mean_b - mean;
+    mean = (n * mean + n_b * mean_b) / whole;
+    m2 += m2_b + delta * delta * n * n_b / whole;
+    n = whole;
+}
+"""
+MOMENTS = """
+struct Moments { float mean; float m2; float count; };
+__device__ Moments merged(Moments a, Moments b) {
+    const float count = a.count + b.count;
+    if (count == 0.0f) return a;
+    const float delta = b.mean - a.mean;
+    const float share = b.count / count;
+    return {a.mean + delta * share, a.m2 + b.m2 + delta * delta * a.count * share, count};
+}
+"""
 _STORE = "__shared__ float a[128]; int t = threadIdx.x; a[t] = x[blockIdx.x * 128 + t]; __syncthreads();"
 _FIRST = "if (t == 0) out[blockIdx.x] = a[0];"
 _LOAD = "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
 
 TREE, WARP, STAGES = "shared tree", "warp reduction", "two-stage block reduction"
 UNROLLED = "unrolled warp reduction"
+SEVERAL = "warp reduction of several values"
 WARP_SCAN, SCAN = "warp scan", "shared scan"
 
 LIFTED = (
@@ -124,6 +145,20 @@ LIFTED = (
      " h = __hadd(h, __shfl_xor_sync(~0u, h, m, 8)); out[blockIdx.x * 128 + t] = __half2float(h);"),
     ("by a reference, down to the first lane", [WARP], BY_REFERENCE,
      f"{_LOAD} reduce(v); if (t % 32 == 0) out[blockIdx.x * 4 + t / 32] = v;"),
+    ("the largest and the first place that has it", [SEVERAL], "", f"{_LOAD} v = rintf(v); int at = t;"
+     " for (int m = 16; m > 0; m >>= 1) { float w = __shfl_xor_sync(~0u, v, m); int b = __shfl_xor_sync(~0u, at, m);"
+     " if (w > v || (w == v && b < at)) { v = w; at = b; } } out[blockIdx.x * 128 + t] = v + at;"),
+    ("the smallest and the last place that has it, down a segment", [SEVERAL], "", f"{_LOAD} v = rintf(v); int at = t % 7;"
+     " for (int m = 1; m < 8; m <<= 1) { const int b = __shfl_xor_sync(~0u, at, m, 8); const float w = __shfl_xor_sync(~0u, v, m, 8);"
+     " bool take = w < v; if (w == v) take = b > at; v = take ? w : v; at = take ? b : at; } out[blockIdx.x * 128 + t] = v + at;"),
+    ("moments by references, down to the first lane", [SEVERAL], MERGE, f"{_LOAD} int count = t % 3; float mean = count ? v : 0.0f, m2 = 0.0f;"
+     " for (int o = 16; o > 0; o /= 2) { auto c = __shfl_down_sync(~0u, count, o); auto a = __shfl_down_sync(~0u, mean, o);"
+     " auto q = __shfl_down_sync(~0u, m2, o); merge(count, mean, m2, c, a, q); }"
+     " if (t % 32 == 0) out[blockIdx.x * 4 + t / 32] = mean + m2 / count;"),
+    ("moments in a struct", [SEVERAL], MOMENTS, f"{_LOAD} Moments acc = {{v, 0.0f, 1.0f}}; for (int o = 16; o > 0; o >>= 1) {{"
+     " Moments other; other.mean = __shfl_xor_sync(~0u, acc.mean, o); other.m2 = __shfl_xor_sync(~0u, acc.m2, o);"
+     " other.count = __shfl_xor_sync(~0u, acc.count, o); acc = merged(acc, other); }"
+     " out[blockIdx.x * 128 + t] = acc.mean + acc.m2 / acc.count;"),
     ("unrolled", [UNROLLED], "", f"{_LOAD} v += __shfl_xor_sync(~0u, v, 16); v += __shfl_xor_sync(~0u, v, 8);"
      " v += __shfl_xor_sync(~0u, v, 4); v += __shfl_xor_sync(~0u, v, 2); v += __shfl_xor_sync(~0u, v, 1);"
      " out[blockIdx.x * 128 + t] = v;"),
@@ -185,6 +220,22 @@ LIFTED = (
 )  # fmt: skip
 
 LEFT_ALONE = (
+    ("of equal values each lane keeps its own place", "", f"{_LOAD} int at = t; for (int m = 16; m > 0; m >>= 1) {{"
+     " float w = __shfl_xor_sync(~0u, v, m); int b = __shfl_xor_sync(~0u, at, m); if (w > v) { v = w; at = b; } }"
+     " out[blockIdx.x * 128 + t] = v + at;"),
+    ("a place that means none", "", f"{_LOAD} int at = t - 1; for (int m = 16; m > 0; m >>= 1) {{"
+     " float w = __shfl_xor_sync(~0u, v, m); int b = __shfl_xor_sync(~0u, at, m);"
+     " if (b >= 0 && (w > v || (w == v && b < at))) { v = w; at = b; } } out[blockIdx.x * 128 + t] = v + at;"),
+    ("moments that forget the distance of the means", MOMENTS.replace("delta * delta * a.count", "delta * a.count"),
+     f"{_LOAD} Moments acc = {{v, 0.0f, 1.0f}}; for (int o = 16; o > 0; o >>= 1) {{"
+     " Moments other; other.mean = __shfl_xor_sync(~0u, acc.mean, o); other.m2 = __shfl_xor_sync(~0u, acc.m2, o);"
+     " other.count = __shfl_xor_sync(~0u, acc.count, o); acc = merged(acc, other); } out[blockIdx.x * 128 + t] = acc.m2;"),
+    ("a turn that counts besides", "", f"{_LOAD} int at = t, taken = 0; for (int m = 16; m > 0; m >>= 1) {{"
+     " float w = __shfl_xor_sync(~0u, v, m); int b = __shfl_xor_sync(~0u, at, m);"
+     " if (w > v || (w == v && b < at)) { v = w; at = b; ++taken; } } out[blockIdx.x * 128 + t] = v + at + taken;"),
+    ("partial places read by all lanes", "", f"{_LOAD} int at = t; for (int m = 16; m > 0; m >>= 1) {{"
+     " float w = __shfl_down_sync(~0u, v, m); int b = __shfl_down_sync(~0u, at, m);"
+     " if (w > v || (w == v && b < at)) { v = w; at = b; } } out[blockIdx.x * 128 + t] = v + at;"),
     ("partial sums of lanes through a reference", BY_REFERENCE, f"{_LOAD} reduce(v); out[blockIdx.x * 128 + t] = v;"),
     ("a partial sum is read", "", f"{_STORE} for (int s = 64; s > 0; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
      " __syncthreads(); } if (t == 0) out[blockIdx.x] = a[0] + a[1];"),

@@ -1,4 +1,4 @@
-# ruff: noqa: ANN001, ANN201 - Triton reads annotations as its own
+# ruff: noqa: ANN001, ANN201, PLR0917 - Triton reads annotations as its own, and hands on what is merged in order
 # mypy: ignore-errors
 """Reductions and scans over segments of `width` neighbouring lanes, a power of two up to 32, for each lane of them."""
 
@@ -107,6 +107,79 @@ def larger(a, b):
 def smaller(a, b):
     """The smaller one; a number rather than NaN."""
     return tl.minimum(a, b)
+
+
+@triton.jit
+def larger_first(a, i, b, j):
+    """The larger of a and b with its index; of equals the smaller index."""
+    other = (b > a) | ((b == a) & (j < i))
+    return tl.where(other, b, a), tl.where(other, j, i)
+
+
+@triton.jit
+def smaller_first(a, i, b, j):
+    """The smaller of a and b with its index; of equals the smaller index."""
+    other = (b < a) | ((b == a) & (j < i))
+    return tl.where(other, b, a), tl.where(other, j, i)
+
+
+@triton.jit
+def larger_last(a, i, b, j):
+    """The larger of a and b with its index; of equals the larger index."""
+    other = (b > a) | ((b == a) & (j > i))
+    return tl.where(other, b, a), tl.where(other, j, i)
+
+
+@triton.jit
+def smaller_last(a, i, b, j):
+    """The smaller of a and b with its index; of equals the larger index."""
+    other = (b < a) | ((b == a) & (j > i))
+    return tl.where(other, b, a), tl.where(other, j, i)
+
+
+@triton.jit
+def moments_merged(mean, m2, count, mean_b, m2_b, count_b):
+    """Chan's merge of means, sums of squared deviations and counts."""
+    whole = count + count_b
+    share = tl.where(whole == 0, 0.0, count_b.to(mean.dtype) / tl.where(whole == 0, 1, whole).to(mean.dtype))
+    delta = mean_b - mean
+    return mean + delta * share, m2 + m2_b + delta * delta * count.to(mean.dtype) * share, whole
+
+
+@triton.jit
+def segment_argmax(value, index, width: tl.constexpr = 32):
+    """The maximum of each segment and the smallest index that has it."""
+    best, place = tl.reduce((segments(value, width), segments(index, width)), 1, larger_first)
+    return spread(best, value, width), spread(place, index, width)
+
+
+@triton.jit
+def segment_argmin(value, index, width: tl.constexpr = 32):
+    """The minimum of each segment and the smallest index that has it."""
+    best, place = tl.reduce((segments(value, width), segments(index, width)), 1, smaller_first)
+    return spread(best, value, width), spread(place, index, width)
+
+
+@triton.jit
+def segment_argmax_last(value, index, width: tl.constexpr = 32):
+    """The maximum of each segment and the largest index that has it."""
+    best, place = tl.reduce((segments(value, width), segments(index, width)), 1, larger_last)
+    return spread(best, value, width), spread(place, index, width)
+
+
+@triton.jit
+def segment_argmin_last(value, index, width: tl.constexpr = 32):
+    """The minimum of each segment and the largest index that has it."""
+    best, place = tl.reduce((segments(value, width), segments(index, width)), 1, smaller_last)
+    return spread(best, value, width), spread(place, index, width)
+
+
+@triton.jit
+def segment_welford(mean, m2, count, width: tl.constexpr = 32):
+    """Mean, sum of squared deviations and count of each segment, of those of its lanes."""
+    rows = (segments(mean, width), segments(m2, width), segments(count, width))
+    mean_row, m2_row, count_row = tl.reduce(rows, 1, moments_merged)
+    return spread(mean_row, mean, width), spread(m2_row, m2, width), spread(count_row, count, width)
 
 
 @triton.jit

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Call
+from porter.syntax.nodes import Call, Expression
 from porter_triton.lower import access, expressions
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import cast_text, convert, settled
-from porter_triton.lower.types import FLOAT, Arithmetic
-from porter_triton.lower.values import ATOM, Scalar, Value
+from porter_triton.lower.emit import Line
+from porter_triton.lower.types import FLOAT, Arithmetic, Record
+from porter_triton.lower.values import ATOM, Fields, Scalar, Value
 from porter_triton.refusal import Refusal
 
+_WARP = 32
 _TRITON = {"sum": "tl.sum", "max": "tl.max", "min": "tl.min", "xor": "tl.xor_sum"}
 
 _COMBINED = {"and": "bits_and", "or": "bits_or", "product": "multiplied"}
+_SEVERAL = frozenset({"argmax", "argmin", "argmax_last", "argmin_last", "welford"})
 _SCANS = {"sum": "", "max": "larger", "min": "smaller"}
 
 
 def call(cx: Context, name: str, node: Call) -> Value | None:
     """The value of a reduction or a scan; None for any other name."""
     scope, _, operation = name.partition("_")
+    if scope == "warp" and operation in _SEVERAL:
+        return _of_several(cx, operation, node)
     scan = operation.startswith("scan_")
     operation = operation.removeprefix("scan_")
     if scope not in {"warp", "block"} or operation not in (_SCANS if scan else {*_TRITON, *_COMBINED}):
@@ -31,6 +36,25 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     else:
         made = _of_block(cx, operation, value) if scope == "block" else _of_warp(cx, operation, value, node)
     return convert(made, value.type, node.line)
+
+
+def _of_several(cx: Context, operation: str, node: Call) -> Fields:
+    """What the lanes make together of two or three values each; the last argument is the width."""
+    *arguments, extent = node.arguments
+    values = [settled(expressions.scalar(cx, a)) for a in arguments]
+    types = [v.type for v in values]
+    real = [isinstance(t, Arithmetic) and t.is_float and not t.is_narrow for t in types]
+    whole = [isinstance(t, Arithmetic) and not t.is_float and t.bits >= 32 for t in types]
+    fits = real[:2] == [True, True] if operation == "welford" else (real[0] or whole[0]) and whole[1]
+    if not fits or not all(isinstance(t, Arithmetic) for t in types):
+        raise Refusal(node.line, "a reduction of several values of other types")
+    width = _lanes(cx, extent, node.line)
+    texts = [_tensor(cx, v)[0] for v in values]
+    more = [] if width == _WARP else [str(width)]
+    name = cx.names.temporary("values")
+    cx.emit(Line(f"{cx.helper(f'segment_{operation}')}({', '.join([*texts, *more])})", name, count=len(values)))
+    parts = [(field, Scalar(f"{name}[{k}]", t, True)) for k, (field, t) in enumerate(zip("xyz", types, strict=False))]
+    return Fields(Record("porter::parts", tuple((field, v.type) for field, v in parts)), tuple(parts))
 
 
 def _scan(cx: Context, scope: str, operation: str, value: Scalar) -> Scalar:
@@ -56,15 +80,17 @@ def _of_warp(cx: Context, operation: str, value: Scalar, node: Call) -> Scalar:
     assert isinstance(value.type, Arithmetic)
     steps = operation == "sum" and value.type.is_narrow  # what 16 bits lose in each step shows in the result
     text, type_ = _tensor(cx, value) if steps else _wide(cx, value)
-    width = 32
-    if len(node.arguments) > 1:
-        given = access.scalar(expressions.value(cx, node.arguments[1]), node.line).fixed
-        if given is None or given & (given - 1) or not 1 <= given <= width:
-            raise Refusal(node.line, "the width of a reduction over lanes is no known power of two")
-        width = int(given)
-    more = "" if width == 32 else f", {width}"
+    width = _lanes(cx, node.arguments[1], node.line) if len(node.arguments) > 1 else _WARP
+    more = "" if width == _WARP else f", {width}"
     name = "segment_sum_in_steps" if steps else f"segment_{operation}"
     return Scalar(f"{cx.helper(name)}({text}{more})", type_, True)
+
+
+def _lanes(cx: Context, extent: Expression, line: int) -> int:
+    given = access.scalar(expressions.value(cx, extent), line).fixed
+    if given is None or given & (given - 1) or not 1 <= given <= _WARP:
+        raise Refusal(line, "the width of a reduction over lanes is no known power of two")
+    return int(given)
 
 
 def _wide(cx: Context, value: Scalar) -> tuple[str, Arithmetic]:

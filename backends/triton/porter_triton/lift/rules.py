@@ -17,6 +17,7 @@ from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.stages import two_stages
 from porter_triton.lift.templates import agreed
 from porter_triton.lift.trees import called, mapped, suites
+from porter_triton.lift.tuples import tuple_exchanges
 from porter_triton.lift.warps import butterfly, unrolled
 
 Match = tuple[int, Block]
@@ -118,11 +119,18 @@ def _one(change: Callable[[Facts, Statement], Statement | None]) -> Callable[[Fa
     return apply
 
 
-def _butterfly(facts: Facts, block: Block, at: int) -> Match | None:
-    new = butterfly(facts, block.statements[at])
-    if new is None:
-        return None
-    return 1, replace(block, statements=(*block.statements[:at], *new, *block.statements[at + 1 :]))
+def _several(
+    change: Callable[[Facts, Statement], tuple[Statement, ...] | None],
+) -> Callable[[Facts, Block, int], Match | None]:
+    """A rule that puts several statements in the place of one."""
+
+    def apply(facts: Facts, block: Block, at: int) -> Match | None:
+        new = change(facts, block.statements[at])
+        if new is None:
+            return None
+        return 1, replace(block, statements=(*block.statements[:at], *new, *block.statements[at + 1 :]))
+
+    return apply
 
 
 def _unrolled(facts: Facts, block: Block, at: int) -> Match | None:
@@ -135,7 +143,8 @@ def _unrolled(facts: Facts, block: Block, at: int) -> Match | None:
 
 RULES = (
     Rule("two-stage block reduction", two_stages),
-    Rule("warp reduction", _butterfly),
+    Rule("warp reduction", _several(butterfly)),
+    Rule("warp reduction of several values", _several(tuple_exchanges)),
     Rule("unrolled warp reduction", _unrolled),
     Rule("shared tree", shared_tree),
     Rule("warp scan", _one(warp_scan)),

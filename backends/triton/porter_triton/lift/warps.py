@@ -66,7 +66,7 @@ def exchanges(facts: Facts, statement: Statement) -> tuple[Reduction, ...]:
     found = steps(statement)
     if found is None or found.least != 1 or not isinstance(statement, For):
         return ()
-    width = _width(facts, found.extent)
+    width = segment(facts, found.extent)
     if width is None:
         return ()
     inner = inlined(tuple(s for s in flat(statement.body) if not is_barrier(s)))
@@ -123,7 +123,7 @@ def _assigned(statement: Statement) -> tuple[str, Expression | None]:
     return "", None
 
 
-def _width(facts: Facts, node: Expression) -> Expression | None:
+def segment(facts: Facts, node: Expression) -> Expression | None:
     """The width of a segment: a number where it is known, or the name of a constant that lowering knows."""
     value = facts.value(node)
     if value is not None:
@@ -154,12 +154,12 @@ def _exchange(facts: Facts, statement: Statement, step: str | None, width: Expre
         return None
     value, lane, *rest = found.other.arguments[synchronous:]
     by_step = number(lane) is not None if step is None else is_name(lane, step)
-    if value != found.target or not by_step or not all(_holds(facts, r, width) for r in rest):
+    if value != found.target or not by_step or not all(same_segment(facts, r, width) for r in rest):
         return None
     return Reduction(found.operation, found.target.name, value, width, kind == _XOR)
 
 
-def _holds(facts: Facts, given: Expression, width: Expression) -> bool:
+def same_segment(facts: Facts, given: Expression, width: Expression) -> bool:
     """Whether the segments that a shuffle names are those of the reduction, or the whole warp."""
     return given == width or facts.value(given) in {WARP, number(width)} - {None}
 
