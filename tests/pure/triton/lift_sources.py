@@ -123,6 +123,14 @@ LIFTED = (
      " int t = threadIdx.x; float v = x[blockIdx.x * 128 + t]; a[t] = v; b[t] = v * v; __syncthreads();"
      " for (int s = 64; s > 0; s >>= 1) { if (t < s) { a[t] += a[t + s]; b[t] += b[t + s]; } __syncthreads(); }"
      " float mean = a[0] / 128; out[blockIdx.x * 128 + t] = b[0] / 128 - mean * mean;"),
+    ("the largest and its place", [TREE], "", "__shared__ float a[128]; __shared__ int p[128]; int t = threadIdx.x;"
+     " a[t] = rintf(x[blockIdx.x * 128 + t]); p[t] = t; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) {"
+     " float other = a[t + s]; if (other > a[t] || (other == a[t] && p[t + s] < p[t])) { a[t] = other; p[t] = p[t + s]; } }"
+     " __syncthreads(); } out[blockIdx.x * 128 + t] = a[0] + p[0];"),
+    ("moments in three arrays", [TREE], MERGE, "__shared__ float a[128], q[128]; __shared__ int c[128]; int t = threadIdx.x;"
+     " float v = x[blockIdx.x * 128 + t]; c[t] = 1; a[t] = v; q[t] = 0.0f; __syncthreads(); for (int s = 64; s > 0; s >>= 1) {"
+     " if (t < s) { float delta = a[s + t] - a[t]; int whole = c[t] + c[t + s]; q[t] += q[t + s] + delta * delta * c[t] * c[t + s] / whole;"
+     " a[t] += delta * c[t + s] / whole; c[t] = whole; } __syncthreads(); } if (t == 0) out[blockIdx.x] = a[0] + q[0] / c[0];"),
     ("stores in both branches", [TREE], "", "__shared__ float a[128]; int t = threadIdx.x; float total = 0.0f;"
      " for (int turn = 0; turn < 2; ++turn) { if (n > 7) { a[t] = x[turn * 128 + t]; } else { a[t] = 0.0f; }"
      " __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s]; __syncthreads(); }"
@@ -220,6 +228,9 @@ LIFTED = (
 )  # fmt: skip
 
 LEFT_ALONE = (
+    ("a tree in which equal values keep their own place", "", "__shared__ float a[128]; __shared__ int p[128]; int t = threadIdx.x;"
+     " a[t] = x[blockIdx.x * 128 + t]; p[t] = t; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) {"
+     " if (a[t + s] > a[t]) { a[t] = a[t + s]; p[t] = p[t + s]; } } __syncthreads(); } out[blockIdx.x * 128 + t] = a[0] + p[0];"),
     ("of equal values each lane keeps its own place", "", f"{_LOAD} int at = t; for (int m = 16; m > 0; m >>= 1) {{"
      " float w = __shfl_xor_sync(~0u, v, m); int b = __shfl_xor_sync(~0u, at, m); if (w > v) { v = w; at = b; } }"
      " out[blockIdx.x * 128 + t] = v + at;"),

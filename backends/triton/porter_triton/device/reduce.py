@@ -183,6 +183,36 @@ def segment_welford(mean, m2, count, width: tl.constexpr = 32):
 
 
 @triton.jit
+def block_argmax(value, index):
+    """The maximum over all threads and the smallest index that has it."""
+    return tl.reduce((value, index), 0, larger_first)
+
+
+@triton.jit
+def block_argmin(value, index):
+    """The minimum over all threads and the smallest index that has it."""
+    return tl.reduce((value, index), 0, smaller_first)
+
+
+@triton.jit
+def block_argmax_last(value, index):
+    """The maximum over all threads and the largest index that has it."""
+    return tl.reduce((value, index), 0, larger_last)
+
+
+@triton.jit
+def block_argmin_last(value, index):
+    """The minimum over all threads and the largest index that has it."""
+    return tl.reduce((value, index), 0, smaller_last)
+
+
+@triton.jit
+def block_welford(mean, m2, count):
+    """Mean, sum of squared deviations and count of all threads, of those of each."""
+    return tl.reduce((mean, m2, count), 0, moments_merged)
+
+
+@triton.jit
 def segment_scan_sum(value, width: tl.constexpr = 32):
     """The sum of the lanes of a segment up to each one."""
     return tl.reshape(tl.cumsum(segments(value, width), 1), value.shape)

@@ -9,7 +9,6 @@ from porter.syntax.nodes import (
     Assign,
     Binary,
     Block,
-    Call,
     Cast,
     Declare,
     Evaluate,
@@ -26,21 +25,28 @@ from porter.syntax.nodes import (
 )
 from porter.syntax.walk import walk
 from porter_triton.lift.after import Reader, following, readers
+from porter_triton.lift.aliases import expanded, unaliased
+from porter_triton.lift.combining import FIELDS
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Steps, combine, inlined, steps
 from porter_triton.lift.slices import Slice, apart, private, slice_of
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, mentions, number
+from porter_triton.lift.tuples import joint_tree
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What a tree reduces: `operation` of each array, over as many elements as the block has threads."""
+    """What a tree reduces: `operation` of each array, over as many elements as the block has threads.
+
+    `joint`: that one operation takes an element of each.
+    """
 
     operations: tuple[tuple[str, str], ...]  # (array, operation)
     thread: Expression
     line: int
+    joint: bool = False
 
 
 def shared_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
@@ -79,17 +85,17 @@ def _tree(facts: Facts, loop: For, found: Steps) -> Tree | None:
     place = _guard(facts, bare(body[0].condition), found)
     if place is None:
         return None
-    operations = []
-    for statement in inlined(tuple(s for s in flat(body[0].yes) if not is_barrier(s))):
-        pair = _pair(facts, statement, Name(found.name), place)
-        if pair is None:
-            return None
-        operations.append(pair)
+    taken = tuple(s for s in flat(body[0].yes) if not is_barrier(s))
+    pairs = [_pair(facts, s, Name(found.name), place) for s in inlined(taken)]
+    operations = tuple(pair for pair in pairs if pair is not None)
+    joint = len(operations) < len(pairs)
+    if joint:
+        operations = joint_tree(facts, taken, place, found.name)
     arrays = {array for array, _ in operations}
     thread = next((n for n in walk(place) if isinstance(n, Name | Member) and facts.is_thread(n)), None)
     if thread is None or not operations or len(arrays) < len(operations):
         return None
-    return Tree(tuple(operations), thread, loop.line)
+    return Tree(operations, thread, loop.line, joint)
 
 
 def _guard(facts: Facts, condition: Expression, found: Steps) -> Expression | None:
@@ -143,7 +149,13 @@ def _tail(facts: Facts, rest: tuple[Statement, ...], tree: Tree, least: int) -> 
     """How many statements reduce the last warp without a loop, after one that stops at steps of `least`; or 0."""
     count = next((i for i, s in enumerate(rest) if not is_barrier(s)), len(rest))
     statement = rest[count] if count < len(rest) else None
-    if least != 2 * WARP or len(tree.operations) != 1 or not isinstance(statement, If) or statement.no is not None:
+    if (
+        least != 2 * WARP
+        or tree.joint
+        or len(tree.operations) != 1
+        or not isinstance(statement, If)
+        or statement.no is not None
+    ):
         return 0
     condition = bare(statement.condition)
     if not isinstance(condition, Binary) or condition.operator != "<" or facts.value(condition.right) != WARP:
@@ -151,7 +163,7 @@ def _tail(facts: Facts, rest: tuple[Statement, ...], tree: Tree, least: int) -> 
     if not facts.is_thread(condition.left):
         return 0
     expected = WARP
-    for inner in _unaliased(_expanded(facts, flat(statement.yes)), tree.operations[0][0]):
+    for inner in unaliased(expanded(facts, flat(statement.yes)), tree.operations[0][0]):
         if is_barrier(inner):
             continue
         if expected == 0 or _pair(facts, inner, Literal(expected, "int"), tree.thread) != tree.operations[0]:
@@ -160,49 +172,18 @@ def _tail(facts: Facts, rest: tuple[Statement, ...], tree: Tree, least: int) -> 
     return count + 1 if expected == 0 else 0
 
 
-def _expanded(facts: Facts, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """A single call of a function of the source as the statements of its body."""
-    if len(statements) != 1 or not isinstance(statements[0], Evaluate):
-        return statements
-    call = statements[0].expression
-    found = facts.unit.named(called(call)) if called(call) else ()
-    if not isinstance(call, Call) or len(found) != 1 or len(found[0].parameters) != len(call.arguments):
-        return statements
-    given = {p.name: bare(a) for p, a in zip(found[0].parameters, call.arguments, strict=True)}
-    return tuple(_renamed(s, given) for s in flat(found[0].body))
-
-
-def _unaliased(statements: tuple[Statement, ...], array: str) -> tuple[Statement, ...]:
-    """Statements without `volatile float* v = a`, with `a` for `v`."""
-    names: dict[str, Expression] = {}
-    kept = []
-    for statement in statements:
-        if isinstance(statement, Declare) and all(_strips_to(v, array) for v in statement.variables):
-            names |= {v.name: Name(array) for v in statement.variables}
-        else:
-            kept.append(statement)
-    return tuple(_renamed(s, names) for s in kept)
-
-
-def _strips_to(variable: Variable, array: str) -> bool:
-    value = variable.value
-    while isinstance(value, Cast):
-        value = value.operand
-    return variable.type.pointers == 1 and is_name(value, array)
-
-
-def _renamed(statement: Statement, names: dict[str, Expression]) -> Statement:
-    return mapped(bare(statement), lambda n: names.get(n.name, n) if isinstance(n, Name) and not n.template else n)
-
-
 def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tuple[int, Block] | None:
     body = facts.function.body
     new: list[Statement] = []
     rest = block.statements[at + count :]
-    for array, operation in tree.operations:
-        slice_ = slice_of(facts, array)
-        if slice_ is None or facts.threads is None:
-            return None
+    slices = [slice_of(facts, array) for array, _ in tree.operations]
+    known = [s for s in slices if s is not None]
+    if len(known) < len(slices) or facts.threads is None:
+        return None
+    before = block.statements[:at]
+    held = [_held(facts, before, s) or Subscript(Name(s.name), tree.thread, tree.line) for s in known]
+    values = _values(tree, held, new)
+    for (array, operation), slice_, value in zip(tree.operations, known, values, strict=True):
         if not private(facts, slice_, block.statements[at : at + count]):
             return None
 
@@ -218,8 +199,6 @@ def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tupl
         reduced = f"{array}_{operation}"
         if mentions(body, reduced) or any(getattr(n, "name", "") == reduced for n in walk(body)):
             return None
-        held = _held(facts, block.statements[:at], slice_) or Subscript(Name(array), tree.thread, tree.line)
-        value = intrinsic(f"block_{operation}", held, line=tree.line)
         new.append(Declare((Variable(reduced, TypeName("auto"), value=value, line=tree.line),), tree.line))
         reach, near = following(rest, ends)
         if len([r for r in near if mentions(r.node, array)]) == len(later):
@@ -227,6 +206,18 @@ def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tupl
         else:
             new.append(_stored(tree, array, reduced))
     return count, Block(block.statements[:at] + tuple(new) + rest, block.line)
+
+
+def _values(tree: Tree, held: list[Expression], new: list[Statement]) -> list[Expression]:
+    """What becomes of each array's elements; what they become together is declared in `new` first."""
+    line, (array, operation) = tree.line, tree.operations[0]
+    if not tree.joint:
+        pairs = zip(tree.operations, held, strict=True)
+        return [intrinsic(f"block_{operation}", value, line=line) for (_, operation), value in pairs]
+    name = f"{array}_{operation}_parts"
+    value = intrinsic(f"block_{operation}", *held, line=line)
+    new.append(Declare((Variable(name, TypeName("auto"), value=value, line=line),), line))
+    return [Member(Name(name, line=line), field, line=line) for field in FIELDS[: len(held)]]
 
 
 def _held(facts: Facts, before: tuple[Statement, ...], array: Slice) -> Expression | None:

@@ -22,8 +22,8 @@ _SCANS = {"sum": "", "max": "larger", "min": "smaller"}
 def call(cx: Context, name: str, node: Call) -> Value | None:
     """The value of a reduction or a scan; None for any other name."""
     scope, _, operation = name.partition("_")
-    if scope == "warp" and operation in _SEVERAL:
-        return _of_several(cx, operation, node)
+    if operation in _SEVERAL:
+        return _of_several(cx, scope, operation, node)
     scan = operation.startswith("scan_")
     operation = operation.removeprefix("scan_")
     if scope not in {"warp", "block"} or operation not in (_SCANS if scan else {*_TRITON, *_COMBINED}):
@@ -38,23 +38,27 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     return convert(made, value.type, node.line)
 
 
-def _of_several(cx: Context, operation: str, node: Call) -> Fields:
-    """What the lanes make together of two or three values each; the last argument is the width."""
-    *arguments, extent = node.arguments
-    values = [settled(expressions.scalar(cx, a)) for a in arguments]
-    types = [v.type for v in values]
-    real = [isinstance(t, Arithmetic) and t.is_float and not t.is_narrow for t in types]
-    whole = [isinstance(t, Arithmetic) and not t.is_float and t.bits >= 32 for t in types]
-    fits = real[:2] == [True, True] if operation == "welford" else (real[0] or whole[0]) and whole[1]
-    if not fits or not all(isinstance(t, Arithmetic) for t in types):
-        raise Refusal(node.line, "a reduction of several values of other types")
-    width = _lanes(cx, extent, node.line)
-    texts = [_tensor(cx, v)[0] for v in values]
-    more = [] if width == _WARP else [str(width)]
+def _of_several(cx: Context, scope: str, operation: str, node: Call) -> Fields:
+    """What lanes, or all threads, make together of several values each; for lanes the last argument is the width."""
+    count = 3 if operation == "welford" else 2
+    values = [settled(expressions.scalar(cx, a)) for a in node.arguments[:count]]
+    if not _fit(operation, values) or (scope == "block" and cx.mask is not None):
+        raise Refusal(node.line, "a reduction of several values of other types, or of some threads")
+    given = [_tensor(cx, v)[0] for v in values]
+    width = _lanes(cx, node.arguments[count], node.line) if scope == "warp" else _WARP
+    helper = cx.helper(f"{'segment' if scope == 'warp' else 'block'}_{operation}")
     name = cx.names.temporary("values")
-    cx.emit(Line(f"{cx.helper(f'segment_{operation}')}({', '.join([*texts, *more])})", name, count=len(values)))
-    parts = [(field, Scalar(f"{name}[{k}]", t, True)) for k, (field, t) in enumerate(zip("xyz", types, strict=False))]
-    return Fields(Record("porter::parts", tuple((field, v.type) for field, v in parts)), tuple(parts))
+    cx.emit(Line(f"{helper}({', '.join([*given, *([] if width == _WARP else [str(width)])])})", name, count=count))
+    parts = tuple(("xyz"[k], Scalar(f"{name}[{k}]", v.type, scope == "warp")) for k, v in enumerate(values))
+    return Fields(Record("porter::parts", tuple((field, v.type) for field, v in parts)), parts)
+
+
+def _fit(operation: str, values: list[Scalar]) -> bool:
+    """Whether values have the types that the operation is meant for: real numbers, and a whole one for a place."""
+    types = [v.type for v in values if isinstance(v.type, Arithmetic) and not v.type.is_narrow and v.type.bits >= 32]
+    if len(types) < len(values):
+        return False
+    return types[0].is_float and types[1].is_float if operation == "welford" else not types[1].is_float
 
 
 def _scan(cx: Context, scope: str, operation: str, value: Scalar) -> Scalar:
