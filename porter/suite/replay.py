@@ -1,11 +1,14 @@
 """A run's ports held to their originals once more: as they stand, nothing is ported again.
 
 `python -m porter.suite.replay PORT ORIGINAL TARGET ARCH CACHE` is the process that does it for one of them. It
-prints the document of a migration; ORIGINAL is the operator's folder in the run.
+prints the document of a migration; ORIGINAL is the operator's folder in the run. A port is held to all that a judge
+draws at the contract's sizes, by a seed that the contract gives: with other inputs each time these would change, and
+not a driver.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +19,7 @@ from porter.errors import PorterError
 from porter.evaluate.candidate import candidate_port
 from porter.evaluate.migrate import held
 from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.outcome import NotVerified
 from porter.evaluate.side import original_side
 from porter.registry import find_backend, find_target
 from porter.report.document import Json, encode_json
@@ -27,6 +31,8 @@ from porter.suite.children import Children
 from porter.suite.operators import Operator
 from porter.suite.reading import result_of
 from porter.suite.result import ORIGINAL, Result, SuiteResult
+
+_SEED_BYTES = 6
 
 
 def replay(
@@ -65,9 +71,14 @@ def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
     backend = find_backend(options.target)
     (source,) = read_sources(operator.kernel)[:1]
     original = original_side(parse(source, headers=DiskHeaders(())), (), ())
-    with_contract = replace(options, contract=operator.contract)
+    drawing = hashlib.blake2b(operator.contract.read_bytes(), digest_size=_SEED_BYTES)
+    with_contract = replace(options, contract=operator.contract, seed=int.from_bytes(drawing.digest(), "little"))
     candidate = candidate_port(port, backend, ())
-    migration = held(original, candidate, find_target(backend, options.arch), with_contract, lambda _step: None)
+    device = find_target(backend, options.arch)
+    migration = held(original, candidate, device, with_contract, lambda _step: None)
+    if isinstance(migration.outcome, NotVerified):  # nothing that is tried besides can be told right from wrong
+        plain = replace(with_contract, seed=None)
+        migration = held(original, candidate, device, plain, lambda _step: None)
     return migration_document(migration, ())
 
 

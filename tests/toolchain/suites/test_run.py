@@ -110,7 +110,12 @@ def test_a_port_that_is_as_it_was_is_no_loss(baseline, capsys):
 
 
 @pytest.mark.parametrize(
-    ("right", "broken", "change"), [("2.0f *", "2.5f *", "wrong"), ("2.0f *", "two *", "not_built")]
+    ("right", "broken", "change"),
+    [
+        ("2.0f *", "2.5f *", "wrong"),
+        ("2.0f *", "two *", "not_built"),
+        ("2.0f * x[i]", "(x[i] > 100.0f ? x[i] : 2.0f * x[i])", "wrong"),  # at values that its workloads do not have
+    ],
 )
 def test_a_port_that_was_broken_is_noticed_until_that_is_the_baseline(baseline, capsys, right, broken, change):
     folder, port = baseline
