@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from porter.native.timed import Timed
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, outputs
 from porter.oracle.reference import Expected
-from porter.simt.job import Run, TensorValue
+from porter.simt.job import Construction, Run, TensorValue
 
 # What is expected of a workload, or why nothing is known of it.
 Answers = Callable[[Workload], Expected | str]
@@ -25,19 +25,24 @@ Answers = Callable[[Workload], Expected | str]
 _LEAST_ULPS, _NARROW_ULPS, _NARROW = 64.0, 8.0, 2.0**-11
 
 
+def _none(_sizes: Mapping[str, int]) -> None:
+    """What is no class is not built."""
+
+
 @dataclass(frozen=True)
 class NativeAnswers:
-    """The `original` on the device."""
+    """The `original` on the device; `construction` says how its class is built at some sizes."""
 
     contract: Contract
     original: Timed
+    construction: Callable[[Mapping[str, int]], Construction | None] = _none
 
     def __call__(self, workload: Workload) -> Expected | str:
         """What it gives; the reason where it does not run."""
         run = self.original.run(job(self.contract, workload))
         if not run.finished:
             return f"the original does not run on the device: {fault_of(run)}"
-        return Expected(workload, outputs(self.contract, run), None)
+        return Expected(workload, outputs(self.contract, run), None, construction=self.construction(workload.sizes))
 
 
 def fault_of(run: Run) -> str:

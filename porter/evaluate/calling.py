@@ -17,7 +17,7 @@ from porter.evaluate.outcome import Fidelity, NotBuilt
 from porter.evaluate.ported import Candidates, Ported, Signature
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 
-FORWARD = "forward"
+FORWARD, MODEL = "forward", "ModelNew"
 _FLAT = (EntryKind.POINTER, EntryKind.KERNEL)  # their tensors are counts of elements, whatever shape these have
 
 
@@ -50,7 +50,7 @@ class Called:
     def named(self, entry: Entry) -> str:
         """The function that answers for `entry`."""
         by_name = self.ported.named(entry)
-        return self.entry or by_name or (FORWARD if self.ported.signatures(FORWARD) else "")
+        return self.entry or by_name or next((name for name in (FORWARD, MODEL) if self.ported.signatures(name)), "")
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
         """Those of the candidate."""
@@ -66,7 +66,8 @@ class Called:
         function, kind = self.named(contract.entry), contract.entry.kind
         if not function:
             looked_for = dict.fromkeys((FORWARD,) if kind is EntryKind.PROGRAM else (contract.entry.name, FORWARD))
-            missing = f"the candidate defines no function {' or '.join(map(repr, looked_for))} (another: --entry)"
+            plainly = " or ".join(map(repr, looked_for))
+            missing = f"the candidate defines no function {plainly} (another: --entry), and no class '{MODEL}'"
             return NotBuilt(missing, missing)
         by_name = not self.entry and self.ported.named(contract.entry) == function
         if by_name and (kind not in (EntryKind.TORCH, EntryKind.POINTER) or contract.entry.template):
@@ -153,6 +154,8 @@ def _fitting(contract: Contract, function: str, signature: Signature) -> _Call |
     forms = [form for form in _forms(contract) if _takes(signature, len(form))]
     plain = [form for form in forms if len(form) == signature.required]
     form = _by_name(contract, signature) or next(iter((*plain, *forms)), None)
+    if signature.is_class:  # behind its inputs the parameters of the reference's module
+        form = tuple(a for a in contract.arguments if isinstance(a, ScalarArg) or a.role is not Role.OUT)
     if form is None:
         return None
     if form == contract.arguments and contract.entry.name == function:

@@ -13,7 +13,6 @@ from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Out
 from porter.findings import Finding
 from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
-from porter.oracle.jobs import job
 from porter.oracle.reference import Expected, Reference
 from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue
 from porter.source.text import Source, Span
@@ -85,7 +84,7 @@ class _Trial:
         contract, workload = self.reference.contract, expected.workload
         place = f"{named(workload)}{_at(candidate)}"
         for schedule in SCHEDULES:
-            given = job(contract, workload, schedule=schedule, given=expected.arguments)
+            given = expected.job(contract, schedule)
             run = candidate.execute(given)
             excused = self.reference.habits - (frozenset() if candidate.calls_as_original else _LIBRARY)
             if rules := _rules(run, excused | (_WORK if _is_empty(given) else frozenset())):

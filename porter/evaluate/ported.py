@@ -22,12 +22,13 @@ Candidates = tuple[Candidate, ...] | NotBuilt | NotVerified
 class Signature:
     """What a function can be called with: its parameters, of which the first `required` have no default.
 
-    `variadic` says that it takes any number beyond them.
+    `variadic` says that it takes any number beyond them. One that `is_class` is built first, and takes inputs.
     """
 
     parameters: tuple[str, ...]
     required: int
     variadic: bool = False
+    is_class: bool = False
 
 
 class Ported(Protocol):

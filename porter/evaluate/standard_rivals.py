@@ -31,4 +31,4 @@ def _python(standard: Standard, contract: Contract, session: Session) -> Rivals:
     baselines = python_rivals(standard.source.path, contract, session)
     written = standard.written_sizes(contract)
     workloads = (Workload("as written", written, _SEED, device_only=True),) if written else ()
-    return Rivals(NativeAnswers(contract, baselines[PYTORCH]), baselines, workloads)
+    return Rivals(NativeAnswers(contract, baselines[PYTORCH], standard.construction), baselines, workloads)

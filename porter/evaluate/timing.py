@@ -24,7 +24,6 @@ from porter.native.requests import ModuleEntry
 from porter.native.session import CandidateError, Prepared
 from porter.native.timed import Timed
 from porter.native.versions import commit
-from porter.oracle.jobs import job
 from porter.oracle.reference import Expected
 from porter.simt.job import Job
 
@@ -80,7 +79,7 @@ class Stopwatch:
         expected = self.answers(workload)
         if isinstance(expected, str):
             raise _Unfit(expected)
-        given = job(self.contract, workload, given=expected.arguments)
+        given = expected.job(self.contract)
         results = self._proven(candidate, given, expected)
         here, without = {}, []
         for name, baseline in baselines.items():
@@ -179,7 +178,7 @@ class Stopwatch:
         expected = self.answers(fresh)
         if isinstance(expected, str):
             raise _Unfit(expected)
-        given = job(self.contract, fresh, given=expected.arguments)
+        given = expected.job(self.contract)
         wrong = []
         for each, arm in zip((candidate, *baselines), arms, strict=True):
             run = each.replay(arm.arm, given, draw.randrange(arm.sets))

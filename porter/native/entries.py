@@ -19,6 +19,7 @@ from porter.native.memory import DTYPES, host_bytes, tensor_of
 from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, ModuleEntry, ReferenceEntry
 from porter.simt.job import Job, TensorValue
 from porter.worker.load import load
+from porter.worker.models import Models
 
 Call = Callable[[Sequence[object]], object]
 
@@ -36,6 +37,7 @@ class Entries:
 
     def __init__(self) -> None:
         self._modules: dict[str, ModuleType] = {}
+        self._models = Models()
         self._libraries: dict[str, ctypes.CDLL] = {}
         self._references: dict[ReferenceEntry, Call] = {}
 
@@ -67,7 +69,7 @@ class Entries:
         sys.modules.setdefault(module.__name__, module)  # torch.compile looks it up there
         reference = Reference(module)
         model = reference.model({})
-        model = None if model is None else model.cuda().eval()
+        model = None if model is None else model.cuda()
         held = model.state_dict(keep_vars=True).values() if model is not None else ()
         state = [tensor for tensor in held if tensor.is_floating_point()]
 
@@ -91,6 +93,8 @@ class Entries:
 
     def _of_module(self, entry: ModuleEntry, job: Job) -> Call:
         function = getattr(self._module(entry.path), entry.function)
+        if isinstance(function, type) and issubclass(function, torch.nn.Module):
+            function = self._models.calling(function, job.construction)
         if not entry.launch:
             return lambda arguments: function(*arguments)
         return lambda arguments: function(*arguments, grid=job.grid, block=job.block, shared_bytes=job.shared_bytes)

@@ -15,7 +15,7 @@ from porter.contract.dtype import DType
 from porter.oracle.outputs import Outputs
 from porter.oracle.reference import Expected, Reference
 from porter.rules.original import NO_CODE, OwnCode
-from porter.simt.job import FaultKind, ScalarValue, TensorValue, Value
+from porter.simt.job import Construction, FaultKind, ScalarValue, TensorValue, Value
 
 _VERSION = 2
 
@@ -84,7 +84,7 @@ def _own(own: OwnCode) -> dict[str, object]:
 
 
 def _answer(expected: Expected, tensors: Tensors) -> dict[str, object]:
-    given = expected.arguments
+    given, built = expected.arguments, expected.construction
     return {
         "workload": expected.workload.name,
         "outputs": _outputs(expected.outputs, tensors),
@@ -93,6 +93,7 @@ def _answer(expected: Expected, tensors: Tensors) -> dict[str, object]:
         "arguments": None if given is None else [_value(value, tensors) for value in given],
         "decides": expected.decides,
         "largest_term": expected.largest_term,
+        "construction": None if built is None else {"initial": built.initial, "state": list(built.state)},
     }
 
 
@@ -122,6 +123,10 @@ def golden(text: str, contracts: Sequence[Contract], tensors: Tensors) -> Golden
         {name: str(value) for name, value in whole.table("environment").fields.items()},
         _own_code(whole.table("own")),
     )
+
+
+def _construction(built: _Fields) -> Construction:
+    return Construction(built.text("initial"), built.strings("state"))
 
 
 def _own_code(own: _Fields) -> OwnCode:
@@ -157,6 +162,7 @@ class _Read:
             arguments=tuple(map(self.value, answer.rows("arguments"))) if answer.has("arguments") else None,
             decides=bool(answer.number("decides")),
             largest_term=answer.real("largest_term"),
+            construction=_construction(answer.table("construction")) if answer.has("construction") else None,
         )
 
     def outputs(self, outputs: _Fields) -> Outputs:

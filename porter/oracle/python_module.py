@@ -121,8 +121,11 @@ class Reference:
         """Its module at other sizes; None where it is a function."""
         if callable(self._function):
             return None
-        initial = [resized(value, large_only(extents)) for value in self.initial()]
-        return cast(torch.nn.Module, self._module.Model(*initial))
+        return cast(torch.nn.Module, self._module.Model(*self.built_with(extents)))
+
+    def built_with(self, extents: Mapping[int, int]) -> list[object]:
+        """What its module is built with at other sizes."""
+        return [resized(value, large_only(extents)) for value in self.initial()]
 
     def parameter_names(self, model: torch.nn.Module | None) -> list[str]:
         """What its function calls its inputs."""
@@ -154,7 +157,7 @@ def parameters_of(model: torch.nn.Module | None) -> Iterator[tuple[str, torch.Te
     """The floats of its state, in order: what a candidate is given behind the inputs."""
     for name, tensor in model.state_dict().items() if model is not None else ():
         if tensor.is_floating_point():
-            yield name.replace(".", "_"), tensor
+            yield name, tensor
 
 
 def moved(tensor: torch.Tensor, seed: int, position: int) -> torch.Tensor:

@@ -70,12 +70,18 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a reference takes and gives: inputs, then parameters of its module; `initial` are sizes it is built with."""
+    """What a reference takes and gives: inputs, then parameters of its module; `initial` are sizes it is built with.
+
+    `built_with` is all that it is built with, a list as JSON, and empty where that is no text; `state` are the names of
+    its parameters.
+    """
 
     inputs: tuple[Described, ...]
     parameters: tuple[Described, ...]
     results: tuple[Described, ...]
     initial: tuple[int, ...]
+    built_with: str = ""
+    state: tuple[str, ...] = ()
 
     def encoded(self) -> str:
         """As JSON."""
@@ -95,6 +101,7 @@ def description(text: str) -> Description:
             tuple(Described(str(d["name"]), str(d["dtype"]), tuple(map(int, d["shape"])), float(d["value"])) for d in g)
             for g in (fields["inputs"], fields["parameters"], fields["results"])
         ]
-        return Description(groups[0], groups[1], groups[2], tuple(map(int, fields["initial"])))
+        initial, state = tuple(map(int, fields["initial"])), tuple(map(str, fields["state"]))
+        return Description(groups[0], groups[1], groups[2], initial, str(fields["built_with"]), state)
     except (KeyError, TypeError) as error:
         raise ValueError(f"no description: {error}") from error

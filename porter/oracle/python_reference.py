@@ -27,7 +27,7 @@ from porter.oracle.python_question import Ask, Described, Description, Question,
 from porter.oracle.python_sizes import MAX_ELEMENTS, Sizes, elements, expression, find_sizes
 from porter.oracle.reference import Expected, Reference
 from porter.rules.original import NO_CODE, OwnCode
-from porter.simt.job import Job, Limits, TensorValue
+from porter.simt.job import Construction, Job, Limits, TensorValue
 from porter.source.encoding import read_text
 from porter.source.text import Source
 from porter.worker.frames import Task
@@ -82,7 +82,7 @@ class PythonStandard:
             asking = Asking(self.worker, contract, workload, None if self.stated else self._drawn(workload.sizes))
             try:
                 self._check_size(workload)
-                expected.append(asking.expected())
+                expected.append(replace(asking.expected(), construction=self.construction(workload.sizes)))
             except NoAnswerError as error:
                 because = f"{self.source.path.name}: {error}, {named(workload)}"
             seconds += asking.seconds
@@ -90,6 +90,11 @@ class PythonStandard:
                 break
         complete = len(expected) == len(contract.workloads)
         return Reference(contract, tuple(expected), (), True, complete, because, seconds)
+
+    def construction(self, sizes: Mapping[str, int]) -> Construction | None:
+        """How its module is built at these sizes; None where it is a function, or a contract says how it is called."""
+        found = None if self.stated else self._describe(self._sizes.extents(sizes))
+        return Construction(found.built_with, found.state) if found and found.built_with else None
 
     def _check_size(self, workload: Workload) -> None:
         """Raises `NoAnswerError` where the reference does not run, or would take too long."""

@@ -5,6 +5,7 @@ The reference is as little trusted as a candidate: it writes nowhere but in its 
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import sys
@@ -77,9 +78,11 @@ class _Server:
             results = _flat(reference.call(model, inputs)) if reference.has_inputs else []
         return Description(
             described,
-            tuple(_described(name, tensor) for name, tensor in parameters_of(model)),
+            tuple(_described(name.replace(".", "_"), tensor) for name, tensor in parameters_of(model)),
             tuple(_described("", value) for value in results),
             tuple(_sizes(reference.initial())),
+            "" if model is None else _as_text(reference.built_with(question.extents)),
+            tuple(name for name, _ in parameters_of(model)),
         ).encoded()
 
     def _inputs(self, reference: Reference, question: Question) -> list[TensorValue]:
@@ -174,6 +177,14 @@ def _described(name: str, value: object) -> Described:
     if isinstance(value, (bool, int, float)):
         return Described(name, "", value=float(value))
     raise TypeError(f"input '{name}' is neither a tensor nor a number but {type(value).__name__}")
+
+
+def _as_text(values: list[object]) -> str:
+    """The values as JSON; empty for what has no such text."""
+    try:
+        return json.dumps(values)
+    except (TypeError, ValueError):
+        return ""
 
 
 def _numbered(names: Sequence[str], count: int) -> list[str]:

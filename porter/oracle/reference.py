@@ -8,7 +8,7 @@ floating-point atomics may differ within tolerance: that is noted and no fault.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.contract.compare import compare
 from porter.contract.contract import Contract, EntryKind, Workload
@@ -19,7 +19,7 @@ from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
 from porter.rules.original import calls_libraries
-from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
+from porter.simt.job import DISHONEST, Construction, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.program import Program
 
 Execute = Callable[[Job], Run]
@@ -42,6 +42,7 @@ class Expected:
     `by_chance` names the outputs that 16-bit arithmetic decides: they change with the chance by which it is rounded.
     `arguments` are those of the run where no seed makes them. Only where it `decides` is another answer wrong.
     `largest_term` bounds what may have gone into a sum that cancels, where the yardstick shows how that rounds.
+    `construction` is that of the original's own class, where it is one.
     """
 
     workload: Workload
@@ -51,6 +52,12 @@ class Expected:
     arguments: tuple[Value, ...] | None = None
     decides: bool = True
     largest_term: float = 0.0
+    construction: Construction | None = None
+
+    def job(self, contract: Contract, schedule: Schedule = Schedule.FORWARD) -> Job:
+        """The run of a candidate that is to give these outputs."""
+        given = job(contract, self.workload, schedule=schedule, given=self.arguments)
+        return replace(given, construction=self.construction)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from porter.contract.contract import Contract
 from porter.findings import Finding
 from porter.oracle.reference import Reference
 from porter.rules.original import OwnCode
+from porter.simt.job import Construction
 from porter.source.text import Source
 
 
@@ -46,6 +47,10 @@ class Standard(Protocol):
 
     def written_sizes(self, contract: Contract) -> Mapping[str, int]:
         """The sizes it is written for, which are those to time it at; empty where it names none, or not all."""
+        ...
+
+    def construction(self, sizes: Mapping[str, int]) -> Construction | None:
+        """How a class that answers as its own does is built at `sizes`; None where it has none."""
         ...
 
     def reference(self, contract: Contract) -> Reference:

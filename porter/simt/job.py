@@ -126,10 +126,22 @@ class HardwareLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Construction:
+    """How a class of a Python module is made callable: with the arguments in `initial`, a list as JSON.
+
+    `state` are the names of its parameters, which stand behind the inputs among the arguments of a job.
+    """
+
+    initial: str
+    state: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One run. `poison` is the byte that fills device memory before anything is written to it.
 
-    `grid`, `block` and `shared_bytes` launch a KERNEL entry; other entries launch by themselves.
+    `grid`, `block` and `shared_bytes` launch a KERNEL entry; other entries launch by themselves. `construction` is for
+    what answers by a class.
     """
 
     arguments: tuple[Value, ...] = ()
@@ -141,6 +153,7 @@ class Job:
     grid: tuple[int, int, int] = (1, 1, 1)
     block: tuple[int, int, int] = (1, 1, 1)
     shared_bytes: int = 0
+    construction: Construction | None = None
 
 
 class FaultKind(StrEnum):

@@ -23,6 +23,8 @@ def _functions(module: Path, above: frozenset[Path]) -> dict[str, Signature]:
         match node:
             case ast.FunctionDef():
                 found[node.name] = _signature(node.args)
+            case ast.ClassDef() if _is_module(node) and (forward := _forward(node)):
+                found[node.name] = _of_class(forward)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=arguments)):
                 found[name] = _signature(arguments)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)) if other in found:
@@ -31,6 +33,20 @@ def _functions(module: Path, above: frozenset[Path]) -> dict[str, Signature]:
                 imported = _functions(module.parent.joinpath(*source.split(".")).with_suffix(".py"), above | {module})
                 found |= {a.asname or a.name: imported[a.name] for a in node.names if a.name in imported}
     return found
+
+
+def _of_class(forward: ast.FunctionDef) -> Signature:
+    method = _signature(forward.args)
+    return Signature(method.parameters[1:], max(0, method.required - 1), method.variadic, is_class=True)
+
+
+def _is_module(node: ast.ClassDef) -> bool:
+    bases = (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases)
+    return "Module" in bases
+
+
+def _forward(node: ast.ClassDef) -> ast.FunctionDef | None:
+    return next((f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "forward"), None)
 
 
 def _statements(module: Path) -> Iterator[ast.stmt]:

@@ -25,6 +25,7 @@ from porter.simt.job import Fault, FaultKind
 from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
 from porter.worker.load import load
+from porter.worker.models import Models
 from porter.worker.records import encode_failure, encode_result
 from porter_triton.device_answers import answer_for_the_device
 from porter_triton.devices import TwoMemories
@@ -107,6 +108,7 @@ class _Server:
         self._interpreter = Interpreter(self._flow)
         self._untouched = Untouched(_JUDGING, _SETTINGS)
         self._module: ModuleType | None = None
+        self._models = Models()
         self._arguments = Arguments()
         self._returned = Returned()
 
@@ -159,6 +161,8 @@ class _Server:
         if self._module is None:
             self._module = load(self._path, guarded(self._tried))
         function = getattr(self._module, task.function)
+        if isinstance(function, type) and issubclass(function, torch.nn.Module):
+            function = self._models.calling(function, task.job.construction)
         if not task.launch:
             return function(*arguments)
         job = task.job

@@ -15,7 +15,7 @@ from porter_triton.naming import python_name
 from porter_triton.rules.module import Module
 from porter_triton.rules.table import RULES, Asked, Broken
 
-_USUAL_ENTRY = "forward"
+_USUAL_ENTRIES = ("forward", "ModelNew")
 
 
 def lint(files: Iterable[PortedFile], original: OwnCode) -> Iterator[Finding]:
@@ -39,7 +39,7 @@ def lint(files: Iterable[PortedFile], original: OwnCode) -> Iterator[Finding]:
 
 def _entries(original: OwnCode) -> Iterator[str]:
     """The functions that are called from outside."""
-    yield _USUAL_ENTRY
+    yield from _USUAL_ENTRIES
     yield from map(python_name, original.functions)
     yield from (f"launch_{python_name(kernel)}" for kernel in original.kernels)
 

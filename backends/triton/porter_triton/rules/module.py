@@ -92,7 +92,9 @@ class Module:
         by_name: dict[str, list[Function]] = {}
         for function in functions:
             by_name.setdefault(function.name, []).append(function)
-        pending = [f for f in functions if f.name in self.entries]
+        classes = (node for node in self.nodes if isinstance(node, ast.ClassDef) and node.name in self.entries)
+        methods = {node for entry in classes for node in entry.body if isinstance(node, Function)}
+        pending = [f for f in functions if f.name in self.entries or f in methods]
         seen: list[Function] = []
         while pending:
             current = pending.pop()

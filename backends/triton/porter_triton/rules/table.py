@@ -42,6 +42,8 @@ class Asked:
 def _library(asked: Asked) -> Iterator[Broken]:
     """An operator of the library in a function that an entry reaches."""
     for function in asked.module.reached:
+        if function.name == "__init__":  # what it makes are modules that hold parameters; to call one is work
+            continue
         given = {argument.arg for argument in (*function.args.posonlyargs, *function.args.args)}
         for node in ast.walk(function):
             name = _operator(node, given, asked.module)

@@ -1,0 +1,139 @@
+"""Candidates as KernelBench has them: a class `ModelNew`, built as the reference's `Model` is, with its parameters."""
+
+from dataclasses import replace
+
+import pytest
+
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.outcome import Crashed, Refused, Verified, Wrong
+from porter.evaluate.record import record
+from porter.evaluate.verify import verify
+from porter.oracle.golden import write_golden
+
+REFERENCE = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self, features, scale):
+        super(Model, self).__init__()
+        self.gate = nn.Linear(features, 1)
+        self.norm = nn.LayerNorm(features)
+        self.scale = scale
+
+    def forward(self, x):
+        return x * self.scale * self.gate.weight + self.norm.bias
+
+def get_inputs():
+    return [torch.rand(4096, 1 << 12)]
+
+def get_init_inputs():
+    return [1 << 12, 2.5]
+"""
+CANDIDATE = """
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, weight, bias, y, scale, n, size, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    w = tl.load(weight + at % n, mask=at < size)
+    b = tl.load(bias + at % n, mask=at < size)
+    tl.store(y + at, tl.load(x + at, mask=at < size) * scale * w + b, mask=at < size)
+
+class ModelNew(nn.Module):
+    def __init__(self, features, scale):
+        super(ModelNew, self).__init__()
+        self.gate = nn.Linear(features, 1)
+        self.norm = nn.LayerNorm(features)
+        self.scale = scale
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        if x.numel():
+            grid = (triton.cdiv(x.numel(), 128),)
+            kernel[grid](x, self.gate.weight, self.norm.bias, y, self.scale, x.shape[1], x.numel(), B=128)
+        return y
+"""
+
+
+@pytest.fixture(scope="module")
+def verdict(pytestconfig, tmp_path_factory):
+    """`verdict(text, reference)`: a candidate with that text held to a reference."""
+    options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"), seed=7)
+    folder = tmp_path_factory.mktemp("classes")
+
+    def judge(text, against="model.py", **changed):
+        (folder / "model.py").write_text(REFERENCE)
+        (folder / "candidate.py").write_text(text)
+        return verify(folder / "candidate.py", folder / against, replace(options, **changed), lambda _: None)
+
+    judge.folder, judge.options = folder, options
+    return judge
+
+
+def test_a_class_is_built_and_called_as_its_reference_is_also_by_what_was_recorded(verdict):
+    found = verdict(CANDIDATE)
+    assert isinstance(found.outcome, Verified), found.outcome
+    assert len({checked.name for checked in found.outcome.checked}) > 5
+    recorded = record(verdict.folder / "model.py", replace(verdict.options, seed=3), lambda _: None)
+    write_golden(verdict.folder / "model.golden", recorded)
+    assert isinstance(verdict(CANDIDATE, "model.golden").outcome, Verified)
+
+
+def test_a_class_of_another_name_is_called_where_that_is_asked_for(verdict):
+    found = verdict(CANDIDATE.replace("ModelNew", "Fast"), entry="Fast")
+    assert isinstance(found.outcome, Verified), found.outcome
+
+
+KEPT = """        if not hasattr(self, "kept"):
+            self.kept = {}
+        if x.shape in self.kept:
+            return self.kept[x.shape]
+        self.kept[x.shape] = self.compute(x)
+        return self.kept[x.shape]
+
+    def compute(self, x):
+        x = x.contiguous()
+"""
+LIBRARY = "return x * self.scale * self.gate.weight + self.norm.bias\n"
+CHANGED = {
+    "ignores a parameter": ("+ b, mask", ", mask", Wrong, ""),
+    "ignores what it is built with": ("self.scale = scale", "self.scale = 1.0", Wrong, ""),
+    "lets the library work": ("return y\n", LIBRARY, Refused, "PORT6001"),
+    "calls a module of the library's": ("return y\n", "return self.norm(x)\n", Refused, "PORT6001"),
+    "works in its constructor": ("self.scale = scale", "self.scale = eval('scale')", Refused, "PORT1903"),
+    "remembers in the instance": ("        x = x.contiguous()\n", KEPT, (Refused, Wrong), ""),
+    "has other parameters": ("features, 1)", "features, 2)", Crashed, "of ModelNew are gate.weight [2, "),
+    "is built otherwise": ("features, scale)", "features)", Crashed, "2 positional arguments but 3 were given"),
+}
+
+
+@pytest.mark.parametrize(("right", "other", "outcome", "said"), CHANGED.values(), ids=CHANGED)
+def test_what_a_class_may_not_do(verdict, right, other, outcome, said):
+    assert right in CANDIDATE
+    found = verdict(CANDIDATE.replace(right, other, 1))
+    assert isinstance(found.outcome, outcome), found.outcome
+    assert said in found.outcome.because
+
+
+def test_a_class_without_a_reference_s_class_takes_no_arguments(verdict):
+    (verdict.folder / "plain.py").write_text(
+        "import torch\ndef reference(x, w, b): return x * w + b\n"
+        "def get_inputs(): return [torch.rand(64, 128), torch.rand(128), torch.rand(128)]\n"
+    )
+    needs = verdict(CANDIDATE, "plain.py")
+    assert isinstance(needs.outcome, Crashed)
+    assert "can be held to a reference with 'Model'" in needs.outcome.because
+    text = CANDIDATE[: CANDIDATE.index("class ModelNew")] + (
+        "class ModelNew(nn.Module):\n"
+        "    def forward(self, x, weight, bias):\n"
+        "        y = torch.empty_like(x)\n"
+        "        kernel[(triton.cdiv(x.numel(), 128),)](x, weight, bias, y, 1.0, x.shape[1], x.numel(), B=128)\n"
+        "        return y\n"
+    )
+    assert isinstance(verdict(text, "plain.py").outcome, Verified)
