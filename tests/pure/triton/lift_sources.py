@@ -91,6 +91,7 @@ _LOAD = "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
 
 TREE, WARP, STAGES = "shared tree", "warp reduction", "two-stage block reduction"
 UNROLLED = "unrolled warp reduction"
+TREE_SCAN = "scan as a tree"
 SEVERAL = "warp reduction of several values"
 WARP_SCAN, SCAN = "warp scan", "shared scan"
 
@@ -167,6 +168,20 @@ LIFTED = (
      " Moments other; other.mean = __shfl_xor_sync(~0u, acc.mean, o); other.m2 = __shfl_xor_sync(~0u, acc.m2, o);"
      " other.count = __shfl_xor_sync(~0u, acc.count, o); acc = merged(acc, other); }"
      " out[blockIdx.x * 128 + t] = acc.mean + acc.m2 / acc.count;"),
+    ("up a tree and down again", [TREE_SCAN], "", f"{_STORE} for (int d = 1; d < 128; d *= 2) {{ __syncthreads();"
+     " const int right = (t + 1) * 2 * d - 1; if (right < 128) a[right] += a[right - d]; } if (t == 0) a[127] = 0.0f;"
+     " for (int d = 64; d > 0; d /= 2) { __syncthreads(); const int right = (t + 1) * 2 * d - 1; if (right < 128) {"
+     " const float left = a[right - d]; a[right - d] = a[right]; a[right] += left; } } __syncthreads(); out[blockIdx.x * 128 + t] = a[t];"),
+    ("two elements a thread and an offset", [TREE_SCAN], "", "__shared__ float a[256]; int t = threadIdx.x; a[2 * t] = x[t];"
+     " a[2 * t + 1] = x[blockIdx.x * 128 + t]; int offset = 1; for (int d = 256 >> 1; d > 0; d >>= 1) { __syncthreads(); if (t < d) {"
+     " int ai = offset * (2 * t + 1) - 1; int bi = offset * (2 * t + 2) - 1; a[bi] += a[ai]; } offset *= 2; }"
+     " if (t == 0) { a[255] = 0; } for (int d = 1; d < 256; d *= 2) { offset >>= 1; __syncthreads(); if (t < d) {"
+     " int ai = offset * (2 * t + 1) - 1; int bi = offset * (2 * t + 2) - 1; float held = a[ai]; a[ai] = a[bi]; a[bi] += held; } }"
+     " __syncthreads(); out[blockIdx.x * 128 + t] = a[2 * t] + a[2 * t + 1];"),
+    ("up a tree and down with what is whole", [TREE_SCAN], "", f"{_STORE} for (unsigned int d = 1; d <= 64; d *= 2) {{"
+     " unsigned int i = (t + 1) * 2 * d - 1; if (i < 128) a[i] += a[i - d]; __syncthreads(); }"
+     " for (unsigned int d = 32; d > 0; d /= 2) { unsigned int i = (t + 1) * 2 * d - 1; if (i + d < 128) a[i + d] += a[i];"
+     " __syncthreads(); } out[blockIdx.x * 128 + t] = a[t];"),
     ("unrolled", [UNROLLED], "", f"{_LOAD} v += __shfl_xor_sync(~0u, v, 16); v += __shfl_xor_sync(~0u, v, 8);"
      " v += __shfl_xor_sync(~0u, v, 4); v += __shfl_xor_sync(~0u, v, 2); v += __shfl_xor_sync(~0u, v, 1);"
      " out[blockIdx.x * 128 + t] = v;"),
@@ -228,6 +243,14 @@ LIFTED = (
 )  # fmt: skip
 
 LEFT_ALONE = (
+    ("a scan as a tree that keeps its total", "", f"{_STORE} for (int d = 1; d < 128; d *= 2) {{ __syncthreads();"
+     " const int right = (t + 1) * 2 * d - 1; if (right < 128) a[right] += a[right - d]; }"
+     " for (int d = 64; d > 0; d /= 2) { __syncthreads(); const int right = (t + 1) * 2 * d - 1; if (right < 128) {"
+     " const float left = a[right - d]; a[right - d] = a[right]; a[right] += left; } } __syncthreads(); out[blockIdx.x * 128 + t] = a[t];"),
+    ("a scan as a tree whose offset is read", "", f"{_STORE} int o = 1; for (int d = 64; d > 0; d /= 2) {{ __syncthreads();"
+     " if (t < d) a[o * (2 * t + 2) - 1] += a[o * (2 * t + 1) - 1]; o *= 2; } if (t == 0) a[127] = 0.0f;"
+     " for (int d = 1; d < 128; d *= 2) { o /= 2; __syncthreads(); if (t < d) { float left = a[o * (2 * t + 1) - 1];"
+     " a[o * (2 * t + 1) - 1] = a[o * (2 * t + 2) - 1]; a[o * (2 * t + 2) - 1] += left; } } __syncthreads(); out[blockIdx.x * 128 + t] = a[t] + o;"),
     ("a tree in which equal values keep their own place", "", "__shared__ float a[128]; __shared__ int p[128]; int t = threadIdx.x;"
      " a[t] = x[blockIdx.x * 128 + t]; p[t] = t; __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) {"
      " if (a[t + s] > a[t]) { a[t] = a[t + s]; p[t] = p[t + s]; } } __syncthreads(); } out[blockIdx.x * 128 + t] = a[0] + p[0];"),

@@ -228,3 +228,16 @@ def segment_scan_max(value, width: tl.constexpr = 32):
 def segment_scan_min(value, width: tl.constexpr = 32):
     """The minimum of the lanes of a segment up to each one."""
     return tl.reshape(tl.associative_scan(segments(value, width), 1, smaller), value.shape)
+
+
+@triton.jit
+def scanned(values):
+    """The sum of the elements up to each one."""
+    return tl.cumsum(values, 0).to(values.dtype)
+
+
+@triton.jit
+def scanned_before(values):
+    """The sum of the elements before each one."""
+    index = tl.arange(0, values.shape[0])
+    return tl.where(index == 0, 0, tl.gather(scanned(values), tl.maximum(index - 1, 0), 0)).to(values.dtype)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression
-from porter_triton.lower import access, expressions
+from porter_triton.lower import access, expressions, lvalues
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import cast_text, convert, settled
 from porter_triton.lower.emit import Line
+from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import FLOAT, Arithmetic, Record
-from porter_triton.lower.values import ATOM, Fields, Scalar, Value
+from porter_triton.lower.values import ATOM, Fields, Nothing, Scalar, Value
 from porter_triton.refusal import Refusal
 
 _WARP = 32
@@ -22,6 +23,8 @@ _SCANS = {"sum": "", "max": "larger", "min": "smaller"}
 def call(cx: Context, name: str, node: Call) -> Value | None:
     """The value of a reduction or a scan; None for any other name."""
     scope, _, operation = name.partition("_")
+    if scope == "array":
+        return _of_array(cx, operation, node)
     if operation in _SEVERAL:
         return _of_several(cx, scope, operation, node)
     scan = operation.startswith("scan_")
@@ -36,6 +39,16 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     else:
         made = _of_block(cx, operation, value) if scope == "block" else _of_warp(cx, operation, value, node)
     return convert(made, value.type, node.line)
+
+
+def _of_array(cx: Context, operation: str, node: Call) -> Nothing:
+    """Each element of a shared array becomes the sum of those up to it, or of those before it."""
+    array = lvalues.place(cx, node.arguments[0])
+    if not isinstance(array, SharedArray) or array.memory is not None or array.size is None or cx.mask is not None:
+        raise Refusal(node.line, "a scan of what is no array of the block")
+    helper = cx.helper("scanned" if operation == "scan_inclusive" else "scanned_before")
+    cx.emit(Line(f"{helper}({array.name})", array.name))
+    return Nothing()
 
 
 def _of_several(cx: Context, scope: str, operation: str, node: Call) -> Fields:

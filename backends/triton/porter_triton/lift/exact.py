@@ -40,6 +40,9 @@ _OPERATIONS: Mapping[str, Callable[[Number, Number], Number]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "==": operator.eq, "!=": operator.ne, "<": operator.lt,
     "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+_ON_INTEGERS: Mapping[str, Callable[[int, int], int]] = {
+    "%": operator.mod, "&": operator.and_, "<<": operator.lshift, ">>": operator.rshift,
+}  # fmt: skip
 _FUNCTIONS: Mapping[str, Callable[..., Number]] = {
     "max": max, "fmaxf": max, "fmax": max, "min": min, "fminf": min, "fmin": min, "fabsf": abs, "fabs": abs,
     "fmaf": lambda a, b, c: a * b + c, "fma": lambda a, b, c: a * b + c, "__fdividef": lambda a, b: Fraction(a) / b,
@@ -73,7 +76,7 @@ class Machine:
         if isinstance(statement, Block):
             return self.run(statement.statements)
         if isinstance(statement, If):
-            chosen = statement.yes if self._number(statement.condition) else statement.no
+            chosen = statement.yes if self.number(statement.condition) else statement.no
             return self.run(chosen.statements) if chosen is not None else None
         if isinstance(statement, Return) and statement.value is not None:
             return self._of_type(statement.value, self.returns)
@@ -81,7 +84,7 @@ class Machine:
             for variable in statement.variables:
                 self._declare(variable)
         elif isinstance(statement, Evaluate):
-            self._value(statement.expression)
+            self.value(statement.expression)
         elif not is_barrier(statement):
             raise InexactError
         return None
@@ -94,17 +97,19 @@ class Machine:
 
     def _of_type(self, node: Expression, kind: TypeName) -> Number | Struct:
         if not isinstance(node, Braces):
-            return self._value(node)
+            return self.value(node)
         structs = self.unit.struct((node.type or kind).name)
         if len(structs) != 1 or len(structs[0].fields) != len(node.items):
             raise InexactError
         fields = zip(structs[0].fields, node.items, strict=True)
-        return {f.name: number(converted(self._number(item), f.type)) for f, item in fields}
+        return {f.name: number(converted(self.number(item), f.type)) for f, item in fields}
 
-    def _number(self, node: Expression) -> Number:
-        return number(self._value(node))
+    def number(self, node: Expression) -> Number:
+        """The value of an expression that is no struct."""
+        return number(self.value(node))
 
-    def _value(self, node: Expression) -> Number | Struct:
+    def value(self, node: Expression) -> Number | Struct:
+        """The value of an expression."""
         match node:
             case Literal(value=bool() | int() | float() as value):
                 return Fraction(value) if isinstance(value, float) else int(value)
@@ -115,14 +120,14 @@ class Machine:
                 if node.name in held:
                     return held[node.name]
             case Cast():
-                return converted(self._value(node.operand), node.type)
+                return converted(self.value(node.operand), node.type)
             case Unary(operator="-" | "+" | "!" as symbol):
-                operand = self._number(node.operand)
+                operand = self.number(node.operand)
                 return -operand if symbol == "-" else operand if symbol == "+" else int(not operand)
             case Binary():
                 return self._binary(node)
             case Choice():
-                return self._value(node.yes if self._number(node.condition) else node.no)
+                return self.value(node.yes if self.number(node.condition) else node.no)
             case Assign():
                 return self._assign(node)
             case Call():
@@ -130,17 +135,14 @@ class Machine:
         raise InexactError
 
     def _binary(self, node: Binary) -> Number:
-        left = self._number(node.left)
+        left = self.number(node.left)
         if node.operator in ("&&", "||"):
             decided = bool(left) == (node.operator == "||")
-            return int(bool(left) if decided else bool(self._number(node.right)))
-        return operated(node.operator, left, self._number(node.right))
+            return int(bool(left) if decided else bool(self.number(node.right)))
+        return operated(node.operator, left, self.number(node.right))
 
     def _assign(self, node: Assign) -> Number | Struct:
-        value = self._value(node.value)
-        target = node.target
-        if node.operator:
-            value = operated(node.operator, self._number(target), number(value))
+        value, target = self.changed(node), node.target
         if isinstance(target, Name) and target.name in self.values:
             self.values[target.name] = _like(self.values[target.name], value)
         elif isinstance(target, Member) and isinstance(target.owner, Name):
@@ -152,13 +154,18 @@ class Machine:
             raise InexactError
         return value
 
+    def changed(self, node: Assign) -> Number | Struct:
+        """What is assigned."""
+        value = self.value(node.value)
+        return operated(node.operator, self.number(node.target), number(value)) if node.operator else value
+
     def _call(self, node: Call) -> Number | Struct:
         functions = [f for f in self.unit.named(called(node)) if f.head.space != "global"] if called(node) else []
         if len(functions) == 1 and self.depth < _MOST_CALLS:
             return self._own(functions[0], node)
         if functions or called(node) not in _FUNCTIONS:
             raise InexactError
-        return _FUNCTIONS[called(node)](*(self._number(a) for a in node.arguments))
+        return _FUNCTIONS[called(node)](*(self.number(a) for a in node.arguments))
 
     def _own(self, function: FunctionTree, node: Call) -> Number | Struct:
         """A call of a function of the source: what it does to its references is done to the arguments."""
@@ -183,6 +190,8 @@ def operated(symbol: str, left: Number, right: Number) -> Number:
             raise InexactError
         exact = Fraction(left) / right
         return int(exact) if isinstance(left, int) and isinstance(right, int) else exact
+    if symbol in _ON_INTEGERS and isinstance(left, int) and isinstance(right, int) and left >= 0 and right > 0:
+        return _ON_INTEGERS[symbol](left, right)
     if symbol not in _OPERATIONS:
         raise InexactError
     made = _OPERATIONS[symbol](left, right)

@@ -13,6 +13,7 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 from porter_triton.lift.blocks import shared_tree
 from porter_triton.lift.facts import Facts
+from porter_triton.lift.scan_trees import tree_scan
 from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.stages import two_stages
 from porter_triton.lift.templates import agreed
@@ -149,4 +150,5 @@ RULES = (
     Rule("shared tree", shared_tree),
     Rule("warp scan", _one(warp_scan)),
     Rule("shared scan", _one(block_scan)),
+    Rule("scan as a tree", tree_scan),
 )
