@@ -28,18 +28,30 @@ class _Calls:
     architecture: int  # of the filter
     clone: int
     clone3: int
+    tgkill: int  # with which a process ends itself
     refused: tuple[int, ...]
     starting: tuple[int, ...]
 
 
 _CALLS = {
-    # socket, connect, socketpair, kill, rt_sigqueueinfo, pidfd_send_signal, setpgid, setsid (who leaves the group
-    # outlives it), ptrace, process_vm_writev, prlimit64; fork, vfork, execve, execveat
-    "x86_64": _Calls(*(0xC000003E, 56, 435), (41, 42, 53, 62, 129, 424, 109, 112, 101, 311, 302), (57, 58, 59, 322)),
-    # the same; execve, execveat
-    "aarch64": _Calls(0xC00000B7, 220, 435, (198, 203, 199, 129, 138, 424, 154, 157, 117, 271, 261), (221, 281)),
+    # socket, connect, socketpair, kill, tkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal, pidfd_getfd,
+    # setpgid, setsid (who leaves the group outlives it), ptrace, process_vm_writev, prlimit64, setrlimit,
+    # io_uring_setup (which has sockets of its own), unshare, setns, bpf, perf_event_open;
+    # process_vm_readv, fork, vfork, execve, execveat
+    "x86_64": _Calls(
+        *(0xC000003E, 56, 435, 234),
+        (41, 42, 53, 62, 200, 129, 297, 424, 438, 109, 112, 101, 311, 302, 160, 425, 272, 308, 321, 298),
+        (310, 57, 58, 59, 322),
+    ),
+    # the same, but for fork and vfork, which there are none of
+    "aarch64": _Calls(
+        *(0xC00000B7, 220, 435, 131),
+        (198, 203, 199, 129, 130, 138, 240, 424, 438, 154, 157, 117, 271, 261, 164, 425, 97, 268, 280, 241),
+        (270, 221, 281),
+    ),
 }
-_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # instructions of the filter
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # instructions of the filter
+_OTHER_NUMBERS = 0x40000000  # from which on calls of x86_64 are those of its other interface, with numbers of their own
 _CALL, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets into what it sees of a call
 _ALLOW, _ERROR, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NOT_PERMITTED, _NO_SUCH_CALL = 1, 38
@@ -87,10 +99,15 @@ def _filter(calls: _Calls, programs: bool) -> bytes:
     """The program that answers each system call: jumps count the instructions that are skipped."""
     program = [
         *(_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, calls.architecture, 1, 0), _step(_RETURN, _KILL)),
-        *(_step(_LOAD, _CALL), _step(_EQUAL, calls.clone3, 0, 1), _step(_RETURN, _ERROR | _NO_SUCH_CALL)),
+        *(_step(_LOAD, _CALL), _step(_AT_LEAST, _OTHER_NUMBERS, 0, 1), _step(_RETURN, _ERROR | _NO_SUCH_CALL)),
+        *(_step(_EQUAL, calls.clone3, 0, 1), _step(_RETURN, _ERROR | _NO_SUCH_CALL)),
     ]
     for call in calls.refused + (() if programs else calls.starting):
         program += [_step(_EQUAL, call, 0, 1), _step(_RETURN, _ERROR | _NOT_PERMITTED)]
+    program += [
+        *(_step(_EQUAL, calls.tgkill, 0, 4), _step(_LOAD, _FIRST_ARGUMENT), _step(_EQUAL, os.getpid(), 1, 0)),
+        *(_step(_RETURN, _ERROR | _NOT_PERMITTED), _step(_RETURN, _ALLOW)),
+    ]
     if not programs:
         program += [
             *(_step(_EQUAL, calls.clone, 0, 3), _step(_LOAD, _FIRST_ARGUMENT), _step(_ANY_BIT, _THREAD, 1, 0)),
