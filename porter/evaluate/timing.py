@@ -7,8 +7,10 @@ held against the clock here, too.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from random import Random
 
 from porter import __version__
@@ -25,7 +27,7 @@ from porter.native.session import CandidateError, Prepared
 from porter.native.timed import Timed
 from porter.native.versions import commit
 from porter.oracle.reference import Expected
-from porter.simt.job import Job
+from porter.simt.job import Job, Run
 
 _WARM_BLOCKS = 5
 # The worker's own times against the clock here: launches are queued, so the device is seldom idle between them.
@@ -40,12 +42,29 @@ class _Unfit(Exception):  # noqa: N818 - no error: a reason to have no time
 
 @dataclass(frozen=True)
 class _Ready:
-    """What can be timed on `given`; a call makes `made_bytes` of outputs. `without` says which baselines cannot."""
+    """What can be timed on `given`; a call makes `made_bytes` of outputs. `without` says which baselines cannot.
+
+    `fresh` are the answers to inputs that no arm has seen.
+    """
 
     given: Job
     baselines: Mapping[str, Timed]
     without: tuple[str, ...]
     made_bytes: int
+    fresh: Expected
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """The times of the candidate and of the baselines `names`, and what all of them make of the fresh inputs."""
+
+    found: Interleaved
+    names: tuple[str, ...]
+    without: tuple[str, ...]
+    uncaptured: str
+    copy_bytes_per_s: float
+    environment: Environment
+    again: tuple[Run, ...]
 
 
 @dataclass(frozen=True)
@@ -62,13 +81,18 @@ class Stopwatch:
     seed: int = 0
     rule: StopRule = field(default_factory=StopRule)
 
+    @cached_property
+    def _draw(self) -> Random:
+        return Random(self.seed)
+
     def time(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Speed:
         """The times of `workload`. Never raises for anything a candidate does; `MachineError` where others hold on."""
         try:
             with self.place.lock.shared():
                 ready = self._ready(candidate, workload, baselines)
-            with self.place.lock.alone():
-                return self._measured(candidate, workload, ready)
+            with self.place.lock.alone(), _giving_back(candidate):
+                sampled = self._sampled(candidate, ready)
+            return self._measured(workload, ready, sampled)
         except _Unfit as unfit:
             return NotMeasured(workload, self.fidelity, str(unfit))
         except CandidateError as error:
@@ -76,9 +100,7 @@ class Stopwatch:
 
     def _ready(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> _Ready:
         """Candidate and baselines, in one process, right and with all compiled that they launch."""
-        expected = self.answers(workload)
-        if isinstance(expected, str):
-            raise _Unfit(expected)
+        expected, fresh = (self._expected(w) for w in (workload, replace(workload, seed=self._draw.getrandbits(32))))
         given = expected.job(self.contract)
         results = self._proven(candidate, given, expected)
         here, without = {}, []
@@ -91,7 +113,14 @@ class Stopwatch:
             else:
                 here[name] = moved
         candidate.session.forget()
-        return _Ready(given, here, tuple(without), outputs_bytes(self.contract, workload) + results)
+        made_bytes = outputs_bytes(self.contract, workload) + results
+        return _Ready(given, here, tuple(without), made_bytes, fresh)
+
+    def _expected(self, workload: Workload) -> Expected:
+        expected = self.answers(workload)
+        if isinstance(expected, str):
+            raise _Unfit(expected)
+        return expected
 
     def _proven(self, candidate: Timed, given: Job, expected: Expected) -> int:
         """The bytes that a right answer returns."""
@@ -104,11 +133,11 @@ class Stopwatch:
             raise _Unfit(f"its answer on the device differs: {wrong}")
         return sum(result.count * result.dtype.bytes for result in run.results)
 
-    def _measured(self, candidate: Timed, workload: Workload, ready: _Ready) -> Measured:
-        arms = [candidate.prepare(ready.given)]
+    def _sampled(self, candidate: Timed, ready: _Ready) -> _Sampled:
+        """What takes the device for itself: samples of all arms, and what these make of new inputs."""
+        arms, without = [candidate.prepare(ready.given)], []
         self._check_work(candidate, arms[0])
         beside: dict[str, Prepared] = {}
-        without = list(ready.without)
         for name, baseline in ready.baselines.items():
             arm = _prepared(baseline, ready.given)
             if isinstance(arm, str):
@@ -121,33 +150,53 @@ class Stopwatch:
         uncaptured = next((arm.uncaptured for arm in arms if arm.uncaptured), "")
         copy_bytes_per_s = candidate.session.copy_bytes_per_s()
         before = self.place.device.state()
-        found = self._sampled(candidate, len(arms), captured=not uncaptured)
+        found = self._interleaved(candidate, len(arms), captured=not uncaptured)
         after = self.place.device.state()
         self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
-        wrong = self._prove_again(candidate, [ready.baselines[name] for name in beside], arms, workload)
-        without += [f"{name}: {why}" for name, why in zip(beside, wrong, strict=True) if why]
-        right = [(i, name) for i, (name, why) in enumerate(zip(beside, wrong, strict=True), 1) if not why]
+        entries = [candidate, *(ready.baselines[name] for name in beside)]
+        return _Sampled(
+            found, tuple(beside), tuple(without), uncaptured, copy_bytes_per_s,
+            self._environment(candidate, before, after), self._again(entries, arms, ready.fresh),
+        )  # fmt: skip
+
+    def _measured(self, workload: Workload, ready: _Ready, sampled: _Sampled) -> Measured:
+        """What was sampled, once it is known to have been right on the new inputs."""
+        found, names = sampled.found, sampled.names
+        wrong = [self._wrong(run, ready.fresh) for run in sampled.again]
+        if wrong[0]:
+            raise _Unfit(f"what was timed gives another answer on new inputs: {wrong[0]}")
+        without = (f"{name}: {why}" for name, why in zip(names, wrong[1:], strict=True) if why)
+        right = [(arm, name) for arm, name in enumerate(names, 1) if not wrong[arm]]
         return Measured(
             workload=workload,
             fidelity=self.fidelity,
             timing=found.timings[0],
-            baselines=tuple(Baseline(name, found.timings[i], found.ratio(0, to=i)) for i, name in right),
-            without=tuple(without),
-            by_calls=uncaptured,
+            baselines=tuple(Baseline(name, found.timings[arm], found.ratio(0, to=arm)) for arm, name in right),
+            without=(*ready.without, *sampled.without, *without),
+            by_calls=sampled.uncaptured,
             stopped=found.stopped,
             left_out=found.left_out,
             bytes=used_bytes(self.contract, workload) + ready.made_bytes,
-            copy_bytes_per_s=copy_bytes_per_s,
-            environment=self._environment(candidate, before, after),
+            copy_bytes_per_s=sampled.copy_bytes_per_s,
+            environment=sampled.environment,
         )
 
-    def _sampled(self, candidate: Timed, arms: int, *, captured: bool) -> Interleaved:
+    def _interleaved(self, candidate: Timed, arms: int, *, captured: bool) -> Interleaved:
         def sample(order: Sequence[int]) -> Sequence[float]:
             return candidate.session.sample(tuple(order), captured=captured)
 
         for _ in range(_WARM_BLOCKS):
             sample(range(arms))
         return interleaved(arms, sample, self.rule, time.monotonic, self.seed)
+
+    def _again(self, entries: Sequence[Timed], arms: Sequence[Prepared], fresh: Expected) -> tuple[Run, ...]:
+        """What was timed gets inputs that nobody has seen."""
+        given = fresh.job(self.contract)
+        pairs = zip(entries, arms, strict=True)
+        return tuple(each.replay(arm.arm, given, self._draw.randrange(arm.sets)) for each, arm in pairs)
+
+    def _wrong(self, run: Run, fresh: Expected) -> str:
+        return differs(self.contract, fresh, run) if run.finished else fault_of(run)
 
     def _check_work(self, candidate: Timed, arm: Prepared) -> None:
         """Raises where not the candidate's kernels do its work, or something else goes on beside it."""
@@ -169,24 +218,6 @@ class Stopwatch:
             if not _LEAST_SHARE <= told_us / seen_us <= _MOST_SHARE:
                 raise _Unfit(f"its process says {told_us:.3g} us a call, the clock outside {seen_us:.3g} us")
 
-    def _prove_again(
-        self, candidate: Timed, baselines: Sequence[Timed], arms: Sequence[Prepared], workload: Workload
-    ) -> list[str]:
-        """What was timed gets inputs that nobody has seen: the candidate has to be right; why baselines are not."""
-        draw = Random(self.seed)
-        fresh = replace(workload, seed=draw.getrandbits(32))
-        expected = self.answers(fresh)
-        if isinstance(expected, str):
-            raise _Unfit(expected)
-        given = expected.job(self.contract)
-        wrong = []
-        for each, arm in zip((candidate, *baselines), arms, strict=True):
-            run = each.replay(arm.arm, given, draw.randrange(arm.sets))
-            wrong.append(differs(self.contract, expected, run) if run.finished else fault_of(run))
-        if wrong[0]:
-            raise _Unfit(f"what was timed gives another answer on new inputs: {wrong[0]}")
-        return wrong[1:]
-
     def _environment(self, candidate: Timed, before: DeviceState, after: DeviceState) -> Environment:
         facts = candidate.session.facts
         return Environment(
@@ -205,6 +236,16 @@ class Stopwatch:
             before=before,
             after=after,
         )
+
+
+@contextmanager
+def _giving_back(candidate: Timed) -> Iterator[None]:
+    """Whoever comes next finds the device's memory free."""
+    try:
+        yield
+    finally:
+        with suppress(CandidateError):
+            candidate.session.forget()
 
 
 def _prepared(baseline: Timed, given: Job) -> Prepared | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from porter.measure.environment import DeviceState, slowed_by
 
 _SM, _MEMORY = 1, 2  # kinds of clocks
 _MOST_PROCESSES = 64
+_ENDING_S = 0.2  # a process that was just ended is listed a moment longer
 _WORKER = b"porter.native.worker"
 
 
@@ -106,6 +108,10 @@ class Management:
 
     def _others(self) -> int:
         """Processes that compute on the device, and neither this one started them nor do they wait for its lock."""
+        return self._seen() and self._seen(after_s=_ENDING_S)
+
+    def _seen(self, after_s: float = 0.0) -> int:
+        time.sleep(after_s)
         count, found = ctypes.c_uint(_MOST_PROCESSES), (_Process * _MOST_PROCESSES)()
         if self.library.nvmlDeviceGetComputeRunningProcesses_v3(self.handle, ctypes.byref(count), found):
             return 0
