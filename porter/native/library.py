@@ -53,7 +53,10 @@ def _compile(compiler: str, include: Path, library: Path) -> None:
     with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
         made = Path(scratch) / library.name
         command = [compiler, *_FLAGS, f"-I{include}", str(_SOURCE), "-o", str(made), "-ldl"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
+        except subprocess.TimeoutExpired as late:
+            raise MachineError(f"{compiler} did not compile {_SOURCE.name} within {_LIMIT_S:g} s") from late
         if done.returncode != 0:
             raise MachineError(f"{_SOURCE.name} does not compile: {done.stderr.strip()[:300]}", "run `porter doctor`")
         made.replace(library)

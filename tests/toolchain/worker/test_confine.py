@@ -1,6 +1,6 @@
 """What a process behind the walls cannot do, asked of the system itself: past Python and its modules."""
 
-import os
+import ctypes
 import platform
 import subprocess
 import sys
@@ -54,7 +54,7 @@ def test_a_process_may_end_itself(tmp_path):
 
 
 def test_the_parent_s_memory_is_no_file_to_read(tmp_path):
-    if os.uname().release < "5.13":
+    if ctypes.CDLL(None).syscall(444, None, 0, 1) < 1:
         pytest.skip("the system has no Landlock")
     done = ran(tmp_path, "open(f'/proc/{os.getppid()}/mem', 'rb')")
     assert "PermissionError" in done.stderr
