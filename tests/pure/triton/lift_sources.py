@@ -130,8 +130,8 @@ LIFTED = (
      " __syncthreads(); } out[blockIdx.x * 128 + t] = a[0] + p[0];"),
     ("moments in three arrays", [TREE], MERGE, "__shared__ float a[128], q[128]; __shared__ int c[128]; int t = threadIdx.x;"
      " float v = x[blockIdx.x * 128 + t]; c[t] = 1; a[t] = v; q[t] = 0.0f; __syncthreads(); for (int s = 64; s > 0; s >>= 1) {"
-     " if (t < s) { float delta = a[s + t] - a[t]; int whole = c[t] + c[t + s]; q[t] += q[t + s] + delta * delta * c[t] * c[t + s] / whole;"
-     " a[t] += delta * c[t + s] / whole; c[t] = whole; } __syncthreads(); } if (t == 0) out[blockIdx.x] = a[0] + q[0] / c[0];"),
+     " if (t < s) { float delta = a[s + t] - a[t]; int whole = c[t] + c[t + s]; if (whole > 0) {"
+     " q[t] += q[t + s] + delta * delta * c[t] * c[t + s] / whole; a[t] += delta * c[t + s] / whole; c[t] = whole; } } __syncthreads(); } if (t == 0) out[blockIdx.x] = a[0] + q[0] / c[0];"),
     ("stores in both branches", [TREE], "", "__shared__ float a[128]; int t = threadIdx.x; float total = 0.0f;"
      " for (int turn = 0; turn < 2; ++turn) { if (n > 7) { a[t] = x[turn * 128 + t]; } else { a[t] = 0.0f; }"
      " __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s]; __syncthreads(); }"
@@ -260,6 +260,10 @@ LEFT_ALONE = (
     ("a place that means none", "", f"{_LOAD} int at = t - 1; for (int m = 16; m > 0; m >>= 1) {{"
      " float w = __shfl_xor_sync(~0u, v, m); int b = __shfl_xor_sync(~0u, at, m);"
      " if (b >= 0 && (w > v || (w == v && b < at))) { v = w; at = b; } } out[blockIdx.x * 128 + t] = v + at;"),
+    ("moments of nothing, which are no numbers", MOMENTS.replace("if (count == 0.0f) return a;", ""),
+     f"{_LOAD} Moments acc = {{v, 0.0f, 1.0f}}; for (int o = 16; o > 0; o >>= 1) {{"
+     " Moments other; other.mean = __shfl_xor_sync(~0u, acc.mean, o); other.m2 = __shfl_xor_sync(~0u, acc.m2, o);"
+     " other.count = __shfl_xor_sync(~0u, acc.count, o); acc = merged(acc, other); } out[blockIdx.x * 128 + t] = acc.m2;"),
     ("moments that forget the distance of the means", MOMENTS.replace("delta * delta * a.count", "delta * a.count"),
      f"{_LOAD} Moments acc = {{v, 0.0f, 1.0f}}; for (int o = 16; o > 0; o >>= 1) {{"
      " Moments other; other.mean = __shfl_xor_sync(~0u, acc.mean, o); other.m2 = __shfl_xor_sync(~0u, acc.m2, o);"

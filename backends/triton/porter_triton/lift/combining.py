@@ -39,7 +39,7 @@ def _extreme(sign: int, last: int) -> Callable[[Part, Part], Part]:
 def _welford(a: Part, b: Part) -> Part:
     """Chan's merge of (mean, sum of squared deviations, count)."""
     count, delta = a[2] + b[2], b[0] - a[0]
-    share = Fraction(b[2]) / count
+    share = Fraction(b[2]) / count if count else Fraction(0)
     return a[0] + delta * share, a[1] + b[1] + delta * delta * a[2] * share, count
 
 
@@ -76,7 +76,7 @@ def _pairs(facts: Facts, order: Sequence[Exchange]) -> list[tuple[Part, Part]]:
 
 
 def _moments(facts: Facts, order: Sequence[Exchange]) -> list[tuple[Part, Part]]:
-    """Pairs of moments; counts are whole numbers, the other two are none."""
+    """Pairs of moments, counts being whole numbers; those of nothing have one mean and no squares."""
     draw = random.Random(0)
 
     def one(count: int) -> Part:
@@ -85,7 +85,8 @@ def _moments(facts: Facts, order: Sequence[Exchange]) -> list[tuple[Part, Part]]
 
     if not all(_is_real(facts, e.own) for e in order[:2]):
         return []
-    return [(one(n), one(m)) for n, m in product((0, 1, 2, 7, 30), (0, 1, 3, 8)) if n + m]
+    nothing = (Fraction(5), Fraction(0), 0)
+    return [(nothing, nothing), *((one(n), one(m)) for n, m in product((0, 1, 2, 7, 30), (0, 1, 3, 8)) if n + m)]
 
 
 def _agrees(

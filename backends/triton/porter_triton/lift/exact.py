@@ -65,7 +65,7 @@ class Machine:
     depth: int = 0
 
     def run(self, statements: tuple[Statement, ...]) -> Number | Struct | None:
-        """The value returned; None where the statements go on to their end."""
+        """The value returned, 0 for none; None where the statements go on to their end."""
         for statement in statements:
             found = self._step(statement)
             if found is not None:
@@ -78,8 +78,8 @@ class Machine:
         if isinstance(statement, If):
             chosen = statement.yes if self.number(statement.condition) else statement.no
             return self.run(chosen.statements) if chosen is not None else None
-        if isinstance(statement, Return) and statement.value is not None:
-            return self._of_type(statement.value, self.returns)
+        if isinstance(statement, Return):
+            return 0 if statement.value is None else self._of_type(statement.value, self.returns)
         if isinstance(statement, Declare):
             for variable in statement.variables:
                 self._declare(variable)
