@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,10 +51,17 @@ def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) 
     for result in children.each(missing, lambda operator: _brought_up(operator, options, children)):
         write_result(options.folder / result.key, result)
         done[result.key] = result
+        write_run(options.folder, _so_far(operators, done, options))
         told(result, len(operators) - len(done))
-    finished = SuiteResult(options.target, options.arch, __version__, tuple(done[o.key] for o in operators))
+    finished = _so_far(operators, done, options)
     write_run(options.folder, finished)
     return finished
+
+
+def _so_far(operators: Sequence[Operator], done: Mapping[str, Result], options: SuiteOptions) -> SuiteResult:
+    """What a report can be made of, at any time."""
+    results = tuple(done[operator.key] for operator in operators if operator.key in done)
+    return SuiteResult(options.target, options.arch, __version__, results)
 
 
 def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -> Result:
