@@ -172,6 +172,13 @@ void mark_host_made(std::uint8_t* state, std::size_t bytes) {
 
 }  // namespace
 
+void host_hands_on(Where where) {
+    if (!watching || bytes_taken <= A_FEW_NUMBERS) return;
+    note(FaultKind::HOST_WORK, where, "host code hands a kernel numbers after it has looked at those of the device");
+}
+
+void host_took(std::size_t bytes) { bytes_taken += bytes; }
+
 void host_accessed(const void* pointer, std::size_t bytes, bool write, const void* instruction) {
     host_used(pointer, bytes, write);
     std::uint8_t* state = states(pointer, bytes);
@@ -242,6 +249,7 @@ void device_fill(void* to, int byte, std::size_t bytes) {
     std::memset(to, byte, bytes);
     std::uint8_t* state = states(to, bytes);
     for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] &= static_cast<std::uint8_t>(~CARRIED);
+    if (state != nullptr && byte != 0 && byte != 0xFF) mark_host_made(state, bytes);
     host_wrote(to, bytes);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -226,3 +227,74 @@ __global__ void by_waves(const float* x, float* y, int cols) {
     for (int i = threadIdx.x; i < cols; i += 32) y[blockIdx.x * cols + i] = expf(x[blockIdx.x * cols + i] - largest) / sum;
 }
 void wave_of_32(const float* x, float* y, int rows, int cols) { by_waves<<<rows, 64>>>(x, y, cols); }
+
+__global__ void put(float* y, int at, float value) { y[at] = value; }
+
+// by_an_argument: PORT6007
+void by_an_argument(const float* x, float* y, int rows, int cols) {
+    std::vector<float> answer = worked_out(x, rows, cols);
+    for (int i = 0; i < rows * cols; ++i) put<<<1, 1>>>(y, i, answer[i]);
+}
+
+struct Part {
+    float of[64];
+};
+__global__ void put_part(float* y, int at, Part part, int count) {
+    if (static_cast<int>(threadIdx.x) < count) y[at + threadIdx.x] = part.of[threadIdx.x];
+}
+
+// by_a_structure: PORT6007
+void by_a_structure(const float* x, float* y, int rows, int cols) {
+    std::vector<float> answer = worked_out(x, rows, cols);
+    for (int at = 0; at < rows * cols; at += 64) {
+        Part part{};
+        const int count = std::min(64, rows * cols - at);
+        std::copy_n(answer.data() + at, count, part.of);
+        put_part<<<1, 64>>>(y, at, part, count);
+    }
+}
+
+__constant__ float held[64];
+__device__ float handed[256];
+__global__ void take(const float* x, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) handed[i] = x[i];
+}
+__global__ void give(float* y, int at, int count) {
+    if (static_cast<int>(threadIdx.x) < count) y[at + threadIdx.x] = held[threadIdx.x];
+}
+
+void through_constants(const std::vector<float>& answer, float* y) {
+    const int n = static_cast<int>(answer.size());
+    for (int at = 0; at < n; at += 64) {
+        const int count = std::min(64, n - at);
+        mcMemcpyToSymbol(held, answer.data() + at, count * sizeof(float));
+        give<<<1, 64>>>(y, at, count);
+    }
+}
+
+// by_a_constant: PORT6007
+void by_a_constant(const float* x, float* y, int rows, int cols) {
+    through_constants(worked_out(x, rows, cols), y);
+}
+
+// from_a_variable_of_the_device: PORT6007
+void from_a_variable_of_the_device(const float* x, float* y, int rows, int cols) {
+    std::vector<float> from(rows * cols), to(rows * cols);
+    take<<<1, 32>>>(x, rows * cols);
+    mcMemcpyFromSymbol(from.data(), handed, from.size() * sizeof(float));
+    by_hand(from.data(), to.data(), rows, cols);
+    through_constants(to, y);
+}
+
+// by_fills: PORT6007
+void by_fills(const float* x, float* y, int rows, int cols) {
+    std::vector<float> answer = worked_out(x, rows, cols);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(answer.data());
+    float* there;
+    mcMalloc(&there, answer.size() * sizeof(float));
+    for (std::size_t i = 0; i < answer.size() * sizeof(float); ++i) {
+        mcMemset(reinterpret_cast<char*>(there) + i, bytes[i], 1);
+    }
+    copied<<<(rows * cols + 63) / 64, 64>>>(there, y, rows * cols);
+    mcFree(there);
+}

@@ -121,3 +121,23 @@ void a_constant(const float* x, float* y, int rows, int cols) {
     softmax_rows<<<rows, 64>>>(x, y, cols);
     scaled<<<(rows * cols + 63) / 64, 64>>>(y, rows * cols);
 }
+
+__global__ void scaled_by(float* y, int n, float factor) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] *= factor;
+}
+
+// a_number_that_is_read_back
+void a_number_that_is_read_back(const float* x, float* y, int rows, int cols) {
+    softmax_rows<<<rows, 64>>>(x, y, cols);
+    float first = 0, again = 0;
+    CHECK(mcMemcpy(&first, x, sizeof first, mcMemcpyDeviceToHost));
+    CHECK(mcMemcpyFromSymbol(&again, scale, sizeof again));
+    scaled_by<<<(rows * cols + 63) / 64, 64>>>(y, rows * cols, first == first ? 1.0f : 0.0f);
+}
+
+// filled_with_a_byte
+void filled_with_a_byte(const float* x, float* y, int rows, int cols) {
+    CHECK(mcMemset(y, 0x7F, rows * cols * sizeof(float)));
+    softmax_rows<<<rows, 64>>>(x, y, cols);
+}

@@ -17,7 +17,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from porter.simt.job import FaultKind
-from porter_triton.judging.operators import is_free, is_view, overwrites, plain_name
+from porter_triton.judging.operators import accumulates, is_free, is_view, overwrites, plain_name, tells_by_shape
 from porter_triton.observation import Observation, line_in
 from porter_triton.watch import Region
 
@@ -27,6 +27,8 @@ _NO_OPERATORS = frozenset[Step]()
 _A_FEW = 16
 _SHARING = frozenset(("numpy", "__array__", "__dlpack__", "untyped_storage", "storage", "typed_storage"))
 _NUMBERS = frozenset(("item", "__float__", "__int__", "__index__"))
+# A comparison of two numbers: bit by bit it tells any.
+_BITS = frozenset(("__bool__", "is_nonzero", "equal", "allclose"))
 _READING = frozenset(("tolist", "__repr__", "__str__", "__format__", *_NUMBERS, *_SHARING))
 _MADE_BY_HOST = frozenset(("tensor", "as_tensor", "frombuffer", "asarray"))
 # What Python computes element by element, out of dispatch's sight.
@@ -38,7 +40,7 @@ class Origin:
     """What is in an allocation. `operators` computed it, of `integers` only if that is set; `launch` is the last job
     of which a launch wrote it, 0 for none; `given` says that it is an argument's as it came, `data` that it depends on
     one; `host` that the host may have computed it; `free` that an operator made it which the original uses, too; `raw`
-    that one such computed it of what no launch had written.
+    that one such computed it of what no launch had written; `compared` that it says how floats compare.
     """
 
     operators: frozenset[Step] = _NO_OPERATORS
@@ -49,6 +51,7 @@ class Origin:
     host: bool = False
     free: bool = False
     raw: bool = False
+    compared: bool = False
 
     def with_others(self, others: Iterable[Origin]) -> Origin:
         """What several of these make together."""
@@ -61,6 +64,7 @@ class Origin:
             host=any(o.host for o in every),
             free=any(o.free for o in every),
             raw=any(o.raw for o in every),
+            compared=any(o.compared for o in every),
         )
 
 
@@ -128,19 +132,27 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self.seen.note(FaultKind.REACHED, f"a kernel calls torch's {plain_name(function)}")
             return result
         if not is_view(function):
-            self._follow(function, list(_tensors((args, kwargs or {}))), list(_tensors(result)))
+            given, made = list(_tensors((args, kwargs or {}))), list(_tensors(result))
+            free = is_free(function) and not accumulates(function, args, kwargs or {})
+            self._follow(function, given, made, free=free)
+            if tells_by_shape(function, given):
+                self._take(sum(self._tells(t) for t in given))
         return result
 
-    def _follow(self, function: torch._ops.OpOverload, given: list[torch.Tensor], made: list[torch.Tensor]) -> None:
+    def _follow(
+        self, function: torch._ops.OpOverload, given: list[torch.Tensor], made: list[torch.Tensor], *, free: bool
+    ) -> None:
         written = [t for t in _written(function, given, made) if t.numel()]
         sources = [t for t in given if not any(t is w for w in written) or not overwrites(function)]
         origins = [self.of(_place(t)) for t in sources]
         combined = _FRESH.with_others(origins)
         name = plain_name(function)
-        if not is_free(function) and combined.data and max((t.numel() for t in (*given, *made)), default=0) > 1:
+        if not free and combined.data and max((t.numel() for t in (*given, *made)), default=0) > 1:
             combined = self._computed(combined, name, (*sources, *written))
         elif self._is_permitted(name):
             combined = replace(combined, free=True)
+        if any(t.dtype is torch.bool for t in written) and any(t.is_floating_point() for t in sources):
+            combined = replace(combined, compared=combined.data)
         for tensor, place in ((t, _place(t)) for t in written):
             old = self.of(place)
             kept = place in {_place(t) for t in given} and not (overwrites(function) and _is_whole(tensor))
@@ -167,19 +179,30 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name in _READING and not self._is_permitted(name):
             for tensor in given:
                 self._read(name, tensor)
+        if name in _BITS:
+            self._take(any(map(self._tells, given)))
+
+    def _tells(self, tensor: torch.Tensor) -> bool:
+        """Whether one bit about `tensor` is one about numbers of the device; whole numbers are sizes and indices."""
+        origin = self.of(_place(tensor))
+        return origin.data and (tensor.is_floating_point() or origin.compared)
 
     def _read(self, name: str, tensor: torch.Tensor) -> None:
         """The host looks at the numbers of `tensor`; whole numbers are sizes and indices."""
         origin = self.of(_place(tensor))
-        if not origin.data or not tensor.is_floating_point():
+        if not self._tells(tensor):
             return
-        self._taken += tensor.numel()
-        self._escaped = self._escaped or self._taken > _A_FEW
+        self._take(tensor.numel())
         if name in _SHARING:
             self._origins[_place(tensor)] = replace(origin, host=self._escaped)
         if name in _NUMBERS and origin.operators:
             said = f"the host takes a number that torch's {_named(origin.operators)} computed"
             self.seen.note(FaultKind.LIBRARY, said)
+
+    def _take(self, count: int) -> None:
+        """The host learns of so many numbers."""
+        self._taken += count
+        self._escaped = self._escaped or self._taken > _A_FEW
 
     def answered(self, name: str, given: list[torch.Tensor], made: Iterable[torch.Tensor]) -> None:
         """That function has returned `made`."""

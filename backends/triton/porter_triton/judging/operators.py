@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 import torch
 
 # By the names of ATen, without overloads and leading underscores.
@@ -29,6 +31,18 @@ def plain_name(function: torch._ops.OpOverload) -> str:
 def is_free(function: torch._ops.OpOverload) -> bool:
     """Whether the operator computes nothing of what it is given."""
     return plain_name(function) in _FREE or is_view(function)
+
+
+def accumulates(function: torch._ops.OpOverload, given: Sequence[object], named: Mapping[str, object]) -> bool:
+    """Whether this call adds up, or reduces otherwise, where the operator may also just put."""
+    arguments = {a.name: value for a, value in zip(function._schema.arguments, given, strict=False)} | {**named}
+    return bool(arguments.get("accumulate") or arguments.get("reduce"))
+
+
+def tells_by_shape(function: torch._ops.OpOverload, given: Iterable[torch.Tensor]) -> bool:
+    """Whether the shape of what comes of it depends on numbers, not on shapes alone."""
+    masked = plain_name(function) == "index" and any(t.dtype is torch.bool for t in given)
+    return masked or torch.Tag.dynamic_output_shape in function.tags
 
 
 def is_view(function: torch._ops.OpOverload) -> bool:

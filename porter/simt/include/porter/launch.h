@@ -49,6 +49,10 @@ const void* pointed_to(const T& argument) {
     return nullptr;
 }
 
+// Whether a kernel that takes a `T` by value may be handed numbers to compute with; integers are sizes and indices.
+template <class T>
+inline constexpr bool holds_numbers = std::is_floating_point_v<T> || (std::is_class_v<T> && !std::is_empty_v<T>);
+
 template <class Call>
 struct Configured {
     const char* name;
@@ -63,6 +67,7 @@ struct Configured {
         const std::tuple<std::decay_t<Args>...> values(std::forward<Args>(args)...);
         const void* const pointers[] = {pointed_to<std::decay_t<Args>>(args)..., nullptr};
         watch_arguments(pointers, sizeof...(Args));
+        if constexpr ((holds_numbers<std::decay_t<Args>> || ...)) host_hands_on(where);
         launch(name, grid, block, shared_bytes, where, [&] { std::apply(call, values); });
     }
 };

@@ -7,6 +7,7 @@ template <class T>
 inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice) {
     if (offset + bytes > sizeof(T)) return porter::returned(cudaErrorInvalidValue);
+    if (porter::simt::device_extent(from).base == nullptr) porter::simt::host_hands_on({});
     porter::simt::device_copy((char*)std::addressof(symbol) + offset, from, bytes);
     return cudaSuccess;
 }
@@ -19,6 +20,7 @@ template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
                                         cudaMemcpyKind = cudaMemcpyDeviceToHost) {
     if (offset + bytes > sizeof(T)) return porter::returned(cudaErrorInvalidValue);
+    if (porter::simt::device_extent(to).base == nullptr) porter::simt::host_took(bytes);
     porter::simt::device_copy(to, (const char*)std::addressof(symbol) + offset, bytes);
     return cudaSuccess;
 }
