@@ -7,13 +7,13 @@ the module is the device's, what is made says where, and what comes of it lies w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch._library.custom_ops import OPDEFS
 from torch.overrides import TorchFunctionMode
 
-from porter_triton.judging.flow import Flow
+from porter_triton.judging.flow import Flow, tensors_in
 
 _DEVICE_TYPE: Callable[..., object] = torch.device
 _DEVICE, _HOST = torch.device("cuda", 0), torch.device("cpu")
@@ -64,14 +64,14 @@ class TwoMemories(TorchFunctionMode):
             with self:  # what it is made of is followed, too
                 return own(*args, **(kwargs or {}))
         name, named = _name(function), dict(kwargs or {})
-        given = list(_tensors((args, named)))
+        given = list(tensors_in((args, named)))
         if name in _ASKED and given:
             return _ASKED[name](on_device(given[0]))
         if name in _ONLY_ON_HOST and given and on_device(given[0]):
             raise TypeError("can't convert a tensor of the device to numpy; copy it to the host first: Tensor.cpu()")
         self._flow.asked(name, given)
         result = self._answer(function, name, given, args, named)
-        self._flow.answered(name, given, _tensors(result))
+        self._flow.answered(name, given, tensors_in(result))
         return result
 
     def _answer(
@@ -85,11 +85,11 @@ class TwoMemories(TorchFunctionMode):
         target = _target(name, args, named)
         if name in _MOVES:
             kept = [function(*map(_here, args), **_here_named(named))] if name == "to" else given
-            return _moved(next(_tensors(kept)), given[0], target)
+            return _moved(next(tensors_in(kept)), given[0], target)
         _meet(name, given)
         result = function(*map(_here, args), **_here_named(named))
         device = any(map(on_device, given)) if target is None else target.type != "cpu"
-        for tensor in _tensors(result):
+        for tensor in tensors_in(result):
             if device and not any(tensor is other for other in given):  # what is changed in place stays where it is
                 put_on_device(tensor)
         return result
@@ -116,16 +116,6 @@ def _name(function: Callable[..., object]) -> str:
     """The name of a function or method, or of the property whose getter it is."""
     name = getattr(function, "__name__", "")
     return getattr(getattr(function, "__self__", None), "__name__", "") if name == "__get__" else name
-
-
-def _tensors(value: object) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from _tensors(item)
-    elif isinstance(value, dict):
-        yield from _tensors(list(value.values()))
 
 
 def _target(name: str, args: tuple[object, ...], named: Mapping[str, object]) -> torch.device | None:

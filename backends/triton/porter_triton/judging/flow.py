@@ -132,7 +132,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self.seen.note(FaultKind.REACHED, f"a kernel calls torch's {plain_name(function)}")
             return result
         if not is_view(function):
-            given, made = list(_tensors((args, kwargs or {}))), list(_tensors(result))
+            given, made = list(tensors_in((args, kwargs or {}))), list(tensors_in(result))
             free = is_free(function) and not accumulates(function, args, kwargs or {})
             self._follow(function, given, made, free=free)
             if tells_by_shape(function, given):
@@ -288,11 +288,12 @@ def _written(
         yield from given
 
 
-def _tensors(value: object) -> Iterator[torch.Tensor]:
+def tensors_in(value: object) -> Iterator[torch.Tensor]:
+    """The tensors in arguments or results, however deep they lie."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (tuple, list)):
         for item in value:
-            yield from _tensors(item)
+            yield from tensors_in(item)
     elif isinstance(value, dict):
-        yield from _tensors(list(value.values()))
+        yield from tensors_in(list(value.values()))
