@@ -1,0 +1,44 @@
+"""A candidate of a search: files, where they come from, and an identity that is their content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Value = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a candidate, by its name in the candidate's folder."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who proposed it, of which candidates (by digest) it was made, and in words what was done to them."""
+
+    proposer: str
+    parents: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Files in the language of a target; the first is the one that is called.
+
+    `point` is where it lies in the space of its search, for one that came of a point there; empty for others.
+    """
+
+    files: tuple[File, ...]
+    origin: Origin
+    point: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """The same for the same files, whoever proposed them: 16 hexadecimal digits."""
+        parts = (part.encode() for file in self.files for part in (file.name, file.text))
+        return hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()

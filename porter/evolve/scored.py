@@ -1,0 +1,50 @@
+"""What evaluating a candidate gives a search: whether it is right, how good it is, where in the archive it belongs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Measure(StrEnum):
+    """What a score is of. Scores of different measures are never compared."""
+
+    NATIVE = "native"  # time on the target's own device
+    PROXY = "proxy"  # time of a port for another device
+    MODELLED = "modelled"  # a static cost, which ranks and is no time
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many times as good as the seed: its time, or modelled cost, over the candidate's; and between what that lies.
+
+    For a time the interval holds the true factor with 95 %; a modelled cost has none: `low == factor == high`.
+    """
+
+    measure: Measure
+    factor: float
+    low: float
+    high: float
+
+    def beats(self, other: Score) -> bool:
+        """Whether it is better beyond what noise explains."""
+        return self.low > other.high
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What came of the candidate `digest`.
+
+    `outcome` is one of the labels of `porter.evaluate.outcome` (`verified`, `wrong`, ...), `because` its reason. Only
+    what is verified has a `score`, and a `cell`: its coordinate on each axis of the archive. `feedback` is what a
+    proposer is told: the first error and its place, the worst mismatch, times and resources. `built` is the digest of
+    what the compiler made, where that is known: other files with the same binary are no other candidate.
+    """
+
+    digest: str
+    outcome: str
+    because: str
+    score: Score | None = None
+    cell: tuple[int, ...] = ()
+    feedback: str = ""
+    built: str = ""
