@@ -85,30 +85,31 @@ class Prover:
         assert not isinstance(built, BuildFailure)
         progress(f"running the port of {contract.name}")
         held = port if built.failure is not None else _whole(port)
-        proof = replace(self._judged(studied, held), apart=tuple(_at(*apart) for apart in studied.apart))
+        proof = replace(judged(self._originals, studied, held), apart=tuple(_at(*apart) for apart in studied.apart))
         on_devices = tuple(workload for workload in contract.workloads if workload.device_only)
         proof = reduce(with_caveat, (*studied.left_out, _not_run([w.name for w in on_devices])), proof)
         settled = proof.entry.contract
         whole = replace(settled, workloads=(*settled.workloads, *on_devices))
         return replace(proof, entry=replace(proof.entry, contract=whole))
 
-    def _judged(self, studied: Studied, port: Candidates) -> Proof:
-        """The port held to sound answers.
 
-        A twin of the original that rounds otherwise is only built where the port differs by more than tolerance: it
-        says how much the original itself loses. Ports that keep the order of operations never need it.
-        """
-        reference, seen = studied.reference, (*studied.noted, *studied.reference.findings)
-        if self.judging and (null := passing_null(reference)):
-            return Proof(_entry(reference, NotVerified(TOLD_BY_NOTHING.format(null))), seen)
+def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
+    """The port held to sound answers.
+
+    A twin of the original that rounds otherwise is only built where the port differs by more than tolerance: it says
+    how much the original itself loses. Ports that keep the order of operations never need it.
+    """
+    reference, seen = studied.reference, (*studied.noted, *studied.reference.findings)
+    if originals.judging and (null := passing_null(reference)):
+        return Proof(_entry(reference, NotVerified(TOLD_BY_NOTHING.format(null))), seen)
+    outcome = _outcome(reference, port)
+    if isinstance(outcome, Wrong) and _may_round(reference, outcome):
+        reference = originals.measured(studied)
         outcome = _outcome(reference, port)
-        if isinstance(outcome, Wrong) and _may_round(reference, outcome):
-            reference = self._originals.measured(studied)
-            outcome = _outcome(reference, port)
-            if isinstance(outcome, Verified):
-                exact = self._originals.in_whole_numbers(reference, studied.execute)
-                outcome = _both(outcome, _outcome(exact, port)) if exact else outcome
-        return Proof(_entry(reference, outcome), seen)
+        if isinstance(outcome, Verified):
+            exact = originals.in_whole_numbers(reference, studied.execute)
+            outcome = _both(outcome, _outcome(exact, port)) if exact else outcome
+    return Proof(_entry(reference, outcome), seen)
 
 
 def _may_round(reference: Reference, wrong: Wrong) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from porter.backend import Backend, Port, Target
 from porter.contract.contract import Contract
+from porter.evaluate.admission import not_admitted
 from porter.evaluate.bench import bench
 from porter.evaluate.calling import Called
 from porter.evaluate.candidate import candidate_port
@@ -22,7 +22,7 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
-from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Outcome, Refused, Verified
+from porter.evaluate.outcome import Fidelity, NotVerified, Outcome, Refused, Verified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import Proof, with_caveat
 from porter.evaluate.rivals import of_cuda
@@ -30,7 +30,7 @@ from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed
 from porter.evaluate.standard_rivals import of_standard
 from porter.evaluate.standards import AgainstCuda, against_cuda, opened
-from porter.evaluate.verdict import Verdict, broken_rules
+from porter.evaluate.verdict import Verdict
 from porter.findings import Finding
 from porter.oracle.reference import Reference
 from porter.oracle.standard import Standard
@@ -160,16 +160,8 @@ class _Trial:
         return self.backend.lint(self.port.files, replace(own, functions=own.functions | chosen))
 
     def _refused(self, broken: tuple[Finding, ...]) -> Outcome | None:
-        """Why the candidate is not run: a rule that it breaks, or that it is not of its language."""
-        rules = broken_rules(broken)
-        if rules:
-            first = rules[0]
-            line = f" line {first.span.line}" if first.span else ""
-            file = f"{first.source.path.name}{line}: " if first.source else ""
-            return Refused(f"{first.code}: {file}{first.message}")
-        with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
-            error = self.backend.compile(self.port, self.target, Path(workdir))
-        return None if error is None else NotBuilt(error.message, error.message)
+        """Why the candidate is not run."""
+        return not_admitted(broken, self.port, self.backend, self.target)
 
     def _no_original(self, own: OwnCode) -> Side:
         """What stands where a port has its original: an empty source, with what the user says about builds."""
