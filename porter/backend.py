@@ -80,6 +80,10 @@ class Backend(Protocol):
         """The findings this backend can report."""
         ...
 
+    def brief(self, target: Target) -> str:
+        """What a programmer of `target` must know, in Markdown: its hardware, idioms, what is refused and forbidden."""
+        ...
+
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:
         """The program, and the local headers it includes, in the target's language."""
         ...

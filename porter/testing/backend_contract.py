@@ -108,6 +108,17 @@ class BackendContract:
             assert entry.title
             assert entry.explanation
 
+    def test_its_brief_is_about_the_target(self, backend: Backend) -> None:
+        """It stands in every prompt: it names the device and its sizes, and leaves room for programs."""
+        for target in backend.targets():
+            text = backend.brief(target)
+            assert target.description in text
+            assert str(target.warp_size) in text
+            assert str(target.shared_bytes) in text
+            assert "orbidden" in text
+            assert len(text) < 10_000
+            assert text == backend.brief(target)
+
     def test_a_port_has_files_with_plain_names(self, backend: Backend, program: Program) -> None:
         """Names are relative to the output folder and never those of the source."""
         for port in self._ports(backend, program):

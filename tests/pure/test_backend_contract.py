@@ -38,6 +38,11 @@ class FakeBackend:
     def catalogue(self):
         return (CatalogueEntry("PORT1901", "Ported", Severity.NOTE, Effort.NONE, "It was ported. All is well."),)
 
+    def brief(self, target):
+        return (
+            f"{target.description}: {target.warp_size} lanes, {target.shared_bytes} bytes shared. Forbidden: nothing."
+        )
+
     def port(self, program, headers, target):
         self.ported += 1
         finding = Finding(self._code, Severity.NOTE, f"for {target.arch}", program.kernels[0].span)

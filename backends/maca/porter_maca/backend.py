@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
-from porter.findings import CatalogueEntry, Finding
+from porter.findings import CatalogueEntry, Finding, Severity
 from porter.rules.original import OwnCode
 from porter.source.program import Program
 from porter.source.text import Source
@@ -48,6 +48,14 @@ class MacaBackend:
         from porter_maca.catalogue import catalogue  # noqa: PLC0415 - it reads the registry, which imports this module
 
         return tuple(catalogue().values())
+
+    def brief(self, target: Target) -> str:
+        """`brief.md.j2` for `target`; forbidden is what the rules on a source's text find."""
+        from porter.agent.brief import brief  # noqa: PLC0415 - only where a model is asked
+
+        of_rules = (entry for entry in self.catalogue() if entry.code.startswith("PORT119"))
+        rules = (entry for entry in of_rules if entry.severity is Severity.ERROR)
+        return brief(Path(__file__).with_name("brief.md.j2"), target, rules)
 
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:
         """The program and its local headers as MACA C++."""

@@ -49,6 +49,13 @@ class TritonBackend:
 
         return tuple(catalogue().values())
 
+    def brief(self, target: Target) -> str:
+        """`brief.md.j2` for `target`; forbidden is what the rules on a module's text find."""
+        from porter.agent.brief import brief  # noqa: PLC0415 - only where a model is asked
+
+        rules = (entry for entry in self.catalogue() if entry.code.startswith("PORT19"))
+        return brief(Path(__file__).with_name("brief.md.j2"), target, rules)
+
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:  # noqa: ARG002
         """The program as one Python module; `target` changes nothing in it, since Triton compiles for any."""
         from porter_triton.port import port  # noqa: PLC0415 - the parser takes a while to import

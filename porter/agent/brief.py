@@ -1,0 +1,19 @@
+"""What a programmer of a target must know before the first line: a backend's `brief.md.j2`, filled in for one device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+
+from porter.backend import Target
+from porter.findings import CatalogueEntry
+
+_ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+
+
+def brief(template: Path, target: Target, rules: Iterable[CatalogueEntry]) -> str:
+    """`template` as Markdown: its numbers are those of `target`, what it forbids are the `rules` of the catalogue."""
+    text = _ENVIRONMENT.from_string(template.read_text("utf-8"))
+    return text.render(target=target, rules=tuple(rules)).strip() + "\n"
