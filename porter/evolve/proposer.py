@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from porter.evolve.candidate import Candidate
 from porter.evolve.scored import Scored
@@ -22,8 +22,11 @@ class Member:
 class Request:
     """What a proposer is asked for: `count` candidates, with all that a choice may depend on.
 
-    `parents` are right ones, the best first, then those of other regions of the archive; `failures` those that lately
-    came to nothing and may be repaired. `seed` is drawn for this request alone: the same request gets the same answer.
+    `parents` are right ones: first the one that was drawn to be made better, then the best others, then those of other
+    regions of the archive. `failures` are those that lately came to nothing and may be repaired, the newest first.
+    `told` is what came, since its last request, of what this proposer proposed. `seen` are the digests of all that the
+    search knows: to propose one of them again is no use. `memory` is what the proposer's account left last. `seed` is
+    drawn for this request alone: the same request gets the same answer.
     """
 
     count: int
@@ -32,6 +35,34 @@ class Request:
     seed: int
     parents: tuple[Member, ...]
     failures: tuple[Member, ...]
+    told: tuple[Member, ...] = ()
+    seen: frozenset[str] = frozenset()
+    memory: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a model was asked, what it answered, and how many tokens both were."""
+
+    prompt: str
+    reply: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a proposer leaves in the journal besides candidates: its exchanges with a model, and its memory.
+
+    The memory is a document of the proposer's own (a plan, say): the next request brings it back, in a resumed run, too.
+    """
+
+    exchanges: tuple[Exchange, ...] = ()
+    memory: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """Of all exchanges."""
+        return sum(exchange.tokens for exchange in self.exchanges)
 
 
 class Proposer(Protocol):
@@ -41,4 +72,13 @@ class Proposer(Protocol):
 
     def propose(self, request: Request) -> Sequence[Candidate]:
         """At most `count` candidates; none where it has nothing more to propose."""
+        ...
+
+
+@runtime_checkable
+class Accountable(Protocol):
+    """A proposer that has more to say than candidates: it is asked once after each request."""
+
+    def account(self) -> Account:
+        """Of the last request alone."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -29,6 +30,16 @@ class Score:
     def beats(self, other: Score) -> bool:
         """Whether it is better beyond what noise explains."""
         return self.low > other.high
+
+    @property
+    def sound(self) -> bool:
+        """Whether it is one: positive finite numbers, the factor within its interval."""
+        return 0 < self.low <= self.factor <= self.high < math.inf
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """What scores are ordered by where one must come first: what it is worth at least, then what it seems worth."""
+        return self.low, self.factor
 
 
 @dataclass(frozen=True, slots=True)
