@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from porter_triton.lower import shifts
@@ -9,7 +10,7 @@ from porter_triton.lower.comparisons import COMPARISONS, compare, disjunction
 from porter_triton.lower.conversions import as_operand, cast_text, convert, demand_numbers, narrowed, operands, settled
 from porter_triton.lower.folding import fold
 from porter_triton.lower.intervals import result_affine, result_interval, result_multiple
-from porter_triton.lower.types import BOOL, DOUBLE, INT, UINT, Arithmetic, Pointer, common, promote
+from porter_triton.lower.types import BOOL, DOUBLE, FLOAT, INT, UINT, Arithmetic, Pointer, common, promote
 from porter_triton.lower.values import LEVELS, PRODUCT, SIGN, SUM, Scalar, both, number
 from porter_triton.refusal import Refusal
 
@@ -65,9 +66,11 @@ def _operation(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) ->
     same = _unchanged(operator, left, right, type_)
     if same is not None:
         return same
+    if operator == "/" and type_.is_float and type_ is not DOUBLE:
+        return _quotient(left, right, type_)
     left_text, right_text = operands(left, right, type_, level)
     held = INT if type_ is UINT and all(v.constant is not None or v.carried is INT for v in (left, right)) else None
-    value = Scalar(
+    return Scalar(
         f"{left_text} {symbol} {right_text}",
         type_,
         left.varying or right.varying,
@@ -79,9 +82,32 @@ def _operation(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) ->
         single=_single(operator, left, right, type_),
         multiple=result_multiple(operator, left, right) if not type_.is_float else 1,
     )
-    if symbol == "/" and type_.is_narrow:  # Triton divides halves as floats
-        return cast_text(value, type_)
-    return value
+
+
+def _quotient(left: Scalar, right: Scalar, type_: Arithmetic) -> Scalar:
+    """`left / right` rounded to nearest, as CUDA's operator does, in floats or halves, which are divided as floats.
+
+    Triton's `/` is `div.full.f32`, which may be two units off; it is exact by a power of two, a multiplication.
+    """
+    varying = left.varying or right.varying
+    left, right = (_as_float(v, type_) for v in (left, right))
+    if right.constant is not None and _is_power_of_two(right.constant):
+        value = Scalar(f"{left.within(PRODUCT)} / {right.within(SIGN)}", FLOAT, varying, PRODUCT, loose=left.loose)
+    else:
+        value = Scalar(f"tl.div_rn({left.text}, {right.text})", FLOAT, varying)
+    return cast_text(value, type_) if type_.is_narrow else value
+
+
+def _as_float(value: Scalar, type_: Arithmetic) -> Scalar:
+    """An operand of `type_` as a number or what Triton holds as a float32, which `tl.div_rn` asks for."""
+    value = as_operand(value, type_)
+    return value if value.constant is not None or value.carried is FLOAT else cast_text(value, FLOAT)
+
+
+def _is_power_of_two(value: float) -> bool:
+    """Whether dividing by it is multiplying by another float, exactly."""
+    mantissa, exponent = math.frexp(value)
+    return abs(mantissa) == 0.5 and abs(exponent) < 126
 
 
 def _unchanged(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) -> Scalar | None:

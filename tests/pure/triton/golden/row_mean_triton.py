@@ -18,7 +18,7 @@ def row_mean(in_, out, columns: tl.int32, BLOCK_SIZE: tl.constexpr):
         sum_ = tl.where(mask, sum_ + tl.load(row + i, mask=mask), sum_)
     # row_mean.cu:11-15
     partial_sum = tl.sum(sum_, axis=0)
-    tl.store(out + tl.program_id(0), partial_sum / columns)
+    tl.store(out + tl.program_id(0), tl.div_rn(partial_sum, columns.to(tl.float32)))
 
 
 def launch_row_mean(in_, out, rows, columns, stream):
