@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from porter.findings import CatalogueEntry, Finding
-from porter.rules.original import OwnCode
 from porter.source.program import Program
 from porter.source.text import Source
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
     from porter.native.place import Place
+    from porter.rules.original import OwnCode
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
 from porter.findings import CatalogueEntry, Finding, Severity
-from porter.rules.original import OwnCode
 from porter.source.program import Program
 from porter.source.text import Source
 from porter_maca.targets import BACKEND, targets
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
     from porter.native.place import Place
+    from porter.rules.original import OwnCode
 
 
 class MacaBackend:

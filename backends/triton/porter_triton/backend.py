@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from porter.backend import Availability, Port, PortedFile, Target
 from porter.findings import CatalogueEntry, Finding
-from porter.rules.original import OwnCode
 from porter.source.program import Program
 from porter.source.text import Source
 from porter_triton.targets import BACKEND, targets
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
     from porter.native.place import Place
+    from porter.rules.original import OwnCode
 
 # The driver's interface to its devices; torch would say the same after seconds of importing.
 _DEVICES = (Path("/dev/nvidiactl"), Path("/dev/kfd"))
