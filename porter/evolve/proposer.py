@@ -53,7 +53,8 @@ class Exchange:
 class Account:
     """What a proposer leaves in the journal besides candidates: its exchanges with a model, and its memory.
 
-    The memory is a document of the proposer's own (a plan, say): the next request brings it back, in a resumed run, too.
+    The memory is a document of the proposer's own (a plan, say), which the next request brings back, in a resumed run,
+    too.
     """
 
     exchanges: tuple[Exchange, ...] = ()

@@ -1,0 +1,106 @@
+"""What happens in a search, in the order in which it counts. The state of a search is a fold over these.
+
+    Opened Granted                          what is declared, and what may be spent
+    Proposed                                what came of a request: the only word of a proposer
+    Told                                    what came of a candidate: the only word of an evaluator
+    Doubted Migrated Closed                 what follows from these, once a round is complete
+    Ended                                   why it is over; a new Granted makes it go on
+
+Fields that follow from the state (a decision, a move) are filled in when an event is applied, and compared on replay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.evolve.archive import Added
+from porter.evolve.budget import Budget
+from porter.evolve.candidate import Candidate
+from porter.evolve.islands import Move
+from porter.evolve.proposer import Account
+from porter.evolve.scored import Scored
+from porter.evolve.settings import Settings
+
+FORMAT = "porter search"
+VERSION = 1
+INTERRUPTED = "interrupted"
+NOTHING_SAID = Account()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The journal's first line."""
+
+    settings: Settings
+    format: str = FORMAT
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What may be spent from now on, counted from the beginning."""
+
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What came of request `step`, less what was known already or is no files that can be kept."""
+
+    step: int
+    round: int
+    island: int
+    proposer: str
+    candidates: tuple[Candidate, ...]
+    duplicates: int = 0
+    malformed: int = 0
+    account: Account = NOTHING_SAID
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of the candidate that was proposed, or doubted, before all others that are not told of."""
+
+    scored: Scored
+    again: bool = False
+    added: Added = Added.NO
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """The best of all is new, and is to be measured again: of many measured, the best was lucky, too."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """Elites were shown to the next island."""
+
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A round is complete: so many candidates were evaluated in it, and `best` is the best of all, worth `factor`."""
+
+    round: int
+    evaluated: int = 0
+    best: str = ""
+    factor: float = 0.0
+    low: float = 0.0
+    cells: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The search is over: because the budget is spent, nothing more is proposed, or it was interrupted."""
+
+    because: str
+
+
+Event = Opened | Granted | Proposed | Told | Doubted | Migrated | Closed | Ended
+EVENTS: dict[str, type[Event]] = {
+    kind.__name__.lower(): kind for kind in (Opened, Granted, Proposed, Told, Doubted, Migrated, Closed, Ended)
+}

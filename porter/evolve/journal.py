@@ -1,0 +1,100 @@
+"""A run's folder: its journal, append-only, and the store of what its lines name.
+
+A line is written at once. Of a process that was killed, or a disk that was full, the last may be cut short: it is not
+read, and taken off before the next is written, for what it told follows again from those before.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.errors import InputError, UsageError
+from porter.evolve.events import FORMAT, VERSION, Closed, Ended, Event, Granted, Opened
+from porter.evolve.lines import Line, Lines
+from porter.evolve.store import Store
+
+NAME = "journal.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line as it stands in the journal, and what it says."""
+
+    number: int
+    raw: bytes
+    line: Line
+
+
+def entries(folder: Path) -> Iterator[Entry]:
+    """The whole lines of a run.
+
+    Raises:
+        InputError: the folder holds no run, one of another version, or a line that says nothing.
+    """
+    lines = Lines(Store(folder))
+    try:
+        content = (folder / NAME).read_bytes()
+    except OSError as error:
+        raise InputError(f"{folder}: no run of a search: {error.strerror}") from error
+    for number, raw in enumerate(content.splitlines(keepends=True), start=1):
+        if raw.endswith(b"\n"):
+            try:
+                entry = Entry(number, raw, lines.read(raw))
+            except InputError as error:
+                raise InputError(f"{folder / NAME}:{number}: {error.message}") from error
+            _check_head(folder, entry)
+            yield entry
+
+
+def _check_head(folder: Path, entry: Entry) -> None:
+    event = entry.line.event
+    if isinstance(event, Opened) is not (entry.number == 1):
+        raise InputError(f"{folder / NAME}:{entry.number}: the first line, and no other, says how the run was opened")
+    if isinstance(event, Opened) and (event.format, event.version) != (FORMAT, VERSION):
+        raise InputError(f"{folder / NAME}: {event.format} {event.version}; this porter reads {FORMAT} {VERSION}")
+
+
+class Journal:
+    """Writes lines to a run's folder, alone."""
+
+    def __init__(self, folder: Path, descriptor: int) -> None:
+        self._lines = Lines(Store(folder))
+        self._descriptor = descriptor
+
+    def write(self, event: Event, seconds: float) -> None:
+        """Append a line. At the end of a round it is on the disk, and all before it, when this returns."""
+        rest = memoryview(self._lines.written(Line(event, seconds)))
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+        if isinstance(event, Closed | Ended | Granted):
+            os.fsync(self._descriptor)
+
+
+@contextmanager
+def journal(folder: Path) -> Iterator[Journal]:
+    """The journal of a run, new or old, for writing at its end.
+
+    Raises:
+        UsageError: another process writes to it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        _lock(folder, descriptor)
+        content = (folder / NAME).read_bytes()
+        os.ftruncate(descriptor, content.rfind(b"\n") + 1)
+        yield Journal(folder, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(folder: Path, descriptor: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise UsageError(f"{folder}: another process continues this run") from error

@@ -1,0 +1,102 @@
+"""What proposers, and each of their rules, made of what they were asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from porter.evolve.archive import Added
+from porter.evolve.bandit import Prior
+
+_MOST_PRIOR = 20.0  # candidates: what other runs taught is soon outweighed by what this one shows
+
+
+@dataclass(frozen=True, slots=True)
+class Payoff:
+    """Candidates of one proposer and note: how many there were, and what they gained.
+
+    `duplicates` were known already and `malformed` no files that can be kept: neither was evaluated, nor has a note.
+    `paid` were taken and better than the best of their parents; `gain` is the sum of the binary logarithms of these
+    factors. `champions` were the best of all when they came.
+    """
+
+    proposer: str
+    note: str
+    proposed: int = 0
+    duplicates: int = 0
+    malformed: int = 0
+    verified: int = 0
+    added: int = 0
+    paid: int = 0
+    champions: int = 0
+    gain: float = 0.0
+
+
+class Ledger:
+    """Payoffs by proposer and note, in the order in which they first appear."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], Payoff] = {}
+
+    @property
+    def rows(self) -> tuple[Payoff, ...]:
+        """One for each proposer and note."""
+        return tuple(self._rows.values())
+
+    def _row(self, proposer: str, note: str) -> Payoff:
+        return self._rows.get((proposer, note)) or Payoff(proposer, note)
+
+    def proposed(self, proposer: str, notes: Iterable[str], duplicates: int, malformed: int) -> None:
+        """Count what came of a request."""
+        for note in notes:
+            row = self._row(proposer, note)
+            self._rows[proposer, note] = replace(row, proposed=row.proposed + 1)
+        if duplicates or malformed:
+            row = self._row(proposer, "")
+            self._rows[proposer, ""] = replace(
+                row, duplicates=row.duplicates + duplicates, malformed=row.malformed + malformed
+            )
+
+    def told(self, proposer: str, note: str, *, verified: bool, added: Added, factor: float, champion: bool) -> None:
+        """Count an outcome; `factor` is the score over that of the best parent, 0 where there is none."""
+        row = self._row(proposer, note)
+        paid = bool(added) and factor > 1
+        self._rows[proposer, note] = replace(
+            row,
+            verified=row.verified + verified,
+            added=row.added + bool(added),
+            paid=row.paid + paid,
+            champions=row.champions + champion,
+            gain=row.gain + (math.log2(factor) if paid else 0.0),
+        )
+
+
+def by_proposer(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
+    """The same, summed over notes."""
+    sums: dict[str, Payoff] = {}
+    for row in rows:
+        total = sums.get(row.proposer) or Payoff(row.proposer, "")
+        sums[row.proposer] = Payoff(
+            row.proposer,
+            "",
+            total.proposed + row.proposed,
+            total.duplicates + row.duplicates,
+            total.malformed + row.malformed,
+            total.verified + row.verified,
+            total.added + row.added,
+            total.paid + row.paid,
+            total.champions + row.champions,
+            total.gain + row.gain,
+        )
+    return tuple(sums.values())
+
+
+def priors(rows: Iterable[Payoff]) -> tuple[Prior, ...]:
+    """What runs taught of their proposers, for a run of the same category of operators: as if of 20 candidates."""
+    known = [row for row in by_proposer(rows) if row.proposed]
+    weights = (min(1.0, _MOST_PRIOR / row.proposed) for row in known)
+    return tuple(
+        Prior(row.proposer, row.paid * weight, (row.proposed - row.paid) * weight)
+        for row, weight in zip(known, weights, strict=True)
+    )

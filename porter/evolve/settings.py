@@ -1,0 +1,46 @@
+"""What is declared before a search and holds to its end; the journal's first line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from porter.evolve.axis import Axis
+from porter.evolve.bandit import Prior
+
+SEED = "seed"  # the proposer of round 0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The same settings, seed, proposals and outcomes make the same search.
+
+    Each round asks for `batch` candidates for each of `islands`. Every `migrate_every` rounds the top `migrate_share`
+    of an island is shown to the next. A request holds `parents` candidates and `failures` failures; `exploit` is the
+    probability that the first parent is one of the top. `priors` are what runs for operators of this `category` taught.
+    `measure_again` has each new champion measured a second time, where its score is a measurement. `about` says what
+    the search is for: it is kept for whoever reads the journal, and not looked at.
+    """
+
+    seed: int
+    axes: tuple[Axis, ...]
+    proposers: tuple[str, ...]
+    islands: int = 3
+    batch: int = 2
+    migrate_every: int = 5
+    migrate_share: float = 0.1
+    exploit: float = 0.7
+    parents: int = 4
+    failures: int = 3
+    measure_again: bool = True
+    category: str = ""
+    priors: tuple[Prior, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if min(self.islands, self.batch, self.migrate_every, self.parents) < 1:
+            raise ValueError("islands, batch, migrate_every and parents are at least 1")
+        if SEED in self.proposers or len(set(self.proposers)) != len(self.proposers) or not self.proposers:
+            raise ValueError(f"proposers have names of their own, of which none is {SEED!r}: {self.proposers}")
+        if not (0 <= self.exploit <= 1 and 0 < self.migrate_share <= 1 and self.failures >= 0):
+            raise ValueError("exploit and migrate_share are shares, and failures a number")

@@ -1,0 +1,261 @@
+"""The state of a search: a fold over events, which also says what has to happen next."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import partial
+
+from porter.evolve.bandit import Bandit
+from porter.evolve.budget import Budget, Progress
+from porter.evolve.events import (
+    INTERRUPTED,
+    Closed,
+    Doubted,
+    Ended,
+    Event,
+    Granted,
+    Migrated,
+    Opened,
+    Proposed,
+    Told,
+)
+from porter.evolve.islands import Islands
+from porter.evolve.payoff import Ledger
+from porter.evolve.proposer import Member, Request
+from porter.evolve.scored import Score
+from porter.evolve.select import parents
+from porter.evolve.settings import SEED, Settings
+from porter.evolve.stream import stream
+from porter.evolve.turn import Round, Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The next thing to happen is that a proposer is asked."""
+
+    proposer: str
+    request: Request
+
+
+class State:
+    """Changed by `apply` alone; the same events make the same state.
+
+    `members` are all that were evaluated, by digest, in the order in which they count.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.budget: Budget | None = None
+        self.islands = Islands(settings.axes, settings.islands)
+        self.bandit = Bandit(settings.proposers, settings.priors)
+        self.ledger = Ledger()
+        self.members: dict[str, Member] = {}
+        self.progress = Progress()
+        self.ended = ""
+        self.round = Round(0)
+        self.step = 0
+        self._seen: set[str] = set()
+        self._confirmed: set[str] = set()
+        self._measure_to_beat: Score | None = None
+        self._exhausted = False
+        self._memory: dict[str, str] = {}
+        self._news: defaultdict[str, list[str]] = defaultdict(list)
+
+    @property
+    def best(self) -> Member | None:
+        """The best elite of all islands; None while nothing is verified."""
+        return self.islands.best
+
+    @property
+    def best_is_confirmed(self) -> bool:
+        """Whether the best was measured a second time, or needs not be: a modelled cost is the same each time."""
+        return self.best is None or not self._doubtful(self.best)
+
+    def due(self) -> Asking | Event | None:
+        """What follows: a request, or an event; None where candidates are waited for, or all is over."""
+        if self.ended or self.budget is None:
+            return None
+        if reason := self.budget.out_of_time(self.progress) or self._over(self.budget):
+            return Ended(reason)
+        if asking := self._asking(self.budget):
+            return asking
+        if self.round.waiting:
+            return None
+        best = self.best
+        if best is not None and self._doubtful(best):
+            return Doubted(best.scored.digest)
+        if self.round.number and self.round.number % self.settings.migrate_every == 0 and not self.round.migrated:
+            return Migrated()
+        return Closed(self.round.number)
+
+    def apply(self, event: Event, seconds: float) -> Event:
+        """Let an event happen, so many seconds after the search began; gives it back with what follows filled in.
+
+        Raises:
+            ValueError: it is none that can happen now.
+        """
+        due = self.due()  # by the seconds of the event before
+        self.progress = replace(self.progress, seconds=seconds)
+        match event:
+            case Granted(budget):
+                self.budget, self.ended, self._exhausted = budget, "", False
+            case Proposed():
+                self._propose(event, due)
+            case Told():
+                return self._tell(event, due)
+            case Ended(because) if because == INTERRUPTED:
+                self.ended = because
+            case Opened():
+                raise ValueError("a search is opened once")
+            case _:
+                return self._follow(event, due)
+        return event
+
+    def _over(self, budget: Budget) -> str:
+        """Why the round that comes next does not begin; the seeds' round always does."""
+        if self.round.number == 0 or self.round.begun:
+            return ""
+        return budget.spent(self.progress) or ("no proposer had anything new" if self._exhausted else "")
+
+    def _asking(self, budget: Budget) -> Asking | None:
+        seeds = self.round.number == 0
+        if (seeds and self.round.begun) or budget.out_of_tokens(self.progress):
+            return None
+        left = budget.left(self.progress, len(self.round.waiting))
+        arms, islands = ((SEED,), 1) if seeds else (self.settings.proposers, self.settings.islands)
+        wanted = self.round.wanted(arms, islands, self.settings.batch, left)
+        if wanted is None:
+            return None
+        place = wanted.island, self.step
+        arm = SEED if seeds else self.bandit.choose(wanted.proposers, stream(self.settings.seed, *place, "proposer"))
+        return Asking(arm, self._request(arm, wanted.island, wanted.count))
+
+    def _request(self, proposer: str, island: int, count: int) -> Request:
+        settings, archive = self.settings, self.islands.archives[island]
+        draw = stream(settings.seed, island, self.step, "parents")
+        return Request(
+            count=count,
+            round=self.round.number,
+            island=island,
+            seed=stream(settings.seed, island, self.step, "request").getrandbits(63),
+            parents=parents(archive, draw, settings.parents, settings.exploit),
+            failures=archive.failures[: settings.failures],
+            told=tuple(self.members[digest] for digest in self._news[proposer]),
+            seen=frozenset(self._seen),
+            memory=self._memory.get(proposer, ""),
+        )
+
+    def _propose(self, event: Proposed, asking: Asking | Event | None) -> None:
+        if not isinstance(asking, Asking):
+            raise ValueError("nobody is asked now")
+        expected = asking.proposer, self.step, self.round.number, asking.request.island
+        if (event.proposer, event.step, event.round, event.island) != expected:
+            raise ValueError(f"(proposer, step, round, island) are {expected} now")
+        digests = [candidate.digest for candidate in event.candidates]
+        if len(set(digests)) != len(digests) or not self._seen.isdisjoint(digests):
+            raise ValueError("a candidate that is known already is proposed")
+        self.step += 1
+        self._seen.update(digests)
+        to_beat = max((_factor(parent) for parent in asking.request.parents[:1]), default=1.0)
+        self.round.proposed(event, to_beat, for_all=self.round.number == 0)
+        self._memory[event.proposer] = event.account.memory
+        self._news[event.proposer].clear()
+        self.progress = replace(self.progress, tokens=self.progress.tokens + event.account.tokens)
+        notes = [candidate.origin.note for candidate in event.candidates]
+        self.ledger.proposed(event.proposer, notes, event.duplicates, event.malformed)
+
+    def _tell(self, event: Told, due: Asking | Event | None) -> Told:
+        if due is not None or self.ended or not self.round.waiting:
+            raise ValueError("nothing is waited for now")
+        waiting = self.round.waiting[0]
+        if (event.scored.digest, event.again) != (waiting.candidate.digest, waiting.again):
+            raise ValueError(f"{waiting.candidate.digest} is waited for")
+        self.round.waiting.popleft()
+        member = Member(waiting.candidate, event.scored)
+        self.members[event.scored.digest] = member
+        add = self.islands.measured_again if waiting.again else partial(self.islands.add, island=waiting.island)
+        decision = add(member)
+        told = replace(event, added=decision.added, because=decision.because)
+        if not waiting.again:
+            self._count(waiting, told)
+        return told
+
+    def _count(self, waiting: Waiting, told: Told) -> None:
+        """Let an outcome teach: which proposer pays, and how much was spent."""
+        self.round.evaluated += 1
+        self.progress = replace(self.progress, evaluations=self.progress.evaluations + 1)
+        member = self.members[told.scored.digest]
+        factor = _factor(member) / self._to_beat(waiting)
+        self.ledger.told(
+            waiting.proposer,
+            waiting.candidate.origin.note,
+            verified=told.scored.outcome == "verified",
+            added=told.added,
+            factor=factor,
+            champion=self.best is not None and self.best.scored.digest == told.scored.digest,
+        )
+        self._news[waiting.proposer].append(told.scored.digest)
+        if waiting.proposer != SEED:
+            self.bandit.learn(waiting.proposer, paid=bool(told.added) and factor > 1)
+
+    def _to_beat(self, waiting: Waiting) -> float:
+        """The factor of the best of a candidate's parents; of what was to be made better, where it was made anew."""
+        known = (self.members.get(parent) for parent in waiting.candidate.origin.parents)
+        return max((_factor(parent) for parent in known if parent), default=0.0) or waiting.to_beat
+
+    def _doubtful(self, best: Member) -> bool:
+        score = best.scored.score
+        measured = score is not None and score.low < score.high
+        return self.settings.measure_again and measured and best.scored.digest not in self._confirmed
+
+    def _follow(self, event: Doubted | Migrated | Closed | Ended, due: Asking | Event | None) -> Event:
+        """Events that are due, and no others."""
+        if type(due) is not type(event):
+            raise ValueError(f"{type(due).__name__.lower()} is due")
+        match due:
+            case Doubted(digest):
+                self._confirmed.add(digest)
+                self.round.waiting.append(Waiting(self.members[digest].candidate, "", None, again=True))
+            case Migrated():
+                self.round.migrated = True
+                return Migrated(self.islands.migrate(self.settings.migrate_share))
+            case Closed():
+                return self._close(due)
+            case Ended(because):
+                self.ended = because
+        assert isinstance(due, Doubted | Ended)
+        return due
+
+    def _close(self, event: Closed) -> Closed:
+        round_, best, progress = self.round, self.best, self.progress
+        score = best.scored.score if best else None
+        stale = not self._improved(score)
+        self.progress = replace(
+            progress,
+            rounds=progress.rounds + (round_.number > 0),
+            stale_rounds=progress.stale_rounds + 1 if stale and round_.number else 0,
+            stale_evaluations=progress.stale_evaluations + round_.evaluated if stale and round_.number else 0,
+        )
+        self._exhausted = round_.number > 0 and not round_.evaluated
+        self.round = Round(round_.number + 1)
+        return Closed(
+            event.round,
+            round_.evaluated,
+            best.scored.digest if best else "",
+            score.factor if score else 0.0,
+            score.low if score else 0.0,
+            tuple(len(archive.elites) for archive in self.islands.archives),
+        )
+
+    def _improved(self, score: Score | None) -> bool:
+        """Whether the best is better, beyond noise, than the one that was last found better."""
+        if score is None or (self._measure_to_beat and not score.beats(self._measure_to_beat)):
+            return False
+        self._measure_to_beat = score
+        return True
+
+
+def _factor(member: Member) -> float:
+    """How many times as good as the seed; 0 for what has no score."""
+    return member.scored.score.factor if member.scored.score else 0.0

@@ -1,0 +1,74 @@
+"""A round as it goes on: whose turn it is to be asked, and what is still to be told."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from porter.evolve.candidate import Candidate
+from porter.evolve.events import Proposed
+
+_PATIENCE = 2  # requests of which nothing was new, after which a proposer is not asked again for this island and round
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A candidate that is to be evaluated: who proposed it, for which island (None: for all); `again`, if it was.
+
+    `to_beat` is the factor of what was to be made better.
+    """
+
+    candidate: Candidate
+    proposer: str
+    island: int | None
+    to_beat: float = 1.0
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many candidates are wanted for an island, and of whom."""
+
+    island: int
+    count: int
+    proposers: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Round:
+    """All is proposed before anything is told, and told in the order in which it was proposed.
+
+    So the state after a round does not depend on which evaluation was done first.
+    """
+
+    number: int
+    island: int = 0
+    filled: int = 0
+    fruitless: Counter[str] = field(default_factory=Counter)
+    waiting: deque[Waiting] = field(default_factory=deque)
+    evaluated: int = 0
+    begun: bool = False
+    migrated: bool = False
+
+    def wanted(self, proposers: Sequence[str], islands: int, batch: int, left: int | None) -> Wanted | None:
+        """What is to be asked for next, where `left` more may be proposed; None when the round has its candidates."""
+        island, filled, arms = self.island, self.filled, self._patient(proposers)
+        if filled >= batch or not arms:
+            island, filled, arms = island + 1, 0, tuple(proposers)
+        count = batch - filled if left is None else min(batch - filled, left)
+        return Wanted(island, count, arms) if island < islands and count else None
+
+    def _patient(self, proposers: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in proposers if self.fruitless[name] < _PATIENCE)
+
+    def proposed(self, event: Proposed, to_beat: float, for_all: bool) -> None:
+        """Take in what came of a request to make better what has the factor `to_beat`."""
+        if event.island != self.island:
+            self.island, self.filled, self.fruitless = event.island, 0, Counter()
+        self.begun = True
+        self.filled += len(event.candidates)
+        if not event.candidates:
+            self.fruitless[event.proposer] += 1
+        island = None if for_all else event.island
+        self.waiting.extend(Waiting(candidate, event.proposer, island, to_beat) for candidate in event.candidates)
