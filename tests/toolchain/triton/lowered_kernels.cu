@@ -706,3 +706,30 @@ __global__ void own_folds(const float* x, float* highest, int* at, float* line, 
     line[1] = all.start;
   }
 }
+
+// Both sides of each condition store to one place: one store a place, of a choice.
+__global__ void joined(const float* x, float* y, int* signs, int n) {
+  int i = threadIdx.x;
+  float v = x[i];
+  if (v > 1.0f) {
+    signs[i] = 2;
+  } else if (v < 0.0f) {
+    v = -v;
+    signs[i] = v;
+  } else {
+    signs[i] = n;
+  }
+  if (i >= n) return;
+  if (v > 0.5f) {
+    y[i] = v;
+    v = 0.0f;
+  } else {
+    float w = x[i + 64] * v;
+    y[i] = w;
+  }
+  if (v > 0.0f) {
+    y[i + 64] = v;
+    return;
+  }
+  y[i + 64] = x[i] - v;
+}

@@ -152,6 +152,17 @@ def _bytes(dtype, most, beyond):
     return np.r_[np.where(np.abs(WIDE) > most, sign | beyond, saturated), saturated].astype(np.uint8)
 
 
+def _joined(x, n):
+    v = x[:64].copy()
+    signs = np.where(v > 1, 2, np.where(v < 0, np.trunc(-v), n))
+    v = np.abs(v)
+    first = np.where(v > 0.5, v, x[64:128] * v)
+    rest = np.where(v > 0.5, 0, v)
+    second = np.where(rest > 0, rest, x[:64] - rest)
+    lives = np.arange(64) < n
+    return np.r_[np.where(lives, first, 0), np.where(lives, second, 0)].astype(np.float32), signs.astype(np.int32)
+
+
 def _left_early(x, n):
     """What `left_early` makes of `x`, thread by thread."""
     tail, roots = _zeros(512), _zeros(256)
@@ -263,6 +274,7 @@ CASES = [
          {0: [TENTHS[k::6].sum() for k in range(6)], 2: [64, TENTHS.sum()]}),
     Case("own_folds", (X[:96], _zeros(1), _zeros(1, np.int32), _zeros(2), 90),
          {1: [X[:96].max()], 2: [X[:96].argmax()], 3: _composed(X[:90])}, (1, 1, 1), (96, 1, 1)),
+    Case("joined", (X, _zeros(128), _zeros(64, np.int32), 50), dict(zip((1, 2), _joined(X, 50), strict=True))),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from porter.syntax.nodes import Block, Expression, If, Statement
-from porter_triton.lower import access, conditions, expressions, leaving, statements
+from porter_triton.lower import access, conditions, expressions, joined, leaving, statements
 from porter_triton.lower.context import Context, Target
 from porter_triton.lower.emit import Branch, Leave, Suite
 from porter_triton.lower.flow import always_leaves, leaves
@@ -72,10 +72,13 @@ def branch(
         (yes if condition.constant else no)()
     elif condition.varying:
         yes_mask, no_mask = cx.narrow(condition), cx.narrow(negation(condition))
+        begin = len(cx.suite.nodes)
         with cx.only(yes_mask, resume_yes):
             yes()
+        middle = len(cx.suite.nodes)
         with cx.only(no_mask, resume_no):
             no()
+        joined.join(cx, condition, (yes_mask, no_mask), begin, middle)
     else:
         _either(cx, condition, yes, no)
 

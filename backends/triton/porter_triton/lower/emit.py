@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from porter_triton.lower.values import Scalar
+
 _IDENTIFIER = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*")
 
 
@@ -14,12 +16,21 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(_IDENTIFIER.findall(text))
 
 
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What a store of one number a lane is made of; `mask` is None where all lanes store."""
+
+    pointer: Scalar
+    value: Scalar
+    mask: Scalar | None
+
+
 @dataclass(slots=True)
 class Line:
     """`target = text`, or `text` alone. `effect`: it must run even if nobody reads the target.
 
     `temporary` targets were made up here and may be folded into their only reader; `loads`: the text reads memory.
-    `count` values come as a tuple, where they are several.
+    `count` values come as a tuple, where they are several. `store` is what the text is, if it is one.
     """
 
     text: str
@@ -29,6 +40,7 @@ class Line:
     loads: bool = False
     level: int = 0
     count: int = 1
+    store: Store | None = None
 
     @property
     def reads(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ from porter_triton.lower.affine import Digit
 from porter_triton.lower.arithmetic import advance
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
-from porter_triton.lower.emit import Line
+from porter_triton.lower.emit import Line, Store
 from porter_triton.lower.launch import ParameterKind
 from porter_triton.lower.places import Memory, Place
 from porter_triton.lower.types import BOOL, Arithmetic, Array, Pointer, Record, Type, components, size
@@ -194,6 +194,11 @@ def _store_parts(cx: Context, pointer: Scalar, held: Arithmetic, parts: list[Sca
 def store_one(cx: Context, pointer: Scalar, value: Scalar, width: int = 1) -> None:
     """Write one number, `storable` where the pointer points; one of `width` neighbours."""
     before_store(cx, pointer, width)
+    cx.emit(written(cx, pointer, value))
+
+
+def written(cx: Context, pointer: Scalar, value: Scalar) -> Line:
+    """The store of `value` in the lanes that run now."""
     mask = cx.mask
     uniform = not pointer.varying and not value.varying
     if uniform and mask is not None and mask.exact and one_lane(cx, mask.pins):
@@ -202,7 +207,8 @@ def store_one(cx: Context, pointer: Scalar, value: Scalar, width: int = 1) -> No
         target = f"tl.broadcast_to({pointer.text}, [{cx.block}])"
     else:
         target = pointer.text
-    cx.emit(Line(f"tl.store({target}, {value.text}{_mask(mask)})", effect=True))
+    text = f"tl.store({target}, {value.text}{_mask(mask)})"
+    return Line(text, effect=True, store=Store(pointer, value, mask))
 
 
 def storable(value: Scalar, type_: Arithmetic, line: int) -> Scalar:
