@@ -56,11 +56,12 @@ class Lines:
         """
         try:
             plain = json.loads(raw)
-            kind, seconds = EVENTS[plain.pop("event")], plain.pop("seconds")
+            kind, seconds = EVENTS[plain.pop("event")], self._value(float, plain.pop("seconds"))
             event = self._record(kind, plain)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"no line of a search: {error!r}") from error
         assert isinstance(event, Event)
+        assert isinstance(seconds, int | float)
         return Line(event, seconds)
 
     def _plain(self, value: object) -> Plain:

@@ -21,7 +21,6 @@ from porter.evolve.candidate import Candidate
 from porter.evolve.events import NOTHING_SAID, Event, Proposed, Told
 from porter.evolve.proposer import Accountable, Member, Proposer, Request
 from porter.evolve.scored import Scored
-from porter.evolve.settings import SEED
 from porter.evolve.state import Asking, State
 from porter.evolve.store import keepable
 
@@ -123,7 +122,7 @@ class Search:
 
     def _proposed(self, name: str, request: Request) -> Proposed:
         proposer = self._proposers.get(name)
-        offered = self._seeds if name == SEED else self._proposers[name].propose(request)[: request.count]
+        offered = proposer.propose(request) if proposer else self._seeds
         kept = [candidate for candidate in offered if keepable(candidate)]
         new = {candidate.digest: candidate for candidate in kept if candidate.digest not in request.seen}
         return Proposed(
@@ -131,7 +130,7 @@ class Search:
             round=request.round,
             island=request.island,
             proposer=name,
-            candidates=tuple(new.values()),
+            candidates=tuple(new.values())[: request.count if proposer else None],
             duplicates=len(kept) - len(new),
             malformed=len(offered) - len(kept),
             account=proposer.account() if isinstance(proposer, Accountable) else NOTHING_SAID,

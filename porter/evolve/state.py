@@ -177,7 +177,9 @@ class State:
         add = self.islands.measured_again if waiting.again else partial(self.islands.add, island=waiting.island)
         decision = add(member)
         told = replace(event, added=decision.added, because=decision.because)
-        if not waiting.again:
+        if waiting.again:
+            self._confirmed.add(event.scored.digest)
+        else:
             self._count(waiting, told)
         return told
 
@@ -215,7 +217,6 @@ class State:
             raise ValueError(f"{type(due).__name__.lower()} is due")
         match due:
             case Doubted(digest):
-                self._confirmed.add(digest)
                 self.round.waiting.append(Waiting(self.members[digest].candidate, "", None, again=True))
             case Migrated():
                 self.round.migrated = True
