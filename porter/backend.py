@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,14 @@ from porter.source.program import Program
 from porter.source.text import Source
 
 if TYPE_CHECKING:
+    from porter.contract.contract import Contract, Workload
     from porter.evaluate.bench import Bench
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
+    from porter.evolve.axis import Axis
+    from porter.evolve.candidate import Value
+    from porter.evolve.cost import Cost
+    from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
 
@@ -93,6 +99,40 @@ class Backend(Protocol):
 
         `original` is what its original has, by whose functions it is called. Each finding's `source` is the file as it
         was given. Text that is not of the target's language breaks no rule.
+        """
+        ...
+
+    def knobs(self, files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
+        """What can be turned in the text of a candidate, whoever wrote it: warps, stages, hints to the cache.
+
+        Each knob's default leaves the text as it is. None where the text is not of the target's language.
+        """
+        ...
+
+    def tuned(
+        self, files: tuple[PortedFile, ...], point: Mapping[str, Value], target: Target
+    ) -> tuple[PortedFile, ...] | None:
+        """`files` with their knobs as `point` says: the same computation, otherwise scheduled.
+
+        What `point` does not name, or names with its default, stays as it is. None where a value does not go with the
+        text: a knob it does not have, more warps than its tile has work for.
+        """
+        ...
+
+    def axes(self) -> tuple[Axis, ...]:
+        """What candidates are told apart by; `porter.evolve.features.AXES` suits any kernel."""
+        ...
+
+    def features(self, files: tuple[PortedFile, ...]) -> tuple[int, ...]:
+        """Where a candidate lies on each of the axes, read from its text alone."""
+        ...
+
+    def cost(  # noqa: PLR0917 - a candidate, what is asked of it, and where
+        self, port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
+    ) -> Cost | str:
+        """What `port` would cost at `workload`, by a model of the target: it ranks, and is no time.
+
+        In words why there is none where the model does not reach. Deterministic; no device is asked.
         """
         ...
 

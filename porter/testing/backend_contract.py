@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from porter.backend import Backend, Port
+from porter.evolve.axis import inside
 from porter.findings import Severity
 from porter.source.parse import parse
 from porter.source.program import Program
@@ -140,6 +141,32 @@ class BackendContract:
                 assert finding.code in known
                 assert finding.message
                 assert finding.span is None or 0 <= finding.span.start <= finding.span.end <= len(program.source.text)
+
+    def test_knobs_that_are_not_turned_leave_the_files_alone(self, backend: Backend, program: Program) -> None:
+        """A search begins at the port itself, and only a knob that the text has changes it."""
+        for target in backend.targets():
+            files = backend.port(program, (), target).files
+            knobs = backend.knobs(files, target)
+            assert len({knob.name for knob in knobs}) == len(knobs)
+            assert backend.tuned(files, {knob.name: knob.default for knob in knobs}, target) == files
+            assert backend.tuned(files, {"a knob that nothing has": 1}, target) is None
+
+    def test_turned_files_keep_their_names(self, backend: Backend, program: Program) -> None:
+        """Each value of each knob gives the same files again, or says that it does not go with them."""
+        target = backend.targets()[0]
+        files = backend.port(program, (), target).files
+        for knob in backend.knobs(files, target):
+            for value in knob.values:
+                tuned = backend.tuned(files, {knob.name: value}, target)
+                assert tuned == backend.tuned(files, {knob.name: value}, target)
+                assert tuned is None or [file.name for file in tuned] == [file.name for file in files]
+
+    def test_its_features_lie_on_its_axes(self, backend: Backend, program: Program) -> None:
+        """A coordinate outside of the archive's axes is a candidate without a place."""
+        for port in self._ports(backend, program):
+            assert inside(backend.features(port.files), backend.axes())
+            garbled = tuple(replace(file, text="{ no language") for file in port.files)
+            assert inside(backend.features(garbled), backend.axes())
 
     def test_the_samples_port_whole(self, backend: Backend, program: Program) -> None:
         """Nothing in them is beyond a device with warps, shared memory and barriers."""

@@ -8,6 +8,8 @@ import pytest
 
 from porter.backend import Availability, Port, PortedFile, Target
 from porter.evaluate.ported import emulated
+from porter.evolve.features import AXES
+from porter.evolve.space import AS_IS, Knob
 from porter.findings import CatalogueEntry, Effort, Finding, Severity
 from porter.testing.backend_contract import BackendContract, program_of
 from porter_maca import MacaBackend
@@ -47,6 +49,23 @@ class FakeBackend:
         self.ported += 1
         finding = Finding(self._code, Severity.NOTE, f"for {target.arch}", program.kernels[0].span)
         return Port((PortedFile(self._file_name, program.source.text, program.source),), (finding,))
+
+    def knobs(self, files, target):
+        return (Knob("unroll", (AS_IS, 2), AS_IS),)
+
+    def tuned(self, files, point, target):
+        if set(point) - {"unroll"}:
+            return None
+        return files if point.get("unroll", AS_IS) == AS_IS else (replace(files[0], text=f"// 2\n{files[0].text}"),)
+
+    def axes(self):
+        return AXES
+
+    def features(self, files):
+        return (0, 0, 0)
+
+    def cost(self, port, original, contract, workload, target, bench):
+        return "no model"
 
     def ready(self, port, original, target, bench):
         return nullcontext(emulated(port, original, target, bench))

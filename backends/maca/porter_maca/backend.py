@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +16,14 @@ from porter_maca.targets import BACKEND, targets
 from porter_maca.toolchain import MacaSdk
 
 if TYPE_CHECKING:
+    from porter.contract.contract import Contract, Workload
     from porter.evaluate.bench import Bench
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
+    from porter.evolve.axis import Axis
+    from porter.evolve.candidate import Value
+    from porter.evolve.cost import Cost
+    from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
 
@@ -68,6 +74,44 @@ class MacaBackend:
         from porter_maca.rules import rules  # noqa: PLC0415 - only where a candidate is judged
 
         return tuple(rules((Source(Path(file.name), file.text) for file in files), original))
+
+    def knobs(self, files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
+        """What can be turned in the text of a source."""
+        from porter_maca.schedules import knobs  # noqa: PLC0415 - only where a port is to be made better
+
+        return knobs(files, target)
+
+    def tuned(
+        self, files: tuple[PortedFile, ...], point: Mapping[str, Value], target: Target
+    ) -> tuple[PortedFile, ...] | None:
+        """The files with their knobs turned."""
+        from porter_maca.schedules import tuned  # noqa: PLC0415 - only where a port is to be made better
+
+        return tuned(files, point, target)
+
+    def axes(self) -> tuple[Axis, ...]:
+        """Those of every kernel."""
+        from porter.evolve.features import AXES  # noqa: PLC0415 - only where a port is to be made better
+
+        return AXES
+
+    def features(self, files: tuple[PortedFile, ...]) -> tuple[int, ...]:
+        """By what the source says."""
+        from porter_maca.features import features  # noqa: PLC0415 - only where a port is to be made better
+
+        return features(files[0].text)
+
+    def cost(  # noqa: PLR0917
+        self,
+        port: Port,  # noqa: ARG002 - the same answer for all
+        original: Side,  # noqa: ARG002
+        contract: Contract,  # noqa: ARG002
+        workload: Workload,  # noqa: ARG002
+        target: Target,  # noqa: ARG002
+        bench: Bench,  # noqa: ARG002
+    ) -> Cost | str:
+        """None: nothing here compiles for the device, whose instructions are not published either."""
+        return "nothing here compiles for the target, so that there are no instructions to count"
 
     def ready(self, port: Port, original: Side, target: Target, bench: Bench) -> AbstractContextManager[Ported]:
         """The port on the executor, at 64 lanes and at 32."""

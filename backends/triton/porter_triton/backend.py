@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,9 +15,14 @@ from porter.source.text import Source
 from porter_triton.targets import BACKEND, targets
 
 if TYPE_CHECKING:
+    from porter.contract.contract import Contract, Workload
     from porter.evaluate.bench import Bench
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
+    from porter.evolve.axis import Axis
+    from porter.evolve.candidate import Value
+    from porter.evolve.cost import Cost
+    from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
 
@@ -67,6 +73,40 @@ class TritonBackend:
         from porter_triton.rules.lint import lint  # noqa: PLC0415 - only where a candidate is judged
 
         return tuple(lint(files, original))
+
+    def knobs(self, files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
+        """What can be turned in the text of a module."""
+        from porter_triton.schedules import knobs  # noqa: PLC0415 - only where a port is to be made better
+
+        return knobs(files, target)
+
+    def tuned(
+        self, files: tuple[PortedFile, ...], point: Mapping[str, Value], target: Target
+    ) -> tuple[PortedFile, ...] | None:
+        """The files with their knobs turned."""
+        from porter_triton.schedules import tuned  # noqa: PLC0415 - only where a port is to be made better
+
+        return tuned(files, point, target)
+
+    def axes(self) -> tuple[Axis, ...]:
+        """Those of every kernel."""
+        from porter.evolve.features import AXES  # noqa: PLC0415 - only where a port is to be made better
+
+        return AXES
+
+    def features(self, files: tuple[PortedFile, ...]) -> tuple[int, ...]:
+        """By what the module says."""
+        from porter_triton.features import features  # noqa: PLC0415 - only where a port is to be made better
+
+        return features(files[0].text)
+
+    def cost(  # noqa: PLR0917 - a candidate, what is asked of it, and where
+        self, port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
+    ) -> Cost | str:
+        """By the instructions that Triton's compiler makes of what the module launches."""
+        from porter_triton.cost import cost  # noqa: PLC0415 - only where there is no device
+
+        return cost(port, original, contract, workload, target, bench)
 
     def ready(
         self,

@@ -1,0 +1,38 @@
+"""What can be turned in MACA C++, whoever wrote it: its text is edited, nothing else is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from porter.backend import PortedFile, Target
+from porter.evolve.edited import EditedKnob, edited, turned
+from porter.evolve.space import Knob, Point
+from porter.source.parse import parse
+from porter.source.program import Program
+from porter.source.text import Source
+from porter_maca.schedules.bounds import bounds
+from porter_maca.schedules.loops import loops
+
+
+def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
+    """The knobs of the first file: how far loops are written out, how many blocks share a multiprocessor."""
+    return tuple(one.knob for one in _offered(_program(files[0]), target))
+
+
+def tuned(files: tuple[PortedFile, ...], point: Point, target: Target) -> tuple[PortedFile, ...] | None:
+    """`files` as `point` says; None where the first has no such knob."""
+    if not (wanted := turned(point)):
+        return files
+    text = edited(files[0].text, _offered(_program(files[0]), target), wanted)
+    return None if wanted or text is None else (replace(files[0], text=text), *files[1:])
+
+
+def _program(file: PortedFile) -> Program:
+    return parse(Source(Path(file.name), file.text))
+
+
+def _offered(program: Program, target: Target) -> Iterator[EditedKnob]:
+    yield from loops(program)
+    yield from bounds(program, target)

@@ -1,0 +1,39 @@
+"""What can be turned in a module of Triton kernels, whoever wrote it: its text is edited, nothing else is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from porter.backend import PortedFile, Target
+from porter.evolve.edited import EditedKnob, edited, turned
+from porter.evolve.space import Knob, Point
+from porter_triton.schedules.loops import loops
+from porter_triton.schedules.streams import streams
+from porter_triton.schedules.text import ModuleText
+from porter_triton.schedules.warps import warps
+from porter_triton.schedules.widths import widths
+
+
+def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
+    """The knobs of the first file: widths of tiles, then what launches, loops and accesses are told."""
+    module = ModuleText.of(files[0].text)
+    return () if module is None else tuple(one.knob for one in (*widths(module), *_told(module, target)))
+
+
+def tuned(files: tuple[PortedFile, ...], point: Point, target: Target) -> tuple[PortedFile, ...] | None:
+    """`files` as `point` says; None where the first has no such knob, or a tile is too small for so many warps."""
+    wanted = turned(point)
+    text: str | None = files[0].text
+    # Whether warps suit a tile depends on its width, which so is turned first.
+    for offered in (widths, lambda module: _told(module, target)):
+        module = None if text is None else ModuleText.of(text)
+        if module is not None and wanted:
+            text = edited(module.text, offered(module), wanted)
+    return None if wanted or text is None else (replace(files[0], text=text), *files[1:])
+
+
+def _told(module: ModuleText, target: Target) -> Iterator[EditedKnob]:
+    yield from warps(module, target)
+    yield from loops(module)
+    yield from streams(module)
