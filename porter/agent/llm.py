@@ -1,0 +1,77 @@
+"""The proposer that asks a language model: to make a right program faster, or to mend one that came to nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from random import Random
+
+from porter.agent.prompt import Material, told_member
+from porter.agent.task import Task
+from porter.agent.writer import Writer
+from porter.evolve.candidate import Candidate
+from porter.evolve.proposer import Account, Exchange, Member, Request
+
+_REMEMBERED = 24  # attempts
+
+
+class LlmProposer:
+    """Asks a model for each candidate. It keeps nothing: what was tried is its memory in the journal, a JSON list.
+
+    `repairs` is the share of candidates that are made of a failure, where there is one.
+    """
+
+    name = "llm"
+
+    def __init__(self, writer: Writer, task: Task, repairs: float = 0.25) -> None:
+        self._writer = writer
+        self._task = task
+        self._repairs = repairs
+        self._account = Account()
+
+    def propose(self, request: Request) -> Sequence[Candidate]:
+        """As many candidates as the model's replies make; fewer where it does not answer, or not usably."""
+        tried = remembered(request)
+        made: list[Candidate] = []
+        said: list[Exchange] = []
+        for index in range(request.count):
+            seed = seed_of(request, index)
+            if not (current := self._chosen(request, Random(seed))):
+                break
+            seen = request.seen | {candidate.digest for candidate in made}
+            draft = self._writer.write(material(self._task, request, current, tried), self.name, seed, seen)
+            said.extend(draft.exchanges)
+            made.extend([draft.candidate] if draft.candidate else [])
+            if not draft.answered:
+                break
+        self._account = Account(tuple(said), json.dumps(tried))
+        return made
+
+    def account(self) -> Account:
+        """What was asked and answered in the last request."""
+        return self._account
+
+    def _chosen(self, request: Request, random: Random) -> Member | None:
+        """A failure to mend, or the program the search drew to be made better."""
+        if request.failures and (not request.parents or random.random() < self._repairs):
+            return random.choice(request.failures)
+        return next(iter(request.parents), None)
+
+
+def material(task: Task, request: Request, current: Member, tried: Sequence[str], idea: str = "") -> Material:
+    """All that a prompt about `current` can hold."""
+    others = tuple(m for m in request.parents if m.candidate.digest != current.candidate.digest and m.scored.score)
+    return Material(task, current, others, tuple(tried), idea, headers=task.headers, findings=task.findings)
+
+
+def remembered(request: Request) -> list[str]:
+    """What was tried, the newest first: what came since the last request, then what the memory has."""
+    before = json.loads(request.memory) if request.memory else []
+    return [*map(told_member, reversed(request.told)), *before][:_REMEMBERED]
+
+
+def seed_of(request: Request, index: int) -> int:
+    """A seed for candidate `index` of a request; servers take 31 bits."""
+    digest = hashlib.blake2b(f"{request.seed}:{index}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest) >> 1

@@ -1,0 +1,82 @@
+"""A model at work on one program: asked, its reply read, told what is wrong with it, asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, replace
+
+from porter.agent.complaint import NothingNewError, ReplyError
+from porter.agent.model import Model, UnansweredError
+from porter.agent.prompt import Material, written
+from porter.agent.question import Answer, Message, Question, Sampling
+from porter.agent.reply import read_reply
+from porter.agent.splice import splice
+from porter.evolve.candidate import Candidate, Origin
+from porter.evolve.proposer import Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a model is asked: `context_tokens` is the most it reads, `corrections` how often a reply may be put right."""
+
+    model: str
+    sampling: Sampling
+    context_tokens: int = 32_768
+    corrections: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What came of asking: a candidate or none, what was said, and whether the model answers at all."""
+
+    candidate: Candidate | None
+    exchanges: tuple[Exchange, ...]
+    answered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes programs by asking `model`."""
+
+    model: Model
+    writing: Writing
+
+    def write(self, material: Material, proposer: str, seed: int, seen: Set[str]) -> Draft:
+        """One candidate made of the current program of `material`; its digest is none of `seen`."""
+        exchanges: tuple[Exchange, ...] = ()
+        for turn in range(1 + self.writing.corrections):
+            try:
+                prompt = written(material, self.writing.context_tokens)
+                answer, said = self.asked(prompt.messages, seed + turn)
+            except UnansweredError as error:
+                return Draft(None, (*exchanges, remark(f"no answer: {error.because}")), answered=False)
+            exchanges += said
+            try:
+                return Draft(_candidate(material, answer, proposer, seen), exchanges)
+            except ReplyError as error:
+                exchanges += (remark(f"not used: {error.told}"),)
+                material = replace(material, complaint=error.told)
+        return Draft(None, exchanges)
+
+    def asked(self, messages: tuple[Message, ...], seed: int) -> tuple[Answer, tuple[Exchange, ...]]:
+        """The model's answer, and what goes into the journal of how it came."""
+        question = Question(self.writing.model, messages, self.writing.sampling, seed)
+        answer = self.model.ask(question)
+        failed = (remark(f"a try failed: {why}") for why in answer.tries)
+        return answer, (*failed, Exchange(question.text, answer.text, answer.usage.tokens))
+
+
+def remark(text: str) -> Exchange:
+    """What happened between exchanges: one that asks nothing."""
+    return Exchange("", text)
+
+
+def _candidate(material: Material, answer: Answer, proposer: str, seen: Set[str]) -> Candidate:
+    """The candidate that `answer` makes of the current program. Raises a `ReplyError` where it makes none."""
+    current = material.current.candidate
+    reply = read_reply(answer)
+    files = splice(current.files, reply.changes)
+    candidate = Candidate(files, Origin(proposer, (current.digest,), reply.idea))
+    if candidate.digest in seen:
+        raise NothingNewError("This program was tried before. Change something else.")
+    return candidate

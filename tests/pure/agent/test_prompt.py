@@ -1,0 +1,120 @@
+"""Prompts hold what is known, in the order of its weight, and fit."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from porter.agent.model import UnansweredError
+from porter.agent.prompt import Material, fenced, size, written
+from porter.agent.question import estimated_tokens
+from porter.agent.task import task as task_of
+from porter.evolve.candidate import File
+from porter.findings import Finding, Severity
+from porter.registry import loadable_backends
+from porter.source.text import Source, Span
+from tests.pure.agent.world import CUDA, member, task
+
+LONG = "x = 1  # a line that takes room\n" * 60
+
+
+def material(**changed):
+    values = {
+        "task": task(),
+        "current": member(factor=1.25, feedback="12 registers"),
+        "others": tuple(member(f"# other {i}\n{LONG}", factor=2.0 - i) for i in range(2)),
+        "history": tuple(f"attempt {i} {LONG}" for i in range(2)),
+        "headers": (File("own.h", f"// header\n{LONG}"),),
+        "findings": (f"PORT1 {LONG}", f"PORT2 {LONG}"),
+        **changed,
+    }
+    return Material(**values)
+
+
+def text_of(made, room=10**6):
+    return written(made, room).messages[1].text
+
+
+def test_all_that_is_known_stands_in_it():
+    text = text_of(material())
+    for words in (
+        CUDA.strip(),
+        'entry = "scale"',
+        "other 0",
+        "other 1",
+        "attempt 0",
+        "// header",
+        "PORT1",
+        "12 registers",
+    ):
+        assert words in text
+    assert "right, 1.25 times as fast as the seed, measured on the device (95 %: 1.23 to 1.27)" in text
+    assert "leaves out" not in text
+
+
+def test_what_does_not_fit_goes_in_the_order_of_what_it_tells():
+    """Each part takes about 650 tokens: with every 600 less another one must go, and only from the end of the list."""
+    order = ["other 1", "other 0", "attempt 1", "attempt 0", "// header", "PORT2", "PORT1"]
+    whole = size(written(material(), 10**6).messages)
+    seen = []
+    for room in range(
+        whole, size(written(material(others=(), history=(), headers=(), findings=()), 10**6).messages), -50
+    ):
+        prompt = written(material(), room)
+        assert size(prompt.messages) <= room
+        gone = [words for words in order if words not in prompt.messages[1].text]
+        assert gone == order[: len(gone)]
+        assert ("leaves out" in prompt.messages[1].text) == bool(gone)
+        seen.append(len(gone))
+    assert sorted(set(seen)) == list(range(len(order) + 1))
+
+
+def test_what_always_stays_may_be_too_much():
+    with pytest.raises(UnansweredError, match=r"the shortest prompt has \d+ tokens, 100 are allowed"):
+        written(material(), 100)
+
+
+def test_long_feedback_loses_its_middle():
+    wrong = member(outcome="crashed", because="died", feedback="first line\n" + "x" * 50_000 + "\nlast line")
+    text = text_of(material(current=wrong))
+    assert "first line" in text
+    assert "last line" in text
+    assert "characters ...]" in text
+    assert len(text) < 40_000
+
+
+def test_a_fence_is_longer_than_any_in_the_text():
+    text = "a\n````\nb ``` c"
+    assert fenced(File("x.cu", text)) == f"FILE: x.cu\n`````cuda\n{text}\n`````"
+
+
+@pytest.mark.parametrize(
+    "left", [{}, {"others": ()}, {"history": ()}, {"findings": ()}, {"idea": "Go."}, {"complaint": "No."}]
+)
+def test_sections_stand_under_headings_and_none_is_empty(left):
+    text = text_of(material(**left))
+    parts = re.split(r"^# ", text, flags=re.M)[1:]
+    for part in parts:
+        if not part.startswith(("other", "header")):
+            assert part.split("\n", 1)[1].strip(), f"an empty section: {part}"
+    assert "\n\n\n\n" not in text
+
+
+def test_tokens_are_rather_over_estimated():
+    assert estimated_tokens("") == 0
+    assert estimated_tokens("abcd") == 2
+    assert estimated_tokens("中文注释") == 4, "about a token a character"
+
+
+def test_a_task_has_the_gravest_finding_first():
+    (backend, *_) = loadable_backends()
+    findings = [
+        Finding("PORT1002", Severity.NOTE, "a note"),
+        Finding("PORT1001", Severity.ERROR, "an error", Span(0, 1, 7, 1), "do that"),
+        Finding("PORT1002", Severity.NOTE, "a note"),
+    ]
+    source = Source(Path("/somewhere/scale.cu"), CUDA)
+    made = task_of(backend, backend.targets()[0], source, [], contracts=(), findings=findings)
+    assert made.findings == ("PORT1001: line 7: an error (do that)", "PORT1002: a note")
+    assert made.original == File("scale.cu", CUDA)
+    assert made.brief == backend.brief(backend.targets()[0])
