@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -18,11 +19,15 @@ from porter.evaluate.outcome import Verified
 from porter.report.columns import Cell, columns
 from porter.report.diff import port_diff
 from porter.report.document import Json
+from porter.report.improved import improved_document, improved_text
 from porter.report.machine import Machine, examine
 from porter.report.migration import migration_text
 from porter.report.migration_document import migration_document
 from porter.report.outputs import output_texts, write_outputs
 from porter.report.verdict import OUTCOME_STYLES, describe, reason
+
+if TYPE_CHECKING:
+    from porter.evolve.run import Improved, SearchOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +48,15 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """A source that was migrated, whatever came of it, and the files written."""
+    """A source that was migrated, whatever came of it, and the files written.
+
+    `improved` is what a search came to, `unsearched` why there was none although it was wished for.
+    """
 
     migration: Migration
     outputs: tuple[Path, ...]
+    improved: Improved | None = None
+    unsearched: PorterError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +70,23 @@ class Failed:
 Attempt = Migrated | Failed
 
 
-def attempt_all(
-    paths: Sequence[Path], options: MigrateOptions, to: Destination, console: Console, *, diff: bool
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is done with every source: it is migrated, and its port then searched for a better one, if so wished."""
+
+    options: MigrateOptions
+    search: SearchOptions | None = None
+
+
+def attempt_all(paths: Sequence[Path], wish: Wish, to: Destination, console: Console, *, diff: bool) -> int:
     """Migrate every source under `paths`, show each as it is done, and give the exit code of the whole."""
     to.check()
-    machine = examine(options.cache)
+    machine = examine(wish.options.cache)
     several = len(paths) > 1 or paths[0].is_dir()
     attempts: list[Attempt] = []
     for source in named_sources(paths):
         with console.progress() as step:
-            made = attempt(source, options, to, machine, step)
+            made = attempt(source, wish, to, machine, step)
         attempts.extend(made)
         for one in made:
             if isinstance(one, Failed) and not several:
@@ -84,15 +100,16 @@ def attempt_all(
     return exit_code(attempts)
 
 
-def attempt(
-    source: NamedSource, options: MigrateOptions, to: Destination, machine: Machine, step: Progress
-) -> tuple[Attempt, ...]:
+def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, step: Progress) -> tuple[Attempt, ...]:
     """Migrate one file and write what came of it; each of several sources in it gets a folder of its own."""
     try:
-        migrations = migrate(source.path, options, step)
+        migrations = migrate(source.path, wish.options, step)
         folder = to.folder / source.subfolder
         places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
-        return tuple(_written(m, place, options, to, machine) for m, place in zip(migrations, places, strict=True))
+        pairs = zip(migrations, places, strict=True)
+        return tuple(
+            _searched(_written(m, place, wish, to, machine), place, wish, to, machine, step) for m, place in pairs
+        )
     except PorterError as error:
         return (Failed(source.path, error),)
     except (OSError, MemoryError) as error:
@@ -101,17 +118,34 @@ def attempt(
         raise
 
 
-def _written(
-    migration: Migration, folder: Path, options: MigrateOptions, to: Destination, machine: Machine
-) -> Migrated:
-    texts = output_texts(migration, folder, machine, with_contract=options.contract is None)
+def _written(migration: Migration, folder: Path, wish: Wish, to: Destination, machine: Machine) -> Migrated:
+    contract = wish.options.contract
+    texts = output_texts(migration, folder, machine, with_contract=contract is None)
     own = {migration.source.path, *(file.source.path for file in migration.files)}
-    write_outputs(texts, to.folder, own if options.contract is None else {*own, options.contract}, force=to.force)
+    write_outputs(texts, to.folder, own if contract is None else {*own, contract}, force=to.force)
     return Migrated(migration, tuple(texts))
 
 
+def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine: Machine, step: Progress) -> Migrated:
+    """What was migrated, with the best that a search found in its place: the port was written before it began."""
+    if wish.search is None or not isinstance(made.migration.outcome, Verified):
+        return made
+    from porter.evolve.run import improve, with_best
+
+    run = folder / f"{made.migration.source.path.stem}.search"
+    try:
+        improved = improve(made.migration, wish.options, wish.search, run, step)
+    except PorterError as error:
+        return replace(made, unsearched=error)
+    better = with_best(made.migration, improved, wish.options, step)
+    return replace(_written(better, folder, wish, to, machine), improved=improved)
+
+
 def exit_code(attempts: Sequence[Attempt]) -> int:
-    """0 when all are verified; the error's own code when nothing could be migrated; else 1."""
+    """0 when all are verified; the error's own code when nothing could be migrated, or not searched; else 1."""
+    unsearched = [a.unsearched.exit_code for a in attempts if isinstance(a, Migrated) and a.unsearched]
+    if unsearched:
+        return max(unsearched)
     if all(isinstance(a, Migrated) and isinstance(a.migration.outcome, Verified) for a in attempts):
         return DONE
     codes = [a.error.exit_code for a in attempts if isinstance(a, Failed)]
@@ -124,7 +158,10 @@ def attempt_text(one: Attempt, *, with_diff: bool) -> Text:
         about = "" if str(one.path) in one.error.message else f"{one.path}: "
         return Text.assemble(("error: ", "bold red"), f"{about}{one.error}")
     diffs = [port_diff(file) for file in one.migration.files] if with_diff else []
-    return Text("\n").join([*diffs, migration_text(one.migration, one.outputs)])
+    found = [improved_text(one.improved)] if one.improved else []
+    if one.unsearched is not None:
+        found = [Text.assemble(("error: ", "bold red"), f"no search: {one.unsearched}")]
+    return Text("\n").join([*diffs, migration_text(one.migration, one.outputs), *found])
 
 
 def summary_text(attempts: Sequence[Attempt]) -> Text:
@@ -150,9 +187,14 @@ def attempts_document(attempts: Sequence[Attempt], *, several: bool) -> Json:
 def attempt_document(one: Attempt) -> Json:
     """One attempt as JSON."""
     if isinstance(one, Migrated):
-        return migration_document(one.migration, one.outputs)
-    error = one.error
-    return {
-        "source": str(one.path),
-        "error": {"message": error.message, "hint": error.hint, "exit_code": error.exit_code},
-    }
+        document = migration_document(one.migration, one.outputs)
+        if one.improved is not None:
+            document["search"] = improved_document(one.improved)
+        elif one.unsearched is not None:
+            document["search"] = {"error": _error_document(one.unsearched)}
+        return document
+    return {"source": str(one.path), "error": _error_document(one.error)}
+
+
+def _error_document(error: PorterError) -> Json:
+    return {"message": error.message, "hint": error.hint, "exit_code": error.exit_code}

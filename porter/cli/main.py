@@ -24,6 +24,7 @@ from porter.cli.migrate import migrate
 from porter.cli.record import record
 from porter.cli.regress import regress
 from porter.cli.report import report
+from porter.cli.search import replay, resume
 from porter.cli.suite import suite
 from porter.cli.verify import verify
 from porter.errors import UsageError
@@ -35,7 +36,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
-for command in (migrate, inspect, verify, bench, record, regress, report, explain, doctor):
+for command in (migrate, inspect, verify, bench, record, regress, report, resume, replay, explain, doctor):
     app.command()(command)
 app.add_typer(suite)
 

@@ -18,6 +18,7 @@ from porter.cli.options import (
     JsonFlag,
     KernelOption,
     ReferenceOption,
+    SeedOption,
     SizeOption,
     TargetOption,
     TimeLimitOption,
@@ -26,6 +27,7 @@ from porter.cli.options import (
     named_path,
     parse_sizes,
 )
+from porter.cli.search import EvaluationsOption, RoundsOption, SecondsOption, StaleOption, budget_of, search_of
 
 PathsArgument = Annotated[
     list[Path], typer.Argument(metavar="PATH...", parser=named_path, help="CUDA sources, or directories of them.")
@@ -47,6 +49,11 @@ def migrate(
     define: DefineOption = None,
     time_limit: TimeLimitOption = 20.0,
     reference: ReferenceOption = None,
+    rounds: RoundsOption = 0,
+    evaluations: EvaluationsOption = None,
+    seconds: SecondsOption = None,
+    patience: StaleOption = None,
+    seed: SeedOption = None,
     out_dir: OutDirOption = Path("porter-out"),
     force: ForceFlag = False,
     diff: DiffFlag = False,
@@ -54,7 +61,7 @@ def migrate(
     debug: DebugFlag = False,
 ) -> int:
     """Port CUDA sources, execute ports and originals on the CPU, compare them; time them where there is a device."""
-    from porter.cli.attempt import Destination, attempt_all
+    from porter.cli.attempt import Destination, Wish, attempt_all
     from porter.evaluate.migration import MigrateOptions
     from porter.native.place import missing_device
 
@@ -73,4 +80,6 @@ def migrate(
         reference=checked_file(reference),
         environment=dict(os.environ),
     )
-    return attempt_all(paths, options, Destination(out_dir, force), console, diff=diff)
+    budget = budget_of(rounds, evaluations, seconds, patience)
+    wish = Wish(options, search_of(budget, seed) if rounds else None)
+    return attempt_all(paths, wish, Destination(out_dir, force), console, diff=diff)

@@ -1,4 +1,4 @@
-"""`porter report`: a suite run for people, spreadsheets and browsers."""
+"""`porter report`: a suite run or a search for people, spreadsheets and browsers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from porter.cli.options import DebugFlag, JsonFlag, named_path
-from porter.errors import DONE, InputError
+from porter.errors import DONE, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from porter.report.search_course import Course
     from porter.report.suite import SuiteTable
     from porter.suite.result import SuiteResult
 
@@ -29,7 +30,10 @@ class ReportFormat(StrEnum):
 
 
 RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", parser=named_path, help="A target's folder of a suite run, or its suite.json.")
+    Path,
+    typer.Argument(
+        metavar="RUN", parser=named_path, help="A target's folder of a suite run, its suite.json, or that of a search."
+    ),
 ]
 FormatOption = Annotated[ReportFormat, typer.Option("--format", help="How to write it; html is one file of its own.")]
 OutputOption = Annotated[
@@ -49,14 +53,19 @@ def report(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Report a suite run: by category, and operator by operator."""
+    """Report a suite run, operator by operator, or a search: what it found, how, and what that took."""
+    from porter.report.search_course import course, is_run
     from porter.report.suite import suite_tables
     from porter.suite.result import read_run
 
-    result = read_run(run)
-    tables = suite_tables(result, baseline, p)
-    folder = run if run.is_dir() else run.parent
-    text = _text(result, tables, folder, ReportFormat.JSON if json else format)
+    format = ReportFormat.JSON if json else format
+    if is_run(run):
+        if baseline:
+            raise UsageError("--baseline is for suite runs", "what a search finds is held to its seed")
+        text = _search_text(course(run), format)
+    else:
+        result = read_run(run)
+        text = _text(result, suite_tables(result, baseline, p), run if run.is_dir() else run.parent, format)
     if output is not None:
         try:
             output.write_text(text, "utf-8")
@@ -65,6 +74,27 @@ def report(
     elif text:
         typer.echo(text, nl=False)
     return DONE
+
+
+def _search_text(course: Course, format: ReportFormat) -> str:
+    from porter.report.document import encode_json
+    from porter.report.search_document import search_document
+    from porter.report.search_page import search_page
+    from porter.report.search_text import search_csv, search_markdown, search_text
+
+    match format:
+        case ReportFormat.TEXT:
+            return search_text(course).plain + "\n"
+        case ReportFormat.MARKDOWN:
+            return search_markdown(course)
+        case ReportFormat.JSON:
+            # What a model wrote may hold halves of surrogate pairs: JSON has an escape for them, UTF-8 has no bytes.
+            return encode_json(search_document(course)).encode(errors="backslashreplace").decode()
+        case ReportFormat.CSV:
+            return search_csv(course)
+        case ReportFormat.HTML:
+            return search_page(course)
+    assert_never(format)
 
 
 def _text(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path, format: ReportFormat) -> str:

@@ -1,0 +1,129 @@
+"""Candidates evaluated: admitted, executed beside the original, compared, and only then given a score.
+
+The original is built and studied once. A candidate is judged as `porter verify` judges what anybody may have written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from porter.backend import Backend, Port, PortedFile
+from porter.contract.contract import Contract
+from porter.errors import InputError
+from porter.evaluate.admission import not_admitted
+from porter.evaluate.bench import Bench, bench
+from porter.evaluate.calling import Called
+from porter.evaluate.judging import Judging
+from porter.evaluate.migration import Progress
+from porter.evaluate.outcome import Outcome, Verified
+from porter.evaluate.ported import Candidates
+from porter.evaluate.prove import judged
+from porter.evaluate.study import Originals, Studied, Unproven
+from porter.evolve.candidate import Candidate, File
+from porter.evolve.scored import Score, Scored
+from porter.evolve.subject import Subject
+from porter.registry import find_backend
+from porter.simt.job import Built
+from porter.source.text import Source
+from porter.warp.explicit import with_warp_barriers
+
+_MOST_LOG = 4000  # characters of a compiler's log that a proposer is told
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """How good a right candidate is: `said` tells what the score comes of, or why there is none.
+
+    `built` is the digest of what the compiler made of it, where that is known.
+    """
+
+    score: Score | None
+    said: str
+    built: str = ""
+
+
+class Scorer(Protocol):
+    """Says how good right candidates are."""
+
+    def score(self, port: Port) -> Ranked:
+        """Of one that was verified."""
+        ...
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Evaluates candidates for one subject, one after the other."""
+
+    subject: Subject
+    backend: Backend
+    originals: Originals
+    studied: tuple[Studied, ...]
+    bench: Bench
+    scorer: Scorer
+
+    def evaluate(self, candidate: Candidate) -> Scored:
+        """What came of it. Never raises for anything a candidate does."""
+        subject = self.subject
+        port = port_of(candidate.files, subject.original.source.path.parent)
+        broken = self.backend.lint(port.files, subject.original.own)
+        refused = not_admitted(broken, port, self.backend, subject.target)
+        if refused is not None:
+            return _failed(candidate, refused)
+        contracts = [studied.reference.contract for studied in self.studied]
+        with self.backend.ready(port, subject.original, subject.target, self.bench) as ready:
+            ported = Called(ready, subject.options.entry)
+            for studied, found in zip(self.studied, ported.candidates(contracts), strict=True):
+                outcome = self._outcome(studied, found)
+                if not isinstance(outcome, Verified):
+                    return _failed(candidate, outcome)
+        ranked = self.scorer.score(port)
+        cell = self.backend.features(port.files)
+        return Scored(candidate.digest, Verified.label, "", ranked.score, cell, ranked.said, ranked.built)
+
+    def _outcome(self, studied: Studied, found: Candidates) -> Outcome:
+        return judged(self.originals, studied, found).entry.outcome
+
+
+@contextmanager
+def evaluator(subject: Subject, scorer: Scorer, progress: Progress) -> Iterator[Evaluator]:
+    """An evaluator of `subject`. Raises `InputError` where what the judge draws shows the original itself unsound."""
+    options, original = subject.options, subject.original
+    headers = [header for _, header in original.headers]
+    judging = Judging(options.seed or 0, options.sizes, edges=options.contract is None)
+    with bench(options.cache, options.time_limit_s) as place:
+        explicit = original.replaced(with_warp_barriers(original.program, headers))
+        originals = Originals(explicit, options.sizes, place, options.contract is not None, judging)
+        built = originals.begin(subject.contracts).result()
+        pairs = zip(subject.contracts, built, strict=True)
+        studied = tuple(_sound(originals, contract, one, progress) for contract, one in pairs)
+        backend = find_backend(subject.target.backend)
+        yield Evaluator(subject, backend, originals, studied, place, scorer)
+
+
+def _sound(originals: Originals, contract: Contract, built: Built, progress: Progress) -> Studied:
+    """The original's answers to the contract's workloads, and to what the judge draws besides."""
+    studied = originals.study(contract, built, progress)
+    if isinstance(studied, Unproven):
+        raise InputError(f"{contract.name}: nothing can be improved: {studied.because}")
+    return studied
+
+
+def _failed(candidate: Candidate, outcome: Outcome) -> Scored:
+    assert not isinstance(outcome, Verified)
+    log = getattr(outcome, "log", "")
+    feedback = f"{outcome.because}\n{log[:_MOST_LOG]}" if log else outcome.because
+    return Scored(candidate.digest, outcome.label, outcome.because, feedback=feedback)
+
+
+def port_of(files: Sequence[File], folder: Path) -> Port:
+    """A candidate's files as a port, in `folder`."""
+    return Port(tuple(PortedFile(f.name, f.text, Source(folder / f.name, f.text)) for f in files), ())
+
+
+def files_of(port: Port) -> tuple[File, ...]:
+    """A port's files as a candidate's."""
+    return tuple(File(file.name, file.text) for file in port.files)

@@ -1,0 +1,67 @@
+"""Scores where no device is: a backend's model of its target says what candidates cost. That ranks, and is no time."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import exp, log
+
+from porter.backend import Backend, Port
+from porter.contract.bench import timed_workloads
+from porter.contract.contract import Contract, Workload
+from porter.errors import MachineError
+from porter.evaluate.bench import Bench, bench
+from porter.evolve.cost import Cost
+from porter.evolve.evaluator import Ranked
+from porter.evolve.scored import Measure, Score
+from porter.evolve.subject import Subject
+
+_NO_COST = "no device measures here, and the model of {} does not reach: {}"
+
+
+@dataclass(frozen=True)
+class ModelledScorer:
+    """Holds the cost of a candidate against the seed's, at each of `workloads`."""
+
+    subject: Subject
+    backend: Backend
+    bench: Bench
+    workloads: tuple[tuple[Contract, Workload], ...]
+    seed: tuple[Cost, ...]
+
+    def score(self, port: Port) -> Ranked:
+        """The geometric mean over all workloads of the seed's cost over the candidate's."""
+        costs = _costs(self.subject, port, self.backend, self.bench, self.workloads)
+        if isinstance(costs, str):
+            return Ranked(None, f"no cost: {costs}")
+        ratios = [seed.units / cost.units for seed, cost in zip(self.seed, costs, strict=True)]
+        factor = exp(statistics.fmean(map(log, ratios)))
+        said = "; ".join(f"{workload.name}: {c.said}" for (_, workload), c in zip(self.workloads, costs, strict=True))
+        return Ranked(Score(Measure.MODELLED, factor, factor, factor), said, " ".join(cost.built for cost in costs))
+
+
+@contextmanager
+def modelled_scorer(subject: Subject, backend: Backend) -> Iterator[ModelledScorer]:
+    """A scorer by the model of `backend`. Raises `MachineError` where that says nothing about the seed."""
+    options = subject.options
+    sizes, stated = {**options.sizes, **options.timed_sizes}, options.contract is not None
+    workloads = tuple((c, w) for c in subject.contracts for w in timed_workloads(c, sizes, stated=stated))
+    with bench(options.cache, options.time_limit_s) as place:
+        costs = _costs(subject, subject.seed, backend, place, workloads) if workloads else "there are no sizes"
+        if isinstance(costs, str):
+            raise MachineError(_NO_COST.format(subject.target.backend, costs), "search on a machine with a device")
+        yield ModelledScorer(subject, backend, place, workloads, costs)
+
+
+def _costs(
+    subject: Subject, port: Port, backend: Backend, place: Bench, workloads: tuple[tuple[Contract, Workload], ...]
+) -> tuple[Cost, ...] | str:
+    costs = []
+    for contract, workload in workloads:
+        cost = backend.cost(port, subject.original, contract, workload, subject.target, place)
+        if isinstance(cost, str):
+            return cost
+        costs.append(cost)
+    return tuple(costs)

@@ -1,0 +1,178 @@
+"""A verified port made better: the straight line from a migration to a search, and to the best it found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.backend import Backend, Port, PortedFile
+from porter.errors import InputError
+from porter.evaluate import speeds as timing
+from porter.evaluate.migration import MigrateOptions, Migration, Progress
+from porter.evaluate.rivals import of_cuda
+from porter.evaluate.side import original_side
+from porter.evolve.budget import Budget
+from porter.evolve.candidate import Candidate, Origin
+from porter.evolve.evaluator import Evaluator, Scorer, evaluator, files_of, port_of
+from porter.evolve.journal import NAME
+from porter.evolve.modelled import modelled_scorer
+from porter.evolve.ports import space_of_files, space_of_port
+from porter.evolve.proposer import Member, Proposer
+from porter.evolve.replay import replayed, searching
+from porter.evolve.schedule import ScheduleProposer
+from porter.evolve.scored import Measure
+from porter.evolve.search import Search
+from porter.evolve.settings import SEED, Settings
+from porter.evolve.space import Space
+from porter.evolve.state import State
+from porter.evolve.subject import ORIGINAL, Subject, keep, kept
+from porter.evolve.timed import timed_scorer
+from porter.native.place import missing_device
+from porter.registry import find_backend
+
+_MEASURE = "measure"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How long to search, from which seed, on how many islands."""
+
+    budget: Budget
+    seed: int = 0
+    islands: int = 3
+    batch: int = 1
+
+
+@dataclass(frozen=True)
+class Improved:
+    """What a search came to: the run's folder, why it ended, the best candidate, and what that was found from."""
+
+    folder: Path
+    ended: str
+    seed: Member | None
+    best: Member | None
+    rounds: int
+    evaluations: int
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the best is another than the seed."""
+        return self.best is not None and self.best.candidate.origin.proposer != SEED
+
+
+def improve(
+    migration: Migration, options: MigrateOptions, wanted: SearchOptions, folder: Path, progress: Progress
+) -> Improved:
+    """Search for what is better than the port of `migration`, in the run's `folder`, which must not hold a run.
+
+    Raises `InputError` where nothing of the port is verified, and `MachineError` where a device cannot be used.
+    """
+    if (folder / NAME).exists():
+        raise InputError(f"{folder}: holds a search already", f"porter resume {folder}, or another --out-dir")
+    about = keep(migration, options, folder)
+    port = Port(migration.files, ())
+    return _run(kept(folder, about, port, options), about, wanted, folder, progress)
+
+
+def with_best(migration: Migration, improved: Improved, options: MigrateOptions, progress: Progress) -> Migration:
+    """The migration with the best candidate for its port, timed anew where there is a device."""
+    best = improved.best
+    if best is None or not improved.is_better:
+        return migration
+    sources = {file.name: file.source for file in migration.files}
+    files = tuple(
+        PortedFile(file.name, file.text, sources.get(file.name, migration.source)) for file in best.candidate.files
+    )
+    better = replace(migration, files=files)
+    if not options.timed:
+        return better
+    original = original_side(migration.program, options.include_dirs, options.defines)
+    subject = timing.Subject(Port(files, ()), original, migration.target, of_cuda(original, options.reference))
+    return replace(better, entries=timing.timed_if_possible(better.entries, subject, options, progress))
+
+
+def resume(folder: Path, options: MigrateOptions, budget: Budget | None, progress: Progress) -> Improved:
+    """Go on with the search in `folder` from its last whole line, within another `budget` where one is given.
+
+    Raises `InputError` where the folder holds no search, or this machine measures otherwise than the one it began on.
+    """
+    state = replayed(folder).state
+    settings = state.settings
+    wanted = SearchOptions(budget or state.budget or Budget(), settings.seed, settings.islands, settings.batch)
+    seeds = (m.candidate.files for m in state.members.values() if m.candidate.origin.proposer == SEED)
+    seed = next((port_of(files, folder / ORIGINAL) for files in seeds), None)
+    subject = kept(folder, settings.about, seed, options)
+    return _run(subject, settings.about, wanted, folder, progress)
+
+
+def read(folder: Path) -> Improved:
+    """What the search in `folder` came to. Raises `InputError` where a line does not follow from those before it."""
+    return _came_to(replayed(folder).state, folder)
+
+
+def _run(
+    subject: Subject, about: Mapping[str, str], wanted: SearchOptions, folder: Path, progress: Progress
+) -> Improved:
+    """The search; on Ctrl-C what it came to so far."""
+    try:
+        return _searched(subject, about, wanted, folder, progress)
+    except KeyboardInterrupt:
+        return _came_to(replayed(folder).state, folder)
+
+
+def _searched(
+    subject: Subject, about: Mapping[str, str], wanted: SearchOptions, folder: Path, progress: Progress
+) -> Improved:
+    backend = find_backend(subject.target.backend)
+    space = space_of_port(backend, subject.original, subject.target)
+    proposers = _proposers(backend, subject, space)
+    with _scorer(subject, backend) as (scorer, measure), evaluator(subject, scorer, progress) as judge:
+        if about.get(_MEASURE, measure.value) != measure.value:
+            hint = "go on where it began, or begin another search"
+            raise InputError(f"{folder}: its scores are {about[_MEASURE]}, here they would be {measure.value}", hint)
+        settings = Settings(
+            seed=wanted.seed,
+            axes=backend.axes(),
+            proposers=tuple(proposer.name for proposer in proposers),
+            islands=wanted.islands,
+            batch=wanted.batch,
+            about={**about, _MEASURE: measure.value},
+        )
+        seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
+        with searching(folder, settings, wanted.budget, proposers, (seed,)) as search:
+            _search(search, judge, progress)
+            return _came_to(search.state, folder)
+
+
+def _proposers(backend: Backend, subject: Subject, space: Space) -> tuple[Proposer, ...]:
+    return (ScheduleProposer(space, lambda files: space_of_files(backend, files, subject.target)),)
+
+
+def _search(search: Search, judge: Evaluator, progress: Progress) -> None:
+    budget = search.state.budget
+    while not search.ended:
+        for candidate in search.ask(1):
+            rounds = f"round {search.state.round.number} of {budget.rounds}" if budget else "searching"
+            best = search.best.scored.score if search.best else None
+            so_far = f", best {best.factor:.3f}" if best else ""
+            progress(f"{rounds}{so_far}: {candidate.origin.note or candidate.origin.proposer}")
+            search.tell([judge.evaluate(candidate)])
+
+
+def _came_to(state: State, folder: Path) -> Improved:
+    spent = state.progress
+    seeds = (member for member in state.members.values() if member.candidate.origin.proposer == SEED)
+    return Improved(folder, state.ended, next(seeds, None), state.best, spent.rounds, spent.evaluations)
+
+
+@contextmanager
+def _scorer(subject: Subject, backend: Backend) -> Iterator[tuple[Scorer, Measure]]:
+    """Times where there is a device, else modelled costs."""
+    if missing_device():
+        with modelled_scorer(subject, backend) as modelled:
+            yield modelled, Measure.MODELLED
+        return
+    with timed_scorer(subject, backend) as scorer:
+        yield scorer, scorer.measure

@@ -1,0 +1,90 @@
+"""What a search is about, kept in its own folder: from there it goes on, wherever the user's files have gone.
+
+original/<source>, the local headers it includes, original/contract.toml
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.backend import Port, Target
+from porter.contract.contract import Contract
+from porter.contract.toml import dumps, loads
+from porter.errors import InputError
+from porter.evaluate.migration import MigrateOptions, Migration
+from porter.evaluate.outcome import Verified
+from porter.evaluate.side import Side, original_side
+from porter.registry import find_backend, find_target
+from porter.source.encoding import read_text
+from porter.source.headers import DiskHeaders
+from porter.source.parse import parse
+from porter.source.text import Source
+
+ORIGINAL, CONTRACT = "original", "contract.toml"
+_STATED = {True: "user", False: "porter"}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is improved: `seed`, a port of `original` that was verified for the entries of `contracts`.
+
+    In `options` there is a contract only where the user wrote it.
+    """
+
+    original: Side
+    seed: Port
+    target: Target
+    contracts: tuple[Contract, ...]
+    options: MigrateOptions
+
+
+def keep(migration: Migration, options: MigrateOptions, folder: Path) -> Mapping[str, str]:
+    """Write what the search is about into its `folder`, and give what else has to be known of it.
+
+    Raises `InputError` where nothing of the migration is verified, or a header lies where the folder cannot hold it.
+    """
+    contracts = tuple(e.contract for e in migration.entries if isinstance(e.outcome, Verified) and not e.choice)
+    if not contracts:
+        raise InputError(f"{migration.source.path}: nothing of its port is verified, so there is nothing to improve")
+    source, place = migration.source, folder / ORIGINAL
+    texts = {source.path.name: source.text, CONTRACT: dumps(contracts)}
+    texts |= {name: header.text for name, header in migration.program.headers}
+    for name, text in texts.items():
+        path = place / name
+        if not path.resolve().is_relative_to(place.resolve()):
+            raise InputError(f"{source.path}: the header {name} lies outside its folder", "--include-dir names another")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return {
+        "source": source.path.name,
+        "target": migration.target.backend,
+        "arch": migration.target.arch,
+        "contract": _STATED[options.contract is not None],
+        "defines": "\n".join(options.defines),
+        "entry": options.entry,
+    }
+
+
+def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: MigrateOptions) -> Subject:
+    """What the search in `folder` is about; without a `seed` what the backend makes of the source.
+
+    Of `options` the limits, the cache and the environment count. Raises `InputError` where something is not there.
+    """
+    try:
+        path, contract = folder / ORIGINAL / about["source"], folder / ORIGINAL / CONTRACT
+        defines = tuple(filter(None, about["defines"].split("\n")))
+        stated, backend = about["contract"] == _STATED[True], find_backend(about["target"])
+        target, entry = find_target(backend, about["arch"]), about["entry"]
+    except KeyError as error:
+        raise InputError(f"{folder}: its journal does not say what {error} is", "begin the search again") from error
+    include_dirs = (folder / ORIGINAL,)
+    program = parse(Source(path, read_text(path)), headers=DiskHeaders(include_dirs), defines=defines)
+    original = original_side(program, include_dirs, defines)
+    known = replace(
+        options, target=target.backend, arch=target.arch, include_dirs=include_dirs, defines=defines, entry=entry,
+        contract=contract if stated else None, kernels=(), sizes={},
+    )  # fmt: skip
+    port = seed or backend.port(program, tuple(header for _, header in original.headers), target)
+    return Subject(original, port, target, loads(read_text(contract), contract), known)
