@@ -113,8 +113,8 @@ def _elements(size: str, dtype: str) -> str:
 
 
 def _warps(kernel: LoweredKernel, block: tuple[str, str, str]) -> str:
-    """Half as many as in CUDA, for two elements a lane, but where that is slower."""
-    per_warp = _LANES if kernel.full_warps else 2 * _LANES
+    """As many as hold the block's threads, several a lane."""
+    per_warp = _LANES * kernel.threads_per_lane
     threads = product(block)
     if threads.isdecimal():
         wanted = max(1, min(_MOST_WARPS, int(threads) // per_warp))

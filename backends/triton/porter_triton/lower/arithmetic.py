@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from porter_triton.lower import shifts
+from porter_triton.lower.affine import Affine
 from porter_triton.lower.comparisons import COMPARISONS, compare, disjunction
 from porter_triton.lower.conversions import as_operand, cast_text, convert, demand_numbers, narrowed, operands, settled
 from porter_triton.lower.folding import fold
@@ -182,4 +183,14 @@ def advance(pointer: Scalar, steps: Scalar, scale: int, operator: str, line: int
     if isinstance(offset.type, Arithmetic) and offset.type.bits < 32:
         offset = convert(offset, INT)
     text = f"{pointer.within(SUM)} {operator} {offset.within(SUM if operator == '+' else PRODUCT)}"
-    return replace(pointer, text=text, level=SUM, varying=pointer.varying or offset.varying)
+    varying, affine = pointer.varying or offset.varying, _moved(pointer, offset, operator)
+    return replace(pointer, text=text, level=SUM, varying=varying, affine=affine)
+
+
+def _moved(pointer: Scalar, offset: Scalar, operator: str) -> Affine | None:
+    """How the pointers of the threads differ after a step."""
+    held = [v.affine if v.varying else Affine() for v in (pointer, offset)]
+    if held[0] is None or held[1] is None:
+        return None
+    terms = [Affine(a.terms) for a in held if a is not None]
+    return terms[0].plus(terms[1].times(-1 if operator == "-" else 1))

@@ -87,7 +87,10 @@ class Context:
     pending: Pending = field(default_factory=Pending)
     loops: list[FewTurns] = field(default_factory=list)
     alike: int = 0  # loops around that all threads go through together, but for those that share one among them
-    streams: bool = False  # whether threads load something else each in such a loop
+    carrying: int = 0  # loops around whose turns change variables that the next turn finds
+    gathers: bool = False  # whether a thread loads in such a loop
+    streams: bool = False  # whether threads load one thing after another each, or far from each other, in loops `alike`
+    loaded_bits: int = 0  # what a thread loads, as often as that is written
     calls: list[int] = field(default_factory=list)
     namespaces: list[tuple[str, ...]] = field(default_factory=lambda: [()])  # around the functions being lowered
 

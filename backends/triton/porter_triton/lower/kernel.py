@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
-from porter_triton.device.source import helpers, with_callees
-from porter_triton.lower import access, coordinates, leaving, resolve, statements, structs
+from porter_triton.device.source import helpers
+from porter_triton.lower import access, coordinates, lanes, leaving, resolve, statements, structs
 from porter_triton.lower.context import Context
 from porter_triton.lower.decisions import Decisions
 from porter_triton.lower.emit import Suite, names_in, render
@@ -19,8 +19,6 @@ from porter_triton.lower.values import Scalar
 from porter_triton.refusal import Refusal
 
 _MOST_PASSES = 64
-# They take a tile for rows of warps, which is how it lies where a lane is a thread; else it goes through shared memory.
-_BY_WARP = frozenset({"warp_rows", "segments"})
 
 
 def lower_kernel(unit: Unit, kernel: FunctionTree, launch: LaunchInfo) -> LoweredKernel:
@@ -141,8 +139,8 @@ def _written(cx: Context) -> LoweredKernel:
     text = f"@triton.jit\n{signature(name, parameters)}\n{body}\n"
     helpers_used = tuple(sorted(h for h in cx.helpers if h in used))
     source, remarks = cx.kernel.head.qualified, tuple(cx.remarks)
-    full_warps = cx.streams or not _BY_WARP.isdisjoint(with_callees(helpers_used))
-    return LoweredKernel(name, text, tuple(parameters), helpers_used, source, remarks, full_warps)
+    held = lanes.threads_per_lane(cx, body, helpers_used)
+    return LoweredKernel(name, text, tuple(parameters), helpers_used, source, remarks, held)
 
 
 def signature(name: str, parameters: list[LoweredParameter]) -> str:

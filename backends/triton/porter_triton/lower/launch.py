@@ -80,8 +80,8 @@ class Remark:
 class LoweredKernel:
     """A Triton function. `helpers` are the functions of `porter_triton.device` that its text calls.
 
-    `source` is the CUDA kernel's qualified name. `full_warps` says that two threads of the source a lane would be
-    slower: each loads one thing after another, or they exchange values within warps.
+    `source` is the CUDA kernel's qualified name. `threads_per_lane` is how many threads of the source a lane of the
+    device should hold.
     """
 
     name: str
@@ -90,4 +90,4 @@ class LoweredKernel:
     helpers: tuple[str, ...]
     source: str = ""
     remarks: tuple[Remark, ...] = ()
-    full_warps: bool = False
+    threads_per_lane: int = 2

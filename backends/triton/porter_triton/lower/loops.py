@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Evaluate, For, While
+from porter.syntax.nodes import Block, Declare, Evaluate, For, While
+from porter.syntax.unit import Unit
+from porter.syntax.walk import walk
 from porter_triton.lower import access, beginnings, branches, counting, expressions, leaving, ranges, statements, turns
+from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.comparisons import disjunction
 from porter_triton.lower.context import Context
 from porter_triton.lower.counting import Counted
@@ -57,10 +60,19 @@ def enter(cx: Context) -> None:
 
 def body(cx: Context, node: For | While) -> None:
     """The statements that are repeated; `continue` leaves them."""
+    carries = bool(cx.told(node.body, _carried))
+    cx.carrying += carries
     with cx.scope():
         leaving.push_target(cx, "continue", node=node)
         statements.run(cx, node.body.statements)
         cx.targets.pop()
+    cx.carrying -= carries
+
+
+def _carried(unit: Unit, repeated: Block) -> frozenset[str]:
+    """The variables that one turn changes and the next one finds."""
+    own = {v.name for node in walk(repeated) if isinstance(node, Declare) for v in node.variables}
+    return assigned_names(unit, repeated) - own
 
 
 def _general(cx: Context, node: For | While) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter_triton.lower import absent, access, neighbours, views
+from porter_triton.lower import absent, access, lanes, neighbours, views
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.arithmetic import advance
 from porter_triton.lower.context import Context
@@ -122,7 +122,7 @@ def load_one(cx: Context, pointer: Scalar, width: int = 1) -> Scalar:
     assert isinstance(pointer.type, Pointer)
     if known is not None and known.type == pointer.type.element:
         return known
-    cx.streams |= pointer.varying and cx.alike > 0
+    lanes.loaded(cx, pointer)
     target, mask = _aligned(cx, pointer)
     varying = pointer.varying or (mask is not None and mask.varying)
     text = f"tl.load({target}{_mask(mask)})"

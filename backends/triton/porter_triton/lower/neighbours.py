@@ -24,6 +24,7 @@ def load(cx: Context, pointers: list[Scalar]) -> list[Scalar]:
 def _load_row(cx: Context, pointers: list[Scalar]) -> list[Scalar]:
     width = len(pointers)
     memory.before_load(cx, pointers[0], width)
+    cx.loaded_bits += width * _element(pointers[0]).bits
     text = f"{cx.helper(f'load{width}')}({pointers[0].text}{_mask(cx)})"
     cx.emit(Line(text, name := cx.names.temporary("values"), loads=True, count=width))
     values = [Scalar(f"{name}[{k}]", _element(pointers[0]), True, ATOM) for k in range(width)]

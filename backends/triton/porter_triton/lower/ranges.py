@@ -19,6 +19,7 @@ from porter_triton.lower.types import INT, LONG, UINT, ULONG, Arithmetic
 from porter_triton.lower.values import ATOM, Scalar, number
 
 _MOST_COPIES = 512  # of the innermost body of loops that are written out
+_FEW_COPIES = 8  # of one that threads may leave: as a loop each turn would ask all threads whether one goes on
 
 
 def counted_loop(cx: Context, node: For, counted: Counted) -> None:
@@ -30,7 +31,7 @@ def counted_loop(cx: Context, node: For, counted: Counted) -> None:
     trips = counted.trips(bound, step)
     if trips is not None and len(trips) * cx.copies > _MOST_COPIES:
         trips = None
-    if trips is not None and (cx.decisions.written_out(cx.key(node)) or len(trips) <= 1):
+    if trips is not None and (cx.decisions.written_out(cx.key(node)) or len(trips) <= _cheap(cx, node)):
         _unrolled(cx, node, counted, trips)
         return
     begin = None if _leaves(node) or bound.varying or step.varying else _begin(cx, counted)
@@ -38,6 +39,11 @@ def counted_loop(cx: Context, node: For, counted: Counted) -> None:
         loops.from_start(cx, node, counted, few=trips is not None)
     else:
         _range(cx, node, counted, *begin, bound=bound, step=step, few=trips is not None)
+
+
+def _cheap(cx: Context, node: For) -> int:
+    """How many turns are better written out whatever the body does."""
+    return _FEW_COPIES // cx.copies if _leaves(node) else 1
 
 
 def _leaves(node: For) -> bool:

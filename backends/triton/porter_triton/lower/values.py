@@ -33,8 +33,8 @@ class Scalar:
     value as a float where it is a double only because a literal lacks its `f`, good if rounded to float at once.
     `static`: it is known when Triton compiles, so that `if` drops what does not hold. `opposite` is the negation of a
     comparison. `pins` are digits of the thread's number that have one value wherever the condition holds; `exact`: the
-    condition says nothing else. `bases` are the buffers a pointer may point into. `multiple` divides an integer that
-    is no constant, were it not to wrap around.
+    condition says nothing else. `bases` are the buffers a pointer may point into; its `affine` is how the pointers of
+    threads differ. `multiple` divides an integer that is no constant, were it not to wrap around.
     """
 
     text: str

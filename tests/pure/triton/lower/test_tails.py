@@ -1,4 +1,4 @@
-"""A loop that few threads have turns as often as they need, and not at all where no thread has it."""
+"""A loop that few threads have turns as often as they need, not at all where none has it, and is no loop if short."""
 
 from pathlib import Path
 
@@ -27,3 +27,16 @@ def test_the_same_after_those_who_leave():
 def test_where_all_threads_run_or_each_is_within_a_step_nothing_is_asked():
     assert "tl.max(" not in lowered("for (int j = i; j < n; ++j) y[j] = 0;")
     assert "tl.max(" not in lowered("if (i < n) for (int j = threadIdx.x; j < m; j += 64) y[i + j] = 0;")
+
+
+def test_few_turns_that_threads_may_leave_are_written_out_each_under_the_mask_of_those_that_are_left():
+    text = lowered("for (int k = 0; k < 4; ++k) { if (i + k >= n) return; y[i + k] = k; }")
+    assert "while " not in text
+    assert text.count("tl.store(") == 4
+
+
+def test_many_turns_stay_a_loop():
+    assert "while " in lowered("for (int k = 0; k < 16; ++k) { if (i + k >= n) return; y[i + k] = k; }")
+    assert "while " in lowered(
+        "for (int j = 0; j < 4; ++j) for (int k = 0; k < 4; ++k) { if (i + k >= n) return; y[i + j + k] = k; }"
+    )
