@@ -19,14 +19,17 @@ from porter.cli.bench import bench
 from porter.cli.console import Console
 from porter.cli.doctor import doctor
 from porter.cli.explain import explain
+from porter.cli.export import export
 from porter.cli.inspect import inspect
 from porter.cli.migrate import migrate
 from porter.cli.record import record
 from porter.cli.regress import regress
 from porter.cli.report import report
+from porter.cli.runs import runs
 from porter.cli.search import replay, resume
 from porter.cli.suite import suite
 from porter.cli.verify import verify
+from porter.cli.watch import watch
 from porter.errors import UsageError
 
 app = typer.Typer(
@@ -36,7 +39,11 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
-for command in (migrate, inspect, verify, bench, record, regress, report, resume, replay, explain, doctor):
+commands = (
+    *(migrate, inspect, verify, bench, record, regress, report),
+    *(resume, replay, watch, runs, export, explain, doctor),
+)
+for command in commands:
     app.command()(command)
 app.add_typer(suite)
 

@@ -1,4 +1,4 @@
-"""Aligned columns: readable on a terminal and in a pipe alike."""
+"""Tables: aligned columns, readable on a terminal and in a pipe alike; and Markdown's."""
 
 from __future__ import annotations
 
@@ -22,3 +22,11 @@ def columns(rows: Sequence[Sequence[Cell]], indent: str = "", gap: str = "  ") -
         line.rstrip()
         lines.append_text(line).append("\n")
     return lines
+
+
+def markdown_table(head: Sequence[str], body: Sequence[Sequence[object]]) -> str:
+    """The rows of `body` under `head`, without a last newline."""
+    lines: list[Sequence[object]] = [head, ("---",) * len(head), *body]
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in lines
+    )

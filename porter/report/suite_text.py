@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from porter.report.columns import markdown_table
 from porter.report.suite import SuiteTable, caption, heads, rows, title
 from porter.suite.result import SuiteResult
 
@@ -34,9 +35,13 @@ def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
     parts = [
         f"# {len(result.results)} operators for {result.target}",
         caption(result),
-        *(part for table in tables for part in (f"## {title(table).capitalize()}", _table(heads(table), rows(table)))),
+        *(
+            part
+            for table in tables
+            for part in (f"## {title(table).capitalize()}", markdown_table(heads(table), rows(table)))
+        ),
         "## Operators",
-        _table(("operator", "outcome", *(f"over {name}" for name in timed), "why"), operators),
+        markdown_table(("operator", "outcome", *(f"over {name}" for name in timed), "why"), operators),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -68,13 +73,6 @@ def suite_csv(result: SuiteResult) -> str:
 
 def _baselines(result: SuiteResult) -> list[str]:
     return sorted({name for one in result.results for name in one.speedups})
-
-
-def _table(head: Sequence[str], body: Sequence[Sequence[object]]) -> str:
-    lines: list[Sequence[object]] = [head, ("---",) * len(head), *body]
-    return "\n".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in lines
-    )
 
 
 def _factor(speedup: float | None) -> str:

@@ -1,0 +1,151 @@
+"""The best candidate of a search as a folder that can be merged: port, test, benchmark, and how it was found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from porter.errors import InputError
+from porter.evolve.candidate import File
+from porter.evolve.proposer import Member
+from porter.evolve.scored import Measure
+from porter.evolve.settings import SEED
+from porter.evolve.subject import CONTRACT, ORIGINAL
+from porter.report.columns import markdown_table
+from porter.report.search_course import Course
+from porter.report.search_lineage import lineage
+from porter.report.search_tables import lineage_table
+from porter.report.search_words import best_words, ending, factor, meaning, measured, title, visible
+from porter.source.encoding import read_text
+
+
+def winner_texts(course: Course) -> Mapping[str, str]:
+    """The files of the folder by their path in it.
+
+    Raises:
+        InputError: nothing was verified, or the run does not keep what it was held to.
+    """
+    best, seed = course.state.best, _seed(course)
+    if best is None or seed is None:
+        raise InputError(f"{course.folder}: nothing was verified, so there is nothing to export")
+    port = _placed(best.candidate.files, "")
+    main, seed_main = _called(best.candidate.files, ""), _called(seed.candidate.files, "seed")
+    others = {
+        **_placed(seed.candidate.files, "seed"),
+        **_original(course),
+        "test_port.py": _render("test_port.py.j2", words=[_here(main), *_words(course, drafted=True)]),
+        "benchmark.py": _render(
+            "benchmark.py.j2",
+            seed=_here(seed_main),
+            best=_here(main),
+            words=list(_words(course, drafted=False)),
+        ),
+        "README.md": _readme(course, best, main),
+    }
+    if taken := sorted(port.keys() & others.keys()):
+        raise InputError(
+            f"{course.folder}: the best candidate has a file {taken[0]}, and so has what is exported with it"
+        )
+    return {**port, **others}
+
+
+def write_texts(texts: Mapping[str, str], folder: Path) -> None:
+    """Write them into `folder`. Raises `InputError` where that is not new or empty, or cannot be written."""
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{folder}: is not empty", "name a new folder")
+        for name, text in texts.items():
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, "utf-8", newline="")
+    except OSError as error:
+        raise InputError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+
+
+def _seed(course: Course) -> Member | None:
+    """The first seed that is right: the factors are over it."""
+    members = course.state.members.values()
+    return next((m for m in members if m.candidate.origin.proposer == SEED and m.scored.score is not None), None)
+
+
+def _placed(files: Sequence[File], below: str) -> dict[str, str]:
+    """A file stands alone; several share a folder, whose name tells which of them is called."""
+    folder = PurePosixPath(below) if len(files) == 1 else PurePosixPath(below, PurePosixPath(files[0].name).stem)
+    return {str(folder / file.name): file.text for file in files}
+
+
+def _called(files: Sequence[File], below: str) -> str:
+    """What is handed to `porter verify`."""
+    name = files[0].name if len(files) == 1 else PurePosixPath(files[0].name).stem
+    return str(PurePosixPath(below, name))
+
+
+def _original(course: Course) -> dict[str, str]:
+    place = course.folder / ORIGINAL
+    found = {
+        f"{ORIGINAL}/{p.relative_to(place).as_posix()}": read_text(p) for p in sorted(place.rglob("*")) if p.is_file()
+    }
+    for name in (course.about.get("source", ""), CONTRACT):
+        if not name or f"{ORIGINAL}/{name}" not in found:
+            raise InputError(f"{place}: there is no {name or 'source'}, to which the best candidate could be held")
+    return found
+
+
+def _words(course: Course, *, drafted: bool) -> Iterator[str]:
+    """What `porter verify` and `porter bench` are called with besides the candidate, as Python.
+
+    A contract that porter drafted is only for the former: a stated one also says at which sizes to time, a drafted one
+    has but small ones.
+    """
+    about = course.about
+    yield from (_text("--against"), _here(f"{ORIGINAL}/{about['source']}"))
+    yield from (_text("--include-dir"), _here(ORIGINAL))
+    if drafted or about.get("contract") == "user":
+        yield from (_text("--contract"), _here(f"{ORIGINAL}/{CONTRACT}"))
+    for option in ("target", "arch", "entry"):
+        if value := about.get(option):
+            yield from (_text(f"--{option}"), _text(value))
+    for define in filter(None, about.get("defines", "").split("\n")):
+        yield from (_text("--define"), _text(define))
+
+
+def _text(word: str) -> str:
+    return json.dumps(word)
+
+
+def _here(path: str) -> str:
+    """A path beside the script that names it, wherever that is called from."""
+    return f"str(HERE / {_text(path)})"
+
+
+def _readme(course: Course, best: Member, main: str) -> str:
+    state, table = course.state, lineage_table(course, lineage(course))
+    return _render(
+        "winner.md.j2",
+        title=title(course),
+        best=best_words(course).capitalize(),
+        meaning=meaning(course),
+        main=main,
+        numbers=f"{factor(best.scored.score)}, {measured(course)}.",
+        said=visible(best.scored.because),
+        timed=course.measure is not Measure.MODELLED,
+        rounds=state.progress.rounds,
+        evaluations=state.progress.evaluations,
+        islands=len(state.islands.archives),
+        seed=state.settings.seed,
+        proposers=", ".join(state.settings.proposers),
+        ending=ending(course),
+        lineage=markdown_table(table.heads, table.rows),
+    )
+
+
+def _render(name: str, **values: object) -> str:
+    """Text, not HTML: nothing is escaped."""
+    loader = PackageLoader("porter.report")
+    template = Environment(
+        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    return template.get_template(name).render(**values)

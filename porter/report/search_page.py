@@ -1,0 +1,41 @@
+"""A search as one HTML file: it needs no network, no script, and no other file."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from porter.report.search_chart import chart
+from porter.report.search_course import Course
+from porter.report.search_lineage import lineage
+from porter.report.search_map import island_maps
+from porter.report.search_tables import budget_table, improvements, lineage_table, outcomes, payoff_tables
+from porter.report.search_words import best_words, ending, factor, factor_head, meaning, measured, number, title
+
+
+def search_page(course: Course) -> str:
+    """The page of a search, as far as it has come."""
+    steps = lineage(course)
+    proposers, notes = payoff_tables(course)
+    template = Environment(
+        loader=PackageLoader("porter.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    ).get_template("search.html.j2")
+    return template.render(
+        title=title(course),
+        best=best_words(course),
+        ending=ending(course),
+        meaning=meaning(course),
+        measured=measured(course),
+        head=factor_head(course.measure),
+        chart=chart(course),
+        improvements=improvements(course),
+        maps=island_maps(course),
+        steps=steps,
+        lineage=lineage_table(course, steps),
+        tables=(proposers, notes, outcomes(course), budget_table(course)),
+        factor=factor,
+        number=number,
+    )

@@ -1,0 +1,105 @@
+"""A search as tables, which its text, its Markdown and its page share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from porter.evolve.payoff import Payoff, by_proposer
+from porter.report.search_course import Course
+from porter.report.search_lineage import Step
+from porter.report.search_words import factor, factor_head, meaning, measured, number, outcome_words, spent, visible
+
+_PAYOFF = ("proposed", "duplicates", "malformed", "verified", "added", "paid", "champions", "gain")
+_GAIN = (
+    "Duplicates were known already, malformed ones no files that can be kept: neither was evaluated. Added ones were "
+    "taken into the archive; of these, those that paid were better than the best of their parents. Gain is how many "
+    "doublings that makes in sum. Champions were the best of all when they came."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under heads; `words` are how many columns, from the left, hold words: the others hold numbers."""
+
+    title: str
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+
+
+def improvements(course: Course) -> Table:
+    """The rounds after which another candidate was the best, and the last."""
+    rounds = course.rounds
+    kept = [
+        after
+        for before, after in zip([None, *rounds], rounds, strict=False)
+        if after is rounds[-1] or before is None or before.closed.best != after.closed.best
+    ]
+    rows = tuple(
+        (one.closed.best or "-", str(one.closed.round), str(one.progress.evaluations), factor(one.score))
+        for one in kept
+    )
+    heads = ("best so far", "after round", "evaluations", factor_head(course.measure))
+    return Table("Best so far", meaning(course), heads, rows)
+
+
+def lineage_table(course: Course, steps: Sequence[Step]) -> Table:
+    """A row for each ancestor of the best, the first one first."""
+    rows = tuple((*_origin(step), str(step.round), factor(step.score), _gain(step)) for step in steps)
+    caption = f"Gain is the factor over that of the best parent. Factors are {measured(course)}."
+    heads = ("candidate", "proposer", "what was done", "round", factor_head(course.measure), "gain")
+    return Table("Lineage of the best", caption, heads, rows, words=3)
+
+
+def payoff_tables(course: Course) -> tuple[Table, Table]:
+    """What proposers made of what they were asked for, and each of their notes, those that gained most first."""
+    rows = course.state.ledger.rows
+    notes = sorted((row for row in rows if row.note), key=lambda row: (-row.gain, -row.added, -row.verified))
+    caption = f"{_GAIN} Factors are {measured(course)}."
+    proposers = tuple((row.proposer, *_payoff(row)) for row in by_proposer(rows))
+    by_note = tuple((visible(row.note), row.proposer, *_payoff(row)) for row in notes)
+    return (
+        Table("Pay-off by proposer", caption, ("proposer", *_PAYOFF), proposers),
+        Table("Pay-off by what was done", caption, ("what was done", "proposer", *_PAYOFF), by_note, words=2),
+    )
+
+
+def outcomes(course: Course) -> Table:
+    """How many candidates came to what, and the most frequent reason of each outcome."""
+    told = [member.scored for member in course.state.members.values()]
+    counts = Counter(scored.outcome for scored in told)
+    rows = tuple(
+        (outcome_words(outcome), _usual(s.because for s in told if s.outcome == outcome), str(count))
+        for outcome, count in counts.most_common()
+    )
+    caption = "Only verified candidates enter the archive. Of the reasons the most frequent stands here."
+    return Table("Outcomes", caption, ("outcome", "reason", "candidates"), rows, words=2)
+
+
+def budget_table(course: Course) -> Table:
+    """What was spent of what."""
+    rows = tuple(spent(course.state.progress, course.state.budget))
+    return Table("Budget", "Seconds are those in which the search ran.", ("of", "spent", "limit"), rows)
+
+
+def _usual(reasons: Iterable[str]) -> str:
+    """The most frequent first line; nothing where that is empty."""
+    ((line, _),) = Counter(reason.split("\n", 1)[0] for reason in reasons).most_common(1)
+    return visible(line)
+
+
+def _origin(step: Step) -> tuple[str, str, str]:
+    others = f" (with {', '.join(step.others)})" if step.others else ""
+    return step.member.scored.digest, step.member.candidate.origin.proposer, f"{step.note}{others}".strip()
+
+
+def _gain(step: Step) -> str:
+    return "-" if step.gain is None else number(step.gain)
+
+
+def _payoff(row: Payoff) -> tuple[str, ...]:
+    counts = (row.proposed, row.duplicates, row.malformed, row.verified, row.added, row.paid, row.champions)
+    return (*map(str, counts), f"{row.gain:.2f}")

@@ -1,0 +1,92 @@
+"""A search that goes on: as a picture that is drawn anew, and as lines, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from rich.text import Text
+
+from porter.evolve.events import Closed, Ended, Event, Granted, Told
+from porter.evolve.payoff import by_proposer
+from porter.report.columns import columns
+from porter.report.search_course import Course
+from porter.report.search_words import (
+    best_words,
+    ending,
+    factor,
+    factor_head,
+    meaning,
+    number,
+    outcome_words,
+    spent,
+    title,
+    visible,
+)
+
+_BARS = "▁▂▃▄▅▆▇█"
+_MOST_BARS = 60  # the last rounds
+_MOST_TOLD = 8  # the last candidates
+_MOST_LETTERS = 40
+
+
+def picture(course: Course) -> Text:
+    """Where the search stands: the best, what is spent, the last candidates, and who paid."""
+    text = Text.assemble((f"{title(course)}\n", "bold"), f"{best_words(course)}\n", (f"{meaning(course)}\n", "dim"))
+    if bars := _bars([one.score.factor for one in course.rounds if one.score]):
+        text.append(f"{bars}  best so far, round by round\n", "green")
+    text.append(f"round {course.state.round.number}; {_spent(course)}\n")
+    text.append(f"elites by island: {' '.join(str(len(a.elites)) for a in course.state.islands.archives)}\n\n")
+    text.append_text(columns([("candidate", "outcome", "factor", "proposer", "what was done"), *_latest(course)]))
+    rows = by_proposer(course.state.ledger.rows)
+    paid = [(row.proposer, *map(str, (row.proposed, row.verified, row.added, row.paid))) for row in rows]
+    text.append("\n").append_text(columns([("proposer", "proposed", "verified", "added", "paid"), *paid]))
+    if course.state.ended:
+        text.append(f"\n{ending(course)}", "bold")
+    text.rstrip()
+    return text
+
+
+def told(course: Course, events: Sequence[Event]) -> Iterator[str]:
+    """What happened, each thing worth knowing on a line of its own."""
+    for event in events:
+        match event:
+            case Granted(budget):
+                yield f"{title(course)}: at most {budget.rounds} rounds"
+            case Told(scored):
+                again = "measured again: " if event.again else ""
+                worth = f" {factor(scored.score)}" if scored.score else ""
+                because = visible(event.because)
+                yield f"  {scored.digest} {again}{outcome_words(scored.outcome)}{worth}; {_decision(event)}{because}"
+            case Closed():
+                best = f"{event.best}, {number(event.factor)} {factor_head(course.measure)}" if event.best else "none"
+                yield f"round {event.round}: {event.evaluated} evaluated; best {best}"
+            case Ended(because):
+                yield f"ended: {because}"
+
+
+def _decision(event: Told) -> str:
+    return "added: " if event.added else "not added: "
+
+
+def _spent(course: Course) -> str:
+    rows = spent(course.state.progress, course.state.budget)
+    return ", ".join(f"{amount}{f' of {limit}' if limit != '-' else ''} {of}" for of, amount, limit in rows)
+
+
+def _latest(course: Course) -> Iterator[tuple[str, ...]]:
+    """The candidates that were told of last, the newest first."""
+    known = [trial for trial in course.trials.values() if trial.told is not None]
+    for trial in islice(reversed(known), _MOST_TOLD):
+        assert trial.told is not None
+        scored, origin = trial.told.scored, trial.candidate.origin
+        note = visible(origin.note)[:_MOST_LETTERS]
+        yield scored.digest, outcome_words(scored.outcome), factor(scored.score), origin.proposer, note
+
+
+def _bars(levels: Sequence[float]) -> str:
+    """Levels as bars of eight heights between the least and the greatest; nothing while they are all the same."""
+    low, high = min(levels, default=1.0), max(levels, default=1.0)
+    if low == high:
+        return ""
+    return "".join(_BARS[round((level - low) / (high - low) * (len(_BARS) - 1))] for level in levels[-_MOST_BARS:])
