@@ -27,7 +27,15 @@ from porter.cli.options import (
     named_path,
     parse_sizes,
 )
-from porter.cli.search import EvaluationsOption, RoundsOption, SecondsOption, StaleOption, budget_of, search_of
+from porter.cli.search import (
+    EvaluationsOption,
+    JobsOption,
+    RoundsOption,
+    SecondsOption,
+    StaleOption,
+    budget_of,
+    search_of,
+)
 
 PathsArgument = Annotated[
     list[Path], typer.Argument(metavar="PATH...", parser=named_path, help="CUDA sources, or directories of them.")
@@ -53,6 +61,7 @@ def migrate(
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
     patience: StaleOption = None,
+    jobs: JobsOption = 0,
     seed: SeedOption = None,
     out_dir: OutDirOption = Path("porter-out"),
     force: ForceFlag = False,
@@ -81,5 +90,5 @@ def migrate(
         environment=dict(os.environ),
     )
     budget = budget_of(rounds, evaluations, seconds, patience)
-    wish = Wish(options, search_of(budget, seed) if rounds else None)
+    wish = Wish(options, search_of(budget, seed, jobs) if rounds else None)
     return attempt_all(paths, wish, Destination(out_dir, force), console, diff=diff)

@@ -34,6 +34,7 @@ StaleOption = Annotated[
     int | None,
     typer.Option("--patience", metavar="N", min=1, help="Rounds without anything better, after which it ends."),
 ]
+JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Candidates at once; 0: one a core.")]
 
 
 def budget_of(rounds: int, evaluations: int | None, seconds: float | None, patience: int | None) -> Budget:
@@ -43,11 +44,16 @@ def budget_of(rounds: int, evaluations: int | None, seconds: float | None, patie
     return Budget(rounds, evaluations, seconds, stale_rounds=patience)
 
 
-def search_of(budget: Budget, seed: int | None) -> SearchOptions:
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def search_of(budget: Budget, seed: int | None, jobs: int) -> SearchOptions:
     """A search with that budget; another seed leads it elsewhere."""
     from porter.evolve.run import SearchOptions
 
-    return SearchOptions(budget, seed or 0)
+    return SearchOptions(budget, seed or 0, jobs=jobs or cores())
 
 
 def resume(
@@ -57,6 +63,7 @@ def resume(
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
     patience: StaleOption = None,
+    jobs: JobsOption = 0,
     time_limit: TimeLimitOption = 20.0,
     json: JsonFlag = False,
     debug: DebugFlag = False,
@@ -71,7 +78,7 @@ def resume(
         target="", cache=cache_folder(), time_limit_s=time_limit, seed=0, environment=dict(os.environ)
     )
     with console.progress() as step:
-        improved = go_on(run, options, budget_of(rounds, evaluations, seconds, patience), step)
+        improved = go_on(run, options, budget_of(rounds, evaluations, seconds, patience), jobs or cores(), step)
     console.document(improved_document(improved)) if json else console.show(improved_text(improved))
     return DONE if improved.best is not None else FELL_SHORT
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from porter.evolve.ports import space_of_files, space_of_port
 from porter.evolve.proposer import Member, Proposer
 from porter.evolve.replay import replayed, searching
 from porter.evolve.schedule import ScheduleProposer
-from porter.evolve.scored import Measure
+from porter.evolve.scored import Measure, Scored
 from porter.evolve.search import Search
 from porter.evolve.settings import SEED, Settings
 from porter.evolve.space import Space
@@ -37,12 +38,13 @@ _MEASURE = "measure"
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How long to search, from which seed, on how many islands."""
+    """How long to search, from which seed, on how many islands; `jobs` candidates are evaluated at once."""
 
     budget: Budget
     seed: int = 0
     islands: int = 3
     batch: int = 1
+    jobs: int = 1
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,14 @@ def with_best(migration: Migration, improved: Improved, options: MigrateOptions,
     return replace(better, entries=timing.timed_if_possible(better.entries, subject, options, progress))
 
 
-def resume(folder: Path, options: MigrateOptions, budget: Budget | None, progress: Progress) -> Improved:
-    """Go on with the search in `folder` from its last whole line, within another `budget` where one is given.
+def resume(folder: Path, options: MigrateOptions, budget: Budget, jobs: int, progress: Progress) -> Improved:
+    """Go on with the search in `folder` from its last whole line, within that `budget`.
 
     Raises `InputError` where the folder holds no search, or this machine measures otherwise than the one it began on.
     """
     state = replayed(folder).state
     settings = state.settings
-    wanted = SearchOptions(budget or state.budget or Budget(), settings.seed, settings.islands, settings.batch)
+    wanted = SearchOptions(budget, settings.seed, settings.islands, settings.batch, jobs)
     seeds = (m.candidate.files for m in state.members.values() if m.candidate.origin.proposer == SEED)
     seed = next((port_of(files, folder / ORIGINAL) for files in seeds), None)
     subject = kept(folder, settings.about, seed, options)
@@ -142,7 +144,7 @@ def _searched(
         )
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
         with searching(folder, settings, wanted.budget, proposers, (seed,)) as search:
-            _search(search, judge, progress)
+            _search(search, judge, wanted.jobs, progress)
             return _came_to(search.state, folder)
 
 
@@ -150,15 +152,22 @@ def _proposers(backend: Backend, subject: Subject, space: Space) -> tuple[Propos
     return (ScheduleProposer(space, lambda files: space_of_files(backend, files, subject.target)),)
 
 
-def _search(search: Search, judge: Evaluator, progress: Progress) -> None:
-    budget = search.state.budget
-    while not search.ended:
-        for candidate in search.ask(1):
-            rounds = f"round {search.state.round.number} of {budget.rounds}" if budget else "searching"
-            best = search.best.scored.score if search.best else None
-            so_far = f", best {best.factor:.3f}" if best else ""
-            progress(f"{rounds}{so_far}: {candidate.origin.note or candidate.origin.proposer}")
-            search.tell([judge.evaluate(candidate)])
+def _search(search: Search, judge: Evaluator, jobs: int, progress: Progress) -> None:
+    """Evaluate until it is over, several candidates at once; they count in the order in which they were proposed."""
+    with ThreadPoolExecutor(jobs) as pool:
+        flying: set[Future[Scored]] = set()
+        while not search.ended:
+            for candidate in search.ask(jobs - len(flying)):
+                progress(f"{_so_far(search)}: {candidate.origin.note or candidate.origin.proposer}")
+                flying.add(pool.submit(judge.evaluate, candidate))
+            done, flying = wait(flying, return_when=FIRST_COMPLETED)
+            search.tell([future.result() for future in done])
+
+
+def _so_far(search: Search) -> str:
+    budget, best = search.state.budget, search.best.scored.score if search.best else None
+    rounds = f"round {search.state.round.number} of {budget.rounds}" if budget else "searching"
+    return f"{rounds}, best {best.factor:.3f}" if best else rounds
 
 
 def _came_to(state: State, folder: Path) -> Improved:
