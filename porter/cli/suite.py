@@ -21,6 +21,7 @@ from porter.cli.options import (
     named_path,
     parse_sizes,
 )
+from porter.cli.search import RoundsOption
 from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def run(
     jobs: JobsOption = 0,
     limit: LimitOption = 600.0,
     fresh: FreshFlag = False,
+    rounds: RoundsOption = 0,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -63,7 +65,9 @@ def run(
     from porter.suite.run import SuiteOptions, run_suite
 
     architecture = find_target(find_backend(target), arch).arch
-    options = SuiteOptions(target, run / target, architecture, jobs or len(os.sched_getaffinity(0)), limit, fresh)
+    options = SuiteOptions(
+        target, run / target, architecture, jobs or len(os.sched_getaffinity(0)), limit, fresh, rounds
+    )
     console: Console = context.obj
     result = run_suite(_chosen(suite, view, only), options, lambda one, left: _tell(console, one, left))
     tables = suite_tables(result)

@@ -9,11 +9,13 @@ from rich.text import Text
 
 from porter.report.columns import Cell, columns
 from porter.report.document import Json, as_record
-from porter.suite.metrics import Metrics, metrics
+from porter.suite.metrics import Metrics, geometric_mean, metrics
 from porter.suite.result import Result, SuiteResult, result_document
 
 _HEAD = ("category", "operators", "ported", "verified", "corr", "fast", "amsr", "geomean", "timed", "limit")
 _CUDA = "cuda"
+# By what a search compared, and in words what its factors are of.
+MEASURES = {"native": "times", "proxy": "times of a proxy", "modelled": "modelled costs, which are no times"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
         text.append(f"{title(table)}\n", "bold") if table.overall.timed else None
         text.append_text(columns([heads(table), *rows(table)]))
     text.append(f"{caption(result)}\n")
+    if found := searched(result):
+        text.append(f"{found}\n")
     if short := [one for one in result.results if not one.is_verified]:
         text.append("\n").append_text(columns([(one.key, _words(one.outcome), one.because) for one in short]))
     text.rstrip()
@@ -97,6 +101,19 @@ def caption(result: SuiteResult) -> str:
     timed = sorted({one.timed for one in result.results if one.timed})
     place = f"timed {', '.join(timed)} on {', '.join(result.devices)}" if timed else "no device, no speed was measured"
     return f"{result.target} {result.arch}".strip() + f": proven {', '.join(proven)}; {place} (porter {result.porter})"
+
+
+def searched(result: SuiteResult) -> str:
+    """What searches made of the ports; empty where there were none."""
+    found = [one for one in result.results if one.factor is not None]
+    by_measure = {measure: [o.factor for o in found if o.measure == measure and o.factor] for measure in MEASURES}
+    parts = (
+        f"{len(factors)} ports searched: {sum(f > 1 for f in factors)} better than what they began with, "
+        f"geometric mean {geometric_mean(factors):.3f} ({words})"
+        for measure, words in MEASURES.items()
+        if (factors := by_measure[measure])
+    )
+    return "; ".join(parts)
 
 
 def _row(name: str, m: Metrics) -> tuple[Cell, ...]:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 
 from porter.report.columns import markdown_table
-from porter.report.suite import SuiteTable, caption, heads, rows, title
+from porter.report.suite import SuiteTable, caption, heads, rows, searched, title
 from porter.suite.result import SuiteResult
 
 _COLUMNS = (
@@ -21,6 +21,8 @@ _COLUMNS = (
     "seconds",
     "median_us",
     "share_of_limit",
+    "factor",
+    "measure",
     "because",
 )
 
@@ -34,7 +36,7 @@ def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
     ]
     parts = [
         f"# {len(result.results)} operators for {result.target}",
-        caption(result),
+        "\n\n".join(filter(None, (caption(result), searched(result)))),
         *(
             part
             for table in tables
@@ -65,6 +67,8 @@ def suite_csv(result: SuiteResult) -> str:
             one.seconds,
             median,
             "" if one.share_of_limit is None else one.share_of_limit,
+            "" if one.factor is None else one.factor,
+            one.measure,
             one.because,
         )
         writer.writerow((*own, *(one.speedups.get(name, "") for name in timed)))

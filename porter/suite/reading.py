@@ -30,6 +30,8 @@ def result_of(document: Mapping[str, Json], operator: Operator, digest: str, sec
         timed=str(times[0].get("fidelity", "")) if times else "",
         device=_device(document),
         share_of_limit=_share_of_limit(times),
+        factor=_factor(document),
+        measure=_measure(document),
     )
 
 
@@ -75,6 +77,18 @@ def _share_of_limit(times: Sequence[Mapping[str, Json]]) -> float | None:
     """The geometric mean over all workloads."""
     shares = [float(str(time["share_of_limit"])) for time in times]
     return round(statistics.geometric_mean(shares), 4) if shares and min(shares) > 0 else None
+
+
+def _factor(document: Mapping[str, Json]) -> float | None:
+    """How much better the port is than the one that its search began with; None where there was none."""
+    search = document.get("search")
+    factor = search.get("factor") if isinstance(search, Mapping) else None
+    return float(factor) if isinstance(factor, int | float) else None
+
+
+def _measure(document: Mapping[str, Json]) -> str:
+    search = document.get("search")
+    return str(search.get("measure") or "") if isinstance(search, Mapping) else ""
 
 
 def _device(document: Mapping[str, Json]) -> str:

@@ -33,7 +33,7 @@ class Result:
     `fidelity` says how it was proven. `speedups` are times of each baseline over the port's, by baseline, and empty
     where nothing was timed; `timed` says by which fidelity, `device` on what. `time_us` is the port's own in the first
     workload that was timed, `share_of_limit` how much of it moving the tensors takes. `port` is the ported file,
-    relative to the run.
+    relative to the run; one that was searched for is `factor` times as good as the port that began with, by `measure`.
     """
 
     suite: str
@@ -51,6 +51,8 @@ class Result:
     device: str = ""
     timed: str = ""
     share_of_limit: float | None = None
+    factor: float | None = None
+    measure: str = ""
 
     @property
     def key(self) -> str:

@@ -16,6 +16,7 @@ from porter.suite.reading import result_of
 from porter.suite.result import ORIGINAL, Result, SuiteResult, read_result, write_result, write_run
 from porter.suite.selection import digest_of
 
+_SEARCH = "kernel.search"
 Told = Callable[[Result, int], None]
 
 
@@ -23,7 +24,8 @@ Told = Callable[[Result, int], None]
 class SuiteOptions:
     """What a run is to do: `jobs` operators at once, each within `limit_s` of wall time, kept in `folder`.
 
-    `fresh` runs again what an earlier run in `folder` has a result for.
+    `fresh` runs again what an earlier run in `folder` has a result for. Each port is searched for `rounds` for a better
+    one.
     """
 
     target: str
@@ -32,6 +34,7 @@ class SuiteOptions:
     jobs: int = 1
     limit_s: float = 600.0
     fresh: bool = False
+    rounds: int = 0
 
 
 def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) -> SuiteResult:
@@ -69,9 +72,11 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     begin = time.monotonic()
     folder = options.folder / operator.key
     reference = ("--reference", str(operator.reference)) if operator.reference.is_file() else ()
+    search = ("--rounds", str(options.rounds), "--jobs", "1") if options.rounds else ()
+    shutil.rmtree(folder / _SEARCH, ignore_errors=True)
     document = children.ask(
         *("porter", "migrate", str(operator.kernel), "--contract", str(operator.contract), "-o", str(folder)),
-        *("--target", options.target, "--arch", options.arch, *reference, "--json", "--force"),
+        *("--target", options.target, "--arch", options.arch, *reference, *search, "--json", "--force"),
     )
     shutil.rmtree(folder / ORIGINAL, ignore_errors=True)
     shutil.copytree(operator.folder, folder / ORIGINAL, ignore=shutil.ignore_patterns("__pycache__", ".*"))
@@ -79,5 +84,5 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
 
 
 def _digest(operator: Operator, options: SuiteOptions) -> str:
-    parts = (digest_of(operator), options.target, options.arch, __version__)
+    parts = (digest_of(operator), options.target, options.arch, __version__, str(options.rounds))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
