@@ -93,7 +93,18 @@ TREE, WARP, STAGES = "shared tree", "warp reduction", "two-stage block reduction
 UNROLLED = "unrolled warp reduction"
 TREE_SCAN = "scan as a tree"
 SEVERAL = "warp reduction of several values"
-WARP_SCAN, SCAN = "warp scan", "shared scan"
+WARP_SCAN, SCAN, ROWS = "warp scan", "shared scan", "scan of two rows in turns"
+
+_ROWS = "__shared__ float a[2][128]; int t = threadIdx.x; int now = 0; a[now][t] = x[blockIdx.x * 128 + t]; __syncthreads();"
+
+
+def _turns(operator: str, last: int = 64) -> str:
+    """The steps of a scan for which the rows of `_ROWS` take turns."""
+    return (
+        f"for (int d = 1; d <= {last}; d <<= 1) {{ const int next = 1 - now; a[next][t] = t >= d ?"
+        f" a[now][t - d] {operator} a[now][t] : a[now][t]; now = next; __syncthreads(); }}"
+    )
+
 
 LIFTED = (
     ("halving", [TREE], "", f"{_STORE} for (int s = blockDim.x / 2; s > 0; s >>= 1) {{ if (t < s) a[t] += a[t + s];"
@@ -240,9 +251,18 @@ LIFTED = (
     ("guarded scan of a block", [SCAN], "", f"{_STORE} for (int d = 1; d < 128; d <<= 1) {{ float v; if (t >= d)"
      " v = a[t - d]; __syncthreads(); if (t >= d) a[t] = fmaxf(a[t], v); __syncthreads(); }"
      " out[blockIdx.x * 128 + t] = a[127 - t];"),
+    ("two rows in turns", [ROWS], "", f"{_ROWS} {_turns('+')} out[blockIdx.x * 128 + t] = a[now][t] + a[now][127];"),
+    ("products of two rows in turns, chunk by chunk", [ROWS], "", "__shared__ float a[2][128]; const int t = threadIdx.x;"
+     " float carry = 1.0f, last = 0.0f; for (int c = 1; c < 3; ++c) { int now = 1; a[now][t] = 1.0f + x[t] / (64.0f * c);"
+     f" __syncthreads(); {_turns('*')} last = carry * a[now][t]; carry *= a[now][127]; __syncthreads(); }}"
+     " out[blockIdx.x * 128 + t] = last;"),
 )  # fmt: skip
 
 LEFT_ALONE = (
+    ("two rows of which the other one is read", "", f"{_ROWS} {_turns('+')} out[blockIdx.x * 128 + t] = a[1 - now][t];"),
+    ("two rows and a step too few", "", f"{_ROWS} {_turns('+', 32)} out[blockIdx.x * 128 + t] = a[now][t];"),
+    ("two rows whose number is read", "", f"{_ROWS} {_turns('+')} out[blockIdx.x * 128 + t] = a[now][t] + now;"),
+    ("two rows of differences", "", f"{_ROWS} {_turns('-')} out[blockIdx.x * 128 + t] = a[now][t];"),
     ("a scan as a tree that keeps its total", "", f"{_STORE} for (int d = 1; d < 128; d *= 2) {{ __syncthreads();"
      " const int right = (t + 1) * 2 * d - 1; if (right < 128) a[right] += a[right - d]; }"
      " for (int d = 64; d > 0; d /= 2) { __syncthreads(); const int right = (t + 1) * 2 * d - 1; if (right < 128) {"

@@ -17,7 +17,7 @@ _TRITON = {"sum": "tl.sum", "max": "tl.max", "min": "tl.min", "xor": "tl.xor_sum
 
 _COMBINED = {"and": "bits_and", "or": "bits_or", "product": "multiplied"}
 _SEVERAL = frozenset({"argmax", "argmin", "argmax_last", "argmin_last", "welford"})
-_SCANS = {"sum": "", "max": "larger", "min": "smaller"}
+_SCANS = {"sum": "tl.cumsum", "product": "tl.cumprod", "max": "larger", "min": "smaller"}
 
 
 def call(cx: Context, name: str, node: Call) -> Value | None:
@@ -79,8 +79,8 @@ def _scan(cx: Context, scope: str, operation: str, value: Scalar) -> Scalar:
     text, type_ = _wide(cx, value)
     if scope == "warp":
         return Scalar(f"{cx.helper(f'segment_scan_{operation}')}({text})", type_, True)
-    if operation == "sum":
-        return Scalar(f"tl.cumsum({text}, axis=0)", type_, True)
+    if _SCANS[operation].startswith("tl."):
+        return Scalar(f"{_SCANS[operation]}({text}, axis=0)", type_, True)
     return Scalar(f"tl.associative_scan({text}, 0, {cx.helper(_SCANS[operation])})", type_, True)
 
 

@@ -19,6 +19,7 @@ from porter_triton.lift.stages import two_stages
 from porter_triton.lift.templates import agreed
 from porter_triton.lift.trees import called, mapped, suites
 from porter_triton.lift.tuples import tuple_exchanges
+from porter_triton.lift.two_rows import two_row_scan
 from porter_triton.lift.warps import butterfly, unrolled
 
 Match = tuple[int, Block]
@@ -151,4 +152,5 @@ RULES = (
     Rule("warp scan", _one(warp_scan)),
     Rule("shared scan", _one(block_scan)),
     Rule("scan as a tree", tree_scan),
+    Rule("scan of two rows in turns", two_row_scan),
 )

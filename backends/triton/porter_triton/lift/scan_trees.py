@@ -7,7 +7,7 @@ the sums of what it held before. As everywhere in lowering, threads do not race.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -97,30 +97,36 @@ def _scan(facts: Facts, taken: tuple[Statement, ...], array: str, length: int) -
     """Which sums the statements leave: of all elements up to each, or of those before it; None for anything else."""
     draw = random.Random(length)
     before = [draw.randint(-(10**9), 10**9) for _ in range(length)]
-    elements: list[Number] = list(before)
-    threads = [_Thread(facts.unit, {}, facts=facts, rank=t, array=array, elements=elements).steps(taken)
+    elements: list[Number | None] = list(before)
+    threads = [Thread(facts.unit, {}, facts=facts, rank=t, array=array, elements=elements)
                for t in range(facts.threads or 0)]  # fmt: skip
-    try:
-        for _ in range(_MOST_ROUNDS):
-            threads = [thread for thread in threads if next(thread, None) is not None]
-            if not threads:
-                break
-    except InexactError:
-        return None
     sums = list(accumulate(before))
-    if threads or elements not in (sums, [0, *sums[:-1]]):
+    if not done(threads, taken) or elements not in (sums, [0, *sums[:-1]]):
         return None
     return "inclusive" if elements == sums else "exclusive"
 
 
+def done(threads: Sequence[Thread], taken: tuple[Statement, ...]) -> bool:
+    """Whether all threads come to the end of the statements, which they run from barrier to barrier."""
+    running = [thread.steps(taken) for thread in threads]
+    try:
+        for _ in range(_MOST_ROUNDS):
+            running = [steps for steps in running if next(steps, None) is not None]
+            if not running:
+                return True
+    except InexactError:
+        pass
+    return False
+
+
 @dataclass(frozen=True)
-class _Thread(Machine):
-    """One thread, which stops at barriers; `elements` are those of the array, shared with the others."""
+class Thread(Machine):
+    """One thread, which stops at barriers; `elements` are those of the array, None unwritten, shared by all threads."""
 
     facts: Facts = field(kw_only=True)
     rank: int = field(kw_only=True)
     array: str = field(kw_only=True)
-    elements: list[Number] = field(kw_only=True)
+    elements: list[Number | None] = field(kw_only=True)
 
     def steps(self, statements: tuple[Statement, ...]) -> Iterator[bool]:
         """Run the statements; gives True at each barrier."""
@@ -150,7 +156,10 @@ class _Thread(Machine):
     def value(self, node: Expression) -> Number | Struct:
         """As a machine's, with elements of the array, the thread's number, and what is certain of names."""
         if isinstance(node, Subscript):
-            return self.elements[self._index(node)]
+            held = self.elements[self._index(node)]
+            if held is None:
+                raise InexactError
+            return held
         if isinstance(node, Member) and node.owner == Name("threadIdx", line=node.owner.line):
             return self.rank if node.name == "x" else 0
         if isinstance(node, Update):
@@ -177,8 +186,14 @@ class _Thread(Machine):
 
     def _index(self, node: Subscript) -> int:
         index = self.number(node.index)
-        if not isinstance(node.owner, Name) or node.owner.name != self.array or not isinstance(index, int):
+        if not isinstance(index, int):
             raise InexactError
-        if not 0 <= index < len(self.elements):
+        if isinstance(node.owner, Subscript):  # of an array of two rows
+            length = len(self.elements) // 2
+            row, limit = self.number(node.owner.index), length
+            index, owner = (int(row) * length + index if 0 <= index < limit else -1), node.owner.owner
+        else:
+            owner = node.owner
+        if not isinstance(owner, Name) or owner.name != self.array or not 0 <= index < len(self.elements):
             raise InexactError
         return index
