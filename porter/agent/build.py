@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +11,18 @@ from porter.agent.llm import LlmProposer
 from porter.agent.model import Model
 from porter.agent.options import ModelOptions
 from porter.agent.patience import Paced, Retried
+from porter.agent.plan.proposer import PlanProposer
+from porter.agent.plan.rules import KnobMaker, RulePlanner
+from porter.agent.plan.thinking import IntentWriter, ThinkingPlanner
 from porter.agent.question import Usage
 from porter.agent.recording import Recorded, recorded_usage
 from porter.agent.secret import Secret
 from porter.agent.task import Task
 from porter.agent.writer import Writer, Writing
 from porter.errors import MachineError
+from porter.evolve.axis import Axis
+from porter.evolve.candidate import File
+from porter.evolve.space import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,17 @@ class Agent:
     def llm(self, task: Task) -> LlmProposer:
         """Asks for programs."""
         return LlmProposer(self.writer, task)
+
+    def plan(self, task: Task, tries: int = 3) -> PlanProposer:
+        """Asks for a plan, then for the programs of its intents, each made `tries` times before it is judged."""
+        return PlanProposer(ThinkingPlanner(self.writer, task), IntentWriter(self.writer, task), tries)
+
+
+def rule_plan(
+    space: Space, space_of: Callable[[Sequence[File]], Space], axes: tuple[Axis, ...], tries: int = 3
+) -> PlanProposer:
+    """A plan without a model, on the spaces that the schedule proposer walks through and the axes of the archive."""
+    return PlanProposer(RulePlanner(axes), KnobMaker(space, space_of), tries)
 
 
 def open_agent(options: ModelOptions, key: Secret, tell: Callable[[str], None]) -> Agent:

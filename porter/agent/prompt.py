@@ -58,10 +58,15 @@ class Prompt:
 
 def written(material: Material, room_tokens: int) -> Prompt:
     """The prompt that asks for a program, in at most `room_tokens`. Raises `UnansweredError` where it is longer."""
-    template = "improve.md.j2" if material.current.scored.outcome == Verified.label else "repair.md.j2"
+    right = material.current.scored.outcome == Verified.label
+    return fitting(material, "improve.md.j2" if right else "repair.md.j2", room_tokens)
+
+
+def fitting(material: Material, template: str, room_tokens: int, **values: object) -> Prompt:
+    """`template` filled in with as much of `material` as fits into `room_tokens`, and `values`."""
     for left in _leaner(material):
         left_out = _left_out(material, left)
-        prompt = asked(left.task, template, left=left, left_out=left_out)
+        prompt = asked(left.task, template, left=left, left_out=left_out, **values)
         if (tokens := size(prompt)) <= room_tokens:
             return Prompt(prompt, left_out)
     raise UnansweredError(f"the shortest prompt has {tokens} tokens, {room_tokens} are allowed")

@@ -105,7 +105,8 @@ def member(text=PORT, *, outcome="verified", factor=1.0, because="", feedback=""
 
 def request(parents=None, failures=(), *, count=1, seed=5, told=(), seen=(), memory=""):
     parents = (member(),) if parents is None else tuple(parents)
-    return Request(count, 1, 0, seed, parents, tuple(failures), tuple(told), frozenset(seen), memory)
+    known = {"told": tuple(told), "seen": frozenset(seen), "memory": memory}
+    return Request(count, 1, 0, seed, parents, tuple(failures), **known)
 
 
 EDIT = """\

@@ -1,0 +1,91 @@
+"""A plan kept by a language model: it revises the tree, and writes the programs of its intents."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, replace
+
+from porter.agent.complaint import ReplyError
+from porter.agent.llm import material
+from porter.agent.model import UnansweredError
+from porter.agent.plan.proposer import NAME
+from porter.agent.plan.revision import MOST_ADDED, revised
+from porter.agent.plan.world import Attempt, Intent, Program, World
+from porter.agent.prompt import Material, fitting, told_score
+from porter.agent.question import Answer
+from porter.agent.task import Task
+from porter.agent.writer import Draft, Writer, remark
+from porter.evaluate.outcome import Verified
+from porter.evolve.candidate import Candidate, Origin
+from porter.evolve.proposer import Exchange, Member, Request
+from porter.evolve.scored import Scored
+
+_SHOWN = 40  # intents, the newest
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingPlanner:
+    """Asks the model what follows, when an intent was judged, or none is left."""
+
+    writer: Writer
+    task: Task
+
+    def revise(self, world: World, request: Request) -> tuple[World, tuple[Exchange, ...]]:
+        """The tree as the model revises it; as it was where the model does not answer, or not usably."""
+        said: tuple[Exchange, ...] = ()
+        if not request.parents or (world.frontier and world.judged == world.considered):
+            return world, said
+        current = request.parents[0]
+        asked = replace(material(self.task, request, current, ()), others=())
+        for turn in range(1 + self.writer.writing.corrections):
+            try:
+                answer, exchanges = self._asked(asked, world, request.seed + turn)
+            except UnansweredError as error:
+                return world, (*said, remark(f"no answer: {error.because}"))
+            said += exchanges
+            try:
+                return replace(revised(world, answer, current), considered=world.judged), said
+            except ReplyError as error:
+                said += (remark(f"not used: {error.told}"),)
+                asked = replace(asked, complaint=error.told)
+        return world, said
+
+    def _asked(self, asked: Material, world: World, seed: int) -> tuple[Answer, tuple[Exchange, ...]]:
+        room, shown = self.writer.writing.context_tokens, world.intents[-_SHOWN:]
+        prompt = fitting(asked, "plan.md.j2", room, intents=shown, most=MOST_ADDED)
+        return self.writer.asked(prompt.messages, seed % 2**31)
+
+
+@dataclass(frozen=True, slots=True)
+class IntentWriter:
+    """Has the model write the programs of an intent, and tells it what came of those before."""
+
+    writer: Writer
+    task: Task
+
+    def make(self, world: World, intent: Intent, request: Request, seed: int, seen: Set[str]) -> Draft | None:
+        """A program of `intent`: its last one mended where that failed and is at hand, else a new one of its base."""
+        last = intent.attempts[-1].digest if intent.attempts else ""
+        failed = next((member for member in request.failures if member.candidate.digest == last), None)
+        current = failed or _member(intent.base, world.programs[intent.base])
+        needs = f" It needs: {'; '.join(intent.preconditions)}." if intent.preconditions else ""
+        tried = [_told(attempt) for attempt in reversed(intent.attempts) if attempt.outcome]
+        asked = material(self.task, request, current, tried, intent.hypothesis + needs)
+        draft = self.writer.write(asked, NAME, seed, seen)
+        return replace(draft, candidate=draft.candidate and _named(draft.candidate, intent))
+
+
+def _named(candidate: Candidate, intent: Intent) -> Candidate:
+    idea = candidate.origin.note or intent.hypothesis
+    return replace(candidate, origin=replace(candidate.origin, note=f"intent {intent.id}: {idea}"))
+
+
+def _told(attempt: Attempt) -> str:
+    came = told_score(attempt.score) if attempt.score else attempt.because
+    return f"this very idea: {attempt.outcome}, {came}"
+
+
+def _member(digest: str, program: Program) -> Member:
+    """A program of the plan as the search would show it."""
+    scored = Scored(digest, Verified.label, "", program.score, program.cell, program.feedback)
+    return Member(Candidate(program.files, Origin(NAME), program.point), scored)
