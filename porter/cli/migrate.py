@@ -28,12 +28,17 @@ from porter.cli.options import (
     parse_sizes,
 )
 from porter.cli.search import (
+    BaseUrlOption,
     EvaluationsOption,
     JobsOption,
+    ModelOption,
+    RecordingOption,
     RoundsOption,
     SecondsOption,
+    Spending,
     StaleOption,
-    budget_of,
+    TokensOption,
+    model_of,
     search_of,
 )
 
@@ -60,8 +65,12 @@ def migrate(
     rounds: RoundsOption = 0,
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
+    tokens: TokensOption = None,
     patience: StaleOption = None,
     jobs: JobsOption = 0,
+    model: ModelOption = "",
+    base_url: BaseUrlOption = "",
+    recording: RecordingOption = None,
     seed: SeedOption = None,
     out_dir: OutDirOption = Path("porter-out"),
     force: ForceFlag = False,
@@ -89,6 +98,7 @@ def migrate(
         reference=checked_file(reference),
         environment=dict(os.environ),
     )
-    budget = budget_of(rounds, evaluations, seconds, patience)
-    wish = Wish(options, search_of(budget, seed, jobs) if rounds else None)
+    budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
+    proposing = model_of(model, base_url, recording)
+    wish = Wish(options, search_of(budget, seed, jobs, proposing) if rounds else None)
     return attempt_all(paths, wish, Destination(out_dir, force), console, diff=diff)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from porter.cli.options import (
 from porter.errors import DONE, FELL_SHORT
 
 if TYPE_CHECKING:
+    from porter.agent.options import ModelOptions
     from porter.evolve.budget import Budget
     from porter.evolve.run import SearchOptions
 
@@ -34,14 +36,39 @@ StaleOption = Annotated[
     int | None,
     typer.Option("--patience", metavar="N", min=1, help="Rounds without anything better, after which it ends."),
 ]
+TokensOption = Annotated[
+    int | None, typer.Option("--tokens", metavar="N", min=1, help="Tokens that a model may read and write in all.")
+]
+ModelOption = Annotated[
+    str, typer.Option("--model", metavar="NAME", help="A language model that proposes, too: a name or a local folder.")
+]
+BaseUrlOption = Annotated[
+    str,
+    typer.Option(
+        "--base-url", metavar="URL", help="Where the model is asked, if not at OpenAI; the key is in PORTER_API_KEY."
+    ),
+]
+RecordingOption = Annotated[
+    Path | None, typer.Option("--recording", metavar="DIR", help="Answers of an earlier run, in place of the model's.")
+]
 JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Candidates at once; 0: one a core.")]
 
 
-def budget_of(rounds: int, evaluations: int | None, seconds: float | None, patience: int | None) -> Budget:
-    """What a search may spend."""
-    from porter.evolve.budget import Budget
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a search may spend, as the command line says it."""
 
-    return Budget(rounds, evaluations, seconds, stale_rounds=patience)
+    rounds: int
+    evaluations: int | None
+    seconds: float | None
+    tokens: int | None
+    patience: int | None
+
+    def budget(self) -> Budget:
+        """As a search takes it."""
+        from porter.evolve.budget import Budget
+
+        return Budget(self.rounds, self.evaluations, self.seconds, self.tokens, self.patience)
 
 
 def cores() -> int:
@@ -49,11 +76,27 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def search_of(budget: Budget, seed: int | None, jobs: int) -> SearchOptions:
+def search_of(budget: Budget, seed: int | None, jobs: int, model: ModelOptions | None) -> SearchOptions:
     """A search with that budget; another seed leads it elsewhere."""
     from porter.evolve.run import SearchOptions
 
-    return SearchOptions(budget, seed or 0, jobs=jobs or cores())
+    return SearchOptions(budget, seed or 0, jobs=jobs or cores(), model=model)
+
+
+def model_of(name: str, base_url: str, recording: Path | None) -> ModelOptions | None:
+    """The model that is asked: a folder of `transformers`, or what an endpoint calls so; none without a name.
+
+    `recording` alone answers where it is given: nothing goes over the network.
+    """
+    from porter.agent.options import ModelOptions
+    from porter.agent.secret import OPENAI
+
+    if not name:
+        return None
+    replay = recording is not None
+    return ModelOptions(
+        name, base_url or OPENAI, local=Path(name).is_dir() and not base_url, recording=recording, replay=replay
+    )
 
 
 def resume(
@@ -62,6 +105,7 @@ def resume(
     rounds: RoundsOption = 40,
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
+    tokens: TokensOption = None,
     patience: StaleOption = None,
     jobs: JobsOption = 0,
     time_limit: TimeLimitOption = 20.0,
@@ -77,8 +121,9 @@ def resume(
     options = MigrateOptions(
         target="", cache=cache_folder(), time_limit_s=time_limit, seed=0, environment=dict(os.environ)
     )
+    budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     with console.progress() as step:
-        improved = go_on(run, options, budget_of(rounds, evaluations, seconds, patience), jobs or cores(), step)
+        improved = go_on(run, options, budget, jobs or cores(), step)
     console.document(improved_document(improved)) if json else console.show(improved_text(improved))
     return DONE if improved.best is not None else FELL_SHORT
 

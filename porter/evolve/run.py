@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from porter.agent.options import ModelOptions
 from porter.backend import Backend, Port, PortedFile
 from porter.errors import InputError
 from porter.evaluate import speeds as timing
@@ -19,14 +20,13 @@ from porter.evolve.candidate import Candidate, Origin
 from porter.evolve.evaluator import Evaluator, Scorer, evaluator, files_of, port_of
 from porter.evolve.journal import NAME
 from porter.evolve.modelled import modelled_scorer
-from porter.evolve.ports import space_of_files, space_of_port
-from porter.evolve.proposer import Member, Proposer
+from porter.evolve.ports import space_of_port
+from porter.evolve.proposer import Member
+from porter.evolve.proposers import about_model, agent_of, model_about, proposers_of
 from porter.evolve.replay import replayed, searching
-from porter.evolve.schedule import ScheduleProposer
 from porter.evolve.scored import Measure, Scored
 from porter.evolve.search import Search
 from porter.evolve.settings import SEED, Settings
-from porter.evolve.space import Space
 from porter.evolve.state import State
 from porter.evolve.subject import ORIGINAL, Subject, keep, kept
 from porter.evolve.timed import timed_scorer
@@ -38,13 +38,17 @@ _MEASURE = "measure"
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How long to search, from which seed, on how many islands; `jobs` candidates are evaluated at once."""
+    """How long to search, from which seed, on how many islands; `jobs` candidates are evaluated at once.
+
+    Without a `model` candidates come of schedules and of a plan by rules.
+    """
 
     budget: Budget
     seed: int = 0
     islands: int = 3
     batch: int = 1
     jobs: int = 1
+    model: ModelOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -96,13 +100,13 @@ def with_best(migration: Migration, improved: Improved, options: MigrateOptions,
 
 
 def resume(folder: Path, options: MigrateOptions, budget: Budget, jobs: int, progress: Progress) -> Improved:
-    """Go on with the search in `folder` from its last whole line, within that `budget`.
+    """Go on with the search in `folder` from its last whole line, within that `budget`, with the model it names.
 
     Raises `InputError` where the folder holds no search, or this machine measures otherwise than the one it began on.
     """
     state = replayed(folder).state
-    settings = state.settings
-    wanted = SearchOptions(budget, settings.seed, settings.islands, settings.batch, jobs)
+    settings, model = state.settings, model_about(state.settings.about)
+    wanted = SearchOptions(budget, settings.seed, settings.islands, settings.batch, jobs, model)
     seeds = (m.candidate.files for m in state.members.values() if m.candidate.origin.proposer == SEED)
     seed = next((port_of(files, folder / ORIGINAL) for files in seeds), None)
     subject = kept(folder, settings.about, seed, options)
@@ -129,7 +133,7 @@ def _searched(
 ) -> Improved:
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
-    proposers = _proposers(backend, subject, space)
+    proposers = proposers_of(subject, backend, space, agent_of(wanted.model, subject, folder, progress))
     with _scorer(subject, backend) as (scorer, measure), evaluator(subject, scorer, progress) as judge:
         if about.get(_MEASURE, measure.value) != measure.value:
             hint = "go on where it began, or begin another search"
@@ -140,16 +144,12 @@ def _searched(
             proposers=tuple(proposer.name for proposer in proposers),
             islands=wanted.islands,
             batch=wanted.batch,
-            about={**about, _MEASURE: measure.value},
+            about={**about, **about_model(wanted.model), _MEASURE: measure.value},
         )
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
         with searching(folder, settings, wanted.budget, proposers, (seed,)) as search:
             _search(search, judge, wanted.jobs, progress)
             return _came_to(search.state, folder)
-
-
-def _proposers(backend: Backend, subject: Subject, space: Space) -> tuple[Proposer, ...]:
-    return (ScheduleProposer(space, lambda files: space_of_files(backend, files, subject.target)),)
 
 
 def _search(search: Search, judge: Evaluator, jobs: int, progress: Progress) -> None:

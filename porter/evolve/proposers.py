@@ -1,0 +1,65 @@
+"""Who proposes in a run: schedules, a plan, and where one is named a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from porter.agent.build import Agent, open_agent, rule_plan
+from porter.agent.options import ModelOptions
+from porter.agent.secret import find_key
+from porter.agent.task import task
+from porter.backend import Backend
+from porter.evaluate.migration import Progress
+from porter.evolve.candidate import File
+from porter.evolve.ports import space_of_files
+from porter.evolve.proposer import Proposer
+from porter.evolve.schedule import ScheduleProposer
+from porter.evolve.space import Space
+from porter.evolve.subject import Subject
+
+_RECORDING = "model"
+
+
+def proposers_of(subject: Subject, backend: Backend, space: Space, agent: Agent | None) -> tuple[Proposer, ...]:
+    """The proposers of a search on `space`: `schedule` and `plan`; with an `agent`, which then plans, also `llm`."""
+
+    def around(files: Sequence[File]) -> Space:
+        return space_of_files(backend, files, subject.target)
+
+    schedule = ScheduleProposer(space, around)
+    if agent is None:
+        return (schedule, rule_plan(space, around, backend.axes()))
+    asked = task(
+        backend,
+        subject.target,
+        subject.original.source,
+        (header for _, header in subject.original.headers),
+        contracts=subject.contracts,
+        findings=subject.seed.findings,
+    )
+    return (schedule, agent.plan(asked), agent.llm(asked))
+
+
+def agent_of(model: ModelOptions | None, subject: Subject, folder: Path, progress: Progress) -> Agent | None:
+    """The agent that asks `model`; what it is asked and answers is recorded in the run's `folder`."""
+    if model is None:
+        return None
+    kept = model if model.recording else replace(model, recording=folder / _RECORDING)
+    return open_agent(kept, find_key(model.base_url, subject.options.environment), progress)
+
+
+def about_model(model: ModelOptions | None) -> Mapping[str, str]:
+    """What a journal says of the model of its search."""
+    if model is None:
+        return {}
+    return {"model": model.model, "base_url": "" if model.local else model.base_url, "local": str(model.local)}
+
+
+def model_about(about: Mapping[str, str]) -> ModelOptions | None:
+    """The model that a journal names; None where its search had none."""
+    if "model" not in about:
+        return None
+    local = about["local"] == str(True)
+    return ModelOptions(about["model"], local=True) if local else ModelOptions(about["model"], about["base_url"])
