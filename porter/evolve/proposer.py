@@ -24,9 +24,10 @@ class Request:
 
     `parents` are right ones: first the one that was drawn to be made better, then the best others, then those of other
     regions of the archive. `failures` are those that lately came to nothing and may be repaired, the newest first.
-    `told` is what came, since its last request, of what this proposer proposed. `seen` are the digests of all that the
-    search knows: to propose one of them again is no use. `memory` is what the proposer's account left last. `seed` is
-    drawn for this request alone: the same request gets the same answer.
+    `told` is what came, since its last request, of what this proposer proposed; `history` is all that was evaluated, in
+    order. `seen` are the digests of these and of what waits for evaluation: to propose one of them again is no use.
+    `memory` is what the proposer's account left last. `seed` is drawn for this request alone: the same request gets the
+    same answer.
     """
 
     count: int
@@ -36,6 +37,7 @@ class Request:
     parents: tuple[Member, ...]
     failures: tuple[Member, ...]
     told: tuple[Member, ...] = ()
+    history: tuple[Member, ...] = ()
     seen: frozenset[str] = frozenset()
     memory: str = ""
 

@@ -18,8 +18,9 @@ class Settings:
     Each round asks for `batch` candidates for each of `islands`. Every `migrate_every` rounds the top `migrate_share`
     of an island is shown to the next. A request holds `parents` candidates and `failures` failures; `exploit` is the
     probability that the first parent is one of the top. `priors` are what runs for operators of this `category` taught.
-    `measure_again` has each new champion measured a second time, where its score is a measurement. `about` says what
-    the search is for: it is kept for whoever reads the journal, and not looked at.
+    A champion is measured a second time when it has stood for `measure_after` rounds, and before the search ends,
+    where its score is a measurement; never, if that is 0. `about` says what the search is for: it is kept for whoever
+    reads the journal, and not looked at.
     """
 
     seed: int
@@ -32,7 +33,7 @@ class Settings:
     exploit: float = 0.7
     parents: int = 4
     failures: int = 3
-    measure_again: bool = True
+    measure_after: int = 5
     category: str = ""
     priors: tuple[Prior, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
@@ -42,5 +43,5 @@ class Settings:
             raise ValueError("islands, batch, migrate_every and parents are at least 1")
         if SEED in self.proposers or len(set(self.proposers)) != len(self.proposers) or not self.proposers:
             raise ValueError(f"proposers have names of their own, of which none is {SEED!r}: {self.proposers}")
-        if not (0 <= self.exploit <= 1 and 0 < self.migrate_share <= 1 and self.failures >= 0):
-            raise ValueError("exploit and migrate_share are shares, and failures a number")
+        if not (0 <= self.exploit <= 1 and 0 < self.migrate_share <= 1 and min(self.failures, self.measure_after) >= 0):
+            raise ValueError("exploit and migrate_share are shares, failures and measure_after numbers")

@@ -58,6 +58,7 @@ class State:
         self._seen: set[str] = set()
         self._confirmed: set[str] = set()
         self._measure_to_beat: Score | None = None
+        self._standing, self._stood = "", 0  # the best at the end of the last round, and of how many before
         self._exhausted = False
         self._memory: dict[str, str] = {}
         self._news: defaultdict[str, list[str]] = defaultdict(list)
@@ -76,15 +77,16 @@ class State:
         """What follows: a request, or an event; None where candidates are waited for, or all is over."""
         if self.ended or self.budget is None:
             return None
-        if reason := self.budget.out_of_time(self.progress) or self._over(self.budget):
+        if reason := self.budget.out_of_time(self.progress):
             return Ended(reason)
+        if reason := self._over(self.budget):
+            return self._doubt() or (None if self.round.waiting else Ended(reason))
         if asking := self._asking(self.budget):
             return asking
         if self.round.waiting:
             return None
-        best = self.best
-        if best is not None and self._doubtful(best):
-            return Doubted(best.scored.digest)
+        if self._has_stood(self.best) and (doubt := self._doubt()):
+            return doubt
         if self.round.number and self.round.number % self.settings.migrate_every == 0 and not self.round.migrated:
             return Migrated()
         return Closed(self.round.number)
@@ -111,6 +113,18 @@ class State:
             case _:
                 return self._follow(event, due)
         return event
+
+    def _has_stood(self, best: Member | None) -> bool:
+        """Whether it has been the best for long: most are soon beaten, and need not be measured again."""
+        standing = best is not None and best.scored.digest == self._standing
+        return standing and self._stood >= self.settings.measure_after
+
+    def _doubt(self) -> Doubted | None:
+        """The best, if it is yet to be measured again."""
+        best = self.best
+        if best is None or self.round.waiting or not self._doubtful(best):
+            return None
+        return Doubted(best.scored.digest)
 
     def _over(self, budget: Budget) -> str:
         """Why the round that comes next does not begin; the seeds' round always does."""
@@ -142,6 +156,7 @@ class State:
             parents=parents(archive, draw, settings.parents, settings.exploit),
             failures=archive.failures[: settings.failures],
             told=tuple(self.members[digest] for digest in self._news[proposer]),
+            history=tuple(self.members.values()),
             seen=frozenset(self._seen),
             memory=self._memory.get(proposer, ""),
         )
@@ -209,7 +224,7 @@ class State:
     def _doubtful(self, best: Member) -> bool:
         score = best.scored.score
         measured = score is not None and score.low < score.high
-        return self.settings.measure_again and measured and best.scored.digest not in self._confirmed
+        return self.settings.measure_after > 0 and measured and best.scored.digest not in self._confirmed
 
     def _follow(self, event: Doubted | Migrated | Closed | Ended, due: Asking | Event | None) -> Event:
         """Events that are due, and no others."""
@@ -239,6 +254,8 @@ class State:
             stale_evaluations=progress.stale_evaluations + round_.evaluated if stale and round_.number else 0,
         )
         self._exhausted = round_.number > 0 and not round_.evaluated
+        digest = best.scored.digest if best else ""
+        self._standing, self._stood = digest, self._stood + 1 if digest == self._standing else 0
         self.round = Round(round_.number + 1)
         return Closed(
             event.round,

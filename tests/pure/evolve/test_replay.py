@@ -99,15 +99,20 @@ def _cut(folder, moment):
 def test_a_process_that_was_killed_goes_on_to_the_same_end(whole, tmp_path, seed):
     moment = random.Random(seed)
     for _ in range(3):
+        before = _size(tmp_path)
         process = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], cwd=ROOT)
-        while not (tmp_path / NAME).exists() and process.poll() is None:
+        while _size(tmp_path) == before and process.poll() is None:
             time.sleep(0.002)
-        time.sleep(moment.uniform(0.0, 0.08))
+        time.sleep(moment.uniform(0.0, 0.05))
         process.kill()
         process.wait()
     run(tmp_path)
     assert journal_of(tmp_path) == journal_of(whole)
     assert elites(tmp_path) == elites(whole)
+
+
+def _size(folder):
+    return (folder / NAME).stat().st_size if (folder / NAME).exists() else 0
 
 
 def test_ctrl_c_ends_with_the_best_so_far_and_the_run_can_go_on(whole, tmp_path):
