@@ -50,11 +50,13 @@ def round_away(x):
 
 @triton.jit
 def rint(x):
-    """To the nearest whole number, halves to the even one."""
-    whole = tl.floor(x)
-    rest = x - whole
-    up = (rest > 0.5) | ((rest == 0.5) & (tl.floor(0.5 * whole) * 2.0 != whole))
-    return copysign(tl.where(up, whole + 1.0, whole), x)
+    """To the nearest whole number, halves to the even one: what an addition leaves where its result has no fraction."""
+    a = tl.abs(x)
+    if x.dtype == tl.float64:
+        whole = tl.where(a < 4503599627370496.0, (a + 4503599627370496.0) - 4503599627370496.0, a)
+    else:
+        whole = tl.where(a < 8388608.0, (a + 8388608.0) - 8388608.0, a)
+    return copysign(whole, x)
 
 
 @triton.jit

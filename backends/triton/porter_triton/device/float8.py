@@ -5,8 +5,6 @@
 import triton
 import triton.language as tl
 
-from porter_triton.device.bits import rint
-
 
 @triton.jit
 def e4m3_to_half(bits):
@@ -33,11 +31,17 @@ def double_to_odd_float(x):
 
 
 @triton.jit
-def float_to_float8(x, mantissa: tl.constexpr, least: tl.constexpr, largest: tl.constexpr, overflow: tl.constexpr):
-    """The byte nearest to x; `least` is the smallest exponent, `overflow` the byte for what is beyond `largest`."""
-    magnitude = tl.where(tl.abs(x) < 131072.0, tl.abs(x), 131072.0)
-    exponent = tl.maximum((magnitude.to(tl.int32, bitcast=True) >> 23) - 127, least)
-    scale = ((127 + mantissa - exponent) << 23).to(tl.float32, bitcast=True)
-    byte = ((exponent - least) << mantissa) + rint(magnitude * scale).to(tl.int32)
+def float_to_float8(x, digits: tl.constexpr, least: tl.constexpr, largest: tl.constexpr, overflow: tl.constexpr):
+    """The byte nearest to x, with `digits` of the mantissa; `least` is the smallest exponent, `overflow` the byte for
+    what is beyond `largest`."""
+    magnitude = tl.minimum(tl.abs(x), 131072.0)
+    bits = magnitude.to(tl.int32, bitcast=True)
+    cut: tl.constexpr = 23 - digits
+    half: tl.constexpr = (1 << (cut - 1)) - 1 - ((126 + least) << 23)
+    regular = (bits + half + ((bits >> cut) & 1)) >> cut
+    # Added to this number, a smaller one is rounded to multiples of the smallest.
+    anchor: tl.constexpr = (127 + cut + least) << 23
+    small = (magnitude + tl.cast(anchor, tl.int32).to(tl.float32, bitcast=True)).to(tl.int32, bitcast=True) - anchor
+    byte = tl.where(bits < ((127 + least) << 23), small, regular)
     byte = tl.where(byte > largest, overflow, byte) | ((x.to(tl.int32, bitcast=True) >> 24) & 0x80)
     return tl.where(x != x, 0x7F, byte).to(tl.uint8)
