@@ -1,21 +1,86 @@
-"""What a module costs, by a model of the device that its kernels are compiled for."""
+"""What a module costs at sizes for a device, by the model: planned, compiled, one program of each launch walked.
+
+Nothing runs but the module's own host code, on tensors without elements. The middle program of a grid stands for all.
+"""
 
 from __future__ import annotations
+
+import hashlib
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract, Workload
 from porter.evaluate.bench import Bench
+from porter.evaluate.calling import Called
 from porter.evaluate.side import Side
 from porter.evolve.cost import Cost
+from porter_triton.model.estimate import Estimate, estimate
+from porter_triton.model.ptx import parse
+from porter_triton.model.walk import Launched, TooLongError, walk
+from porter_triton.plan import Launch, Plan, PlannedPort, job_of
+from porter_triton.proof import devices_of
+
+_NVIDIA = "sm_"
 
 
 def cost(  # noqa: PLR0917 - what the backend's method is asked
-    port: Port,  # noqa: ARG001
-    original: Side,  # noqa: ARG001
-    contract: Contract,  # noqa: ARG001
-    workload: Workload,  # noqa: ARG001
-    target: Target,  # noqa: ARG001
-    bench: Bench,  # noqa: ARG001
+    port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
 ) -> Cost | str:
-    """In words: there is no model yet."""
-    return "no model of this device"
+    """The sum over the launches of a call at `workload`; in words where what is launched cannot be told, or walked."""
+    if not target.arch.startswith(_NVIDIA):
+        return f"there is no model of {target.arch}"
+    plan = planned(port, original, contract, workload, target, bench)
+    if isinstance(plan, str):
+        return plan
+    if not plan.launches:
+        return "it launches nothing"
+    try:
+        parts = [(launch.kernel, estimated(launch, plan, target)) for launch in plan.launches]
+    except TooLongError:
+        return "a program goes on for too long to be walked"
+    units = sum(part.total for _, part in parts)
+    said = "; ".join(_said(kernel, part) for kernel, part in parts)
+    return Cost(units, f"modelled {units:.4g}: {said}", _digest(plan))
+
+
+def planned(  # noqa: PLR0917
+    port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
+) -> Plan | str:
+    """What a call at `workload` launches, or why that is not told."""
+    with (
+        tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
+        ExitStack() as workers,
+    ):
+        devices, cache = devices_of(target), bench.cache / "triton"
+        ready = PlannedPort(port.files, original, devices, Path(name), cache, bench.limits, workers, target)
+        (found,) = Called(ready).candidates([contract])
+        if not isinstance(found, tuple):
+            return found.because
+        found[0].execute(job_of(contract, workload))
+        return ready.plans[0]
+
+
+def estimated(launch: Launch, plan: Plan, target: Target) -> Estimate:
+    """The cost of one launch. Raises `TooLongError`."""
+    x, y, z = launch.grid
+    middle = Launched(launch.arguments, launch.grid, (x // 2, y // 2, z // 2), launch.compiled.warps)
+    counts = walk(parse(launch.compiled.ptx), middle)
+    return estimate(counts, launch.compiled, launch.grid, plan.buffers, target)
+
+
+def _said(kernel: str, part: Estimate) -> str:
+    """What a launch is bound by."""
+    shares = f"memory {part.memory:.4g}, programs {part.waiting:.4g}, {part.resident} at once"
+    return f"{kernel} {part.total:.4g} ({shares})"
+
+
+def _digest(plan: Plan) -> str:
+    """Of what the compiler made of the launches, wherever the module lies."""
+    digest = hashlib.blake2b(digest_size=8)
+    for launch in plan.launches:
+        lines = (line.split("//", 1)[0].strip() for line in launch.compiled.ptx.split(".section", 1)[0].splitlines())
+        code = "\n".join(line for line in lines if not line.startswith((".loc", ".file", "$L__tmp")))
+        digest.update(f"{launch.grid} {launch.compiled.warps}\n{code}\n".encode())
+    return digest.hexdigest()
