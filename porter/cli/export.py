@@ -1,4 +1,4 @@
-"""`porter export`: the best that a search found, as a folder to merge."""
+"""`porter export`: the best that a search found, as a folder to merge; and all that it tried, to learn from."""
 
 from __future__ import annotations
 
@@ -9,26 +9,43 @@ import typer
 
 from porter.cli.console import Console
 from porter.cli.options import DebugFlag, JsonFlag, named_path
-from porter.errors import DONE
+from porter.errors import DONE, UsageError
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", parser=named_path, help="The folder of a search.")]
-ToOption = Annotated[Path, typer.Option("--to", metavar="DIR", parser=named_path, help="A new folder.")]
+ToOption = Annotated[
+    Path | None, typer.Option("--to", metavar="DIR", parser=named_path, help="A new folder for the best, to merge.")
+]
+TrajectoriesOption = Annotated[
+    Path | None,
+    typer.Option("--trajectories", metavar="FILE", parser=named_path, help="A new file of JSON lines, to train on."),
+]
 
 
 def export(
-    context: typer.Context, run: RunArgument, to: ToOption, json: JsonFlag = False, debug: DebugFlag = False
+    context: typer.Context,
+    run: RunArgument,
+    to: ToOption = None,
+    trajectories: TrajectoriesOption = None,
+    json: JsonFlag = False,
+    debug: DebugFlag = False,
 ) -> int:
-    """Write the best candidate of a search with a test, a benchmark, and how it was found."""
+    """Write the best of a search with a test, a benchmark and how it was found; or a line for each candidate."""
     from rich.text import Text
 
     from porter.report.search_course import course
     from porter.report.search_export import winner_texts, write_texts
+    from porter.report.search_trajectories import write_trajectories
 
     console: Console = context.obj
-    texts = winner_texts(course(run))
-    write_texts(texts, to)
+    if to is None and trajectories is None:
+        raise UsageError("this needs --to or --trajectories", f"for example porter export {run} --to best")
+    found, written = course(run), list[Path]()
+    if to is not None:
+        written += write_texts(winner_texts(found), to)
+    if trajectories is not None:
+        written.append(write_trajectories(found, trajectories))
     if console.json:
-        console.document({"to": str(to), "files": list(texts)})
+        console.document({"written": [str(path) for path in written]})
     else:
-        console.show(Text("\n".join(f"wrote {to / name}" for name in texts)))
+        console.show(Text("\n".join(f"wrote {path}" for path in written)))
     return DONE

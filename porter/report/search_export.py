@@ -52,17 +52,18 @@ def winner_texts(course: Course) -> Mapping[str, str]:
     return {**port, **others}
 
 
-def write_texts(texts: Mapping[str, str], folder: Path) -> None:
-    """Write them into `folder`. Raises `InputError` where that is not new or empty, or cannot be written."""
+def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write them into `folder`; gives their places. Raises `InputError` where it is not empty, or cannot be written."""
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: is not empty", "name a new folder")
-        for name, text in texts.items():
-            place = folder / name
+        written = {folder / name: text for name, text in texts.items()}
+        for place, text in written.items():
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, "utf-8", newline="")
     except OSError as error:
         raise InputError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+    return list(written)
 
 
 def _seed(course: Course) -> Member | None:

@@ -49,9 +49,7 @@ def _upwards(course: Course) -> Iterator[Step]:
     member, seen = course.state.best, set[str]()
     while member is not None and member.scored.digest not in seen:
         seen.add(member.scored.digest)  # a proposer may name as parent what came later: that must not go round
-        parents = member.candidate.origin.parents
-        known = [parent for digest in parents if (parent := course.member(digest)) is not None]
-        parent = max(known, key=_worth, default=None)
+        parents, parent = member.candidate.origin.parents, _parent(course, member)
         yield Step(
             member=member,
             round=course.trials[member.scored.digest].proposed.round,
@@ -61,6 +59,17 @@ def _upwards(course: Course) -> Iterator[Step]:
             diff=tuple(candidate_diff(parent.candidate, member.candidate)) if parent else (),
         )
         member = parent
+
+
+def gain_of(course: Course, member: Member) -> float | None:
+    """A candidate's score over that of the best of its parents; None where one of them has none."""
+    return _gain(member, _parent(course, member))
+
+
+def _parent(course: Course, member: Member) -> Member | None:
+    """The best of those that it was made of."""
+    known = (course.member(digest) for digest in member.candidate.origin.parents)
+    return max((parent for parent in known if parent is not None), key=_worth, default=None)
 
 
 def _worth(member: Member) -> tuple[float, float]:

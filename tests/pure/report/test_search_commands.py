@@ -173,7 +173,7 @@ def test_an_export_holds_port_seed_original_test_and_benchmark(run, tmp_path, ca
     code, document, _ = called(capsys, "export", run, "--to", to, "--json")
     files = {str(path.relative_to(to)) for path in to.rglob("*") if path.is_file()}
     assert code == 0
-    assert files == set(json.loads(document)["files"])
+    assert {str(to / name) for name in files} == set(json.loads(document)["written"])
     own = {"README.md", "test_port.py", "benchmark.py", "original/soft<max>.cu", "original/include/a.h"}
     assert own | {"original/contract.toml", "kernel/kernel.py", "kernel/host.py", "seed/kernel/kernel.py"} <= files
     assert (to / "seed/kernel/kernel.py").read_text() == SEED.files[0].text
@@ -229,3 +229,27 @@ def test_an_export_writes_over_nothing(run, tmp_path, capsys):
     code, _, complaint = called(capsys, "export", run, "--to", tmp_path)
     assert (code, "is not empty" in complaint) == (2, True)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_trajectories_have_a_line_for_each_candidate_that_was_evaluated(run, tmp_path, capsys):
+    file = tmp_path / "tried.jsonl"
+    assert called(capsys, "export", run, "--trajectories", file)[:2] == (0, f"wrote {file}\n")
+    lines = [json.loads(line) for line in file.read_text("ascii").splitlines()]
+    found = next(following(run))[0]
+    assert [line["action"]["digest"] for line in lines] == list(found.trials)
+    assert lines[0]["action"]["files"] == {each.name: each.text for each in SEED.files}
+    for line in lines[1:]:
+        shown = {parent["digest"]: parent for parent in line["state"]["parents"]}
+        assert set(line["action"]["made_of"]) <= shown.keys()
+        if line["outcome"]["outcome"] == "verified":
+            best = max(shown[digest]["score"]["factor"] for digest in line["action"]["made_of"])
+            assert line["outcome"]["gain"] == pytest.approx(line["outcome"]["score"]["factor"] / best)
+        else:
+            assert line["outcome"]["gain"] is None
+    code, _, complaint = called(capsys, "export", run, "--trajectories", file)
+    assert (code, "exists" in complaint) == (2, True)
+
+
+def test_an_export_of_nothing_is_wrong_usage(run, capsys):
+    code, _, complaint = called(capsys, "export", run)
+    assert (code, "--to or --trajectories" in complaint) == (2, True)

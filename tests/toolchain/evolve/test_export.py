@@ -1,0 +1,83 @@
+"""What `porter export` writes really holds the port to its original."""
+
+import subprocess
+import sys
+
+import pytest
+
+from porter.cli.main import main
+from porter.evolve.axis import Axis
+from porter.evolve.budget import Budget
+from porter.evolve.candidate import Candidate, File, Origin
+from porter.evolve.replay import searching
+from porter.evolve.scored import Measure, Score, Scored
+from porter.evolve.settings import Settings
+
+SOURCE = """\
+#include "twice.h"
+__global__ void scale_kernel(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = twice(x[i]) + OFFSET;
+}
+void scale(const float* x, float* y, int n) { scale_kernel<<<(n + 127) / 128, 128>>>(x, y, n); }
+"""
+HEADER = "__device__ inline float twice(float x) { return 2.0f * x; }\n"
+CONTRACT = """\
+[[contract]]
+name = "scale"
+category = "elementwise"
+symbols = ["n"]
+conditions = []
+entry = { kind = "pointer", name = "scale" }
+argument = [
+    { tensor = "x", role = "in", dtype = "float32", shape = ["n"], values = "normal" },
+    { tensor = "y", role = "out", dtype = "float32", shape = ["n"], values = "normal" },
+    { scalar = "n", type = "int", value = "n" },
+]
+workload = [{ name = "odd", sizes = { n = 1003 }, seed = 1 }]
+tolerance = { float32 = { rtol = 1e-5, atol = 1e-6 } }
+"""
+
+
+class Remark:
+    """Proposes the seed with a remark."""
+
+    name = "remark"
+
+    def propose(self, request):
+        parent = request.parents[0].candidate
+        first, *others = parent.files
+        files = (File(first.name, f"// {request.round}\n{first.text}"), *others)
+        return [Candidate(files, Origin(self.name, (parent.digest,), "said something"))]
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """The folder that is exported of a search that began with a right port of SOURCE."""
+    run = tmp_path / "scale.search"
+    (run / "original").mkdir(parents=True)
+    for name, text in {"scale.cu": SOURCE, "twice.h": HEADER, "contract.toml": CONTRACT}.items():
+        (run / "original" / name).write_text(text)
+    port = File("scale.maca.cpp", f"#include <mc_runtime.h>\n{SOURCE}")
+    seed = Candidate((port, File("twice.h", HEADER)), Origin("seed"))
+    about = {"source": "scale.cu", "target": "maca", "arch": "", "contract": "porter", "defines": "OFFSET=1.0f"}
+    settings = Settings(1, (Axis("any", ("all",)),), ("remark",), islands=1, batch=1, about=about)
+    with searching(run, settings, Budget(rounds=1), [Remark()], [seed]) as search:
+        while not search.ended:
+            for known in search.ask(1):
+                worth = float(len(known.files[0].text))
+                score = Score(Measure.MODELLED, worth, worth, worth)
+                search.tell([Scored(known.digest, "verified", "", score, (0,))])
+    assert main(["export", str(run), "--to", str(tmp_path / "to")]) == 0
+    return tmp_path / "to"
+
+
+def test_the_exported_test_passes_and_fails_where_the_port_is_wrong(exported):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(exported / "test_port.py")]
+    right = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert right.returncode == 0, right.stdout
+    (port,) = (path for path in exported.rglob("scale*") if path.is_file() and path.read_text().startswith("// 1"))
+    port.write_text(port.read_text().replace("+ OFFSET", "- OFFSET"))
+    wrong = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 1
+    assert "wrong" in wrong.stdout
