@@ -66,7 +66,7 @@ def migrate(
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
     tokens: TokensOption = None,
-    patience: StaleOption = None,
+    patience: StaleOption = 15,
     jobs: JobsOption = 0,
     model: ModelOption = "",
     base_url: BaseUrlOption = "",

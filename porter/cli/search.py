@@ -106,7 +106,7 @@ def resume(
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
     tokens: TokensOption = None,
-    patience: StaleOption = None,
+    patience: StaleOption = 15,
     jobs: JobsOption = 0,
     time_limit: TimeLimitOption = 20.0,
     json: JsonFlag = False,
