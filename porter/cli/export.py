@@ -32,18 +32,19 @@ def export(
     """Write the best of a search with a test, a benchmark and how it was found; or a line for each candidate."""
     from rich.text import Text
 
+    from porter.evolve.replay import replayed
+    from porter.evolve.trajectories import trajectories as steps
     from porter.report.search_course import course
-    from porter.report.search_export import winner_texts, write_texts
-    from porter.report.search_trajectories import write_trajectories
+    from porter.report.search_export import winner_texts, write_lines, write_texts
 
     console: Console = context.obj
     if to is None and trajectories is None:
         raise UsageError("this needs --to or --trajectories", f"for example porter export {run} --to best")
-    found, written = course(run), list[Path]()
+    written = list[Path]()
     if to is not None:
-        written += write_texts(winner_texts(found), to)
+        written += write_texts(winner_texts(course(run)), to)
     if trajectories is not None:
-        written.append(write_trajectories(found, trajectories))
+        written.append(write_lines(steps(replayed(run).lines), trajectories))
     if console.json:
         console.document({"written": [str(path) for path in written]})
     else:

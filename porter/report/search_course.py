@@ -13,9 +13,9 @@ from porter.evolve.candidate import Candidate
 from porter.evolve.events import Closed, Event, Opened, Proposed, Told
 from porter.evolve.journal import NAME, entries
 from porter.evolve.lines import Line
-from porter.evolve.proposer import Member, Request
+from porter.evolve.proposer import Member
 from porter.evolve.scored import Measure, Score
-from porter.evolve.state import Asking, State
+from porter.evolve.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,6 @@ class Trial:
     """A candidate with the request it came of, and what was first told of it: nothing while it is being evaluated."""
 
     candidate: Candidate
-    request: Request
     proposed: Proposed
     told: Told | None = None
     seconds: float = 0.0
@@ -79,7 +78,6 @@ class Course:
         Raises:
             InputError: it does not follow from those before it.
         """
-        due = self.state.due()
         try:
             event = self.state.apply(line.event, line.seconds)
         except ValueError as error:
@@ -88,8 +86,7 @@ class Course:
             raise InputError("does not follow from the lines before it", f"this follows: {event}")
         match event:
             case Proposed():
-                assert isinstance(due, Asking)  # or it would not have followed
-                self.trials |= {each.digest: Trial(each, due.request, event) for each in event.candidates}
+                self.trials |= {each.digest: Trial(each, event) for each in event.candidates}
             case Told(scored) if not event.again:
                 known = self.trials[scored.digest]
                 self.trials[scored.digest] = replace(known, told=event, seconds=line.seconds)

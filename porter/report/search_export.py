@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -64,6 +64,18 @@ def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
     except OSError as error:
         raise InputError(f"cannot write {error.filename or folder}: {error.strerror}") from error
     return list(written)
+
+
+def write_lines(lines: Iterable[str], file: Path) -> Path:
+    """Write `lines` into a new `file`; gives its place. Raises `InputError` where it exists, or cannot be written."""
+    try:
+        with file.open("x", encoding="utf-8") as place:
+            place.writelines(f"{line}\n" for line in lines)
+    except FileExistsError as error:
+        raise InputError(f"{file}: exists", "name a new file") from error
+    except OSError as error:
+        raise InputError(f"cannot write {file}: {error.strerror}") from error
+    return file
 
 
 def _seed(course: Course) -> Member | None:

@@ -49,7 +49,9 @@ def _upwards(course: Course) -> Iterator[Step]:
     member, seen = course.state.best, set[str]()
     while member is not None and member.scored.digest not in seen:
         seen.add(member.scored.digest)  # a proposer may name as parent what came later: that must not go round
-        parents, parent = member.candidate.origin.parents, _parent(course, member)
+        parents = member.candidate.origin.parents
+        known = (course.member(digest) for digest in parents)
+        parent = max((one for one in known if one is not None), key=_worth, default=None)
         yield Step(
             member=member,
             round=course.trials[member.scored.digest].proposed.round,
@@ -59,17 +61,6 @@ def _upwards(course: Course) -> Iterator[Step]:
             diff=tuple(candidate_diff(parent.candidate, member.candidate)) if parent else (),
         )
         member = parent
-
-
-def gain_of(course: Course, member: Member) -> float | None:
-    """A candidate's score over that of the best of its parents; None where one of them has none."""
-    return _gain(member, _parent(course, member))
-
-
-def _parent(course: Course, member: Member) -> Member | None:
-    """The best of those that it was made of."""
-    known = (course.member(digest) for digest in member.candidate.origin.parents)
-    return max((parent for parent in known if parent is not None), key=_worth, default=None)
 
 
 def _worth(member: Member) -> tuple[float, float]:
