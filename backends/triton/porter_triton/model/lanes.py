@@ -45,11 +45,13 @@ def computed(op: str, sources: Sequence[Value]) -> Value:
     width, signed = _integer(type_)
     if not width:
         return None
-    given = [_as(value, width, signed=signed) for value in known]
+    wide = "wide" in flags
+    # What is added to a wide product is as wide.
+    widths = [width, width, 2 * width if wide else width]
+    given = [_as(value, bits, signed=signed) for value, bits in zip(known, widths, strict=False)]
     if name == "setp":
         compare = _COMPARISONS.get(_COMPARISONS_OF_BITS.get(flags[0], flags[0]))
         return compare(given[0], given[1]) if compare and len(given) == 2 else None
-    wide = "wide" in flags
     result = _hi(given, width) if "hi" in flags else _arithmetic(name, given)
     return None if result is None else _as(result, 2 * width if wide else width, signed=True)
 

@@ -18,7 +18,7 @@ from porter_triton.model.ptx import Code, Instruction, words
 
 _ALIKE, _MANY, _SAME = 3, 64, 1e-6  # turns that are compared; from how many on they need not be alike to a cycle
 _ENDLESS = 1 << 62
-MOST_STEPS = 60_000  # instructions of one program; beyond, the walk ends and says so
+MOST_STEPS = 40_000  # instructions of one program; beyond, the walk ends and says so
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,83 @@
+"""What can be turned in MACA C++."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.backend import PortedFile
+from porter.evolve.space import AS_IS
+from porter.source.text import Source
+from porter_maca.features import features
+from porter_maca.schedules import knobs, tuned
+from porter_maca.targets import targets
+
+TEXT = """\
+#include <mc_runtime.h>
+#define THREADS 256
+
+__global__ void sums(const float* x, float* y, int n, int m) {
+    float sum = 0;
+    for (int r = 0; r < m; ++r) {
+        for (int i = threadIdx.x; i < n; i += blockDim.x) sum += x[r * n + i];
+    }
+    atomicAdd(y, sum);
+}
+
+void run(const float* x, float* y, int n, int m) { sums<<<m, THREADS>>>(x, y, n, m); }
+"""
+
+
+def file(text):
+    return (PortedFile("k.maca.cpp", text, Source(Path("k.cu"), text)),)
+
+
+def turned(point, text=TEXT):
+    found = tuned(file(text), point, targets()[0])
+    return found[0].text if found else None
+
+
+def test_a_kernel_has_unrolling_and_bounds():
+    assert {knob.name: knob.values for knob in knobs(file(TEXT), targets()[0])} == {
+        "sums.unroll": (AS_IS, 1, 2, 4, 8),
+        "sums.blocks": (AS_IS, 1, 2, 4, 8),
+    }
+
+
+def test_the_innermost_loop_is_written_out():
+    assert turned({"sums.unroll": 4}) == TEXT.replace(
+        "        for (int i", "        #pragma unroll 4\n        for (int i"
+    )
+
+
+def test_a_pragma_that_stands_there_is_replaced():
+    text = TEXT.replace("        for (int i", "#pragma unroll\n        for (int i")
+    assert turned({"sums.unroll": 2}, text) == text.replace("#pragma unroll", "#pragma unroll 2")
+
+
+def test_bounds_have_the_threads_of_the_launch():
+    assert turned({"sums.blocks": 2}) == TEXT.replace("__global__ void", "__global__ __launch_bounds__(256, 2) void")
+
+
+@pytest.mark.parametrize("launch", ["sums<<<m, n>>>", "sums<<<m, n > 9 ? 64 : 32>>>"])
+def test_threads_that_only_a_run_knows_give_no_bounds(launch):
+    names = {knob.name for knob in knobs(file(TEXT.replace("sums<<<m, THREADS>>>", launch)), targets()[0])}
+    assert names == {"sums.unroll"}
+
+
+def test_a_knob_that_the_text_has_not_is_refused():
+    assert turned({"other.unroll": 2}) is None
+    assert turned({"sums.unroll": AS_IS}) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cell"),
+    [
+        ("atomicAdd(y, sum)", "y[0] = sum", (0, 1, 0)),
+        ("", "", (0, 3, 1)),
+        ("float sum = 0", "float4 v; float sum = 0", (1, 3, 1)),
+        ("float sum = 0", "__shared__ float part[32]; float sum = 0", (2, 3, 1)),
+        ("atomicAdd(y, sum)", "y[0] = __shfl_up_sync(-1, sum, 1)", (0, 2, 2)),
+    ],
+)
+def test_features_of_a_source(before, after, cell):
+    assert features(TEXT.replace(before, after, 1) if before else TEXT) == cell
