@@ -12,7 +12,7 @@ from porter.cli.options import DebugFlag, JsonFlag, named_path
 from porter.errors import DONE, InputError
 
 FolderArgument = Annotated[
-    Path, typer.Argument(metavar="[DIR]", parser=named_path, help="Where to look; here, without it.")
+    Path, typer.Argument(metavar="DIR", parser=named_path, help="Where to look; here, without it.")
 ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from porter.evolve.budget import Budget, Progress
 from porter.evolve.scored import Measure, Score
+from porter.evolve.settings import SEED
 from porter.report.search_course import Course
 
 _HEADS = {
@@ -80,8 +81,9 @@ def best_words(course: Course) -> str:
     if champion is None:
         return "nothing was verified"
     member, score = champion
+    seed = " (the seed itself: nothing better was found)" if member.candidate.origin.proposer == SEED else ""
     doubt = "" if course.state.best_is_confirmed else "; to be measured again"
-    return f"best {member.scored.digest}: {factor(score)}, {factor_head(score.measure)}{doubt}"
+    return f"best {member.scored.digest}{seed}: {factor(score)}, {factor_head(score.measure)}{doubt}"
 
 
 def spent(progress: Progress, budget: Budget | None) -> Iterator[tuple[str, str, str]]:

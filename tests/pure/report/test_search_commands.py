@@ -207,7 +207,7 @@ def test_a_stated_contract_says_at_which_sizes_to_time(tmp_path):
 def test_an_export_says_how_it_was_found(run, tmp_path):
     native = winner_texts(next(following(run))[0])["README.md"]
     assert "native on a device" in native
-    assert "searched 6 rounds" in native
+    assert "searched for 6 rounds" in native
     modelled = kept(searched(tmp_path, World(Measure.MODELLED)))
     text = winner_texts(next(following(modelled))[0])["README.md"]
     assert "no speed is claimed" in text

@@ -183,6 +183,11 @@ def test_what_a_model_wrote_stays_on_its_line_and_sends_no_codes(native):
     assert visible("a\n\tb\x1b[0m\ud800") == "a b?[0m?"
 
 
+def test_a_best_that_is_the_seed_is_said_to_be_it(native, tmp_path):
+    assert "the seed itself" in search_text(course(searched(tmp_path, rounds=0))).plain
+    assert "the seed itself" not in search_text(native).plain
+
+
 def test_a_search_in_which_nothing_is_right_says_so(tmp_path):
     found = course(searched(tmp_path, without_a_score(World())))
     text = search_text(found).plain
