@@ -33,7 +33,7 @@ from porter.evolve.timed import timed_scorer
 from porter.native.place import missing_device
 from porter.registry import find_backend
 
-_MEASURE = "measure"
+_MEASURE, _DEVICE = "measure", "device"  # what scores are of, and what timed them
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,22 +134,29 @@ def _searched(
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
     proposers = proposers_of(subject, backend, space, agent_of(wanted.model, subject, folder, progress))
-    with _scorer(subject, backend) as (scorer, measure), evaluator(subject, scorer, progress) as judge:
-        if about.get(_MEASURE, measure.value) != measure.value:
-            hint = "go on where it began, or begin another search"
-            raise InputError(f"{folder}: its scores are {about[_MEASURE]}, here they would be {measure.value}", hint)
+    with _scorer(subject, backend) as (scorer, measured), evaluator(subject, scorer, progress) as judge:
+        _check_scores(folder, about, measured)
         settings = Settings(
             seed=wanted.seed,
             axes=backend.axes(),
             proposers=tuple(proposer.name for proposer in proposers),
             islands=wanted.islands,
             batch=wanted.batch,
-            about={**about, **about_model(wanted.model), _MEASURE: measure.value},
+            about={**about, **about_model(wanted.model), **measured},
         )
         seed = Candidate(files_of(subject.seed), Origin(SEED), space.seed())
         with searching(folder, settings, wanted.budget, proposers, (seed,)) as search:
             _search(search, judge, wanted.jobs, progress)
             return _came_to(search.state, folder)
+
+
+def _check_scores(folder: Path, about: Mapping[str, str], measured: Mapping[str, str]) -> None:
+    """Raises `InputError` where a search goes on with other scores than it began with, or on another device."""
+    if all(about.get(name, here) == here for name, here in measured.items()):
+        return
+    before, here = (" on ".join(filter(None, (each.get(_MEASURE), each.get(_DEVICE)))) for each in (about, measured))
+    hint = "go on where it began, or begin another search"
+    raise InputError(f"{folder}: its scores are {before}, here they would be {here}", hint)
 
 
 def _search(search: Search, judge: Evaluator, jobs: int, progress: Progress) -> None:
@@ -177,11 +184,11 @@ def _came_to(state: State, folder: Path) -> Improved:
 
 
 @contextmanager
-def _scorer(subject: Subject, backend: Backend) -> Iterator[tuple[Scorer, Measure]]:
-    """Times where there is a device, else modelled costs."""
+def _scorer(subject: Subject, backend: Backend) -> Iterator[tuple[Scorer, Mapping[str, str]]]:
+    """Times where there is a device, else modelled costs; and what a journal says of them."""
     if missing_device():
         with modelled_scorer(subject, backend) as modelled:
-            yield modelled, Measure.MODELLED
+            yield modelled, {_MEASURE: Measure.MODELLED.value}
         return
     with timed_scorer(subject, backend) as scorer:
-        yield scorer, scorer.measure
+        yield scorer, {_MEASURE: scorer.measure.value, _DEVICE: scorer.place.device.name}
