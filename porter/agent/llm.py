@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from random import Random
 
@@ -13,11 +12,11 @@ from porter.agent.writer import Writer
 from porter.evolve.candidate import Candidate
 from porter.evolve.proposer import Account, Exchange, Member, Request
 
-_REMEMBERED = 24  # attempts
+_SHOWN = 24  # attempts, the newest
 
 
 class LlmProposer:
-    """Asks a model for each candidate. It keeps nothing: what was tried is its memory in the journal, a JSON list.
+    """Asks a model for each candidate, and keeps nothing: what was tried is in the request.
 
     `repairs` is the share of candidates that are made of a failure, where there is one.
     """
@@ -32,7 +31,7 @@ class LlmProposer:
 
     def propose(self, request: Request) -> Sequence[Candidate]:
         """As many candidates as the model's replies make; fewer where it does not answer, or not usably."""
-        tried = remembered(request)
+        tried = [told_member(member) for member in reversed(request.history[-_SHOWN:])]
         made: list[Candidate] = []
         said: list[Exchange] = []
         for index in range(request.count):
@@ -45,7 +44,7 @@ class LlmProposer:
             made.extend([draft.candidate] if draft.candidate else [])
             if not draft.answered:
                 break
-        self._account = Account(tuple(said), json.dumps(tried))
+        self._account = Account(tuple(said))
         return made
 
     def account(self) -> Account:
@@ -63,12 +62,6 @@ def material(task: Task, request: Request, current: Member, tried: Sequence[str]
     """All that a prompt about `current` can hold."""
     others = tuple(m for m in request.parents if m.candidate.digest != current.candidate.digest and m.scored.score)
     return Material(task, current, others, tuple(tried), idea, headers=task.headers, findings=task.findings)
-
-
-def remembered(request: Request) -> list[str]:
-    """What was tried, the newest first: what came since the last request, then what the memory has."""
-    before = json.loads(request.memory) if request.memory else []
-    return [*map(told_member, reversed(request.told)), *before][:_REMEMBERED]
 
 
 def seed_of(request: Request, index: int) -> int:

@@ -7,6 +7,7 @@ port. The brief, the original, its contract, the current program and what is wro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -116,20 +117,20 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         autoescape=False,
     )
-    made.filters.update(fenced=fenced, score=told_score, shortened=shortened)
+    made.filters.update(fenced=fenced, code=code, score=told_score, shortened=shortened)
     return made
 
 
 def fenced(file: File) -> str:
-    """`file` as fenced code. The fence is longer than any in the text, so that what stands there cannot end it."""
-    runs = max((len(run) for line in file.text.split("\n") for run in _backticks(line)), default=0)
-    fence = "`" * max(3, runs + 1)
-    kind = _FENCES.get(file.name.rsplit(".", 1)[-1], "")
-    return f"FILE: {file.name}\n{fence}{kind}\n{file.text.rstrip()}\n{fence}"
+    """`file` as fenced code, under its name."""
+    return f"FILE: {file.name}\n{code(file.text, _FENCES.get(file.name.rsplit('.', 1)[-1], ''))}"
 
 
-def _backticks(line: str) -> Iterator[str]:
-    return iter("".join(c if c == "`" else " " for c in line).split())
+def code(text: str, kind: str) -> str:
+    """`text` in a fence that is longer than any in it, so that what stands there cannot end it."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{kind}\n{text.strip(chr(10))}\n{fence}"
 
 
 def told_member(member: Member) -> str:

@@ -16,6 +16,7 @@ from porter.evolve.candidate import File, Value
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Score
 
+_PAYS = 1.01  # times as good as its base: less is no ground to build on, even where nothing is noise
 ROOT = 0  # the parent of intents that stand on a program the search drew
 
 
@@ -146,7 +147,7 @@ class World:
             reasons = "; ".join(dict.fromkeys(f"{a.outcome}: {a.because}" if a.because else a.outcome for a in known))
             return self.with_intent(replace(intent, state=State.DROPPED, judged=reasons or "nothing to change"))
         gain = best.score.factor / base.factor
-        state = State.KEPT if best.score.beats(base) else State.DROPPED
+        state = State.KEPT if best.score.beats(base) and gain >= _PAYS else State.DROPPED
         judged = f"{gain:.3g} times as good as its base, {intent.expected:.3g} expected"
         return self.with_intent(replace(intent, state=state, judged=judged))._taught(intent.kind, gain)
 

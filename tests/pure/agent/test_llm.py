@@ -118,14 +118,12 @@ def test_with_nothing_to_start_from_nothing_is_asked(serve):
     assert not server.seen
 
 
-def test_what_was_tried_is_remembered_from_request_to_request(serve):
+def test_what_was_tried_is_told_whoever_proposed_it(serve):
     server = serve(reply(EDIT))
-    proposer = proposer_of(server)
     wrong = member(BETTER, outcome="wrong", because="off by 3", note="larger blocks")
-    proposer.propose(request(told=[wrong]))
-    memory = proposer.account().memory
-    proposer.propose(request(memory=memory, told=[member(PORT + "# 2\n", factor=1.5, note="fewer warps")]))
-    prompt = server.seen[1]["messages"][1]["content"]
+    better = member(PORT + "# 2\n", factor=1.5, note="fewer warps")
+    proposer_of(server).propose(request(history=[wrong, better]))
+    prompt = server.seen[0]["messages"][1]["content"]
     assert prompt.index("- fewer warps: verified, 1.5 times as fast") < prompt.index("- larger blocks: wrong, off by 3")
 
 

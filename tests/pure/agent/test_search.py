@@ -35,12 +35,14 @@ def scored(candidate):
     )
 
 
-def run(folder, proposers, seed=SEED, rounds=4):
-    settings = Settings(3, AXES, tuple(p.name for p in proposers), islands=1, batch=1, measure_again=False)
+def run(folder, proposers, seed=SEED, rounds=4, killed_after=1000):
+    """A search, or the rest of one; it may be left in the middle of what it does."""
+    settings = Settings(3, AXES, tuple(p.name for p in proposers), islands=1, batch=1)
     with searching(folder, settings, Budget(rounds=rounds), proposers, [seed], clock=lambda: 0.0) as search:
-        while not search.ended:
-            for candidate in search.ask(1):
-                search.tell([scored(candidate)])
+        for _ in range(killed_after):
+            if search.ended:
+                break
+            search.tell([scored(candidate) for candidate in search.ask(1)])
         return search
 
 
@@ -99,8 +101,8 @@ def test_a_plan_goes_on_where_its_journal_ends(tmp_path):
 
     seed = SPACE.candidate(SPACE.seed(), Origin("seed"))
     run(tmp_path / "whole", [plan()], seed, rounds=8)
-    run(tmp_path / "parts", [plan()], seed, rounds=3)
-    run(tmp_path / "parts", [plan()], seed, rounds=8)
+    for _ in range(40):
+        run(tmp_path / "parts", [plan()], seed, rounds=8, killed_after=1)
 
     def lines(folder):
         read = [json.loads(line) for line in (tmp_path / folder / NAME).read_text().splitlines()]

@@ -103,9 +103,9 @@ def member(text=PORT, *, outcome="verified", factor=1.0, because="", feedback=""
     return Member(candidate, Scored(candidate.digest, outcome, because, score, (0, 0), feedback))
 
 
-def request(parents=None, failures=(), *, count=1, seed=5, told=(), seen=(), memory=""):
+def request(parents=None, failures=(), *, count=1, seed=5, told=(), history=(), seen=(), memory=""):
     parents = (member(),) if parents is None else tuple(parents)
-    known = {"told": tuple(told), "seen": frozenset(seen), "memory": memory}
+    known = {"told": tuple(told), "history": tuple(history), "seen": frozenset(seen), "memory": memory}
     return Request(count, 1, 0, seed, parents, tuple(failures), **known)
 
 
