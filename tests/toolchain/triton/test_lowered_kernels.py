@@ -152,6 +152,11 @@ def _bytes(dtype, most, beyond):
     return np.r_[np.where(np.abs(WIDE) > most, sign | beyond, saturated), saturated].astype(np.uint8)
 
 
+def _windows(x, n, size):
+    around = [x[max(w - 1, 0) : min(w + 2, n)].sum() for w in range(n)]
+    return [sum(around[max(2 * i - 3, 0) : max(min(2 * i - 3 + size, n), 0)]) for i in range(64)]
+
+
 def _joined(x, n):
     v = x[:64].copy()
     signs = np.where(v > 1, 2, np.where(v < 0, np.trunc(-v), n))
@@ -274,6 +279,7 @@ CASES = [
          {0: [TENTHS[k::6].sum() for k in range(6)], 2: [64, TENTHS.sum()]}),
     Case("own_folds", (X[:96], _zeros(1), _zeros(1, np.int32), _zeros(2), 90),
          {1: [X[:96].max()], 2: [X[:96].argmax()], 3: _composed(X[:90])}, (1, 1, 1), (96, 1, 1)),
+    Case("windows", (X, _zeros(64), 100, 7), {1: _windows(X, 100, 7)}),
     Case("joined", (X, _zeros(128), _zeros(64, np.int32), 50), dict(zip((1, 2), _joined(X, 50), strict=True))),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter_triton.lower import local_arrays, memory, pointed, shared, views
+from porter_triton.lower import local_arrays, memory, pointed, shared, sums, views
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, exact_double, settled
@@ -181,6 +181,7 @@ def scalar(value: Value, line: int) -> Scalar:
 
 def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
     """`variable = value` in the lanes that run; what that means for its kind is told to the next pass."""
+    sums.replace(cx, variable)
     value = settled(convert(value, variable.type, line))
     if isinstance(variable.type, Pointer):
         value = memory.counting(value, variable.type, line)
@@ -249,6 +250,7 @@ def declare(cx: Context, name: str, type_: Arithmetic | Pointer, node: object, v
         cx.emit(Line(value.text, variable.name, level=value.level))
     else:
         assign(cx, variable, value, line)
+        sums.begin(cx, variable, value)
     if not stable:
         variable.home = cx.suite
     return variable

@@ -91,6 +91,7 @@ class Context:
     gathers: bool = False  # whether a thread loads in such a loop
     streams: bool = False  # whether threads load one thing after another each, or far from each other, in loops `alike`
     loaded_bits: int = 0  # what a thread loads, as often as that is written
+    summed: object = None  # the variable that what is being stored only adds to
     calls: list[int] = field(default_factory=list)
     namespaces: list[tuple[str, ...]] = field(default_factory=lambda: [()])  # around the functions being lowered
 

@@ -37,6 +37,7 @@ class Decisions:
     made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
     told: dict[tuple[int, object], tuple[object, object]] = field(default_factory=dict)  # nodes, what is known of them
     rewritten: dict[object, object] = field(default_factory=dict)  # nodes made of the source's, the same in every pass
+    replaced: set[Key] = field(default_factory=set)  # variables that a loop gives another value than a sum
     rounds: dict[Key, Pending] = field(default_factory=dict)  # accesses in a loop
 
     @property
@@ -50,6 +51,7 @@ class Decisions:
             self.scratch,
             self.fences,
             self.absent,
+            self.replaced,
             self.split,
             self.pointed,
             *self.indexing.values(),

@@ -24,7 +24,7 @@ from porter.syntax.nodes import (
     Unread,
     Update,
 )
-from porter_triton.lower import access, calls, choices, conditions, lvalues, objects, operators, resolve
+from porter_triton.lower import access, calls, choices, conditions, lvalues, objects, operators, resolve, sums
 from porter_triton.lower.arithmetic import binary, complement, negative
 from porter_triton.lower.assigned import acts
 from porter_triton.lower.context import Context
@@ -126,9 +126,12 @@ def _assign(cx: Context, node: Assign) -> Value:
     target = lvalues.place(cx, node.target)
     if calls.compound(cx, node.operator, target, right, node.line):
         return access.load(cx, target, node.line)
+    if sums.add(cx, node.operator, target, right, node.line):
+        return access.load(cx, target, node.line)
     left = access.load(cx, target, node.line)
     result = operators.operate(cx, node.operator, left, right, node.line)
-    access.store(cx, target, result, node.line)
+    with sums.adding(cx, node.operator, target, right):
+        access.store(cx, target, result, node.line)
     return result if not isinstance(result, Scalar) else _as_stored(target, result, node.line)
 
 

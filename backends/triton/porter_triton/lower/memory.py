@@ -145,6 +145,17 @@ def with_other(cx: Context, loaded: Scalar, other: Scalar, mask: Scalar) -> Scal
     return loaded
 
 
+def zero_outside(cx: Context, value: Scalar, mask: Scalar) -> bool:
+    """Whether `value`, as it is or as a float, was loaded last and under `mask`: then it is 0 in the lanes left out."""
+    last = cx.suite.nodes[-1] if cx.suite.nodes else None
+    if not isinstance(last, Line) or not last.loads or not last.text.endswith(f", mask={mask.text})"):
+        return False
+    if value.text not in {last.target, f"{last.target}.to(tl.float32)"}:
+        return False
+    last.text = f"{last.text[:-1]}, other=0.0)"
+    return True
+
+
 def before_load(cx: Context, pointer: Scalar, width: int) -> None:
     """Note a load of `width` elements a lane, behind a barrier where it needs one."""
     if cx.pending.bars_load(pointer.bases):

@@ -16,7 +16,8 @@ class Variable:
 
     `depth` counts the scopes around its declaration. `stable`: nothing assigns it after its declaration, so `known` may
     say more about its value. `fresh`: nothing has been assigned yet, so the first assignment needs no `tl.where`.
-    `home` is the Python suite it is declared in, where it may get another name.
+    `home` is the Python suite it is declared in, where it may get another name. `adding`: it began as a number, and
+    nothing but additions have changed it; `loops` is how many loops carry values from turn to turn around it.
     """
 
     name: str
@@ -29,6 +30,8 @@ class Variable:
     fresh: bool = True
     bases: frozenset[str] = frozenset()
     home: object = None
+    adding: bool = False
+    loops: int = 0
 
 
 @dataclass(eq=False, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import For, Name, While
-from porter_triton.lower import access, counting, expressions, ranges
+from porter_triton.lower import access, counting, expressions, ranges, spans
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.comparisons import compare
 from porter_triton.lower.context import Context
@@ -41,7 +41,9 @@ def turns(cx: Context, node: For | While, going: Variable) -> Turns | None:
     bound = access.frozen(cx, expressions.scalar(cx, progress.bound))
     if not all(isinstance(v.type, Arithmetic) and not v.type.is_float for v in (counter, bound, step)):
         return None
-    return Turns(_header(progress, going.name, (counter, bound, step)), progress, bound)
+    most = spans.longest(cx, node, progress) if step.fixed == 1 else None
+    header = f"range({ranges.ranged(most).text})" if most is not None else None
+    return Turns(header or _header(progress, going.name, (counter, bound, step)), progress, bound)
 
 
 def _counter(cx: Context, progress: Progress, line: int) -> Scalar:

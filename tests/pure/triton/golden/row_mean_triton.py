@@ -14,8 +14,7 @@ def row_mean(in_, out, columns: tl.int32, BLOCK_SIZE: tl.constexpr):
     # row_mean.cu:8
     for i_base in range(0, columns, BLOCK_SIZE):
         i = i_base + tid
-        mask = i < columns
-        sum_ = tl.where(mask, sum_ + tl.load(row + i, mask=mask), sum_)
+        sum_ = sum_ + tl.load(row + i, mask=i < columns, other=0.0)
     # row_mean.cu:11-15
     partial_sum = tl.sum(sum_, axis=0)
     tl.store(out + tl.program_id(0), tl.div_rn(partial_sum, columns.to(tl.float32)))
