@@ -31,14 +31,10 @@ def proposers_of(subject: Subject, backend: Backend, space: Space, agent: Agent 
     schedule = ScheduleProposer(space, around)
     if agent is None:
         return (schedule, rule_plan(space, around, backend.axes()))
-    asked = task(
-        backend,
-        subject.target,
-        subject.original.source,
-        (header for _, header in subject.original.headers),
-        contracts=subject.contracts,
-        findings=subject.seed.findings,
-    )
+    original, headers = subject.original, tuple(header for _, header in subject.original.headers)
+    # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
+    findings = backend.port(original.program, headers, subject.target).findings
+    asked = task(backend, subject.target, original.source, headers, contracts=subject.contracts, findings=findings)
     return (schedule, agent.plan(asked), agent.llm(asked))
 
 
