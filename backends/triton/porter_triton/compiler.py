@@ -16,6 +16,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.errors import CompilationError
+from triton.runtime.cache import triton_key
 from triton.runtime.jit import JITFunction, get_jit_fn_file_line
 
 from porter.errors import exhaustion
@@ -26,7 +27,8 @@ from porter_triton.signatures import decoded, digest_of
 
 
 def prepare() -> None:
-    """What every compiler needs is imported by now."""
+    """What every compiler needs is imported by now; the key of Triton itself, a hash of all its files, is known."""
+    triton_key()
 
 
 def serve(arguments: list[str]) -> None:

@@ -24,6 +24,7 @@ from torch.overrides import TorchFunctionMode
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.autotuner import Autotuner
+from triton.runtime.cache import triton_key
 from triton.runtime.jit import JITFunction, KernelParam, mangle_type
 
 from porter.errors import exhaustion
@@ -42,7 +43,10 @@ _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
 def prepare() -> None:
-    """What every planner needs is imported by now; torch answers for a device."""
+    """What every planner needs is imported by now, and what Triton's compiler keeps; torch answers for a device."""
+    triton_key()
+    # The first shape that torch computes in Python imports sympy.
+    torch.empty_like(torch.empty((1, 1), device=_META))
     answer_for_the_device()
     torch.Tensor.is_cuda = property(lambda _tensor: True)  # type: ignore[assignment]
 
