@@ -124,6 +124,7 @@ def following(folder: Path) -> Iterator[tuple[Course, tuple[Event, ...]]]:
             numbered = ((entry.number, entry.line) for entry in islice(entries(folder), count, None))
             if found is None:
                 found, count = begun(folder, numbered), 1
+                events.append(Opened(found.state.settings))
             for number, line in numbered:
                 events.append(taken(found, number, line))
                 count = number

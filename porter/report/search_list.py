@@ -29,7 +29,9 @@ class Broken:
 
 def found_runs(folder: Path) -> tuple[Course | Broken, ...]:
     """Those in `folder` and below, by path. One that cannot be read keeps none of the others from being listed."""
-    return tuple(_read(journal.parent) for journal in sorted(folder.rglob(NAME)))
+    places = sorted(journal.parent for journal in folder.rglob(NAME))
+    # A run's own folder holds candidates, whose files may be called anything.
+    return tuple(_read(place) for place in places if not any(other in place.parents for other in places))
 
 
 def runs_text(runs: Sequence[Course | Broken], folder: Path) -> Text:

@@ -13,12 +13,12 @@ from porter.evolve.proposer import Member
 from porter.report.search_course import Course
 from porter.report.search_words import factor, number
 
-_MOST_ROWS = 16  # of which all are shown, empty ones, too
+_LEAST_SPAN = math.log(2)  # of heat: elites that are about as good as each other are about as hot
 
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """The elite of a cell: its digest, its factor in words, and its heat, from 0 for the worst elite of all to 1."""
+    """The elite of a cell: its digest, its factor in words, and its heat, up to 1 for the best."""
 
     digest: str
     text: str
@@ -63,7 +63,7 @@ def island_maps(course: Course) -> tuple[IslandMap, ...]:
     *down, across = axes
     rows = list(product(*(range(len(axis.labels)) for axis in down)))
     occupied = {cell[:-1] for archive in archives for cell in archive.elites}
-    shown = rows if len(rows) <= _MOST_ROWS else [row for row in rows if row in occupied]
+    shown = rows if len(axes) <= 2 else [row for row in rows if row in occupied]  # of several axes most are empty
     heats = _heats(archives)
     best = course.state.best
     top = best.scored.digest if best else ""
@@ -85,8 +85,8 @@ def _heats(archives: Sequence[Archive]) -> Mapping[str, float]:
     """By digest, on one logarithmic scale for all islands."""
     factors = {m.scored.digest: m.scored.score.factor for a in archives for m in a.elites.values() if m.scored.score}
     low, high = min(factors.values(), default=1.0), max(factors.values(), default=1.0)
-    span = math.log(high / low)
-    return {digest: math.log(value / low) / span if span else 1.0 for digest, value in factors.items()}
+    span = max(math.log(high / low), _LEAST_SPAN)
+    return {digest: 1 - math.log(high / value) / span for digest, value in factors.items()}
 
 
 def _row(row: Cell, elites: Mapping[Cell, Member], axes: Sequence[Axis], heats: Mapping[str, float], top: str) -> Row:

@@ -86,6 +86,12 @@ def test_runs_lists_what_lies_below_a_folder(run, capsys):
     assert [one["run"] for one in document["broken"]] == [str(torn)]
 
 
+def test_a_file_of_a_candidate_is_no_run(tmp_path, capsys):
+    searched(tmp_path / "op", rounds=1)
+    (next((tmp_path / "op/candidates").iterdir()) / NAME).write_text("{}\n")
+    assert len(called(capsys, "runs", tmp_path)[1].splitlines()) == 2
+
+
 def test_runs_of_an_empty_folder_are_none(tmp_path, capsys):
     assert called(capsys, "runs", tmp_path)[:2] == (0, f"no searches below {tmp_path}\n")
     assert called(capsys, "runs", tmp_path / "nowhere")[0] == 2

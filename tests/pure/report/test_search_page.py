@@ -1,16 +1,17 @@
 """A search as one HTML file, its chart, and its maps."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from porter.evolve.scored import Measure
+from porter.evolve.scored import Measure, Score
 from porter.report.search_chart import chart
 from porter.report.search_course import course
 from porter.report.search_map import island_maps
 from porter.report.search_page import search_page
-from tests.pure.report.search_world import HINT, STAGES, WARPS, World, searched, without_a_score
+from tests.pure.report.search_world import HINT, STAGES, WARPS, World, place, searched, without_a_score
 
 VOID = {"meta", "br", "line", "path"}
 
@@ -147,6 +148,20 @@ def test_a_map_has_a_square_for_each_elite_and_frames_the_best(native, deep):
         assert framed == {found.champion[0].scored.digest}
 
 
+def test_what_is_about_as_good_is_about_as_hot(tmp_path):
+    class Flat(World):
+        def evaluate(self, known):
+            scored = super().evaluate(known)
+            near = 1 + 0.001 * sum(place(known))
+            return replace(scored, score=scored.score and Score(Measure.MODELLED, near, near, near))
+
+    maps = island_maps(course(searched(tmp_path, Flat(Measure.MODELLED))))
+    heats = {square.heat for shown in maps for row in shown.rows for square in row.squares if square}
+    assert len(heats) > 1
+    assert max(heats) == 1
+    assert min(heats) > 0.9
+
+
 def test_a_square_stands_at_its_labels(native):
     axes = native.state.settings.axes
     shown = island_maps(native)[0]
@@ -155,7 +170,7 @@ def test_a_square_stands_at_its_labels(native):
         assert row.squares[cell[1]].digest == member.scored.digest
 
 
-def test_rows_that_are_empty_everywhere_are_left_out_of_a_large_map_alone(native, deep):
+def test_rows_that_are_empty_everywhere_are_left_out_where_there_are_several_axes(native, deep):
     small, large = island_maps(native)[0], island_maps(deep)[0]
     assert (len(small.rows), small.left_out) == (5, 0)
     assert large.left_out > 0
