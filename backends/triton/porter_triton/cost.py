@@ -40,6 +40,9 @@ def cost(  # noqa: PLR0917 - what the backend's method is asked
         parts = [(launch.kernel, estimated(launch, plan, target)) for launch in plan.launches]
     except TooLongError:
         return "a program goes on for too long to be walked"
+    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+        # Assembly that a module brings along may be anything.
+        return f"its instructions are not understood ({type(error).__name__}: {error})"
     units = sum(part.total for _, part in parts)
     said = "; ".join(_said(kernel, part) for kernel, part in parts)
     return Cost(units, f"modelled {units:.4g}: {said}", _digest(plan))

@@ -128,6 +128,15 @@ def test_numbers_come_back_from_shared_memory():
     assert [access.first for access in found.accesses.by_place.values()] == [X + 5 * 64]
 
 
+def test_copies_to_shared_memory_go_on_until_they_are_waited_for():
+    copy = "\tmad.wide.s32 %rd3, %r2, 16, %rd1;\n\tcp.async.cg.shared.global [ %r2 + 0 ], [ %rd3 + 0 ], 0x10, 0x10;\n"
+    commit, wait, work = "\tcp.async.commit_group;\n", "\tcp.async.wait_group \t0;\n", "\tadd.f32 %r8, %r8, %r8;\n"
+    assert moved(counts(copy + commit), "cp") == 32
+    assert counts(copy + commit + work * 100 + wait).cycles == pytest.approx(counts(copy + commit + wait).cycles)
+    assert counts(copy + commit + wait + work).cycles > 650
+    assert counts(copy + commit + "\tcp.async.wait_group 1;\n").cycles < 50
+
+
 def test_waiting_for_memory_in_turn_takes_longer_than_at_once():
     once = "\tld.global.b32 %r6, [%rd1];\n\tld.global.b32 %r7, [%rd2];\n\tadd.f32 %r8, %r6, %r7;\n"
     turn = once.replace("\tld.global.b32 %r7", "\tadd.f32 %r8, %r6, %r6;\n\tld.global.b32 %r7")

@@ -119,6 +119,8 @@ class Accesses:
 
 def _width(one: Instruction) -> int:
     """Bytes a thread."""
+    if one.name == "cp":
+        return int(one.operands[2], 0)
     vector = next((count for mark, count in _VECTORS.items() if mark in one.op), 1)
     bits = _BITS.search(one.type)
     return vector * (int(bits[0]) // 8 if bits else _USUAL_BYTES)

@@ -70,6 +70,7 @@ class _Walk:
         self._registers: dict[str, Value] = self._specials()
         self._ready: dict[str, float] = {}
         self._shared: dict[int, int] = {}
+        self._groups: list[float] = []
         self._turns: dict[int, list[_Turn]] = {}
         self._compared: dict[str, tuple[str, int | None]] = {}
         self._gaps: dict[int, tuple[str, int]] = {}
@@ -149,6 +150,9 @@ class _Walk:
         given = [words(operand) for operand in (one.operands if is_store else one.operands[1:])]
         sources = [word for group in given for word in group if word.startswith("%")]
         at = self._spend(one, [*sources, *([one.guard] if one.guard else [])])
+        if one.op.startswith("cp.async.") and not one.operands[1:]:
+            self._copied(one)
+            return place + 1
         if one.name in ("bar", "barrier"):
             self.counts.barriers += 1
             self.counts.cycles += LATENCY["bar"]
@@ -162,6 +166,16 @@ class _Walk:
                 self._registers[register] = result if condition is True else selected(condition, result, kept)
                 self._ready[register] = at + latency(one)
         return place + 1
+
+    def _copied(self, one: Instruction) -> None:
+        """Copies to shared memory go on by themselves until their group is waited for."""
+        if "commit_group" in one.op:
+            self._groups.append(self.counts.cycles + LATENCY["global"])
+        elif self._groups:
+            under_way = int(one.operands[0], 0) if one.operands else 0
+            done = self._groups[: max(0, len(self._groups) - under_way)]
+            self.counts.cycles = max([self.counts.cycles, *done[-1:]])
+            del self._groups[: len(done)]
 
     def _results(self, place: int, one: Instruction, given: Sequence[Sequence[str]]) -> Sequence[Value]:
         match one.name:
@@ -187,7 +201,9 @@ class _Walk:
             value = self._launched.arguments[index] if known else None
             return [value if isinstance(value, int) else None]
         if ".global" in one.op or one.name == "cp":
-            group = words(one.operands[1]) if one.name == "cp" else next(words(o) for o in one.operands if o[0] == "[")
+            brackets = [words(operand) for operand in one.operands if operand.startswith("[")]
+            # What is copied to shared memory on its own comes second.
+            group = brackets[-1 if one.name == "cp" else 0]
             self.counts.accesses.add(place, one, self._address(group), self._condition(one), self._threads)
             return []
         self.counts.shared += 1
@@ -254,6 +270,7 @@ class _Walk:
                 continue
             if np.array_equal(value - one, one - two):
                 self._registers[register] = value + count * (value - one)
+        self._groups = [done + count * changes[1] for done in self._groups]
         for register in self._ready:
             self._ready[register] += count * changes[1]
 
