@@ -12,7 +12,7 @@ from porter.report.search_course import Course
 _HEADS = {
     Measure.NATIVE: "times as fast as the seed",
     Measure.PROXY: "times as fast as the seed, by proxy",
-    Measure.MODELLED: "the seed's modelled cost over its own",
+    Measure.MODELLED: "times as good as the seed by modelled cost",
     None: "factor over the seed",
 }
 
