@@ -1,0 +1,3 @@
+from tests.pure.agent.conftest import serve
+
+__all__ = ["serve"]
