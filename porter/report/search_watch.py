@@ -33,9 +33,11 @@ _MOST_LETTERS = 40
 def picture(course: Course) -> Text:
     """Where the search stands: the best, what is spent, the last candidates, and who paid."""
     text = Text.assemble((f"{title(course)}\n", "bold"), f"{best_words(course)}\n", (f"{meaning(course)}\n", "dim"))
-    if bars := _bars([one.score.factor for one in course.rounds if one.score]):
-        text.append(f"{bars}  best so far, round by round\n", "green")
-    text.append(f"round {course.state.round.number}; {_spent(course)}\n")
+    levels = [one.score.factor for one in course.rounds if one.score]
+    if bars := _bars(levels):
+        text.append(f"{bars}  best so far, from {number(min(levels))} to {number(max(levels))}\n", "green")
+    now = "" if course.state.ended else f"round {course.state.round.number}; "
+    text.append(f"{now}{_spent(course)}\n")
     text.append(f"elites by island: {' '.join(str(len(a.elites)) for a in course.state.islands.archives)}\n\n")
     text.append_text(columns([("candidate", "outcome", "factor", "proposer", "what was done"), *_latest(course)]))
     rows = by_proposer(course.state.ledger.rows)

@@ -120,7 +120,7 @@ def test_watching_follows_a_search_line_by_line(tmp_path):
     assert found.state.ended
     whole, events = next(following(tmp_path))
     assert list(events) == seen
-    assert "best so far, round by round" in picture(whole).plain
+    assert "best so far, from 1.000 to " in picture(whole).plain
 
 
 def test_watch_waits_for_a_search_and_ends_with_it(tmp_path, capsys):
