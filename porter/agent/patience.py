@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from porter.agent.model import FailedError, Model, UnansweredError
 from porter.agent.question import Answer, Question
-from porter.errors import MachineError
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +16,7 @@ class Backoff:
     """How often a question is tried, and the pauses: `first_s`, doubled each time up to `longest_s`.
 
     A server that asks for a longer pause than `longest_s` is not waited for. After `silent` questions in a row to
-    which no try brought an answer the endpoint counts as gone.
+    which no try brought an answer the endpoint counts as gone, and is not asked again before the run is resumed.
     """
 
     tries: int = 5
@@ -45,10 +44,7 @@ class Retried:
     def ask(self, question: Question) -> Answer:
         """The first answer that a try brings."""
         if self._silent >= self.backoff.silent:
-            raise MachineError(
-                f"the model's endpoint did not answer {self._silent} questions in a row",
-                "`porter resume` goes on with this run once it does",
-            )
+            raise UnansweredError(f"not asked: {self._silent} questions in a row had no answer")
         try:
             answer = self._tried(question)
         except FailedError:
