@@ -38,11 +38,16 @@ def proposers_of(subject: Subject, backend: Backend, space: Space, agent: Agent 
     return (schedule, agent.plan(asked), agent.llm(asked))
 
 
-def agent_of(model: ModelOptions | None, subject: Subject, folder: Path, progress: Progress) -> Agent | None:
-    """The agent that asks `model`; what it is asked and answers is recorded in the run's `folder`."""
+def agent_of(
+    model: ModelOptions | None, tokens: int | None, subject: Subject, folder: Path, progress: Progress
+) -> Agent | None:
+    """The agent that asks `model`; what it is asked and answers is recorded in the run's `folder`.
+
+    Nothing is asked that could take it over so many `tokens`.
+    """
     if model is None:
         return None
-    kept = model if model.recording else replace(model, recording=folder / _RECORDING)
+    kept = replace(model, recording=model.recording or folder / _RECORDING, budget=replace(model.budget, tokens=tokens))
     return open_agent(kept, find_key(model.base_url, subject.options.environment), progress)
 
 

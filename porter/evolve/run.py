@@ -133,7 +133,8 @@ def _searched(
 ) -> Improved:
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
-    proposers = proposers_of(subject, backend, space, agent_of(wanted.model, subject, folder, progress))
+    agent = agent_of(wanted.model, wanted.budget.tokens, subject, folder, progress)
+    proposers = proposers_of(subject, backend, space, agent)
     with _scorer(subject, backend) as (scorer, measured), evaluator(subject, scorer, progress) as judge:
         _check_scores(folder, about, measured)
         settings = Settings(
