@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from porter.evolve.axis import Axis
     from porter.evolve.candidate import Value
     from porter.evolve.cost import Cost
+    from porter.evolve.rewrite import Rewritten
     from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
@@ -117,6 +118,10 @@ class Backend(Protocol):
         What `point` does not name, or names with its default, stays as it is. None where a value does not go with the
         text: a knob it does not have, more warps than its tile has work for.
         """
+        ...
+
+    def rewrites(self, files: tuple[PortedFile, ...]) -> tuple[Rewritten, ...]:
+        """What each of the backend's rules makes of a candidate: the same result, but for rounding, otherwise computed."""
         ...
 
     def axes(self) -> tuple[Axis, ...]:

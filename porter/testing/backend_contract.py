@@ -161,6 +161,15 @@ class BackendContract:
                 assert tuned == backend.tuned(files, {knob.name: value}, target)
                 assert tuned is None or [file.name for file in tuned] == [file.name for file in files]
 
+    def test_its_rules_say_what_they_did_and_change_something(self, backend: Backend, program: Program) -> None:
+        """What changes nothing is no candidate, and what has no name cannot be told apart in a report."""
+        for port in self._ports(backend, program):
+            for one in backend.rewrites(port.files):
+                assert one.rule
+                assert one.where
+                assert [file.name for file in one.files] == [file.name for file in port.files]
+                assert [file.text for file in one.files] != [file.text for file in port.files]
+
     def test_its_features_lie_on_its_axes(self, backend: Backend, program: Program) -> None:
         """A coordinate outside of the archive's axes is a candidate without a place."""
         for port in self._ports(backend, program):

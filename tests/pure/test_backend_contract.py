@@ -58,6 +58,9 @@ class FakeBackend:
             return None
         return files if point.get("unroll", AS_IS) == AS_IS else (replace(files[0], text=f"// 2\n{files[0].text}"),)
 
+    def rewrites(self, files):
+        return ()
+
     def axes(self):
         return AXES
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from porter.evolve.axis import Axis
     from porter.evolve.candidate import Value
     from porter.evolve.cost import Cost
+    from porter.evolve.rewrite import Rewritten
     from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
@@ -88,6 +89,10 @@ class MacaBackend:
         from porter_maca.schedules import tuned  # noqa: PLC0415 - only where a port is to be made better
 
         return tuned(files, point, target)
+
+    def rewrites(self, files: tuple[PortedFile, ...]) -> tuple[Rewritten, ...]:  # noqa: ARG002
+        """None: no rule over its text is known to pay."""
+        return ()
 
     def axes(self) -> tuple[Axis, ...]:
         """Those of every kernel."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from porter.evolve.axis import Axis
     from porter.evolve.candidate import Value
     from porter.evolve.cost import Cost
+    from porter.evolve.rewrite import Rewritten
     from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
@@ -87,6 +88,12 @@ class TritonBackend:
         from porter_triton.schedules import tuned  # noqa: PLC0415 - only where a port is to be made better
 
         return tuned(files, point, target)
+
+    def rewrites(self, files: tuple[PortedFile, ...]) -> tuple[Rewritten, ...]:
+        """Divisions and roots rounded less, and fewer of them."""
+        from porter_triton.rewrites import rewrites  # noqa: PLC0415 - only where a port is to be made better
+
+        return tuple(rewrites(files))
 
     def axes(self) -> tuple[Axis, ...]:
         """Those of every kernel."""
