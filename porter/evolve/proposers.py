@@ -1,4 +1,4 @@
-"""Who proposes in a run: schedules, a plan, and where one is named a language model."""
+"""Who proposes in a run: schedules, rules, a plan, and where one is named a language model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from porter.agent.task import task
 from porter.backend import Backend
 from porter.evaluate.migration import Progress
 from porter.evolve.candidate import File
+from porter.evolve.evaluator import port_of
 from porter.evolve.ports import space_of_files
 from porter.evolve.proposer import Proposer
+from porter.evolve.rewrite import RewriteProposer, Rewritten
 from porter.evolve.schedule import ScheduleProposer
 from porter.evolve.space import Space
 from porter.evolve.subject import Subject
@@ -23,19 +25,22 @@ _RECORDING = "model"
 
 
 def proposers_of(subject: Subject, backend: Backend, space: Space, agent: Agent | None) -> tuple[Proposer, ...]:
-    """The proposers of a search on `space`: `schedule` and `plan`; with an `agent`, which then plans, also `llm`."""
+    """Those of a search on `space`: `schedule`, `rewrite`, `plan`; with an `agent`, which then plans, also `llm`."""
 
     def around(files: Sequence[File]) -> Space:
         return space_of_files(backend, files, subject.target)
 
-    schedule = ScheduleProposer(space, around)
+    def rewritten(files: Sequence[File]) -> tuple[Rewritten, ...]:
+        return backend.rewrites(port_of(files, subject.original.source.path.parent).files)
+
+    schedule, rewrite = ScheduleProposer(space, around), RewriteProposer(rewritten)
     if agent is None:
-        return (schedule, rule_plan(space, around, backend.axes()))
+        return (schedule, rewrite, rule_plan(space, around, backend.axes()))
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
     findings = backend.port(original.program, headers, subject.target).findings
     asked = task(backend, subject.target, original.source, headers, contracts=subject.contracts, findings=findings)
-    return (schedule, agent.plan(asked), agent.llm(asked))
+    return (schedule, rewrite, agent.plan(asked), agent.llm(asked))
 
 
 def agent_of(
