@@ -1,0 +1,84 @@
+"""Ports searched for better ones, from the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from porter.cli.main import main
+from porter.evolve.journal import NAME
+
+SOURCE = """\
+#define THREADS 128
+__global__ void scale_kernel(const float* x, float* y, float a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i];
+}
+void scale(const float* x, float* y, float a, int n) {
+    scale_kernel<<<(n + THREADS - 1) / THREADS, THREADS>>>(x, y, a, n);
+}
+"""
+ROUNDS = ("--rounds", "2", "--seed", "7")
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "scale.cu"
+    path.write_text(SOURCE)
+    return path
+
+
+def without_clock(run) -> list[dict]:
+    """What a journal says, but for when."""
+    lines = [json.loads(line) for line in (run / NAME).read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
+
+
+def test_a_search_is_read_again_and_goes_on(source, tmp_path, capsys):
+    out, run = tmp_path / "out", tmp_path / "out" / "scale.search"
+    assert main(["migrate", str(source), "--target", "triton", "-o", str(out), *ROUNDS, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["search"]
+    assert (found["measure"], found["rounds"]) == ("modelled", 2)
+    assert found["factor"] >= 1
+    assert main(["replay", str(run), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {**found, "run": str(run)}
+    source.unlink()  # a run holds all that it takes
+    assert main(["resume", str(run), "--rounds", "3", "--json"]) == 0
+    further = json.loads(capsys.readouterr().out)
+    assert further["rounds"] == 3
+    assert further["factor"] >= found["factor"]
+
+
+def test_what_was_killed_goes_on_as_if_it_had_not_been(source, tmp_path, capsys):
+    command = ["migrate", str(source), "--target", "triton", *ROUNDS, "-o"]
+    assert main([*command, str(tmp_path / "whole")]) == 0
+    run = tmp_path / "killed" / "scale.search"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "porter", *command, str(run.parent)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while process.poll() is None and not ((run / NAME).exists() and b'"told"' in (run / NAME).read_bytes()):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert main(["resume", str(run), "--rounds", "2"]) == 0
+    assert without_clock(run) == without_clock(tmp_path / "whole" / "scale.search")
+
+
+def test_without_a_verified_port_there_is_nothing_to_search(tmp_path, capsys):
+    wrong = tmp_path / "race.cu"
+    wrong.write_text(SOURCE.replace("y[i] = a * x[i]", "y[0] = a * x[i]"))
+    assert main(["migrate", str(wrong), "--target", "triton", "-o", str(tmp_path / "out"), *ROUNDS, "--json"]) == 1
+    assert "search" not in json.loads(capsys.readouterr().out)
+
+
+def test_a_folder_without_a_search_is_named(tmp_path, capsys):
+    assert main(["replay", str(tmp_path)]) == 2
+    assert str(tmp_path) in capsys.readouterr().err
