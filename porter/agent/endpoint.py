@@ -90,7 +90,7 @@ class Endpoint:
             raise FailedError(f"no answer within {self.timeout_s:g} s", spent=read) from None
         except openai.APIConnectionError as error:
             raise FailedError(f"no connection: {self._words(error.__cause__ or error)}") from None
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             raise FailedError(f"the connection broke: {self._words(error)}", spent=read) from None
 
     def _words(self, error: BaseException) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from porter.errors import UsageError
+
 OPENAI = "https://api.openai.com/v1"
 _OWN, _OPENAIS = "PORTER_API_KEY", "OPENAI_API_KEY"
 
@@ -28,12 +30,15 @@ def find_key(base_url: str, environment: Mapping[str, str]) -> Secret:
     """The key for an endpoint: `PORTER_API_KEY` of the environment, else what the keyring has for porter and the host.
 
     `OPENAI_API_KEY` counts for OpenAI's own endpoint alone: it is nobody else's to see. Empty where there is none,
-    which is what endpoints of one's own expect.
+    which is what endpoints of one's own expect. Raises `UsageError` for what cannot be a key.
     """
     host = urlsplit(base_url).hostname or ""
     names = (_OWN, _OPENAIS) if host == urlsplit(OPENAI).hostname else (_OWN,)
     found = next((environment[name] for name in names if environment.get(name)), "")
-    return Secret(found.strip() or _from_keyring(host))
+    key = found.strip() or _from_keyring(host)
+    if not all("!" <= character <= "~" for character in key):
+        raise UsageError("the model's key holds characters that no key has", "is it whole, and without quotes?")
+    return Secret(key)
 
 
 def _from_keyring(host: str) -> str:

@@ -44,6 +44,7 @@ FAULTS = {
     "broken": (status(500, "<h1>Internal\n error</h1>"), "500: <h1>Internal error</h1>"),
     "away": (status(503, ""), "503"),
     "cut body": (cut_body, "the connection broke"),
+    "no gzip": (status(200, "plain", Content_Encoding="gzip"), "the connection broke"),
     "no JSON": (status(200, "Welcome!"), "not what /chat/completions gives"),
     "half of it": (status(200, '{"choices": [{"message": {"content": "a'), "not what /chat/completions gives"),
     "other JSON": (status(200, '{"choices": []}'), "not what /chat/completions gives"),

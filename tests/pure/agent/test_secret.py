@@ -6,6 +6,7 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 
 from porter.agent.secret import OPENAI, Secret, find_key
+from porter.errors import UsageError
 
 MINE = "http://models.example:8000/v1"
 
@@ -50,6 +51,13 @@ def test_openais_key_is_shown_to_openai_alone(kept):
     assert find_key(MINE, environment).value == ""
     assert find_key("http://api.openai.com.example/v1", environment).value == ""
     assert find_key(OPENAI, {**environment, "PORTER_API_KEY": "mine"}).value == "mine"
+
+
+@pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "“quoted”"])
+def test_what_cannot_be_a_key_is_not_sent_and_not_shown(key):
+    with pytest.raises(UsageError) as raised:
+        find_key(MINE, {"PORTER_API_KEY": key})
+    assert key not in str(raised.value)
 
 
 def test_a_locked_keyring_has_no_key():
