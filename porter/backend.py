@@ -121,7 +121,7 @@ class Backend(Protocol):
         ...
 
     def rewrites(self, files: tuple[PortedFile, ...]) -> tuple[Rewritten, ...]:
-        """What each of the backend's rules makes of a candidate: the same result, but for rounding, otherwise computed."""
+        """What each of the backend's rules makes of a candidate: its result, but for rounding, computed otherwise."""
         ...
 
     def axes(self) -> tuple[Axis, ...]:
