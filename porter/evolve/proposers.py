@@ -14,6 +14,7 @@ from porter.backend import Backend
 from porter.evaluate.migration import Progress
 from porter.evolve.candidate import File
 from porter.evolve.evaluator import port_of
+from porter.evolve.kriging import KrigingProposer
 from porter.evolve.ports import space_of_files
 from porter.evolve.proposer import Proposer
 from porter.evolve.rewrite import RewriteProposer, Rewritten
@@ -25,7 +26,7 @@ _RECORDING = "model"
 
 
 def proposers_of(subject: Subject, backend: Backend, space: Space, agent: Agent | None) -> tuple[Proposer, ...]:
-    """Those of a search on `space`: `schedule`, `rewrite`, `plan`; with an `agent`, which then plans, also `llm`."""
+    """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent`, who then plans, also `llm`."""
 
     def around(files: Sequence[File]) -> Space:
         return space_of_files(backend, files, subject.target)
@@ -33,14 +34,14 @@ def proposers_of(subject: Subject, backend: Backend, space: Space, agent: Agent 
     def rewritten(files: Sequence[File]) -> tuple[Rewritten, ...]:
         return backend.rewrites(port_of(files, subject.original.source.path.parent).files)
 
-    schedule, rewrite = ScheduleProposer(space, around), RewriteProposer(rewritten)
+    schedule, kriging, rewrite = ScheduleProposer(space, around), KrigingProposer(space), RewriteProposer(rewritten)
     if agent is None:
-        return (schedule, rewrite, rule_plan(space, around, backend.axes()))
+        return (schedule, kriging, rewrite, rule_plan(space, around, backend.axes()))
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
     findings = backend.port(original.program, headers, subject.target).findings
     asked = task(backend, subject.target, original.source, headers, contracts=subject.contracts, findings=findings)
-    return (schedule, rewrite, agent.plan(asked), agent.llm(asked))
+    return (schedule, kriging, rewrite, agent.plan(asked), agent.llm(asked))
 
 
 def agent_of(
