@@ -25,6 +25,11 @@ def edited_knob(name: str, values: tuple[Value, ...], edits: Callable[[Value], E
     return EditedKnob(Knob(name, (AS_IS, *values), AS_IS), edits)
 
 
+def by_name(offered: Iterable[EditedKnob]) -> tuple[EditedKnob, ...]:
+    """Of knobs with one name, as kernels give that are overloaded, the first: the others are not turned."""
+    return tuple({one.knob.name: one for one in reversed(tuple(offered))}.values())[::-1]
+
+
 def turned(point: Point) -> dict[str, Value]:
     """The knobs of `point` that are turned."""
     return {name: value for name, value in point.items() if value != AS_IS}
@@ -35,7 +40,7 @@ def edited(text: str, offered: Iterable[EditedKnob], wanted: dict[str, Value]) -
 
     None where a value does not go with the text.
     """
-    chosen = [one for one in offered if one.knob.name in wanted]
+    chosen = [one for one in by_name(offered) if one.knob.name in wanted]
     found = [one.edits(wanted.pop(one.knob.name)) for one in chosen]
     if any(edits is None for edits in found):
         return None

@@ -64,6 +64,14 @@ def test_threads_that_only_a_run_knows_give_no_bounds(launch):
     assert names == {"sums.unroll"}
 
 
+def test_of_overloaded_kernels_one_is_turned():
+    text = TEXT.replace(
+        "#define THREADS 256\n", "#define THREADS 256\n__global__ void sums(int* x) { for (;;) x[0]++; }\n"
+    )
+    assert len(knobs(file(text), targets()[0])) == 2
+    assert turned({"sums.unroll": 4}, text).count("#pragma unroll 4") == 1
+
+
 def test_a_knob_that_the_text_has_not_is_refused():
     assert turned({"other.unroll": 2}) is None
     assert turned({"sums.unroll": AS_IS}) == TEXT

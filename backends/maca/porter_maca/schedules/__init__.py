@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import PortedFile, Target
-from porter.evolve.edited import EditedKnob, edited, turned
+from porter.evolve.edited import EditedKnob, by_name, edited, turned
 from porter.evolve.space import Knob, Point
 from porter.source.parse import parse
 from porter.source.program import Program
@@ -18,7 +18,7 @@ from porter_maca.schedules.loops import loops
 
 def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
     """The knobs of the first file: how far loops are written out, how many blocks share a multiprocessor."""
-    return tuple(one.knob for one in _offered(_program(files[0]), target))
+    return tuple(one.knob for one in by_name(_offered(_program(files[0]), target)))
 
 
 def tuned(files: tuple[PortedFile, ...], point: Point, target: Target) -> tuple[PortedFile, ...] | None:

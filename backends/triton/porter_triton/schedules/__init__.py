@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from porter.backend import PortedFile, Target
-from porter.evolve.edited import EditedKnob, edited, turned
+from porter.evolve.edited import EditedKnob, by_name, edited, turned
 from porter.evolve.space import Knob, Point
 from porter_triton.schedules.loops import loops
 from porter_triton.schedules.streams import streams
@@ -18,7 +18,9 @@ from porter_triton.schedules.widths import widths
 def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
     """The knobs of the first file: widths of tiles, then what launches, loops and accesses are told."""
     module = ModuleText.of(files[0].text)
-    return () if module is None else tuple(one.knob for one in (*widths(module), *_told(module, target)))
+    if module is None:
+        return ()
+    return tuple(one.knob for one in by_name((*widths(module), *_told(module, target))))
 
 
 def tuned(files: tuple[PortedFile, ...], point: Point, target: Target) -> tuple[PortedFile, ...] | None:
