@@ -56,11 +56,14 @@ class RulePlanner:
             if not spared and digest not in {intent.base for intent in world.intents}:
                 for rule in self._fitting(base):
                     world = world.planted(_intent(rule, parent, digest, base), base)
+        for member in request.parents[:1] if not world.frontier else ():
+            world = world.reopened(member.candidate.digest, program_of(member))
         return world, ()
 
     def _bases(self, world: World, request: Request) -> Iterator[tuple[int, str, Program]]:
         for intent in world.intents:
-            if intent.state is State.KEPT and intent.best:
+            # What was dropped at first is no longer at hand, should it be kept when its base is measured anew.
+            if intent.state is State.KEPT and intent.best and intent.best.digest in world.programs:
                 yield intent.id, intent.best.digest, world.programs[intent.best.digest]
         for member in request.parents[:1]:
             yield ROOT, member.candidate.digest, program_of(member)

@@ -60,6 +60,7 @@ class Intent:
     expected: float
     base: str
     preconditions: tuple[str, ...] = ()
+    tries: int = 0  # after which it is judged
     attempts: tuple[Attempt, ...] = ()
     exhausted: bool = False  # nothing more can be made of it
     state: State = State.OPEN
@@ -93,7 +94,7 @@ class World:
     def frontier(self) -> tuple[Intent, ...]:
         """Intents of which more is to be made, the most promising first: the one expected to reach furthest."""
         open_ones = (i for i in self.intents if i.state is State.OPEN and not i.exhausted)
-        waiting = (i for i in open_ones if len(i.attempts) < self.tries)
+        waiting = (i for i in open_ones if len(i.attempts) < i.tries)
         return tuple(sorted(waiting, key=lambda i: (-self._reach(i), i.id)))
 
     def _reach(self, intent: Intent) -> float:
@@ -107,8 +108,17 @@ class World:
 
     def planted(self, intent: Intent, base: Program) -> World:
         """With a new intent, whose id is given here."""
-        new = replace(intent, id=max((i.id for i in self.intents), default=ROOT) + 1)
+        new = replace(intent, id=max((i.id for i in self.intents), default=ROOT) + 1, tries=self.tries)
         return replace(self, intents=(*self.intents, new), programs={**self.programs, intent.base: base})
+
+    def reopened(self, digest: str, base: Program) -> World:
+        """With more tries for the judged intents on `base` of which other programs can be made."""
+        world = replace(self, programs={**self.programs, digest: base})
+        for intent in self.intents:
+            if intent.base == digest and intent.state is not State.OPEN and not intent.exhausted:
+                more = len(intent.attempts) + self.tries
+                world = world.with_intent(replace(intent, state=State.OPEN, judged="", tries=more))
+        return world
 
     def with_intent(self, changed: Intent) -> World:
         """With `changed` in the place of what has its id."""
@@ -139,7 +149,7 @@ class World:
     def _judged(self, intent: Intent) -> World:
         """`intent` kept or dropped, once enough is known of it; what it taught goes to those of its kind."""
         known = [a for a in intent.attempts if a.outcome]
-        waiting = len(known) < len(intent.attempts) or (len(known) < self.tries and not intent.exhausted)
+        waiting = len(known) < len(intent.attempts) or (len(known) < intent.tries and not intent.exhausted)
         if intent.state is not State.OPEN or waiting:
             return self.with_intent(intent)
         base, best = self.programs[intent.base].score, intent.best

@@ -5,7 +5,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from porter.agent.build import rule_plan
@@ -114,6 +114,32 @@ def test_outcomes_move_what_is_expected_of_the_kind():
     assert world.told(told(wider, 0.5)).intent(1).expected == pytest.approx(math.sqrt(1.15 * 0.5))
 
 
+def test_a_program_that_is_drawn_again_has_its_intents_tried_further():
+    proposer = plan(tries=1)
+    made, memory, seen = [], "", set()
+    for _ in range(12):
+        new = asked(proposer, [seed()], [told(c, 0.9) for c in made], memory, count=2, seen=seen)
+        made, memory, seen = new, proposer.account().memory, seen | {c.digest for c in new}
+    attempts = {i.kind: len(i.attempts) for i in world_of(proposer).intents}
+    assert attempts["wider tiles"] == 2, "one try each, then the rest of what there is"
+    assert attempts["more warps"] == 2
+    assert all(i.exhausted for i in world_of(proposer).intents)
+
+
+def test_an_intent_kept_by_a_second_measurement_of_its_base_has_no_program_to_build_on():
+    proposer, base = plan(tries=1), seed()
+    (wider,) = asked(proposer, [base], count=1)
+    made, came, memory, seen = [wider], [told(wider, 1.001)], proposer.account().memory, {wider.digest}
+    for _ in range(6):  # all else fails, until the base is drawn again with a lower score than it had
+        made = asked(proposer, [told(base.candidate, 0.8)], came, memory, count=2, seen=seen)
+        came, memory, seen = [told(c) for c in made], proposer.account().memory, seen | {c.digest for c in made}
+    intent = world_of(proposer).intent(1)
+    assert intent.state is State.KEPT
+    assert intent.best.digest == wider.digest
+    assert wider.digest not in world_of(proposer).programs
+    assert not [i for i in world_of(proposer).intents if i.parent == 1]
+
+
 def test_nothing_illegal_and_nothing_seen_is_proposed_and_it_ends():
     proposer, seen, memory = plan(tries=3), set(), ""
     for _ in range(60):
@@ -135,6 +161,24 @@ def test_the_same_request_has_the_same_answer_whoever_is_asked():
     came = [told(c, 1.0 + 0.1 * n) for n, c in enumerate(made)]
     assert asked(one, [seed()], came, memory) == asked(other, [seed()], came, memory)
     assert one.account() == other.account()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 3), st.lists(st.tuples(st.floats(0.3, 3), st.integers(0, 3), st.booleans()), max_size=30))
+def test_whatever_comes_of_it_the_plan_goes_on(tries, turns):
+    """Outcomes of any kind, late or never, and programs that are measured again: each document is read and written."""
+    proposer, memory, known, out = plan(tries=tries), "", [seed()], []
+    for factor, kind, late in turns:
+        came = [] if late else [told(c, None if kind == 0 else factor) for c in out]
+        out = out if late else []
+        known += [m for m in came if m.scored.score]
+        parent = told(known[kind % len(known)].candidate, factor)
+        seen = {m.candidate.digest for m in known} | {c.digest for c in out}
+        made = asked(proposer, [parent], came, memory, count=2, seen=seen)
+        assert all(SPACE.legal(c.point) and c.digest not in seen for c in made)
+        out = [*out, *made]
+        memory = proposer.account().memory
+        assert document.written(document.read(memory)) == memory
 
 
 def test_it_climbs():
