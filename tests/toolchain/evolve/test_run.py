@@ -54,7 +54,7 @@ def test_a_search_is_read_again_and_goes_on(source, tmp_path, capsys):
     assert further["factor"] >= found["factor"]
 
 
-def test_what_was_killed_goes_on_as_if_it_had_not_been(source, tmp_path, capsys):
+def test_what_was_killed_goes_on_as_if_it_had_not_been(source, tmp_path):
     command = ["migrate", str(source), "--target", "triton", *ROUNDS, "-o"]
     assert main([*command, str(tmp_path / "whole")]) == 0
     run = tmp_path / "killed" / "scale.search"
