@@ -226,7 +226,7 @@ def _is_lanewise(call: ast.Call, module: ModuleText, depth: int = 8) -> bool:
     if helper is None or isinstance(call.func, ast.Attribute):
         return last_name(call.func) in _LANEWISE
     inner = [node for statement in helper.body for node in ast.walk(statement)]
-    if depth == 0 or any(isinstance(n, (ast.Subscript, ast.For)) or _is_shape(n) for n in inner):
+    if depth == 0 or any(isinstance(n, (ast.Subscript, ast.For)) or getattr(n, "attr", "") == "shape" for n in inner):
         return False
     return all(_is_lanewise(node, module, depth - 1) for node in inner if isinstance(node, ast.Call))
 
@@ -241,10 +241,6 @@ def _parameter(kernel: ast.FunctionDef) -> str:
         case [ast.Call(args=[ast.Constant(value=0), ast.Name(id=name)])]:
             return name if name in {argument.arg for argument in kernel.args.args} else ""
     return ""
-
-
-def _is_shape(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "shape"
 
 
 def _dividing(module: ModuleText, names: Sequence[str], width: int) -> Iterator[ast.expr]:
