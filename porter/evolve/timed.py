@@ -6,8 +6,9 @@ import secrets
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, log
+from threading import Lock
 
 from porter.backend import Backend, Port
 from porter.contract.bench import timed_workloads
@@ -41,16 +42,21 @@ class _Entry:
 
 @dataclass(frozen=True)
 class TimedScorer:
-    """Times candidates beside the seed on the device of `place`."""
+    """Times candidates beside the seed on the device of `place`, one after the other: there is one who knows answers."""
 
     subject: Subject
     backend: Backend
     place: Place
     entries: tuple[_Entry, ...]
     measure: Measure
+    turn: Lock = field(default_factory=Lock)
 
     def score(self, port: Port) -> Ranked:
         """The geometric mean over all workloads of the seed's time over the candidate's."""
+        with self.turn:
+            return self._score(port)
+
+    def _score(self, port: Port) -> Ranked:
         found: list[Measured] = []
         with self.backend.on_device(port, self.subject.original, self.subject.target, self.place) as native:
             candidates = Called(native, self.subject.options.entry).candidates([e.contract for e in self.entries])
