@@ -16,6 +16,7 @@ from porter.contract.contract import Contract, Workload
 from porter.errors import MachineError
 from porter.evaluate.calling import Called
 from porter.evaluate.outcome import Fidelity
+from porter.evaluate.ported import Candidates
 from porter.evaluate.rivals import Rivals, of_cuda
 from porter.evaluate.speed import Measured, NotMeasured
 from porter.evaluate.timing import Stopwatch
@@ -42,38 +43,40 @@ class _Entry:
 
 @dataclass(frozen=True)
 class TimedScorer:
-    """Times candidates beside the seed on the device of `place`, one after the other: there is one who knows answers."""
+    """Times candidates beside the seed on the device of `place`; built at once, timed one after the other."""
 
     subject: Subject
     backend: Backend
     place: Place
     entries: tuple[_Entry, ...]
     measure: Measure
-    turn: Lock = field(default_factory=Lock)
+    turn: Lock = field(default_factory=Lock)  # there is one process that knows the answers
 
     def score(self, port: Port) -> Ranked:
         """The geometric mean over all workloads of the seed's time over the candidate's."""
-        with self.turn:
-            return self._score(port)
-
-    def _score(self, port: Port) -> Ranked:
-        found: list[Measured] = []
         with self.backend.on_device(port, self.subject.original, self.subject.target, self.place) as native:
             candidates = Called(native, self.subject.options.entry).candidates([e.contract for e in self.entries])
-            for entry, one in zip(self.entries, candidates, strict=True):
-                timed = one[0].timed if isinstance(one, tuple) else None
-                if timed is None:
-                    return Ranked(None, "nothing answers on the device" if isinstance(one, tuple) else one.because)
-                watch = Stopwatch(
-                    self.place, entry.contract, entry.rivals.answers, native.fidelity, secrets.randbits(32)
-                )
-                for workload in entry.workloads:
-                    speed = watch.time(timed, workload, {SEED: entry.seed})
-                    if isinstance(speed, NotMeasured) or not speed.baselines:
-                        because = speed.because if isinstance(speed, NotMeasured) else "; ".join(speed.without)
-                        return Ranked(None, f"not timed at '{workload.name}': {because}")
-                    found.append(speed)
-        return Ranked(_score(found, self.measure), "; ".join(map(_said, found)))
+            with self.turn:
+                found = [self._times(entry, one) for entry, one in zip(self.entries, candidates, strict=True)]
+        missing = next((speeds for speeds in found if isinstance(speeds, str)), "")
+        times = [speed for speeds in found if not isinstance(speeds, str) for speed in speeds]
+        return Ranked(None, missing) if missing else Ranked(_score(times, self.measure), "; ".join(map(_said, times)))
+
+    def _times(self, entry: _Entry, candidates: Candidates) -> list[Measured] | str:
+        """Those of each workload; why there are none where there are not."""
+        timed = candidates[0].timed if isinstance(candidates, tuple) else None
+        if timed is None:
+            return "nothing answers on the device" if isinstance(candidates, tuple) else candidates.because
+        fidelity = Fidelity(self.measure.value)
+        watch = Stopwatch(self.place, entry.contract, entry.rivals.answers, fidelity, secrets.randbits(32))
+        times = []
+        for workload in entry.workloads:
+            speed = watch.time(timed, workload, {SEED: entry.seed})
+            if isinstance(speed, NotMeasured) or not speed.baselines:
+                because = speed.because if isinstance(speed, NotMeasured) else "; ".join(speed.without)
+                return f"not timed at '{workload.name}': {because}"
+            times.append(speed)
+        return times
 
 
 @contextmanager
