@@ -5,26 +5,21 @@ from __future__ import annotations
 from rich.text import Text
 
 from porter.evolve.run import Improved
-from porter.evolve.scored import Measure, Score
 from porter.report.document import Json
-
-_WORDS = {
-    Measure.NATIVE: "times as fast as the seed",
-    Measure.PROXY: "times as fast as the seed, as a proxy on another device",
-    Measure.MODELLED: "times as good as the seed by its modelled cost, which is no time",
-}
+from porter.report.search_words import factor, factor_head
 
 
 def improved_text(improved: Improved) -> Text:
     """The best, by what it is better, and how the search ended."""
     text = Text()
-    if improved.best is None or improved.best.scored.score is None:
+    best = improved.best
+    score = best.scored.score if best is not None else None
+    if best is None or score is None:
         text.append("nothing was verified\n", "red")
     elif not improved.is_better:
         text.append("nothing better than the seed was found\n", "yellow")
     else:
-        best = improved.best
-        text.append(f"{_words(improved.best.scored.score)}\n", "green")
+        text.append(f"{factor(score)} {factor_head(score.measure)}\n", "green")
         text.append(f"  {best.candidate.origin.proposer}: {best.candidate.origin.note}\n")
         text.append(f"  {best.scored.feedback}\n", "dim")
     spent = f"{improved.evaluations} candidates in {improved.rounds} rounds; {improved.ended or 'not ended'}"
@@ -47,8 +42,3 @@ def improved_document(improved: Improved) -> dict[str, Json]:
         "interval": None if score is None else [round(score.low, 5), round(score.high, 5)],
         "note": "" if best is None else best.candidate.origin.note,
     }
-
-
-def _words(score: Score) -> str:
-    interval = f" ({score.low:.3f} to {score.high:.3f})" if score.low < score.high else ""
-    return f"{score.factor:.3f}{interval} {_WORDS[score.measure]}"
