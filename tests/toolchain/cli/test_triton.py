@@ -36,7 +36,7 @@ def module(porter, tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "outcome"),
     [
-        ("total / columns", "total / (columns + 1)", "wrong"),
+        ("div_rn(total, columns", "div_rn(total, (columns + 1)", "wrong"),
         ("def rmsnorm_fp16(", "def rmsnorm(", "not_built"),
         ("[(rows,)]", "[(rows + 1,)]", "crashed"),
     ],
