@@ -90,7 +90,7 @@ class TritonBackend:
         return tuned(files, point, target)
 
     def rewrites(self, files: tuple[PortedFile, ...]) -> tuple[Rewritten, ...]:
-        """Divisions and roots rounded less, and fewer of them."""
+        """Divisions taken out of loops."""
         from porter_triton.rewrites import rewrites  # noqa: PLC0415 - only where a port is to be made better
 
         return tuple(rewrites(files))

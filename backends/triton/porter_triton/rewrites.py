@@ -1,4 +1,8 @@
-"""Rules over the text of a module of Triton kernels, whoever wrote it. At most they change how results are rounded."""
+"""Rules over the text of a module of Triton kernels, whoever wrote it. At most they change how results are rounded.
+
+None makes arithmetic coarser than the interpreter shows: there `/` and `tl.sqrt` are as exact as `tl.div_rn` and
+`tl.sqrt_rn`, so a candidate with the one for the other would be found right without having been looked at.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,8 @@ from porter.evolve.rewrite import Rewritten
 from porter.source.edit import Edit, apply_edits
 from porter_triton.schedules.text import ModuleText, last_name
 
-_NEAREST = {"div_rn": "({0} / {1})", "sqrt_rn": "{tl}.sqrt({0})"}
+_DIVISION = "div_rn"
+_NEAREST = frozenset((_DIVISION, "sqrt_rn"))
 _ROUNDING = frozenset(("floor", "ceil", "rint", "round", "trunc", "llrint", "nearbyint", "float2int_rn"))
 _CASTS = frozenset(("to", "cast"))
 _Rule = Callable[[ModuleText, ast.FunctionDef], Iterable[Edit]]
@@ -32,32 +37,42 @@ def rewrites(files: tuple[PortedFile, ...]) -> Iterator[Rewritten]:
                 yield Rewritten(name, family, tuple(File(file.name, file.text) for file in changed))
 
 
-def _approximate(module: ModuleText, kernel: ast.FunctionDef) -> Iterator[Edit]:
-    """`tl.div_rn(a, b)` as `(a / b)` and `tl.sqrt_rn(a)` as `tl.sqrt(a)`: the last bit for half of the instructions.
+def _by_reciprocal(module: ModuleText, kernel: ast.FunctionDef) -> Iterator[Edit]:
+    """A quotient in a loop that does not change its divisor as a product, whose factor leaves the loop.
 
     Of nested ones the innermost; the others are there for the next time.
     """
-    for call in ast.walk(kernel):
-        if not isinstance(call, ast.Call) or call.keywords or last_name(call.func) not in _NEAREST:
-            continue
-        inner = [n for argument in call.args for n in ast.walk(argument) if isinstance(n, ast.Call)]
-        if not any(last_name(node.func) in _NEAREST for node in inner):
-            given = [f"({module.text[module.start(a) : module.end(a)]})" for a in call.args]
-            yield module.replaced(call, _NEAREST[last_name(call.func)].format(*given, tl=module.language))
-
-
-def _by_reciprocal(module: ModuleText, kernel: ast.FunctionDef) -> Iterator[Edit]:
-    """`a / b` in a loop that does not change `b` as `a * (1.0 / b)`, which the compiler takes out of the loop."""
     loops = [node for node in ast.walk(kernel) if isinstance(node, (ast.For, ast.While))]
     inside = {id(node): node for loop in loops for statement in loop.body for node in ast.walk(statement)}
     changed = {n.id for n in inside.values() if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     targets = [loop.target for loop in loops if isinstance(loop, ast.For)]
     changed |= {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    quotients = {id(n) for n in inside.values() if isinstance(n, ast.expr) and _divisor(n) not in ("", *changed)}
     for node in inside.values():
-        match node:
-            case ast.BinOp(op=ast.Div(), left=left, right=ast.Name(id=divisor) as right) if divisor not in changed:
-                between = module.text[module.end(left) : module.start(right)]
-                yield Edit(module.end(left), module.end(right), f"{between.replace('/', '*', 1)}(1.0 / {divisor})")
+        if isinstance(node, ast.expr) and quotients.intersection(map(id, ast.walk(node))) == {id(node)}:
+            yield module.replaced(node, _product(module, node))
+
+
+def _divisor(node: ast.expr) -> str:
+    """The variable by which `node` divides more than a number; empty where it does not, or by something else."""
+    match node:
+        case ast.BinOp(left=ast.Constant()) | ast.Call(args=[ast.Constant(), *_]):
+            return ""
+        case ast.BinOp(op=ast.Div(), right=ast.Name(id=divisor)):
+            return divisor
+        case ast.Call(args=[_, ast.Name(id=divisor)], keywords=[]) if last_name(node.func) == _DIVISION:
+            return divisor
+    return ""
+
+
+def _product(module: ModuleText, quotient: ast.expr) -> str:
+    """`a / b` as `(a) * (1.0 / b)`; the reciprocal is rounded as the quotient was."""
+    if isinstance(quotient, ast.BinOp):
+        left = module.text[module.start(quotient.left) : module.end(quotient.left)]
+        return f"({left}) * (1.0 / {_divisor(quotient)})"
+    assert isinstance(quotient, ast.Call)
+    left = module.text[module.start(quotient.args[0]) : module.end(quotient.args[0])]
+    return f"(({left}) * {module.language}.{_DIVISION}(1.0, {_divisor(quotient)}))"
 
 
 def _makes_whole_numbers(kernel: ast.FunctionDef) -> bool:
@@ -103,4 +118,4 @@ def _is_whole(cast: ast.Call) -> bool:
     return not types or not types[0].startswith(("float", "bfloat", "fp"))
 
 
-_RULES: Mapping[str, _Rule] = {"approximate division": _approximate, "division by reciprocal": _by_reciprocal}
+_RULES: Mapping[str, _Rule] = {"division by reciprocal": _by_reciprocal}
