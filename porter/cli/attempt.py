@@ -137,7 +137,7 @@ def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine
         improved = improve(made.migration, wish.options, wish.search, run, step)
     except PorterError as error:
         return replace(made, unsearched=error)
-    better = with_best(made.migration, improved, wish.options, step)
+    better, improved = with_best(made.migration, improved, wish.options, step)
     return replace(_written(better, folder, wish, to, machine), improved=improved)
 
 

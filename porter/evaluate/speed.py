@@ -75,6 +75,12 @@ Speed = Measured | NotMeasured
 
 
 def speedup(speeds: Iterable[Speed]) -> float | None:
-    """The geometric mean over all workloads of how many times as fast the candidate is as its first baseline."""
-    ratios = [s.baselines[0].ratio.median for s in speeds if isinstance(s, Measured) and s.baselines]
-    return 1 / statistics.geometric_mean(ratios) if ratios else None
+    """The geometric mean over all workloads of how many times as fast the candidate is as its first baseline.
+
+    None where that is not the same for all: a mean over different ones says nothing.
+    """
+    firsts = [s.baselines[0] if s.baselines else None for s in speeds if isinstance(s, Measured)]
+    found = [first for first in firsts if first is not None]
+    if len(found) < len(firsts) or len({first.name for first in found}) != 1:
+        return None
+    return 1 / statistics.geometric_mean([first.ratio.median for first in found])

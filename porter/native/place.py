@@ -17,6 +17,7 @@ from porter.native.session import Session, Settings
 from porter.simt.job import Limits
 
 _DRIVER = Path("/dev/nvidiactl")
+_LOCKS = Path("/tmp")
 _PATIENCE_S = 900.0
 _MEMORY_BYTES = 24 << 30  # of the host: arguments and results pass through it
 _WAITING = 3
@@ -77,6 +78,6 @@ def place(cache: Path, time_limit_s: float, environment: Mapping[str, str]) -> I
     device = Management.first(environment.get("CUDA_VISIBLE_DEVICES", ""))
     limits = Limits(cpu_s=time_limit_s, wall_s=_WAITING * time_limit_s, memory_bytes=_MEMORY_BYTES)
     visible = {**environment, "CUDA_VISIBLE_DEVICES": device.uuid}
-    lock = DeviceLock(device.uuid, Path(tempfile.gettempdir()), _PATIENCE_S)
+    lock = DeviceLock(device.uuid, _LOCKS, _PATIENCE_S)
     with tempfile.TemporaryDirectory(prefix="porter-device-", ignore_cleanup_errors=True) as name:
         yield Place(cache, limits, visible, Path(name), device, lock, secrets.token_bytes(16))
