@@ -15,7 +15,8 @@ import torch
 
 from porter.native.device import Device, Node, NodeType
 from porter.native.entries import Call, tensors
-from porter.native.memory import Arguments
+from porter.native.memory import Arguments, slab_bytes
+from porter.native.slab import Slab, Slabs
 from porter.simt.job import Job
 
 _CAPTURE = torch._C._CUDAGraph
@@ -26,14 +27,18 @@ _MOST_LAUNCHES = 2048
 # Two graphs of one kernel of 1.3 us differ by 1 % or not at all (H200). A sample is over eight of them where that takes
 # no more than a few milliseconds: taken in turn, one a sample, the median was that of one kind or of the other.
 _CHAINS, _OVER_CHAINS_US = 8, 2000.0
+# Sets that share pages: 1.266 us or 1.279 us is what one page or another makes of that kernel, for all sets in it.
+MOST_SHARING = 4
 _POISON = 0xFF
 
 
 class _Set:
     """One set of buffers, and the call captured on it."""
 
-    def __init__(self, device: Device, job: Job, host: frozenset[int], like: Arguments | None = None) -> None:
-        self.arguments = Arguments(device, job.arguments, host, like)
+    def __init__(
+        self, device: Device, job: Job, host: frozenset[int], slab: Slab, like: Arguments | None = None
+    ) -> None:
+        self.arguments = Arguments(device, job.arguments, host, like, slab)
         self.graph = _CAPTURE(True)  # keeps what was captured, to be looked at and chained
         self.results: list[torch.Tensor] = []
 
@@ -41,10 +46,13 @@ class _Set:
 class Arm:
     """`uncaptured` says why the call cannot be captured; empty where it was. `nodes` are those of one call."""
 
-    def __init__(self, device: Device, call: Call, job: Job, host: frozenset[int]) -> None:
+    def __init__(
+        self, device: Device, call: Call, job: Job, host: frozenset[int], most_sharing: int = MOST_SHARING
+    ) -> None:
         self._device = device
         self._call = call
-        first = _Set(device, job, host)
+        self._slabs = Slabs(device, slab_bytes(job.arguments), most_sharing)
+        first = _Set(device, job, host, self._slabs.next())
         for _ in range(_WARM_CALLS):
             call(first.arguments.passed)
         device.synchronize()
@@ -84,7 +92,7 @@ class Arm:
         count += sum(result.numel() * result.element_size() for result in self._sets[0].results)
         wanted = min(_MOST_SETS, math.ceil(2 * self._device.described.l2_bytes / max(1, count)) + 1)
         for _ in range(1, max(1, min(wanted, _MOST_SET_BYTES // max(1, count)))):
-            another = _Set(self._device, job, host, like=self._sets[0].arguments)
+            another = _Set(self._device, job, host, self._slabs.next(), like=self._sets[0].arguments)
             self.uncaptured = self._captured(another)
             if self.uncaptured:
                 return
@@ -123,6 +131,7 @@ class Arm:
             one.graph.reset()
             one.arguments.free()
         self._sets = []
+        self._slabs.free()
 
     def call_us(self) -> float:
         """The device time of one call, made by Python."""

@@ -11,6 +11,7 @@ import torch
 from porter.contract.dtype import DType
 from porter.native.device import Device
 from porter.native.pages import PAGE_BYTES, pages
+from porter.native.slab import Slab, aligned
 from porter.simt.job import ScalarValue, TensorValue, Value
 
 TORCH_TYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
@@ -35,17 +36,21 @@ class _Memory:
 class Buffer:
     """One tensor argument on the device; with `pinned` in memory of the host that the device sees, without guards."""
 
-    def __init__(self, device: Device, value: TensorValue, *, pinned: bool, like: Buffer | None = None) -> None:
+    def __init__(
+        self, device: Device, value: TensorValue, *, pinned: bool, like: Buffer | None = None, slab: Slab | None = None
+    ) -> None:
         self._device = device
         self.value = value
         self.bytes = value.count * value.dtype.bytes
         self._base = 0
+        self._is_own = slab is None
         if pinned or not self.bytes:
             where = {"pin_memory": True} if pinned else {"device": "cuda"}
             self.tensor = torch.empty(value.shape, dtype=TORCH_TYPES[value.dtype], **where)
             self.address = self.tensor.data_ptr()
         else:
-            self._base = device.allocate(self.bytes + 2 * _GUARD_BYTES)
+            room = guarded_bytes(value)
+            self._base = slab.take(room) if slab else device.allocate(room)
             self.address = self._base + _GUARD_BYTES
             flat = torch.as_tensor(_Memory(self.address, self.bytes), device="cuda")
             self.tensor = flat.view(TORCH_TYPES[value.dtype]).reshape(value.shape)
@@ -89,9 +94,9 @@ class Buffer:
 
     def free(self) -> None:
         """Gives the memory back; nothing may use the tensor after that."""
-        if self._base:
+        if self._base and self._is_own:
             self._device.free(self._base)
-            self._base = 0
+        self._base = 0
 
     @property
     def _guards(self) -> tuple[int, ...]:
@@ -99,14 +104,22 @@ class Buffer:
 
 
 class Arguments:
-    """The arguments of one call: tensors in buffers, numbers as they are. Those of `like` have the same values."""
+    """The arguments of one call: tensors in buffers, numbers as they are. Those of `like` have the same values.
+
+    Tensors lie in `slab`, whose owner gives it back, or wherever the driver puts them.
+    """
 
     def __init__(
-        self, device: Device, values: Sequence[Value], host: frozenset[int], like: Arguments | None = None
+        self,
+        device: Device,
+        values: Sequence[Value],
+        host: frozenset[int],
+        like: Arguments | None = None,
+        slab: Slab | None = None,
     ) -> None:
         theirs = iter(like.buffers if like else ())
         self._all = [
-            Buffer(device, v, pinned=i in host, like=next(theirs, None)) if isinstance(v, TensorValue) else v
+            Buffer(device, v, pinned=i in host, like=next(theirs, None), slab=slab) if isinstance(v, TensorValue) else v
             for i, v in enumerate(values)
         ]
 
@@ -133,6 +146,16 @@ class Arguments:
         """Gives all memory back."""
         for buffer in self.buffers:
             buffer.free()
+
+
+def guarded_bytes(value: TensorValue) -> int:
+    """What a tensor takes on the device, with the room around it."""
+    return value.count * value.dtype.bytes + 2 * _GUARD_BYTES
+
+
+def slab_bytes(values: Sequence[Value]) -> int:
+    """What the tensors among `values` take of a slab."""
+    return sum(aligned(guarded_bytes(value)) for value in values if isinstance(value, TensorValue))
 
 
 def raw(value: TensorValue) -> bytes:
