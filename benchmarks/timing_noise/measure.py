@@ -1,6 +1,6 @@
 """Measure the same kernels again and again on this machine's device: how far apart are the medians?
 
-    python benchmarks/timing_noise/measure.py RESULTS.json [--repeats N]
+    python benchmarks/timing_noise/measure.py RESULTS.json [--repeats N] [--only scale:1024]
 
 A repeat is a whole measurement as `porter bench` makes it: buffers, capture, warm-up, samples in turn with a second arm
 that is the same kernel, until the intervals are narrow. Every 40 repeats the process is another. For each kernel the
@@ -74,7 +74,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path)
     parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--only", metavar="KERNEL:ELEMENTS", default="")
     arguments = parser.parse_args()
+    cases = [case for case in CASES if arguments.only in ("", f"{case[0]}:{case[1]}")]
     with (
         place(cache_folder(), 60.0, dict(os.environ)) as device,
         tempfile.TemporaryDirectory() as folder,
@@ -83,8 +85,8 @@ def main() -> None:
         module = Path(folder) / "kernels.py"
         module.write_text(KERNELS)
         rows: list[dict] = []
-        for name, count in CASES:
-            rows.append(case(device, module, name, count, arguments.repeats))
+        for name, count in cases:
+            rows.append(measured_case(device, module, name, count, arguments.repeats))
             arguments.results.write_text(json.dumps(surroundings(device, rows), indent=1) + "\n")
             print({key: value for key, value in rows[-1].items() if key != "medians_us"}, file=sys.stderr)
 
@@ -105,7 +107,7 @@ def surroundings(device: Place, rows: list[dict]) -> dict:
     }
 
 
-def case(device: Place, module: Path, function: str, count: int, repeats: int) -> dict:
+def measured_case(device: Place, module: Path, function: str, count: int, repeats: int) -> dict:
     began, medians, ratios = time.monotonic(), [], []
     while len(medians) < repeats:
         with device.session(KERNELS) as session:
