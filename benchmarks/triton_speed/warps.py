@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import torch
-from measure import described, device_alone, interleaved, original, port, rows_of, surroundings, tensor
+from measure import described, interleaved, on_device, original, port, rows_of, surroundings, tensor
 from triton.runtime import JITFunction
 
 FACTORS = (0.25, 0.5, 1.0, 2.0)
@@ -70,7 +70,7 @@ def measured(folder: Path) -> dict:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--case":
-        with device_alone(Path(sys.argv[2])):
+        with on_device(Path(sys.argv[2]), alone=True):
             print(f"\n{json.dumps(measured(Path(sys.argv[2])))}")
     else:
         main()
