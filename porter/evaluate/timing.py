@@ -20,7 +20,7 @@ from porter.evaluate.answers import Answers, differs, fault_of
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.speed import Baseline, Measured, NotMeasured, Speed
 from porter.measure.environment import DeviceState, Environment
-from porter.measure.interleave import Interleaved, StopRule, interleaved
+from porter.measure.interleave import Interleaved, Stopped, StopRule, interleaved
 from porter.native.place import Place
 from porter.native.requests import ModuleEntry
 from porter.native.session import CandidateError, Prepared
@@ -56,7 +56,10 @@ class _Ready:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """The times of the candidate and of the baselines `names`, and what all of them make of the fresh inputs."""
+    """The times of the candidate and of the baselines `names`, and what all of them make of the fresh inputs.
+
+    Of a candidate that is too slow to be of interest nothing is asked `again`.
+    """
 
     found: Interleaved
     names: tuple[str, ...]
@@ -71,7 +74,8 @@ class _Sampled:
 class Stopwatch:
     """Times candidates of one `contract` on the device of `place`; `baselines` are named, the first is the measure.
 
-    `answers` says what is right; `seed` draws the inputs on which what was timed is proven again.
+    `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. Baselines that are
+    `proven`, by their names and those of workloads, are not proven again; which are is added where all share a process.
     """
 
     place: Place
@@ -80,6 +84,7 @@ class Stopwatch:
     fidelity: Fidelity
     seed: int = 0
     rule: StopRule = field(default_factory=StopRule)
+    proven: set[tuple[str, str]] = field(default_factory=set)
 
     @cached_property
     def _draw(self) -> Random:
@@ -107,8 +112,7 @@ class Stopwatch:
         for name, baseline in baselines.items():
             baseline.session.forget()
             moved = replace(baseline, session=candidate.session)
-            run = moved.run(given)
-            if wrong := differs(self.contract, expected, run) if run.finished else fault_of(run):
+            if wrong := self._baseline_wrong(name, moved, given, expected):
                 without.append(f"{name}: {wrong}")
             else:
                 here[name] = moved
@@ -121,6 +125,17 @@ class Stopwatch:
         if isinstance(expected, str):
             raise _Unfit(expected)
         return expected
+
+    def _baseline_wrong(self, name: str, baseline: Timed, given: Job, expected: Expected) -> str:
+        """How its answer differs, or that it does not run; empty where it is right, or is known to be."""
+        known = name, expected.workload.name
+        if known in self.proven:
+            return ""
+        run = baseline.run(given)
+        wrong = differs(self.contract, expected, run) if run.finished else fault_of(run)
+        if not wrong and self.place.one is not None:
+            self.proven.add(known)
+        return wrong
 
     def _proven(self, candidate: Timed, given: Job, expected: Expected) -> int:
         """The bytes that a right answer returns."""
@@ -152,17 +167,19 @@ class Stopwatch:
         before = self.place.device.state()
         found = self._interleaved(candidate, len(arms), captured=not uncaptured)
         after = self.place.device.state()
-        self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
-        entries = [candidate, *(ready.baselines[name] for name in beside)]
+        again: tuple[Run, ...] = ()
+        if found.stopped is not Stopped.SLOW:  # of what nobody wants nothing more has to be known
+            self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
+            again = self._again([candidate, *(ready.baselines[name] for name in beside)], arms, ready.fresh)
         return _Sampled(
             found, tuple(beside), tuple(without), uncaptured, copy_bytes_per_s,
-            self._environment(candidate, before, after), self._again(entries, arms, ready.fresh),
+            self._environment(candidate, before, after), again,
         )  # fmt: skip
 
     def _measured(self, workload: Workload, ready: _Ready, sampled: _Sampled) -> Measured:
         """What was sampled, once it is known to have been right on the new inputs."""
         found, names = sampled.found, sampled.names
-        wrong = [self._wrong(run, ready.fresh) for run in sampled.again]
+        wrong = [self._wrong(run, ready.fresh) for run in sampled.again] or [""] * (1 + len(names))
         if wrong[0]:
             raise _Unfit(f"what was timed gives another answer on new inputs: {wrong[0]}")
         without = (f"{name}: {why}" for name, why in zip(names, wrong[1:], strict=True) if why)
@@ -230,7 +247,7 @@ class Stopwatch:
             max_sm_clock_mhz=self.place.device.max_sm_clock_mhz(),
             torch=facts.torch,
             triton=facts.triton,
-            nvcc=self.place.nvcc_version(),
+            nvcc=self.place.nvcc_version,
             porter=__version__,
             commit=commit(),
             before=before,

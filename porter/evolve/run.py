@@ -147,7 +147,10 @@ def _searched(
     space = space_of_port(backend, subject.original, subject.target)
     agent = agent_of(wanted.model, wanted.budget.tokens, subject, folder, progress)
     proposers = proposers_of(subject, backend, space, agent)
-    with _scorer(subject, backend) as (scorer, measured), evaluator(subject, scorer, progress) as judge:
+    with (
+        _scorer(subject, backend, own=agent is None) as (scorer, measured),
+        evaluator(subject, scorer, progress) as judge,
+    ):
         _check_scores(folder, about, measured)
         settings = Settings(
             seed=wanted.seed,
@@ -197,11 +200,11 @@ def _came_to(state: State, folder: Path) -> Improved:
 
 
 @contextmanager
-def _scorer(subject: Subject, backend: Backend) -> Iterator[tuple[Scorer, Mapping[str, str]]]:
+def _scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[tuple[Scorer, Mapping[str, str]]]:
     """Times where there is a device, else modelled costs; and what a journal says of them."""
     if missing_device():
         with modelled_scorer(subject, backend) as modelled:
             yield modelled, {_MEASURE: Measure.MODELLED.value}
         return
-    with timed_scorer(subject, backend) as scorer:
+    with timed_scorer(subject, backend, own=own) as scorer:
         yield scorer, {_MEASURE: scorer.measure.value, _DEVICE: scorer.place.device.name}

@@ -1,12 +1,17 @@
-"""Scores that are times: every candidate is timed on the device beside the seed, in turn, in one process."""
+"""Scores that are times: every candidate is timed on the device beside the seed, in turn, in one process.
+
+What takes no device is done before its turn there comes: candidates are planned and compiled side by side. On the
+device a clear loser takes a few samples; what may be the best gets as many as tell the two apart.
+"""
 
 from __future__ import annotations
 
 import secrets
 import statistics
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import exp, log
 from threading import Lock
 
@@ -14,6 +19,8 @@ from porter.backend import Backend, Port
 from porter.contract.bench import timed_workloads
 from porter.contract.contract import Contract, Workload
 from porter.errors import MachineError
+from porter.evaluate.answers import Answers
+from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.ported import Candidates
@@ -23,55 +30,119 @@ from porter.evaluate.timing import Stopwatch
 from porter.evolve.evaluator import Ranked
 from porter.evolve.scored import Measure, Score
 from porter.evolve.subject import Subject
+from porter.measure.interleave import StopRule
 from porter.native.place import Place
 from porter.native.place import place as device_place
 from porter.native.timed import Timed
+from porter.oracle.reference import Expected
 
 SEED = "seed"
 _MEASURES = {Fidelity.NATIVE: Measure.NATIVE, Fidelity.PROXY: Measure.PROXY}
+_BUDGET_S, _LEAST_BLOCKS = 0.6, 8  # for what may be the best; a fourth of what a port's own times get
+_SLOWER = 1.02  # what takes so many times as long as the best need not be known better
+_MOST_ANSWERS = 8
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """An entry at the workloads it is timed at, with who knows its answers, and the seed."""
+    """An entry at the workloads it is timed at, with who knows its answers, and the seed.
+
+    `seed` draws the inputs of all its measurements where all candidates are porter's own, else it is None.
+    """
 
     contract: Contract
     workloads: tuple[Workload, ...]
-    rivals: Rivals
-    seed: Timed
+    answers: Answers
+    baseline: Timed
+    fidelity: Fidelity
+    seed: int | None
+    proven: set[tuple[str, str]] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
-class TimedScorer:
-    """Times candidates beside the seed on the device of `place`; built at once, timed one after the other."""
+class _Known:
+    """What is known of a binary, and the files it was made of."""
 
-    subject: Subject
-    backend: Backend
-    place: Place
-    entries: tuple[_Entry, ...]
-    measure: Measure
-    turn: Lock = field(default_factory=Lock)  # there is one process that knows the answers
+    files: tuple[str, ...]
+    ranked: Ranked
+
+
+class TimedScorer:
+    """Times candidates beside the seed on the device of `place`, one after the other.
+
+    They are planned and compiled by `planning`, into the folder where all processes of `place` find what is compiled.
+    """
+
+    def __init__(
+        self, subject: Subject, backend: Backend, place: Place, planning: Bench, entries: Sequence[_Entry]
+    ) -> None:
+        self.place = place
+        self._subject = subject
+        self._backend = backend
+        self._planning = planning
+        self._entries = tuple(entries)
+        self._turn = Lock()  # there is one process that knows the answers
+        self._best = 1.0  # what the best so far is worth at least
+        self._known: dict[str, _Known] = {}
+
+    @property
+    def measure(self) -> Measure:
+        """What its scores are of."""
+        return _MEASURES[self._entries[0].fidelity]
 
     def score(self, port: Port) -> Ranked:
         """The geometric mean over all workloads of the seed's time over the candidate's."""
-        with self.backend.on_device(port, self.subject.original, self.subject.target, self.place) as native:
-            candidates = Called(native, self.subject.options.entry).candidates([e.contract for e in self.entries])
-            with self.turn:
-                found = [self._times(entry, one) for entry, one in zip(self.entries, candidates, strict=True)]
-        missing = next((speeds for speeds in found if isinstance(speeds, str)), "")
-        times = [speed for speeds in found if not isinstance(speeds, str) for speed in speeds]
-        return Ranked(None, missing) if missing else Ranked(_score(times, self.measure), "; ".join(map(_said, times)))
+        subject, contracts = self._subject, [entry.contract for entry in self._entries]
+        built, planned = self._planned(port)
+        files = tuple(file.text for file in port.files)
+        with self._backend.on_device(port, subject.original, subject.target, self.place) as native:
+            found = Called(native, subject.options.entry).candidates(contracts)
+            with self._turn:
+                twin = self._known.get(built)
+                if twin is not None and twin.files != files:  # the same files are measured once more
+                    return replace(twin.ranked, said=f"the same binary as another; {twin.ranked.said}")
+                ranked = replace(self._timed(found), built=built)
+        if built:
+            self._known.setdefault(built, _Known(files, ranked))
+        return replace(ranked, said=f"{ranked.said}; {planned}")
+
+    def _planned(self, port: Port) -> tuple[str, str]:
+        """The digest of what the compiler makes of it, and what a model says; with that all that it runs is compiled.
+
+        Empty where nothing plans it: then it is compiled when it runs.
+        """
+        subject, costs = self._subject, []
+        for entry in self._entries:
+            for workload in entry.workloads:
+                cost = self._backend.cost(
+                    port, subject.original, entry.contract, workload, subject.target, self._planning
+                )
+                if isinstance(cost, str):
+                    return "", f"no model: {cost}"
+                costs.append(cost)
+        return " ".join(cost.built for cost in costs), "; ".join(cost.said for cost in costs)
+
+    def _timed(self, found: Sequence[Candidates]) -> Ranked:
+        speeds = [self._times(entry, one) for entry, one in zip(self._entries, found, strict=True)]
+        missing = next((speed for speed in speeds if isinstance(speed, str)), "")
+        if missing:
+            return Ranked(None, missing)
+        times = [time for speed in speeds if not isinstance(speed, str) for time in speed]
+        score = _score(times, self.measure)
+        self._best = max(self._best, score.low)
+        return Ranked(score, "; ".join(map(_said, times)))
 
     def _times(self, entry: _Entry, candidates: Candidates) -> list[Measured] | str:
         """Those of each workload; why there are none where there are not."""
         timed = candidates[0].timed if isinstance(candidates, tuple) else None
         if timed is None:
             return "nothing answers on the device" if isinstance(candidates, tuple) else candidates.because
-        fidelity = Fidelity(self.measure.value)
-        watch = Stopwatch(self.place, entry.contract, entry.rivals.answers, fidelity, secrets.randbits(32))
+        rule = StopRule(budget_s=_BUDGET_S, least_blocks=_LEAST_BLOCKS, slowest=_SLOWER / self._best)
+        seed = secrets.randbits(32) if entry.seed is None else entry.seed
+        watch = Stopwatch(self.place, entry.contract, entry.answers, entry.fidelity, seed, rule, entry.proven)
         times = []
         for workload in entry.workloads:
-            speed = watch.time(timed, workload, {SEED: entry.seed})
+            speed = watch.time(timed, workload, {SEED: entry.baseline})
             if isinstance(speed, NotMeasured) or not speed.baselines:
                 because = speed.because if isinstance(speed, NotMeasured) else "; ".join(speed.without)
                 return f"not timed at '{workload.name}': {because}"
@@ -79,32 +150,62 @@ class TimedScorer:
         return times
 
 
+class _Remembered:
+    """Answers that are asked for again and again, each found once; the oldest is forgotten."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+        self._found: dict[tuple[str, int], Expected | str] = {}
+
+    def __call__(self, workload: Workload) -> Expected | str:
+        key = workload.name, workload.seed
+        if key not in self._found:
+            while len(self._found) >= _MOST_ANSWERS:
+                del self._found[next(iter(self._found))]
+            self._found[key] = self._answers(workload)
+        return self._found[key]
+
+
 @contextmanager
-def timed_scorer(subject: Subject, backend: Backend) -> Iterator[TimedScorer]:
-    """A scorer on the first device. Raises `MachineError` where there is none, or where the original does not build."""
+def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[TimedScorer]:
+    """A scorer on the first device. With `own` all candidates are porter's own, and share a process.
+
+    Raises `MachineError` where there is no device, or where the original does not build.
+    """
     options = subject.options
+    compiled = options.cache / "native" / "search"
     with (
-        device_place(options.cache, options.time_limit_s, options.environment) as place,
-        place.session() as oracle,
+        device_place(options.cache, options.time_limit_s, options.environment) as whole,
+        bench(compiled, options.time_limit_s) as planning,
+        whole.session() as oracle,
+        whole.in_one_process(compiled / backend.name) if own else nullcontext(whole) as place,
         backend.on_device(subject.seed, subject.original, subject.target, place) as native,
     ):
-        meet = of_cuda(subject.original, None)
-        rivals = meet(subject.contracts, place, oracle)
+        oracle.start()
+        met = of_cuda(subject.original, None)(subject.contracts, place, oracle)
         seeds = Called(native, options.entry).candidates(subject.contracts)
-        whole = zip(subject.contracts, rivals, seeds, strict=True)
-        entries = tuple(_entry(subject, contract, met, found) for contract, met, found in whole)
-        yield TimedScorer(subject, backend, place, entries, _MEASURES[native.fidelity])
+        seed = secrets.randbits(32) if own else None
+        ready = zip(subject.contracts, met, seeds, strict=True)
+        entries = [_entry(subject, *one, partial(_Entry, fidelity=native.fidelity, seed=seed)) for one in ready]
+        yield TimedScorer(subject, backend, place, planning, entries)
 
 
-def _entry(subject: Subject, contract: Contract, met: Rivals | str, found: object) -> _Entry:
+def _entry(
+    subject: Subject, contract: Contract, met: Rivals | str, found: Candidates, made: Callable[..., _Entry]
+) -> _Entry:
     options = subject.options
     sizes = {**options.sizes, **options.timed_sizes}
     workloads = timed_workloads(contract, sizes, stated=options.contract is not None)
-    seed = found[0].timed if isinstance(found, tuple) else None
-    if isinstance(met, str) or seed is None or not workloads:
-        because = met if isinstance(met, str) else "there are no sizes" if seed else "its seed does not run there"
+    baseline = found[0].timed if isinstance(found, tuple) else None
+    if isinstance(met, str) or baseline is None or not workloads:
+        because = met if isinstance(met, str) else "there are no sizes" if baseline else _unmade(found)
         raise MachineError(f"{contract.name} cannot be timed: {because}")
-    return _Entry(contract, workloads, met, seed)
+    return made(contract, workloads, _Remembered(met.answers), baseline)
+
+
+def _unmade(found: Candidates) -> str:
+    """Why there is no seed to compare with."""
+    return "its seed does not run there" if isinstance(found, tuple) else f"its seed: {found.because}"
 
 
 def _score(found: Sequence[Measured], measure: Measure) -> Score:

@@ -6,6 +6,7 @@ order is drawn anew for every block. Two things are compared by the ratio within
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,11 +19,15 @@ from porter.measure.timing import Timing, disturbed, median_interval, relative_w
 Sample = Callable[[Sequence[int]], Sequence[float]]
 Clock = Callable[[], float]
 
+_LEAST_FOR_A_LOOK, _BY_FAR = 2, 1.15  # two blocks, of two samples each, never differ by 15 % without a reason
+_LEAST_FOR_AN_INTERVAL = 6  # of fewer samples none has 95 %
+
 
 class Stopped(StrEnum):
     """Why sampling ended."""
 
     NARROW = "the intervals are narrow enough"
+    SLOW = "it is certainly slower than is of interest"
     BUDGET = "the time for it is used up"
 
 
@@ -30,13 +35,15 @@ class Stopped(StrEnum):
 class StopRule:
     """When sampling ends: every interval within `half_width` of its median, or `budget_s` gone.
 
-    `half_width` is a share: 0.0025 for a quarter of a percent. No block is begun after `most_blocks`.
+    `half_width` is a share: 0.0025 for a quarter of a percent. No block is begun after `most_blocks`. Sampling ends
+    early where the first arm takes certainly more than `slowest` times as long as the second.
     """
 
     half_width: float = 0.0025
     budget_s: float = 2.0
     least_blocks: int = 16
     most_blocks: int = 400
+    slowest: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +111,20 @@ def _undisturbed(blocks: Sequence[list[tuple[float, float]]]) -> list[list[tuple
 
 
 def _stop(kept: Sequence[list[tuple[float, float]]], begun: int, rule: StopRule, seconds: float) -> Stopped | None:
+    if _is_slow(kept, rule.slowest):
+        return Stopped.SLOW
     if len(kept) >= rule.least_blocks and _widest(kept) <= rule.half_width:
         return Stopped.NARROW
     enough = len(kept) >= rule.least_blocks or begun >= 2 * rule.least_blocks
     return Stopped.BUDGET if begun >= rule.most_blocks or (enough and seconds >= rule.budget_s) else None
+
+
+def _is_slow(kept: Sequence[list[tuple[float, float]]], slowest: float) -> bool:
+    """By the interval of the ratio of the first arm to the second, or, while that is no 95 %, by far."""
+    if math.isinf(slowest) or len(kept) < _LEAST_FOR_A_LOOK:
+        return False
+    low, _ = median_interval([statistics.fmean(block[0]) / statistics.fmean(block[1]) for block in kept])
+    return low > slowest * (1.0 if len(kept) >= _LEAST_FOR_AN_INTERVAL else _BY_FAR)
 
 
 def _widest(kept: Sequence[list[tuple[float, float]]]) -> float:

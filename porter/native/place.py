@@ -6,7 +6,8 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from porter.errors import MachineError
@@ -36,7 +37,10 @@ def require_device() -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """A device, on which something runs only while its `lock` is held. `environment` has what its driver reads."""
+    """A device, on which something runs only while its `lock` is held. `environment` has what its driver reads.
+
+    Where there is `one` session, everything runs in that.
+    """
 
     cache: Path
     limits: Limits
@@ -45,21 +49,33 @@ class Place:
     device: Management
     lock: DeviceLock
     secret: bytes
+    one: Session | None = None
 
     @contextmanager
-    def session(self, content: str = "") -> Iterator[Session]:
-        """A process for the device, for one candidate with that `content`."""
+    def session(self, content: str = "", kernels: Path | None = None) -> Iterator[Session]:
+        """A process for the device, for one candidate with that `content`; what is compiled there goes to `kernels`."""
+        if self.one is not None:
+            yield self.one
+            return
         work = Path(tempfile.mkdtemp(dir=self.folder))
-        session = Session(work, Settings(self.cache, self.limits, self.environment, self.secret), content)
+        settings = Settings(self.cache, self.limits, self.environment, self.secret)
+        session = Session(work, settings, content, kernels)
         try:
             yield session
         finally:
             session.close()
 
+    @contextmanager
+    def in_one_process(self, kernels: Path) -> Iterator[Place]:
+        """A place whose candidates share a process and what is compiled: for those that porter itself wrote alone."""
+        with self.session(kernels=kernels) as one:
+            yield replace(self, one=one)
+
     def nvcc(self) -> Nvcc:
         """The compiler for its originals. Raises `MachineError`."""
         return Nvcc.found(self.device.arch)
 
+    @cached_property
     def nvcc_version(self) -> str:
         """Its version; empty where there is none."""
         try:

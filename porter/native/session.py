@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from porter.errors import MachineError
@@ -95,24 +96,29 @@ class Settings:
 class Session:
     """A worker on the device, for one candidate, started when it is first asked; `work` is an empty folder of its own.
 
-    What Triton compiles is kept apart for each `content`, since candidates write there.
+    What Triton compiles is kept apart for each `content`, since candidates write there; in the folder `kernels`, where
+    that is given.
     """
 
-    def __init__(self, work: Path, settings: Settings, content: str = "") -> None:
+    def __init__(self, work: Path, settings: Settings, content: str = "", kernels: Path | None = None) -> None:
         cache, environment = settings.cache, settings.environment
         self._work, self._limits, self._secret = work, settings.limits, settings.secret
         digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
-        self._folders = cache / "native" / "triton", cache / "native" / "kernels" / digest
+        self._folders = cache / "native" / "triton", kernels or cache / "native" / "kernels" / digest
         self._environment = {name: environment[name] for name in _PASSED_ON if name in environment}
         self._library = device_library(cache)
         self._child: Child | None = None
         self._starting: Future[Child] | None = None
         self._facts: DeviceFacts | None = None
+        self._copy_bytes_per_s = 0.0
+        self._turn = Lock()
         self._arms = 0
 
     def start(self) -> None:
         """Begins to start the process, so that others can meanwhile; it comes near the device once it is asked."""
-        self._starting = self._starting or _STARTERS.submit(self._started)
+        with self._turn:
+            if self._child is None:
+                self._starting = self._starting or _STARTERS.submit(self._started)
 
     @property
     def is_ready(self) -> bool:
@@ -151,8 +157,9 @@ class Session:
         self._arms = 0
 
     def copy_bytes_per_s(self) -> float:
-        """How many bytes a copy within the device's memory moves, read and written ones counted."""
-        return self._numbers(self._ask(Bandwidth()), 1)[0]
+        """How many bytes a copy within the device's memory moves, read and written ones counted; measured once."""
+        self._copy_bytes_per_s = self._copy_bytes_per_s or self._numbers(self._ask(Bandwidth()), 1)[0]
+        return self._copy_bytes_per_s
 
     def sample(self, order: tuple[int, ...], *, captured: bool) -> list[float]:
         """The device time of one call of each arm of `order`, in microseconds. Raises `CandidateError`."""
@@ -215,9 +222,9 @@ class Session:
         if self._child is None:
             self.start()
             assert self._starting is not None
-            child, self._starting = self._starting.result(), None
+            child = self._starting.result()
             self._open(child)
-            self._child = child
+            self._child, self._starting = child, None
         return self._child
 
     def _started(self) -> Child:
