@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from porter.contract.contract import Contract, Distribution, Role, TensorArg, Values, Workload
 from porter.contract.distributions import distributed
+from porter.contract.drawn import extended
 from porter.contract.dtype import DType, encode
 from porter.contract.expressions import evaluate, last_factor, number
 from porter.errors import ContractError
@@ -17,9 +18,8 @@ from porter.simt.job import ScalarValue, TensorValue, Value
 # 12 uniforms of 16 bits: their sum less 6 has mean 0, variance 1 and lies within 6; no library function is involved.
 _UNIFORMS = 12
 _INTEGER_SPREAD = 8.0
-# Only sizes for devices have as many elements, all of which would take 20 s to draw and gigabytes to hand over. A
-# prime, so that no row is like another.
-_PERIOD = 1_048_573
+# Only sizes for devices have more elements, all of which would take minutes to make and gigabytes to hand over.
+_POOL = 1_048_573
 # Narrow floats end early: beyond, inputs would be infinite before any kernel saw them.
 _LARGEST = {DType.FLOAT16: 60000.0, DType.FLOAT8_E4M3FN: 448.0, DType.FLOAT8_E5M2: 57344.0}
 
@@ -29,7 +29,7 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
 
     Each argument has its own Philox stream, keyed by the workload's seed and the argument's position, of which only raw
     words are used: numpy guarantees those, not its distributions. At sizes for devices alone the storage of a large
-    tensor is what repeats in it. Raises `ContractError` for sizes that make no shape.
+    tensor is the pool from which the rest of it is drawn. Raises `ContractError` for sizes that make no shape.
     """
     values: list[Value] = []
     for position, argument in enumerate(contract.arguments):
@@ -55,7 +55,7 @@ def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -
         listed = np.array([evaluate(element, workload.sizes) for element in tensor.elements], dtype=np.int64)
         return TensorValue(tensor.dtype, shape, encode(listed, tensor.dtype).reshape(shape))
     whole = prod(shape)
-    count = min(whole, _PERIOD) if _repeats(tensor, workload) else whole
+    count = min(whole, _POOL) if _is_pooled(tensor, workload) else whole
     if tensor.role is Role.OUT:
         storage = np.full(count * tensor.dtype.bytes, poison, dtype=np.uint8).view(tensor.dtype.storage)
     else:
@@ -63,7 +63,7 @@ def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -
     return TensorValue(tensor.dtype, shape, storage.reshape(shape) if count == whole else storage)
 
 
-def _repeats(tensor: TensorArg, workload: Workload) -> bool:
+def _is_pooled(tensor: TensorArg, workload: Workload) -> bool:
     """Whether the tensor's elements have nothing to do with one another."""
     declared = workload.distribution is Distribution.DECLARED
     return workload.device_only and declared and tensor.values is not Values.SORTED
@@ -153,17 +153,17 @@ def _sorted(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64
 
 
 def normals(words: np.random.Philox, count: int) -> NDArray[np.float64]:
-    """`count` numbers of mean 0 and variance 1, all within 6; after `_PERIOD` of them the same again."""
-    if count > _PERIOD:
-        return np.resize(normals(words, _PERIOD), count)
+    """`count` numbers of mean 0 and variance 1, all within 6; many are drawn from a pool."""
+    if count > _POOL:
+        return extended(normals(words, _POOL), count)
     raw = words.random_raw(count * _UNIFORMS // 4).view(np.uint16) if count else np.zeros(0, np.uint16)
     sums = raw.reshape(count, _UNIFORMS).astype(np.float64).sum(axis=1)
     return np.asarray((sums + _UNIFORMS / 2) / 65536.0 - _UNIFORMS / 2)
 
 
 def _below(words: np.random.Philox, count: int, bound: int) -> NDArray[np.int64]:
-    if count > _PERIOD:
-        return np.resize(_below(words, _PERIOD, bound), count)
+    if count > _POOL:
+        return extended(_below(words, _POOL, bound), count)
     raw = words.random_raw(count) if count else np.zeros(0, np.uint64)
     return ((raw >> np.uint64(11)) % np.uint64(bound)).astype(np.int64)
 

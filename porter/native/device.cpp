@@ -17,6 +17,7 @@
     X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventRecord) X(cuEventElapsedTime) \
     X(cuGraphCreate) X(cuGraphDestroy) X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams) \
     X(cuGraphAddChildGraphNode) X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) \
+    X(cuModuleLoadData) X(cuModuleGetFunction) X(cuLaunchKernel) \
     X(cuFuncGetName) X(cuKernelGetName) X(cuKernelGetFunction)
 
 namespace {
@@ -28,6 +29,8 @@ struct Driver {
 } driver;
 
 CUstream timing_stream;
+CUfunction draw_kernel;  // of draw.cu
+constexpr unsigned draw_threads = 256;
 std::vector<CUevent> events;
 char missing[128];
 
@@ -89,10 +92,11 @@ const char* porter_error(int code) {
     return text;
 }
 
-// The primary context of the device, which is the one PyTorch uses, current in this thread.
-int porter_open(int ordinal, Described* out) {
+// The primary context of the device, which is the one PyTorch uses, current in this thread. `draw` is draw.ptx.
+int porter_open(int ordinal, const char* draw, Described* out) {
     CUdevice device;
     CUcontext context;
+    CUmodule module;
     CUuuid uuid;
     size_t memory;
     PORTER_TRY(bind());
@@ -100,6 +104,8 @@ int porter_open(int ordinal, Described* out) {
     PORTER_TRY(driver.cuDeviceGet(&device, ordinal));
     PORTER_TRY(driver.cuDevicePrimaryCtxRetain(&context, device));
     PORTER_TRY(driver.cuCtxSetCurrent(context));
+    PORTER_TRY(driver.cuModuleLoadData(&module, draw));
+    PORTER_TRY(driver.cuModuleGetFunction(&draw_kernel, module, "porter_draw"));
     PORTER_TRY(driver.cuStreamCreate(&timing_stream, CU_STREAM_NON_BLOCKING));
     PORTER_TRY(driver.cuDeviceGetName(out->name, sizeof out->name, device));
     PORTER_TRY(driver.cuDeviceGetUuid(&uuid, device));
@@ -143,6 +149,15 @@ int porter_read(void* to, unsigned long long at, size_t bytes) {
 int porter_copy(unsigned long long to, unsigned long long from, size_t bytes) {
     PORTER_TRY(driver.cuMemcpyDtoD(to, from, bytes));
     return driver.cuCtxSynchronize();
+}
+
+// What is behind the first `pool` of the `count` elements at `at`, drawn from these.
+int porter_draw(unsigned long long at, int width, unsigned long long pool, unsigned long long count,
+                unsigned long long key) {
+    void* arguments[] = {&at, &width, &pool, &count, &key};
+    const auto blocks = static_cast<unsigned>((count - pool + draw_threads - 1) / draw_threads);
+    PORTER_TRY(driver.cuLaunchKernel(draw_kernel, blocks, 1, 1, draw_threads, 1, 1, 0, timing_stream, arguments, {}));
+    return driver.cuStreamSynchronize(timing_stream);
 }
 
 int porter_copy_async(unsigned long long to, unsigned long long from, size_t bytes) {

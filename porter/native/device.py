@@ -9,6 +9,7 @@ from enum import IntEnum
 from pathlib import Path
 
 _MOST_NODES = 4096
+_DRAW = Path(__file__).with_name("draw.ptx")
 
 
 class DeviceError(RuntimeError):
@@ -73,7 +74,7 @@ class _Node(ctypes.Structure):
 
 _POINTER, _SIZE, _ADDRESS = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_ulonglong
 _SIGNATURES = {
-    "porter_open": (ctypes.c_int, _POINTER),
+    "porter_open": (ctypes.c_int, ctypes.c_char_p, _POINTER),
     "porter_synchronize": (),
     "porter_allocate": (_SIZE, _POINTER),
     "porter_free": (_ADDRESS,),
@@ -82,6 +83,7 @@ _SIGNATURES = {
     "porter_read": (_POINTER, _ADDRESS, _SIZE),
     "porter_copy": (_ADDRESS, _ADDRESS, _SIZE),
     "porter_copy_async": (_ADDRESS, _ADDRESS, _SIZE),
+    "porter_draw": (_ADDRESS, ctypes.c_int, _ADDRESS, _ADDRESS, _ADDRESS),
     "porter_nodes": (_POINTER, _POINTER, _SIZE, _POINTER),
     "porter_chain": (_POINTER, _SIZE, _SIZE, _POINTER),
     "porter_drop": (_POINTER,),
@@ -102,7 +104,7 @@ class Device:
             function = getattr(self._library, name)
             function.argtypes, function.restype = signature, ctypes.c_int
         found = _Described()
-        self._try(self._library.porter_open(ordinal, ctypes.byref(found)))
+        self._try(self._library.porter_open(ordinal, _DRAW.read_bytes(), ctypes.byref(found)))
         self.described = _described(found)
         # What is written before each sample: twice the second-level cache, and never so little that it ends before the
         # next launch is queued.
@@ -144,6 +146,13 @@ class Device:
         """Copies `count` bytes within the device."""
         if count:
             self._try(self._library.porter_copy(to, origin, count))
+
+    def draw(self, address: int, width: int, pool: int, count: int, key: int) -> None:
+        """What is behind the first `pool` of the `count` elements at `address`, of `width` bytes, drawn from these.
+
+        Which is drawn where is what `contract.drawn.drawn` says for `key`.
+        """
+        self._try(self._library.porter_draw(address, width, pool, count, key))
 
     def nodes(self, graph: int) -> tuple[Node, ...]:
         """The nodes of a captured graph."""

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 import torch
 
+from porter.contract.drawn import key_of
 from porter.contract.dtype import DType
 from porter.native.device import Device
 from porter.native.pages import PAGE_BYTES, pages
@@ -69,20 +70,19 @@ class Buffer:
             self._device.fill(guard, _GUARD, _GUARD_BYTES)
 
     def write(self, content: bytes) -> None:
-        """Sets the tensor's bytes, and the guards."""
+        """Sets the tensor's bytes, all or those of the pool that the rest is drawn from, and the guards."""
         self._guard()
         if self._base:
             self._device.write(self.address, content)
-            self._repeat(len(content))
+            self._draw(content)
         elif self.bytes:
             self.tensor.copy_(torch.frombuffer(bytearray(content), dtype=self.tensor.dtype).reshape(self.value.shape))
 
-    def _repeat(self, there: int) -> None:
-        """The first `there` bytes over and over, twice as many with every copy."""
-        while there < self.bytes:
-            count = min(there, self.bytes - there)
-            self._device.copy(self.address + there, self.address, count)
-            there += count
+    def _draw(self, pool: bytes) -> None:
+        """What is behind the `pool`, where that is not the whole."""
+        if len(pool) < self.bytes:
+            width = self.value.dtype.bytes
+            self._device.draw(self.address, width, len(pool) // width, self.value.count, key_of(pool))
 
     def read(self, seed: int) -> bytes:
         """The tensor's bytes that `seed` draws, once the device is done. Raises `GuardError` for a damaged guard."""

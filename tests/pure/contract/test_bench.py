@@ -74,7 +74,7 @@ def test_a_program_is_not_timed(rows):
     assert timed_workloads(program, {}, stated=False) == ()
 
 
-def test_what_is_large_and_for_devices_alone_repeats(rows):
+def test_what_is_large_and_for_devices_alone_is_a_pool(rows):
     workload = Workload("bench", {"rows": 1 << 20, "columns": 1 << 12}, 3, device_only=True)
     x, y = materialise(rows, workload)
     assert x.shape == y.shape == (1 << 20, 1 << 12)
