@@ -103,7 +103,9 @@ def attempt_all(paths: Sequence[Path], wish: Wish, to: Destination, console: Con
 def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, step: Progress) -> tuple[Attempt, ...]:
     """Migrate one file and write what came of it; each of several sources in it gets a folder of its own."""
     try:
-        migrations = migrate(source.path, wish.options, step)
+        # What is searched for a better port is timed at the end, beside the one that the search began with.
+        first = wish.options if wish.search is None else replace(wish.options, timed=False)
+        migrations = migrate(source.path, first, step)
         folder = to.folder / source.subfolder
         places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
         pairs = zip(migrations, places, strict=True)
@@ -128,17 +130,20 @@ def _written(migration: Migration, folder: Path, wish: Wish, to: Destination, ma
 
 def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine: Machine, step: Progress) -> Migrated:
     """What was migrated, with the best that a search found in its place: the port was written before it began."""
-    if wish.search is None or not isinstance(made.migration.outcome, Verified):
+    if wish.search is None:
         return made
-    from porter.evolve.run import improve, with_best
+    from porter.evolve.finish import finished
+    from porter.evolve.run import improve
 
-    run = folder / f"{made.migration.source.path.stem}.search"
-    try:
-        improved = improve(made.migration, wish.options, wish.search, run, step)
-    except PorterError as error:
-        return replace(made, unsearched=error)
-    better, improved = with_best(made.migration, improved, wish.options, step)
-    return replace(_written(better, folder, wish, to, machine), improved=improved)
+    migration, found, unsearched = made.migration, None, None
+    if isinstance(migration.outcome, Verified):
+        run = folder / f"{migration.source.path.stem}.search"
+        try:
+            found = improve(migration, wish.options, wish.search, run, step)
+        except PorterError as error:
+            unsearched = error
+    migration, found = finished(migration, found, wish.options, step)
+    return replace(_written(migration, folder, wish, to, machine), improved=found, unsearched=unsearched)
 
 
 def exit_code(attempts: Sequence[Attempt]) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import Progress
-from porter.evaluate.outcome import Outcome, Verified
+from porter.evaluate.outcome import NotBuilt, Outcome, Verified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import judged
 from porter.evaluate.study import Originals, Studied, Unproven
@@ -75,12 +75,14 @@ class Evaluator:
             return _failed(candidate, refused)
         contracts = [studied.reference.contract for studied in self.studied]
         with self.backend.ready(port, subject.original, subject.target, self.bench) as ready:
-            ported = Called(ready, subject.options.entry)
-            for studied, found in zip(self.studied, ported.candidates(contracts), strict=True):
-                outcome = self._outcome(studied, found)
+            ported = Called(ready, subject.options.entry).candidates(contracts)
+            for studied, found in zip(self.studied, ported, strict=True):
+                outcome = self._outcome(studied, _uncompiled(found))
                 if not isinstance(outcome, Verified):
                     return _failed(candidate, outcome)
-        ranked = self.scorer.score(port)
+            ranked = self.scorer.score(port)
+            if ranked.score is None and (unbuilt := _not_compiled(ported)):
+                return _failed(candidate, unbuilt)
         cell = self.backend.features(port.files)
         return Scored(candidate.digest, Verified.label, "", ranked.score, cell, ranked.said, ranked.built)
 
@@ -110,6 +112,17 @@ def _sound(originals: Originals, contract: Contract, built: Built, progress: Pro
     if isinstance(studied, Unproven):
         raise InputError(f"{contract.name}: nothing can be improved: {studied.because}")
     return studied
+
+
+def _uncompiled(found: Candidates) -> Candidates:
+    """`found`, not compiled once its answers are right: what has a score was, and the best is for every device."""
+    return tuple(replace(one, compiled=tuple) for one in found) if isinstance(found, tuple) else found
+
+
+def _not_compiled(ported: Sequence[Candidates]) -> NotBuilt | None:
+    """What a compiler has against what was right."""
+    asked = (one.compiled() for found in ported if isinstance(found, tuple) for one in found)
+    return next((answer for answer in asked if isinstance(answer, NotBuilt)), None)
 
 
 def _failed(candidate: Candidate, outcome: Outcome) -> Scored:

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from porter.agent.options import ModelOptions
-from porter.backend import Backend, Port, PortedFile
+from porter.backend import Backend, Port
 from porter.errors import InputError
-from porter.evaluate import speeds as timing
-from porter.evaluate.migrate import held
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
-from porter.evaluate.outcome import Verified
-from porter.evaluate.rivals import of_cuda
-from porter.evaluate.side import original_side
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, Origin
 from porter.evolve.evaluator import Evaluator, Scorer, evaluator, files_of, port_of
@@ -82,33 +77,6 @@ def improve(
     about = keep(migration, options, folder)
     port = Port(migration.files, ())
     return _run(kept(folder, about, port, options), about, wanted, folder, progress)
-
-
-def with_best(
-    migration: Migration, improved: Improved, options: MigrateOptions, progress: Progress
-) -> tuple[Migration, Improved]:
-    """The migration with the best candidate for its port, proven and timed as a port is: what is said is said of it.
-
-    Where that does not find it right, the port stays, and `improved` says so.
-    """
-    best = improved.best
-    if best is None or not improved.is_better:
-        return migration, improved
-    sources = {file.name: file.source for file in migration.files}
-    files = tuple(
-        PortedFile(file.name, file.text, sources.get(file.name, migration.source)) for file in best.candidate.files
-    )
-    judged = replace(options, seed=options.seed or 0)
-    original = original_side(migration.program, options.include_dirs, options.defines)
-    port = Port(files, migration.findings)
-    better = held(original, port, migration.target, judged, progress)
-    if not isinstance(better.outcome, Verified):
-        ended = f"{improved.ended}; its best, {best.scored.digest}, was {better.outcome.label} when proven once more"
-        return migration, replace(improved, ended=ended, best=improved.seed)
-    if not options.timed:
-        return better, improved
-    subject = timing.Subject(port, original, migration.target, of_cuda(original, options.reference))
-    return replace(better, entries=timing.timed_if_possible(better.entries, subject, judged, progress)), improved
 
 
 def resume(folder: Path, options: MigrateOptions, budget: Budget, jobs: int, progress: Progress) -> Improved:

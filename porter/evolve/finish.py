@@ -1,0 +1,91 @@
+"""What a search found in the place of the port that it began with: proven as a port is, and timed beside that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from porter.backend import Port, PortedFile
+from porter.contract.contract import Contract
+from porter.evaluate.calling import Called
+from porter.evaluate.migrate import held
+from porter.evaluate.migration import MigrateOptions, Migration, Progress
+from porter.evaluate.outcome import Verified
+from porter.evaluate.rivals import Rivals, of_cuda
+from porter.evaluate.side import original_side
+from porter.evaluate.speeds import Subject, timed_if_possible
+from porter.evolve.run import Improved
+from porter.evolve.settings import SEED
+from porter.native.place import Place
+from porter.native.session import Session
+from porter.native.timed import Timed
+from porter.registry import find_backend
+
+
+def finished(
+    migration: Migration, improved: Improved | None, options: MigrateOptions, progress: Progress
+) -> tuple[Migration, Improved | None]:
+    """The migration with the best candidate for its port, which is proven and timed: what is said is said of it.
+
+    Where nothing is better, or that is not found right, the port stays; of the latter `improved` says so.
+    """
+    if improved is None or improved.best is None or not improved.is_better:
+        return _timed(migration, None, options, progress), improved
+    better = _held(migration, improved, options, progress)
+    if not isinstance(better.outcome, Verified):
+        because = f"its best, {improved.best.scored.digest}, was {better.outcome.label} when proven once more"
+        kept = replace(improved, ended=f"{improved.ended}; {because}", best=improved.seed)
+        return _timed(migration, None, options, progress), kept
+    seed = Port(migration.files, ())
+    return _timed(better, seed, replace(options, seed=options.seed or 0), progress), improved
+
+
+def _held(migration: Migration, improved: Improved, options: MigrateOptions, progress: Progress) -> Migration:
+    """The best candidate held to the original, as anybody's would be."""
+    assert improved.best is not None
+    sources = {file.name: file.source for file in migration.files}
+    files = tuple(
+        PortedFile(file.name, file.text, sources.get(file.name, migration.source))
+        for file in improved.best.candidate.files
+    )
+    original = original_side(migration.program, options.include_dirs, options.defines)
+    judged = replace(options, seed=options.seed or 0)
+    return held(original, Port(files, migration.findings), migration.target, judged, progress)
+
+
+def _timed(migration: Migration, seed: Port | None, options: MigrateOptions, progress: Progress) -> Migration:
+    """With times, where they are wanted; beside those of `seed`, where it is another port."""
+    if not options.timed:
+        return migration
+    original = original_side(migration.program, options.include_dirs, options.defines)
+    port, meet = Port(migration.files, migration.findings), of_cuda(original, options.reference)
+    with ExitStack() as kept:
+        subject = Subject(port, original, migration.target, meet)
+        beside = subject if seed is None else replace(subject, meet=_Beside(replace(subject, port=seed), options, kept))
+        return replace(migration, entries=timed_if_possible(migration.entries, beside, options, progress))
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """Who meets what `port.meet` names meets the port of `port` besides; its files are there as long as `kept`."""
+
+    port: Subject
+    options: MigrateOptions
+    kept: ExitStack
+
+    def __call__(self, contracts: Sequence[Contract], place: Place, session: Session) -> list[Rivals | str]:
+        port, met = self.port, self.port.meet(contracts, place, session)
+        in_session = replace(place, one=session)
+        backend = find_backend(port.target.backend)
+        native = self.kept.enter_context(backend.on_device(port.port, port.original, port.target, in_session))
+        found = Called(native, self.options.entry).candidates(contracts)
+        timed = [one[0].timed if isinstance(one, tuple) else None for one in found]
+        return [_joined(rivals, seed) for rivals, seed in zip(met, timed, strict=True)]
+
+
+def _joined(rivals: Rivals | str, seed: Timed | None) -> Rivals | str:
+    """With the seed last: the first is the measure."""
+    if isinstance(rivals, str) or seed is None:
+        return rivals
+    return replace(rivals, baselines={**rivals.baselines, SEED: seed})
