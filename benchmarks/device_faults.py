@@ -3,8 +3,8 @@
     python benchmarks/device_faults.py RESULTS.json [--evaluations N]
 
 An evaluation is a fresh process: the candidate is called, compared, captured, timed and replayed on fresh inputs. The
-first ten are right and start their process themselves: their wall time is what the judge costs beyond the kernel. After
-these the processes of the next three are started ahead.
+first five are right and start their process themselves: their wall time is what the judge costs beyond the kernel.
+For all others the processes of the next four are started ahead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from random import Random
 
@@ -34,8 +34,9 @@ from porter.native.timed import Timed
 from porter.native.versions import commit
 from porter.simt.job import FaultKind, Job, Run, ScalarValue, TensorValue
 
-TIME_LIMIT_S = 4.0
-ALONE, AHEAD = 10, 3
+TIME_LIMIT_S = 2.5
+ALONE, AHEAD = 5, 4
+MOST_S = 3.0  # what an evaluation may cost beyond the kernel's own work
 COUNT = 100_003
 CANDIDATE = """
 import ctypes
@@ -163,6 +164,7 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--evaluations", type=int, default=200)
     arguments = parser.parse_args()
+    began = time.monotonic()
     with (
         place(cache_folder(), TIME_LIMIT_S, dict(os.environ)) as device,
         tempfile.TemporaryDirectory() as folder,
@@ -175,30 +177,32 @@ def main() -> None:
         alone = [row(device.session(CANDIDATE), module, "right") for _ in range(ALONE)]
         rows = list(started_ahead(device, module, names(arguments.evaluations)))
         summary = {"seconds_alone": [r["seconds"] for r in alone], **summed(device, rows)}
+    summary["seconds"] = round(time.monotonic() - began, 1)
     arguments.results.write_text(json.dumps(summary, indent=1) + "\n")
-    print(json.dumps({key: value for key, value in summary.items() if key != "rows"}, indent=1), file=sys.stderr)
+    print(table(summary), file=sys.stderr)
+
+
+def table(summary: dict) -> str:
+    alone, ahead = summary["seconds_alone"], summary["seconds_of_right_ones_started_ahead"]
+    lines = [f"{name:22} {outcomes}" for name, outcomes in summary["outcomes"].items()]
+    lines.append(f"{summary['evaluations']} evaluations, {summary['faulty']} faulty, in {summary['seconds']:.0f} s")
+    lines.append(f"not as expected: {summary['not_as_expected'] or 'none'}")
+    lines.append(f"processes left: {summary['processes_left'] or 'none'}")
+    lines.append(
+        f"an evaluation alone: {statistics.median(alone):.2f} s, at most {max(alone):.2f} s (wanted {MOST_S:g} s)"
+    )
+    lines.append(f"with processes started ahead: {ahead['median']:.2f} s, at most {ahead['most']:.2f} s")
+    return "\n".join(lines)
 
 
 def started_ahead(device: Place, module: Path, candidates: list[str]) -> Iterator[dict]:
-    waiting: deque[tuple[AbstractContextManager[Session], Session]] = deque()
-    for name in candidates:
-        while len(waiting) < AHEAD:
-            manager = device.session(CANDIDATE)
-            session = manager.__enter__()
-            session.start()
-            waiting.append((manager, session))
-        manager, session = waiting.popleft()
-        yield row(closing(manager, session), module, name)
-    for manager, _ in waiting:
-        manager.__exit__(None, None, None)
-
-
-@contextmanager
-def closing(manager: AbstractContextManager[Session], session: Session) -> Iterator[Session]:
-    try:
-        yield session
-    finally:
-        manager.__exit__(None, None, None)
+    waiting: deque[Session] = deque()
+    with ExitStack() as opened:
+        for name in candidates:
+            while len(waiting) < AHEAD:
+                waiting.append(opened.enter_context(device.session(CANDIDATE)))
+                waiting[-1].start()
+            yield row(closing(waiting.popleft()), module, name)
 
 
 def names(evaluations: int) -> list[str]:

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from porter.contract.drawn import extended
 from porter.contract.dtype import DType
 from porter.measure.interleave import StopRule, interleaved
 from porter.native.requests import ModuleEntry
@@ -117,3 +118,18 @@ def test_after_a_fault_the_next_call_is_right(entry, function, kind):
     assert not broken.finished
     assert broken.faults[0].kind is kind
     assert is_right(entry("scale").run(job()))
+
+
+@pytest.mark.parametrize("pool", [1_048_573, 3])
+def test_what_a_large_tensor_holds_is_drawn_from_its_pool(entry, pool):
+    count = 3_000_001
+    values = np.random.default_rng(3).standard_normal(pool).astype(np.float32)
+    blank = np.full(pool, np.nan, np.float32)
+    tensors = (TensorValue(DType.FLOAT32, (count,), v) for v in (values, blank))
+    given = Job(arguments=(*tensors, ScalarValue(count)))
+    run = entry("scale").run(given)
+    assert np.array_equal(run.outputs[0].storage, extended(values, count))
+    assert np.array_equal(run.outputs[1].storage, extended(values, count) * 2)
+    arm = entry("scale").prepare(given)
+    again = entry("scale").replay(arm.arm, given, 1)
+    assert np.array_equal(again.outputs[1].storage, extended(values, count) * 2)

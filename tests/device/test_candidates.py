@@ -1,0 +1,136 @@
+"""Candidates as they are written elsewhere, judged and timed on a real device from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.device
+EXAMPLES = Path(__file__).parents[2] / "examples"
+REFERENCE = """\
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self, features, scale):
+        super(Model, self).__init__()
+        self.gate = nn.Linear(features, 1)
+        self.norm = nn.LayerNorm(features)
+        self.scale = scale
+
+    def forward(self, x):
+        return x * self.scale * self.gate.weight + self.norm.bias
+
+def get_inputs():
+    return [torch.rand(4096, 1 << 12)]
+
+def get_init_inputs():
+    return [1 << 12, 2.5]
+"""
+CLASS = """\
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, weight, bias, y, scale, n, size, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    w = tl.load(weight + at % n, mask=at < size)
+    b = tl.load(bias + at % n, mask=at < size)
+    tl.store(y + at, tl.load(x + at, mask=at < size) * scale * w + b, mask=at < size)
+
+class ModelNew(nn.Module):
+    def __init__(self, features, scale):
+        super(ModelNew, self).__init__()
+        self.gate = nn.Linear(features, 1)
+        self.norm = nn.LayerNorm(features)
+        self.scale = scale
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        size = x.numel()
+        if size:
+            weight, bias = self.gate.weight, self.norm.bias
+            kernel[(triton.cdiv(size, 1024),)](x, weight, bias, y, self.scale, x.shape[1], size, B=1024)
+        return y
+"""
+SOFTMAX = """\
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, y, n, B: tl.constexpr):
+    row, at = tl.program_id(0).to(tl.int64), tl.arange(0, B)
+    v = tl.load(x + row * n + at, mask=at < n, other=-float("inf"))
+    e = tl.exp(v - tl.max(v, 0))
+    tl.store(y + row * n + at, e / tl.sum(e, 0), mask=at < n)
+
+def forward(x):
+    y = torch.empty_like(x)
+    if x.numel():
+        kernel[(x.shape[0],)](x, y, x.shape[1], B=triton.next_power_of_2(x.shape[1]))
+    return y
+"""
+PLAIN = """\
+import torch
+
+def reference(x):
+    return torch.softmax(x, dim=-1)
+
+def get_inputs():
+    return [torch.randn(16384, 1024)]
+"""
+# What only a device is asked, done otherwise.
+LARGE = "if x.numel() > 1 << 20:"
+WRONG_THERE = {
+    "leaves out most rows": ("(x.shape[0],)", "(x.shape[0] if x.shape[0] < 8192 else 2048,)"),
+    "lets the library work": (
+        "    return y\n",
+        f"    {LARGE}\n        return torch.softmax(x, dim=-1)\n    return y\n",
+    ),
+    "returns an earlier answer": (
+        "    y = torch.empty_like(x)\n",
+        f"    {LARGE}\n        if KEPT:\n            return KEPT[0]\n        KEPT.append(torch.empty_like(x))\n"
+        "    y = KEPT[0] if KEPT else torch.empty_like(x)\n",
+    ),
+}
+
+
+def test_a_class_is_timed_beside_its_reference(porter):
+    code, told = porter("bench", "new.py", "--against", "model.py", "--json", new=CLASS, model=REFERENCE)
+    assert (code, told["outcome"]) == (0, "verified"), told
+    (timed,) = told["times"]
+    assert timed["fidelity"] == "native"
+    assert not timed["by_calls"], timed
+    assert {baseline["name"] for baseline in timed["baselines"]} == {"pytorch", "torch.compile"}
+    assert timed["timing"]["median_us"] > 10  # 134 MB are read and written
+    assert told["speedup"] > 0
+
+
+def test_a_function_is_timed_beside_its_reference(porter):
+    code, told = porter("bench", "op.py", "--against", "plain.py", "--json", op=SOFTMAX, plain=PLAIN)
+    assert (code, told["outcome"]) == (0, "verified"), told
+    assert told["times"][0]["baselines"][0]["name"] == "pytorch"
+
+
+@pytest.mark.parametrize(("right", "other"), WRONG_THERE.values(), ids=WRONG_THERE)
+def test_what_is_done_at_the_sizes_of_a_device_alone_has_no_time(porter, right, other):
+    assert right in SOFTMAX
+    text = SOFTMAX.replace(right, other, 1).replace("\n@triton.jit", "\nKEPT = []\n\n@triton.jit", 1)
+    code, told = porter("bench", "op.py", "--against", "plain.py", "--json", op=text, plain=PLAIN)
+    assert code == 1
+    assert told["timing"] is None, told
+
+
+@pytest.mark.parametrize("name", ["softmax", "rmsnorm"])
+def test_ports_for_maca_are_timed_by_proxy_beside_their_originals(porter, name):
+    code, told = porter("migrate", EXAMPLES / f"{name}.cu", "--target", "maca", "--json")
+    assert (code, told["outcome"]) == (0, "verified"), told
+    assert told["times"]
+    assert all(timed["fidelity"] == "proxy" for timed in told["times"])
+    assert told["baseline"]["name"] == "cuda"
