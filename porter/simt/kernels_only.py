@@ -21,7 +21,7 @@ def kernels_only(source: Source, headers: Sequence[Source] = (), defines: tuple[
     What a header says of a function of the source is a declaration; what any file says of a header's may be a use.
     Members stay, since what holds them would be another class without.
     """
-    programs = [parse(source, defines=defines), *map(parse, headers)]
+    programs = [parse(file, defines=defines) for file in (source, *headers)]
     gone, rest = [_free(p) for p in programs], [p.source.text for p in programs]
     kept = None
     while kept != gone:

@@ -1,8 +1,8 @@
-"""Local headers: found beside the file that includes them or in the folders the user named."""
+"""Local headers: found beside the file that includes them, in the folders the user named, or above the file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os.path import normpath
 from pathlib import Path
@@ -28,6 +28,9 @@ _STANDARD = frozenset((
 ))  # fmt: skip
 
 
+_MOST_LEVELS = 8  # folders between a source and the root of its project
+
+
 class HeaderFinder(Protocol):
     """Answers what `#include` means."""
 
@@ -38,17 +41,38 @@ class HeaderFinder(Protocol):
 
 @dataclass(frozen=True)
 class DiskHeaders:
-    """Headers on disk: beside the includer first, then in `include_dirs` in order."""
+    """Headers on disk: beside the includer first, then in `include_dirs` in order, then above the includer.
+
+    A build names the folders of its headers, and most are above the sources: the nearest such folder that has the
+    header is taken for one.
+    """
 
     include_dirs: tuple[Path, ...] = ()
 
     def __call__(self, name: str, includer: Source, /) -> Source | None:
         """The header that `includer` means by `name`; None when no folder has it."""
-        for folder in (includer.path.parent, *self.include_dirs):
+        for folder in (includer.path.parent, *self.include_dirs, *_above(includer.path, name)):
             path = Path(normpath(folder / name))  # `a/../a/x.h` is `a/x.h`: a header that includes itself so must end
             if path.is_file():
                 return Source(path, read_text(path))
         return None
+
+
+def _above(path: Path, name: str) -> Iterator[Path]:
+    """The folders above that of the file `path` where a project may keep the header `name`, up to its repository's."""
+    folder = path.parent
+    for _ in range(0 if is_installed(name) or name.startswith(".") else _MOST_LEVELS):
+        if (folder / ".git").exists():
+            return
+        folder = folder / ".."
+        yield folder
+
+
+def folders_of(headers: Iterable[tuple[str, Source]]) -> tuple[Path, ...]:
+    """The folders in which a compiler finds `headers` by the names they are included by."""
+    parts = [(Path(normpath(name)).parts, header.path) for name, header in headers]
+    named = [path.parents[len(name) - 1] for name, path in parts if path.parts[-len(name) :] == name]
+    return tuple(dict.fromkeys(named))
 
 
 def local_headers(source: Source, include_dirs: Iterable[Path] = ()) -> tuple[tuple[str, Source], ...]:

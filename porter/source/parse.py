@@ -92,6 +92,7 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
         bindings=bindings,
         not_understood=unread,
         findings=findings,
+        defines=defines,
     )
     return Read(program, reading, preprocessed, defined)
 

@@ -20,9 +20,9 @@ class Places:
     skipped: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, source: Source) -> Places:
-        """Those of `source` on a device of capability 8.0, without build flags."""
-        return cls(tuple(sorted(preprocess(source, tokens(source.text)).skipped)))
+    def of(cls, source: Source, defines: tuple[str, ...] = ()) -> Places:
+        """Those of `source` on a device of capability 8.0, with the macros `defines` of the build."""
+        return cls(tuple(sorted(preprocess(source, tokens(source.text), defines=defines).skipped)))
 
     def is_compiled(self, span: Span) -> bool:
         """Whether the compiler sees what stands at `span`."""

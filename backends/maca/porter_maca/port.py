@@ -68,7 +68,7 @@ def port(program: Program, headers: tuple[Source, ...], target: Target) -> Port:
     )
     needs_runtime = not any(i.path in _RUNTIME_HEADERS for s in sources for i in inclusions(s.text))
     main_name = port_name(program)
-    programs = (program, *map(parse, headers))
+    programs = (program, *(parse(header, defines=program.defines) for header in headers))
     ported = [
         _ported(one, name, shared, programs, needs_runtime=needs_runtime and one is program)
         for one, name in zip(programs, (main_name, *shared.names.values()), strict=True)
@@ -95,7 +95,7 @@ def _ported(program: Program, name: str, shared: _Port, programs: Sequence[Progr
     if is_ported(source.text):
         note = finding("PORT1190", source.span(0, 0), f"{source.path.name} is a port made by porter: left as it is")
         return _Ported(PortedFile(name, source.text, source), (note,))
-    places = Places.of(source)
+    places = Places.of(source, program.defines)
     wave = rewrite(program, source, shared.target, tuple(p for p in programs if p is not program))
     traced = Traced.of(source).edited(wave.edits)
     traced, about_ptx, ptx_helpers = translate_ptx(traced, shared.target, places)

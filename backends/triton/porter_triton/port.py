@@ -84,7 +84,7 @@ class _Porter:
         self.findings: dict[Finding, None] = {}
         self._program = program
         self._usage = Usage(program, headers)
-        self._unit = read_unit(program, headers)
+        self._unit = read_unit(program, headers, program.defines)
         self._kernels = Kernels(self._unit)
         self._hosts = Hosts(program, self._unit, self._kernels)
         self._bare: dict[str, str] = {}

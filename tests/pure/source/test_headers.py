@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from porter.source.headers import DiskHeaders, local_headers
+from porter.source.headers import DiskHeaders, folders_of, local_headers
 from porter.source.parse import parse
 from porter.source.text import Source
 
@@ -71,3 +71,15 @@ def test_kernels_of_a_header_count(tmp_path):
     source = Source(tmp_path / "a.cu", '#include "k.cuh"\nvoid entry() { run(); }\n')
     assert parse(source, headers=DiskHeaders()).findings == ()
     assert [f.code for f in parse(source).findings] == ["PORT2003"]
+
+
+def test_a_header_is_found_above_the_file_unless_the_repository_ends_below(tmp_path):
+    source = Source(tmp_path / "lib" / "kernels" / "cuda" / "a.cu", '#include "common/traits.h"\n')
+    source.path.parent.mkdir(parents=True)
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "traits.h").write_text("")
+    ((_, header),) = local_headers(source)
+    assert header.path == tmp_path / "common" / "traits.h"
+    assert folders_of([("common/traits.h", header), ("./traits.h", header)]) == (tmp_path, tmp_path / "common")
+    (tmp_path / "lib" / ".git").mkdir()
+    assert local_headers(source) == ()

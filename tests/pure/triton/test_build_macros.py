@@ -1,0 +1,29 @@
+"""Macros that a build sets decide what a port is made of, in headers, too."""
+
+from pathlib import Path
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.port import port
+
+HEADER = Source(
+    Path("wide.h"),
+    "#if defined(WITH_WIDE)\ntemplate <typename T> struct Wide { using type = float; };\n#endif\n",
+)
+KERNEL = """#include "wide.h"
+#ifndef FACTOR
+#define FACTOR 2
+#endif
+__global__ void k(float* y) { typename Wide<float>::type a = FACTOR; y[threadIdx.x] *= a; }
+void f(float* y) { k<<<1, 32>>>(y); }
+"""
+
+
+def test_a_macro_of_the_build_brings_in_types_and_numbers():
+    source = Source(Path("op.cu"), KERNEL)
+    defines = ("WITH_WIDE", "FACTOR=3")
+    program = parse(source, headers=lambda name, _: HEADER if name == "wide.h" else None, defines=defines)
+    assert program.defines == defines
+    made = port(program, (HEADER,))
+    assert not made.findings, made.findings
+    assert "3.0" in made.files[0].text
