@@ -186,8 +186,7 @@ def table(summary: dict) -> str:
     alone, ahead = summary["seconds_alone"], summary["seconds_of_right_ones_started_ahead"]
     lines = [f"{name:22} {outcomes}" for name, outcomes in summary["outcomes"].items()]
     lines.append(f"{summary['evaluations']} evaluations, {summary['faulty']} faulty, in {summary['seconds']:.0f} s")
-    lines.append(f"not as expected: {summary['not_as_expected'] or 'none'}")
-    lines.append(f"processes left: {summary['processes_left'] or 'none'}")
+    lines += [f"{name.replace('_', ' ')}: {summary[name] or 'none'}" for name in ("not_as_expected", "processes_left")]
     lines.append(
         f"an evaluation alone: {statistics.median(alone):.2f} s, at most {max(alone):.2f} s (wanted {MOST_S:g} s)"
     )
