@@ -1,0 +1,206 @@
+"""Searches whose scores are times. Of a device all is here but the device: what it computes comes of Triton's
+interpreter, how long it takes of a formula over the module's text."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from porter.cli.main import main
+from porter.evaluate.answers import NativeAnswers
+from porter.evaluate.bench import limits
+from porter.evaluate.rivals import CUDA, Rivals
+from porter.evolve.journal import NAME
+from porter.measure.environment import DeviceState
+from porter.measure.lock import DeviceLock
+from porter.native.place import Place
+from porter.native.requests import ModuleEntry
+from porter.native.session import DeviceFacts, Prepared
+from porter.native.timed import Timed
+from porter.worker.frames import Task
+from porter_triton.proof import interpreter
+
+SOURCE = """\
+__global__ void scale_kernel(const float* x, float* y, float a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i];
+}
+void scale(const float* x, float* y, float a, int n) {
+    scale_kernel<<<(n + 127) / 128, 128>>>(x, y, a, n);
+}
+"""
+CONTRACT = """\
+[[contract]]
+name = "scale"
+symbols = ["n"]
+
+[contract.entry]
+kind = "pointer"
+name = "scale"
+
+[[contract.argument]]
+tensor = "x"
+role = "in"
+dtype = "float32"
+shape = ["n"]
+values = "normal"
+
+[[contract.argument]]
+tensor = "y"
+role = "out"
+dtype = "float32"
+shape = ["n"]
+
+[[contract.argument]]
+scalar = "a"
+type = "float"
+value = "1.5"
+
+[[contract.argument]]
+scalar = "n"
+type = "int"
+value = "n"
+
+[[contract.workload]]
+name = "small"
+sizes = { n = 5003 }
+seed = 3
+"""
+IDLE = DeviceState(1980, 3201, 300.0, 40, (), 0)
+
+
+def microseconds(text: str) -> float:
+    """What a module would take: the best has wide tiles and eight warps."""
+    warps = int((re.findall(r"num_warps=(\d+)", text) or ["4"])[0])
+    width = max(map(int, re.findall(r"(?:tl\.arange\(0, |WIDTH = |_BLOCK = )(\d+)", text)), default=128)
+    return 100.0 * (1 + abs(warps - 8) / 16) * (1 + 128 / width)
+
+
+class Simulated:
+    """A session on a device that is not there, as `porter.native.session.Session` is asked."""
+
+    facts = DeviceFacts("Simulated", "GPU-0", 132, 1 << 20, 1 << 34, "2", "3", "13", (9, 0))
+    is_ready = True
+
+    def __init__(self, folder: Path, log: list[str]) -> None:
+        self._folder, self._log = folder, log
+        self._arms: list[ModuleEntry] = []
+        self._blocks = 0
+
+    def start(self) -> None:
+        self._log.append("start")
+
+    def run(self, entry, job, _host=frozenset()):
+        self._log.append("run")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        worker = interpreter(Path(entry.path), self._folder, limits(20.0))
+        try:
+            return worker.run(Task(entry.function, job, entry.launch, entry.returns))[0]
+        finally:
+            worker.close()
+
+    def prepare(self, entry, _job, _host=frozenset()):
+        self._arms.append(entry)
+        return Prepared(len(self._arms) - 1, "", 1, 1, ("scale_kernel",), (), "")
+
+    def forget(self) -> None:
+        self._arms.clear()
+
+    def copy_bytes_per_s(self) -> float:
+        return 4e12
+
+    def sample(self, order, *, captured):
+        assert captured
+        self._log.append(f"sample {len(order)}")
+        self._blocks += 1
+        drift = 1 + 0.001 * (self._blocks % 7)
+        return [drift * microseconds(Path(self._arms[arm].path).read_text()) for arm in order]
+
+    def replay(self, arm, job, _index):
+        return self.run(self._arms[arm], job)
+
+    def keep(self, arm, _launches):
+        took = microseconds(Path(self._arms[arm].path).read_text())
+        return took, took
+
+    def close(self) -> None:
+        self._log.append("close")
+
+
+@pytest.fixture
+def device(tmp_path, monkeypatch):
+    """What happened on a simulated device, on which porter searches from here on."""
+    log: list[str] = []
+    management = SimpleNamespace(
+        name="Simulated", uuid="GPU-0", arch="sm_90", driver=lambda: "0", max_sm_clock_mhz=lambda: 1980,
+        state=lambda: IDLE,
+    )  # fmt: skip
+
+    class Here(Place):
+        @contextmanager
+        def session(self, content="", kernels=None):
+            yield self.one or Simulated(tmp_path / "sessions" / str(len(log)), log)
+
+        nvcc_version = "13"
+
+    @contextmanager
+    def place(cache, time_limit_s, environment):
+        lock = DeviceLock("GPU-0", tmp_path, 60.0)
+        yield Here(cache, limits(time_limit_s), environment, tmp_path, management, lock, b"secret")
+
+    def of_cuda(original, _reference):
+        """What knows the answers: the module that porter makes of the original."""
+        path = tmp_path / "original.py"
+
+        def meet(contracts, _place, session):
+            from porter.registry import find_backend, find_target
+
+            backend = find_backend("triton")
+            path.write_text(backend.port(original.program, (), find_target(backend, "")).files[0].text)
+            timed = [Timed(session, ModuleEntry(str(path), c.entry.name)) for c in contracts]
+            return [Rivals(NativeAnswers(c, t), {CUDA: t}) for c, t in zip(contracts, timed, strict=True)]
+
+        return meet
+
+    for module in ("evolve.timed", "evaluate.speeds"):
+        monkeypatch.setattr(f"porter.{module}.device_place", place)
+    for module in ("evolve.timed", "evolve.finish"):
+        monkeypatch.setattr(f"porter.{module}.of_cuda", of_cuda)
+    for module in ("evolve.run.missing_device", "native.place.missing_device"):
+        monkeypatch.setattr(f"porter.{module}", lambda: "")
+    return log
+
+
+@pytest.fixture
+def search(device, tmp_path, capsys):
+    """Searches on the device for so many rounds: what `porter migrate` says, and what was told of candidates."""
+    (tmp_path / "scale.cu").write_text(SOURCE)
+    (tmp_path / "scale.toml").write_text(CONTRACT)
+    named = [str(tmp_path / "scale.cu"), "--contract", str(tmp_path / "scale.toml"), "-o", str(tmp_path / "out")]
+
+    def searched(rounds: int, *options: str):
+        assert main(["migrate", *named, "--target", "triton", "--rounds", str(rounds), *options, "--json"]) == 0
+        journal = tmp_path / "out" / "scale.search" / NAME
+        lines = [json.loads(line) for line in journal.read_text().splitlines()]
+        return json.loads(capsys.readouterr().out), [line for line in lines if line["event"] == "told"]
+
+    return searched
+
+
+def test_a_search_on_a_device_finds_what_is_fast_there(search, tmp_path):
+    document, told = search(4, "--jobs", "2")
+    found = document["search"]
+    assert (found["measure"], found["rounds"]) == ("native", 4)
+    assert found["factor"] > 1.1
+    assert {one["scored"]["outcome"] for one in told} == {"verified"}
+    assert all(one["scored"]["score"]["measure"] == "native" for one in told)
+    # In the end it is timed beside the original, and beside the port that the search began with.
+    beside = {one["name"]: one["speedup"] for one in document["times"][0]["baselines"]}
+    assert beside.keys() == {"cuda", "seed"}
+    assert beside["seed"] == pytest.approx(found["factor"], rel=0.01)
+    assert main(["replay", str(tmp_path / "out" / "scale.search")]) == 0
