@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -87,16 +88,15 @@ class Simulated:
     facts = DeviceFacts("Simulated", "GPU-0", 132, 1 << 20, 1 << 34, "2", "3", "13", (9, 0))
     is_ready = True
 
-    def __init__(self, folder: Path, log: list[str]) -> None:
-        self._folder, self._log = folder, log
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._arms: list[ModuleEntry] = []
         self._blocks = 0
 
     def start(self) -> None:
-        self._log.append("start")
+        """There is no process."""
 
     def run(self, entry, job, _host=frozenset()):
-        self._log.append("run")
         self._folder.mkdir(parents=True, exist_ok=True)
         worker = interpreter(Path(entry.path), self._folder, limits(20.0))
         try:
@@ -116,7 +116,6 @@ class Simulated:
 
     def sample(self, order, *, captured):
         assert captured
-        self._log.append(f"sample {len(order)}")
         self._blocks += 1
         drift = 1 + 0.001 * (self._blocks % 7)
         return [drift * microseconds(Path(self._arms[arm].path).read_text()) for arm in order]
@@ -128,14 +127,10 @@ class Simulated:
         took = microseconds(Path(self._arms[arm].path).read_text())
         return took, took
 
-    def close(self) -> None:
-        self._log.append("close")
 
-
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def device(tmp_path, monkeypatch):
-    """What happened on a simulated device, on which porter searches from here on."""
-    log: list[str] = []
+    """A simulated device, on which porter searches from here on."""
     management = SimpleNamespace(
         name="Simulated", uuid="GPU-0", arch="sm_90", driver=lambda: "0", max_sm_clock_mhz=lambda: 1980,
         state=lambda: IDLE,
@@ -144,7 +139,7 @@ def device(tmp_path, monkeypatch):
     class Here(Place):
         @contextmanager
         def session(self, content="", kernels=None):
-            yield self.one or Simulated(tmp_path / "sessions" / str(len(log)), log)
+            yield self.one or Simulated(tmp_path / secrets.token_hex(4))
 
         nvcc_version = "13"
 
@@ -173,11 +168,10 @@ def device(tmp_path, monkeypatch):
         monkeypatch.setattr(f"porter.{module}.of_cuda", of_cuda)
     for module in ("evolve.run.missing_device", "native.place.missing_device"):
         monkeypatch.setattr(f"porter.{module}", lambda: "")
-    return log
 
 
 @pytest.fixture
-def search(device, tmp_path, capsys):
+def search(tmp_path, capsys):
     """Searches on the device for so many rounds: what `porter migrate` says, and what was told of candidates."""
     (tmp_path / "scale.cu").write_text(SOURCE)
     (tmp_path / "scale.toml").write_text(CONTRACT)
