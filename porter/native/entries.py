@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from porter.contract.dtype import DType, encode
+from porter.native.handles import adopted, lent
 from porter.native.memory import DTYPES, host_bytes, tensor_of
 from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, ModuleEntry, ReferenceEntry
 from porter.simt.job import Job, TensorValue
@@ -22,6 +23,7 @@ from porter.worker.load import load
 from porter.worker.models import Models
 
 Call = Callable[[Sequence[object]], object]
+_RESULTS = 32  # a number, a count, and the tensors
 
 
 class HostError(RuntimeError):
@@ -114,21 +116,25 @@ class Entries:
         function = getattr(self._libraries[entry.path], entry.symbol)
         function.restype = ctypes.c_char_p
         launch = (ctypes.c_uint * 7)(*job.grid, *job.block, job.shared_bytes)
+        address = lent if entry.tensors else torch.Tensor.data_ptr
 
         def call(arguments: Sequence[object]) -> object:
-            passed, result = (_Argument * max(1, len(arguments)))(*map(_passed, arguments)), _Argument()
-            if said := function(passed, launch, ctypes.byref(result)):
+            passed = (_Argument * max(1, len(arguments)))(*(_passed(argument, address) for argument in arguments))
+            result = (_Argument * _RESULTS)()
+            said = function(passed, launch, result)
+            returned = adopted([one.pointer for one in result[2 : 2 + result[1].whole]])
+            if said:
                 raise HostError(said.decode("utf-8", "replace"))
             if entry.returns is None:
-                return None
-            return result.real if entry.returns.is_float else result.whole
+                return returned
+            return result[0].real if entry.returns.is_float else result[0].whole
 
         return call
 
 
-def _passed(argument: object) -> _Argument:
+def _passed(argument: object, address: Callable[[torch.Tensor], int]) -> _Argument:
     if isinstance(argument, torch.Tensor):
-        return _Argument(pointer=argument.data_ptr())
+        return _Argument(pointer=address(argument))
     assert isinstance(argument, (int, float))
     return _Argument(None, int(argument) if math.isfinite(argument) else 0, float(argument))
 

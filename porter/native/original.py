@@ -1,7 +1,8 @@
 """CUDA originals, and MACA ports through CUDA's names, built by nvcc: a library with a wrapper around each entry.
 
-Everything is launched on the stream of the calling thread, which can be captured. What includes PyTorch's headers
-becomes an extension, which takes half a minute; the rest is called with pointers and takes a second.
+Everything is launched on the stream of the calling thread, which can be captured. What includes PyTorch's headers is
+called with tensors and takes six seconds, the rest with pointers and one. Only what needs more than tensors and named
+operators of these headers becomes an extension, in more than a minute.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from porter.contract.elements import element_type
 from porter.errors import MachineError
 from porter.evaluate.side import Side
 from porter.native.headers import unpacked
-from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry
+from porter.native.requests import Entry, ExtensionEntry, LibraryEntry
 from porter.native.torch_headers import narrow_headers, torch_flags, torch_folders
+from porter.native.wrappers import wrapped
 from porter.simt.job import BuildFailure, Callee
 from porter.simt.kernels_only import kernels_only
 
-_WRAPPERS = Path(__file__).with_name("original.inc")
 _FLAGS = (
     *("-O3", "-std=c++17", "-w", "-shared", "-Xcompiler", "-fPIC", "--default-stream", "per-thread"),
     *("--expt-relaxed-constexpr", "--expt-extended-lambda", "-include", "cassert"),
@@ -70,7 +71,7 @@ class _Source:
     include_dirs: tuple[str, ...]
     defines: tuple[str, ...]
     headers: tuple[str, ...]
-    extra: tuple[str, ...]
+    flags: tuple[str, ...]
 
 
 def build_originals(
@@ -102,24 +103,38 @@ def _alone(side: Side, callee: Callee, nvcc: Nvcc, cache: Path, extra: tuple[str
 def _built(
     side: Side, callees: Sequence[Callee], nvcc: Nvcc, cache: Path, extra: tuple[str, ...]
 ) -> tuple[Entry, ...] | BuildFailure:
+    """With as much of PyTorch's headers as it seems to need, and with all of them where that does not do."""
+    if not _TORCH.search(side.source.text):
+        return _linked(side, callees, nvcc, cache, extra)
+    folders = torch_folders()
+    texts = (side.source.text, *(header.text for _, header in side.headers))
+    narrow = unpacked(narrow_headers(texts, folders), cache)
+    flags = (*extra, *torch_flags(folders))
+    entries = _linked(side, callees, nvcc, cache, (f"-I{narrow}", *flags))
+    return _linked(side, callees, nvcc, cache, flags, module=True) if isinstance(entries, BuildFailure) else entries
+
+
+def _linked(
+    side: Side, callees: Sequence[Callee], nvcc: Nvcc, cache: Path, flags: tuple[str, ...], *, module: bool = False
+) -> tuple[Entry, ...] | BuildFailure:
     source = _Source(
-        text=_text(side, callees),
+        text=wrapped(side, callees, module=module),
         include_dirs=(str(side.source.path.absolute().parent), *side.include_dirs),
         defines=side.defines,
         headers=tuple(header.text for _, header in side.headers),
-        extra=extra,
+        flags=flags,
     )
     library = _library(source, nvcc, cache, side.source.path)
     if isinstance(library, BuildFailure):
         return library
-    return tuple(_entry(side, callee, index, str(library)) for index, callee in enumerate(callees))
+    return tuple(_entry(side, callee, index, str(library), module=module) for index, callee in enumerate(callees))
 
 
-def _entry(side: Side, callee: Callee, index: int, library: str) -> Entry:
-    number = _number(side, callee)
-    if callee.entry.kind is EntryKind.TORCH:
+def _entry(side: Side, callee: Callee, index: int, library: str, *, module: bool) -> Entry:
+    number, tensors = _number(side, callee), callee.entry.kind is EntryKind.TORCH
+    if tensors and module:
         return ExtensionEntry(library, f"entry_{index}", number)
-    return LibraryEntry(library, f"porter_entry_{index}", number)
+    return LibraryEntry(library, f"porter_entry_{index}", number, tensors)
 
 
 def _number(side: Side, callee: Callee) -> DType | None:
@@ -131,59 +146,9 @@ def _number(side: Side, callee: Callee) -> DType | None:
     return None if returned is None or returned.pointers or returned.base == "void" else element_type(returned.base)
 
 
-def _text(side: Side, callees: Sequence[Callee]) -> str:
-    """The source, and a wrapper around each entry; lines of the source keep their numbers."""
-    torch = [i for i, callee in enumerate(callees) if callee.entry.kind is EntryKind.TORCH]
-    wrappers = [_wrapper(callee, i) for i, callee in enumerate(callees) if i not in torch]
-    bound = "".join(_binding(callees[i], i) for i in torch)
-    head = f'#line {side.source.first_line} "{side.source.path.name}"\n'
-    module = f"#include <torch/extension.h>\nPYBIND11_MODULE({EXTENSION}, m) {{\n{bound}}}\n" if torch else ""
-    return "".join((head, side.source.text, '\n#line 1 "wrappers"\n', _WRAPPERS.read_text("utf-8"), *wrappers, module))
-
-
-def _wrapper(callee: Callee, index: int) -> str:
-    passed = ", ".join(f"porter_as<{_plain(p.text)}>(a[{i}])" for i, p in enumerate(callee.parameters))
-    name = _named(callee)
-    if callee.entry.kind is EntryKind.KERNEL:
-        call = f"porter_room(&{name}, l); {name}<<<dim3(l[0], l[1], l[2]), dim3(l[3], l[4], l[5]), l[6]>>>({passed});"
-    else:
-        call = f"porter_store(r, [&] {{ return {name}({passed}); }});"
-    taken = "const PorterArgument* a, const unsigned* l, PorterArgument* r"
-    head = f'extern "C" const char* porter_entry_{index}({taken}) {{\n  (void)a, (void)l, (void)r;\n'
-    return f"{head}  return porter_guarded([&] {{ {call} }});\n}}\n"
-
-
-def _binding(callee: Callee, index: int) -> str:
-    """A lambda, so that parameters pick the overload."""
-    declared = ", ".join(f"{p.text} a{i}" for i, p in enumerate(callee.parameters))
-    passed = ", ".join(f"a{i}" for i in range(len(callee.parameters)))
-    return f'  m.def("entry_{index}", []({declared}) {{ return {_named(callee)}({passed}); }});\n'
-
-
-def _named(callee: Callee) -> str:
-    template = f"<{', '.join(callee.entry.template)}>" if callee.entry.template else ""
-    return f"{callee.entry.name}{template}"
-
-
-def _plain(parameter: str) -> str:
-    """A parameter's type as a template argument: without what makes it no value."""
-    return re.sub(r"\b(?:__restrict__|__restrict|restrict|__grid_constant__)\b", "", parameter).strip()
-
-
 def _library(source: _Source, nvcc: Nvcc, cache: Path, path: Path) -> Path | BuildFailure:
-    """The library; of PyTorch's headers it is compiled with those it names, and with all where that does not do."""
-    if not _TORCH.search(source.text):
-        return _cached(source, (), nvcc, cache, path)
-    folders = torch_folders()
-    narrow = unpacked(narrow_headers((source.text, *source.headers), folders), cache)
-    whole = replace(source, extra=(*source.extra, *torch_flags(folders)))
-    library = _cached(whole, (f"-I{narrow}",), nvcc, cache, path)
-    return _cached(whole, (), nvcc, cache, path) if isinstance(library, BuildFailure) else library
-
-
-def _cached(source: _Source, first: tuple[str, ...], nvcc: Nvcc, cache: Path, path: Path) -> Path | BuildFailure:
-    """The library, compiled with the flags `first` before all others where it is not there yet."""
-    flags = [*first, *_FLAGS, f"-arch={nvcc.arch}", *source.extra, *(f"-D{define}" for define in source.defines)]
+    """The library, compiled where it is not there yet."""
+    flags = [*_FLAGS, f"-arch={nvcc.arch}", *source.flags, *(f"-D{define}" for define in source.defines)]
     libraries = [flag for name, wanted in _LIBRARIES.items() if name in source.text for flag in wanted]
     parts = (source.text, *source.headers, *source.include_dirs, nvcc.version, *flags)
     key = hashlib.blake2b("\0".join(parts).encode()).hexdigest()[:24]

@@ -25,16 +25,20 @@ class ModuleEntry:
 
 @dataclass(frozen=True, slots=True)
 class LibraryEntry:
-    """A function that `original.py` wrapped, in a shared library; `returns` is the type of the number it returns."""
+    """A function that `original.py` wrapped, in a shared library; `returns` is the type of the number it returns.
+
+    With `tensors` it takes tensors, and may return them; else it takes addresses.
+    """
 
     path: str
     symbol: str
     returns: DType | None = None
+    tensors: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ExtensionEntry:
-    """A function of a PyTorch extension that `original.py` bound, by its name there."""
+    """A function of a PyTorch extension that `original.py` bound to Python, by its name there."""
 
     path: str
     name: str

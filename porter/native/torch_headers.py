@@ -1,37 +1,35 @@
-"""As much of PyTorch's headers as a source uses: nvcc reads all of them in 80 s of processor time, these in 25.
+"""As much of PyTorch's headers as a launcher uses: nvcc reads all of them in 80 s of processor time, these in 7.
 
-`torch/extension.h` brings the whole library of modules and optimisers, and every operator there is. A source is
-compiled with a header of that name which has tensors, and of the operators those it names; what that does not suffice
-for is compiled again with PyTorch's own.
+`torch/extension.h` brings the whole library of modules and optimisers, every operator there is, and Python's bindings,
+which are half of what is left without those. A source is compiled with a header of that name which has tensors, and of
+the operators those it names, all PyTorch's own; what that does not suffice for is compiled again with all headers.
 """
 
 from __future__ import annotations
 
 import re
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+_OWN = Path(__file__).with_name("launcher")
 _WHOLE = ("torch/extension.h", "torch/torch.h", "torch/all.h", "torch/types.h", "ATen/ATen.h")
 _NAMED = re.compile(r"\b(?:torch|at)\s*::\s*(\w+)")
-_ALWAYS = ("ATen/core/Tensor.h", "ATen/Dispatch.h", "ATen/TensorUtils.h", "torch/csrc/utils/pybind.h")
 
 
 def narrow_headers(texts: Iterable[str], include_dirs: Iterable[Path]) -> Mapping[str, str]:
     """Headers to be found before PyTorch's own in `include_dirs`, by their paths, for a source of these `texts`."""
     named = sorted({name for text in texts for name in _NAMED.findall(text)})
-    operators = tuple(f"ATen/ops/{name}.h" for name in named)
     here = tuple(include_dirs)
-    found = (path for path in (*_ALWAYS, *operators) if any((folder / path).is_file() for folder in here))
-    text = "".join(_lines(found))
-    return dict.fromkeys(_WHOLE, text)
+    operators = [path for name in named if _is_in(path := f"ATen/ops/{name}.h", here)]
+    included = "".join(f"#include <{path}>\n" for path in ("porter/launcher.h", *operators))
+    own = {file.relative_to(_OWN).as_posix(): file.read_text("utf-8") for file in _OWN.rglob("*.h")}
+    return {**own, **dict.fromkeys(_WHOLE, f"#pragma once\n#define AT_PER_OPERATOR_HEADERS\n{included}")}
 
 
-def _lines(included: Iterable[str]) -> Iterator[str]:
-    yield "#pragma once\n#define AT_PER_OPERATOR_HEADERS\n"
-    yield from (f"#include <{path}>\n" for path in included)
-    yield "namespace torch { using namespace at; }\n"
+def _is_in(path: str, folders: Iterable[Path]) -> bool:
+    return any((folder / path).is_file() for folder in folders)
 
 
 def _roots() -> list[Path]:

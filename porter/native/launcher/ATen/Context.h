@@ -1,0 +1,2 @@
+// An operator's header includes PyTorch's and does not need it.
+#pragma once
