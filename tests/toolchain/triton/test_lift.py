@@ -1,8 +1,9 @@
-"""The lifted kernel computes what the literal one does, and compiles."""
+"""A kernel in Triton's own words, or of several turns at a time, computes what the literal one does, and compiles."""
 
 import importlib.util
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +19,36 @@ from porter_triton.device.source import helper_source
 from porter_triton.lift import lift
 from porter_triton.lower import Dimension, LaunchInfo, ParameterKind, lower_kernel
 from tests.pure.triton.lift_sources import LIFTED, source
+from tests.pure.triton.turns_sources import TOGETHER
+from tests.pure.triton.turns_sources import source as loop
 
 _INFO = LaunchInfo((Dimension(128, "BLOCK_SIZE"), Dimension(1), Dimension(1)), shared_bytes=1024)
 _KINDS = {ParameterKind.BLOCK, ParameterKind.THREADS}
+
+
+_ONE_BY_ONE = replace(_INFO, together=False)
+_NAMES = [case[0] for case in (*LIFTED, *TOGETHER)]
+
+
+def both():
+    """For each case the literal kernel and the one in Triton's own words, as they are lowered."""
+    for _, _, head, body in LIFTED:
+        unit = read_unit(parse(Source(Path("k.cu"), source(head, body))))
+        (kernel,) = unit.kernels
+        lifted = lift(unit, kernel, (128, 1, 1))
+        yield lower_kernel(unit, kernel, _ONE_BY_ONE), lower_kernel(lifted.unit, lifted.kernel, _ONE_BY_ONE)
+    for _, body in TOGETHER:
+        unit = read_unit(parse(Source(Path("k.cu"), loop(body))))
+        (kernel,) = unit.kernels
+        yield lower_kernel(unit, kernel, _ONE_BY_ONE), lower_kernel(unit, kernel, _INFO)
 
 
 @pytest.fixture(scope="module")
 def module():
     """`literal_N` and `lifted_N` for each case, as the text of a Python module."""
     kernels, helpers, table = [], set(), []
-    for number, (_, _, head, body) in enumerate(LIFTED):
-        unit = read_unit(parse(Source(Path("k.cu"), source(head, body))))
-        (kernel,) = unit.kernels
-        lifted = lift(unit, kernel, (128, 1, 1))
-        for name, made in (("literal", (unit, kernel)), ("lifted", (lifted.unit, lifted.kernel))):
-            lowered = lower_kernel(*made, _INFO)
+    for number, pair in enumerate(both()):
+        for name, lowered in zip(("literal", "lifted"), pair, strict=True):
             constants = {p.name: 128 for p in lowered.parameters if p.kind in _KINDS}
             kernels.append(lowered.text.replace("def k(", f"def {name}_{number}("))
             helpers |= set(lowered.helpers)
@@ -51,7 +67,7 @@ def results(module, tmp_path_factory):
     return np.load(folder / "results.npz")
 
 
-@pytest.mark.parametrize("number", range(len(LIFTED)), ids=[case[0] for case in LIFTED])
+@pytest.mark.parametrize("number", range(len(_NAMES)), ids=_NAMES)
 def test_literal_and_lifted_kernels_agree(results, number):
     literal, lifted = results[f"literal_{number}"], results[f"lifted_{number}"]
     assert np.abs(literal).max() > 0.1

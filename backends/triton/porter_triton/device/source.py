@@ -9,27 +9,34 @@ from functools import cache
 from importlib.resources import files
 
 # In this order they appear in a module: what is called stands before what calls it.
-_FILES = ("bits", "float8", "math", "special", "integer", "warp", "reduce", "vector", "atomic")
+_ELEMENTWISE = ("bits", "float8", "math", "special", "integer")
+_FILES = (*_ELEMENTWISE, "warp", "reduce", "vector", "atomic")
 
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A @triton.jit function: its text with the decorator, and the helpers it calls itself."""
+    """A @triton.jit function: its text with the decorator, and the helpers it calls itself.
+
+    `elementwise`: of tiles, each element of the result depends on those at its place only.
+    """
 
     name: str
     text: str
     calls: frozenset[str]
+    elementwise: bool
 
 
 @cache
 def helpers() -> Mapping[str, Helper]:
     """Every helper by name, in the order of their appearance. Neither triton nor torch is imported."""
     found: dict[str, tuple[str, ast.FunctionDef]] = {}
+    elementwise: set[str] = set()
     for file in _FILES:
         text = (files("porter_triton.device") / f"{file}.py").read_text("utf-8")
         found |= {node.name: (text, node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+        elementwise |= found.keys() if file in _ELEMENTWISE else set()
     return {
-        name: Helper(name, _text(text, node), _names(node) & found.keys() - {name})
+        name: Helper(name, _text(text, node), _names(node) & found.keys() - {name}, name in elementwise)
         for name, (text, node) in found.items()
     }
 

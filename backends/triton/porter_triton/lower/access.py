@@ -8,7 +8,7 @@ from porter_triton.lower import local_arrays, memory, pointed, shared, sums, vie
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, exact_double, settled
-from porter_triton.lower.emit import Line
+from porter_triton.lower.emit import Kind, Line
 from porter_triton.lower.intervals import affine_of
 from porter_triton.lower.places import (
     Columns,
@@ -199,7 +199,7 @@ def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
     variable.fresh = False
     variable.bases |= value.bases
     if text != variable.name:
-        cx.emit(Line(text, variable.name, level=level))
+        cx.emit(Line(text, variable.name, level=level, value=Kind(variable.type, variable.varying)))
 
 
 def _begin_anew(cx: Context, variable: Variable, line: int) -> None:
@@ -247,7 +247,7 @@ def declare(cx: Context, name: str, type_: Arithmetic | Pointer, node: object, v
         variable.known = known(cx, value)
         variable.fresh = False
         cx.unchanged.add(variable.name)
-        cx.emit(Line(value.text, variable.name, level=value.level))
+        cx.emit(Line(value.text, variable.name, level=value.level, value=Kind(type_, varying)))
     else:
         assign(cx, variable, value, line)
         sums.begin(cx, variable, value)
@@ -267,7 +267,7 @@ def _clear(cx: Context, variable: Variable) -> None:
     """Give an uninitialised variable the type it will keep; dropped where every path assigns it."""
     if isinstance(variable.type, Arithmetic):
         text, level = typed(cx, number(0, variable.type), variable)
-        cx.emit(Line(text, variable.name, level=level))
+        cx.emit(Line(text, variable.name, level=level, value=Kind(variable.type, variable.varying)))
 
 
 def known(cx: Context, value: Scalar) -> Scalar:

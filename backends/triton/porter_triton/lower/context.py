@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from porter.syntax.walk import walk
 from porter_triton.lower.affine import Digit
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.decisions import Decisions, FewTurns
-from porter_triton.lower.emit import Line, Suite, names_in
+from porter_triton.lower.emit import Kind, Line, Suite, names_in
 from porter_triton.lower.launch import LaunchInfo, LoweredParameter, Remark
 from porter_triton.lower.naming import Names, is_temporary
 from porter_triton.lower.pending import Pending
@@ -85,6 +86,7 @@ class Context:
     discarded: object = None  # the call whose value nobody uses
     prologue: Suite = field(default_factory=Suite)
     pending: Pending = field(default_factory=Pending)
+    writes: Counter[str] = field(default_factory=Counter)  # how many statements write to a buffer
     loops: list[FewTurns] = field(default_factory=list)
     alike: int = 0  # loops around that all threads go through together, but for those that share one among them
     carrying: int = 0  # loops around whose turns change variables that the next turn finds
@@ -197,6 +199,7 @@ class Context:
     def touch(self, bases: frozenset[str], width: int = 1) -> None:
         """Note that memory is written: a load by another thread must wait for a barrier."""
         self.pending = self.pending.written(bases, width)
+        self.writes.update(bases)
         self.decisions.stored |= bases
         self.loads.clear()
 
@@ -248,10 +251,14 @@ class Context:
             self.python_depth -= python
             self.loads.clear()
 
-    def temporary(self, value: Scalar, stem: str = "value", effect: bool = False, loads: bool = False) -> Scalar:
-        """`value` under a name of its own, evaluated here."""
+    def temporary(
+        self, value: Scalar, stem: str = "value", effect: bool = False, pointer: Scalar | None = None
+    ) -> Scalar:
+        """`value` under a name of its own, evaluated here; `pointer` is where it is loaded from."""
         name = self.names.temporary(stem)
-        self.emit(Line(value.text, name, effect, not effect, loads, value.level))
+        kind = Kind(value.type, value.varying)
+        loads = pointer is not None
+        self.emit(Line(value.text, name, effect, not effect, loads, value.level, pointer=pointer, value=kind))
         affine = value.affine
         if affine is not None and not all(self.unchanging(n) for text, _ in affine.rest for n in names_in(text)):
             affine = None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from porter_triton.lower.types import Type
 from porter_triton.lower.values import Scalar
 
 _IDENTIFIER = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*")
@@ -25,12 +26,21 @@ class Store:
     mask: Scalar | None
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a name of the output is: one value a thread where it is `varying`, else one for the block."""
+
+    type: Type
+    varying: bool
+
+
 @dataclass(slots=True)
 class Line:
     """`target = text`, or `text` alone. `effect`: it must run even if nobody reads the target.
 
     `temporary` targets were made up here and may be folded into their only reader; `loads`: the text reads memory.
-    `count` values come as a tuple, where they are several. `store` is what the text is, if it is one.
+    `count` values come as a tuple, where they are several. `store` is what the text is, if it is one, `pointer` what a
+    load of one number reads. `value` tells what the target is: its type, and whether threads differ.
     """
 
     text: str
@@ -41,6 +51,8 @@ class Line:
     level: int = 0
     count: int = 1
     store: Store | None = None
+    pointer: Scalar | None = None
+    value: Kind | None = None
 
     @property
     def reads(self) -> frozenset[str]:
@@ -50,12 +62,16 @@ class Line:
 
 @dataclass(slots=True)
 class Comment:
-    """The lines of `file` that what follows came from; `alone` where it is one statement, a loop."""
+    """The lines of `file` that what follows came from; `alone` where it is one statement, a loop.
+
+    `turns` is how many turns of it are done at a time, where they are several.
+    """
 
     file: str
     first: int
     last: int
     alone: bool = False
+    turns: int = 0
 
 
 @dataclass(slots=True)
@@ -75,13 +91,28 @@ class Branch:
     no: Suite
 
 
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """`range(start, end, step)`; `masked`: the body runs under a mask that leaves out what is not below `end`."""
+
+    start: Scalar
+    end: Scalar
+    step: Scalar
+    masked: bool
+
+
 @dataclass(slots=True)
 class Loop:
-    """`for variable in range(...)`, or `while condition` where there is no variable."""
+    """`for variable in range(...)`, or `while condition` where there is no variable; `steps` are what `range` is given.
+
+    A turn does `turns` of the source's, where they are several.
+    """
 
     variable: str
     header: str
     body: Suite
+    steps: Steps | None = None
+    turns: int = 0
 
 
 @dataclass(slots=True)
@@ -116,7 +147,8 @@ def render(suite: Suite, indent: int = 1) -> list[str]:
     for node in suite.nodes:
         if isinstance(node, Comment):
             last = "" if node.last <= node.first else f"-{node.last}"
-            lines.append(f"{pad}# {node.file}:{node.first}{last}")
+            several = f", {node.turns} turns at a time" if node.turns else ""
+            lines.append(f"{pad}# {node.file}:{node.first}{last}{several}")
         elif isinstance(node, Line):
             lines.append(pad + (f"{node.target} = {node.text}" if node.target else node.text))
         elif isinstance(node, Leave):

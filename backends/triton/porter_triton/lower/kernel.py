@@ -5,14 +5,14 @@ from __future__ import annotations
 from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
-from porter_triton.lower import access, coordinates, lanes, leaving, resolve, statements, structs
+from porter_triton.lower import access, coordinates, lanes, leaving, resolve, several, statements, structs
 from porter_triton.lower.context import Context
 from porter_triton.lower.decisions import Decisions
 from porter_triton.lower.emit import Suite, names_in, render
 from porter_triton.lower.launch import CONSTEXPRS, LaunchInfo, LoweredKernel, LoweredParameter, ParameterKind
 from porter_triton.lower.naming import Names, settle
 from porter_triton.lower.places import Held, Members, Place, Variable
-from porter_triton.lower.prune import prune
+from porter_triton.lower.prune import drop_dead, prune
 from porter_triton.lower.shorten import shorten
 from porter_triton.lower.types import FLOAT, Arithmetic, Pointer, Record, Type, components
 from porter_triton.lower.values import Scalar
@@ -129,6 +129,9 @@ def _copied_field(cx: Context, place: Place) -> Place:
 
 def _written(cx: Context) -> LoweredKernel:
     suite = Suite(cx.prologue.nodes + cx.suite.nodes)
+    drop_dead(suite)
+    if cx.launch.together:
+        several.together(cx, suite)
     prune(suite)
     shorten(suite, cx.names)
     lines = render(suite) or ["    pass"]

@@ -39,9 +39,9 @@ def loaded(cx: Context, pointer: Scalar) -> None:
     if pointer.varying and isinstance(pointer.type, Pointer) and isinstance(pointer.type.element, Arithmetic):
         cx.loaded_bits += pointer.type.element.bits
         cx.gathers |= cx.carrying > 0
-        cx.streams |= cx.alike > 0 and not (cx.carrying == 0 and _side_by_side(pointer))
+        cx.streams |= cx.alike > 0 and not (cx.carrying == 0 and side_by_side(pointer))
 
 
-def _side_by_side(pointer: Scalar) -> bool:
+def side_by_side(pointer: Scalar) -> bool:
     """Whether neighbouring threads have neighbouring elements."""
     return pointer.affine is not None and any(d.divisor == 1 and c == 1 for d, c in pointer.affine.terms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter_triton.lower import access
 from porter_triton.lower.context import Context, Target
-from porter_triton.lower.emit import Line
+from porter_triton.lower.emit import Kind, Line
 from porter_triton.lower.places import Place, Variable
 from porter_triton.lower.types import BOOL
 from porter_triton.lower.values import AND, OR, number
@@ -33,7 +33,7 @@ def push_target(cx: Context, kind: str, result: Place | None = None, *, node: ob
     name = cx.names.declare({"return": "returned", "break": "broken", "continue": "skipped"}[kind], (BOOL, varying))
     flag = Variable(name, BOOL, key, cx.depth - 1, varying, fresh=False)
     text, level = access.typed(cx, number(0, BOOL), flag)
-    cx.emit(Line(text, name, level=level))
+    cx.emit(Line(text, name, level=level, value=Kind(BOOL, varying)))
     target = Target(frozenset({kind}), cx.depth, flag, result, kernel)
     cx.targets.append(target)
     return target
@@ -48,4 +48,4 @@ def leave(cx: Context, way: str, line: int) -> None:
         return
     if mask.varying and not flag.varying:
         cx.decisions.varying.add(flag.key)
-    cx.emit(Line(f"{flag.name} | {mask.within(AND)}", flag.name, level=OR))
+    cx.emit(Line(f"{flag.name} | {mask.within(AND)}", flag.name, level=OR, value=Kind(BOOL, flag.varying)))

@@ -129,7 +129,7 @@ def load_one(cx: Context, pointer: Scalar, width: int = 1) -> Scalar:
     assert isinstance(pointer.type, Pointer)
     assert isinstance(pointer.type.element, Arithmetic)
     load = Scalar(text, pointer.type.element, varying)
-    value = absent.loaded(cx, load, pointer.bases) or cx.temporary(load, loads=True)
+    value = absent.loaded(cx, load, pointer.bases) or cx.temporary(load, pointer=pointer)
     cx.loads[pointer.text] = (value, mask.text if mask is not None else "")
     return value
 

@@ -10,9 +10,14 @@ from porter_triton.lower.naming import settled_length
 _LINE_LENGTH = 88  # of statement text, which leaves room for its indentation within 100 columns
 
 
-def prune(suite: Suite) -> None:
-    """Drop dead statements from a function's body."""
+def drop_dead(suite: Suite) -> None:
+    """Drop statements of a function's body whose results nobody reads."""
     _prune(suite, frozenset())
+
+
+def prune(suite: Suite) -> None:
+    """Drop dead statements from a function's body, and move what is read once."""
+    drop_dead(suite)
     while _fold(suite):
         pass
     _unpack(suite, _reader_counts(suite))
@@ -37,7 +42,7 @@ def _prune(suite: Suite, live: frozenset[str]) -> frozenset[str]:
                 node.condition, node.opposite, node.yes, node.no = node.opposite, node.condition, node.no, Suite()
             live = before | names_in(node.condition)
         elif isinstance(node, Loop):
-            live_in = _live_around(node, live)
+            live_in = live_around(node, live)
             _prune(node.body, live_in)
             if not any(x.effect for x in lines_of(node.body)) and not assigned(node.body) & live:
                 continue
@@ -53,25 +58,26 @@ def _acts(suite: Suite) -> bool:
     return any(not isinstance(node, Comment) for node in suite.nodes)
 
 
-def _live_around(loop: Loop, after: frozenset[str]) -> frozenset[str]:
+def live_around(loop: Loop, after: frozenset[str]) -> frozenset[str]:
     """The names read at the head of a loop: by its body, by its condition, or after it."""
     live = after | (frozenset() if loop.variable else names_in(loop.header))
     while True:
-        wider = live | (_live_before(loop.body, live) - {loop.variable})
+        wider = live | (live_before(loop.body, live) - {loop.variable})
         if wider == live:
             return live
         live = wider
 
 
-def _live_before(suite: Suite, live: frozenset[str]) -> frozenset[str]:
+def live_before(suite: Suite, live: frozenset[str]) -> frozenset[str]:
+    """The names read by a suite, or after it as `live` says, before they are assigned."""
     for node in reversed(suite.nodes):
         if isinstance(node, Line):
             if node.effect or node.target in live:
                 live = (live - {node.target}) | node.reads
         elif isinstance(node, Branch):
-            live = _live_before(node.yes, live) | _live_before(node.no, live) | names_in(node.condition)
+            live = live_before(node.yes, live) | live_before(node.no, live) | names_in(node.condition)
         elif isinstance(node, Loop):
-            live = (_live_around(node, live) - {node.variable}) | live | names_in(node.header)
+            live = (live_around(node, live) - {node.variable}) | live | names_in(node.header)
         elif isinstance(node, Leave):
             live = frozenset()
     return live

@@ -12,7 +12,7 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.counting import Counted, limit
 from porter_triton.lower.decisions import FewTurns
-from porter_triton.lower.emit import Loop, Suite
+from porter_triton.lower.emit import Loop, Steps, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Held
 from porter_triton.lower.types import INT, LONG, UINT, ULONG, Arithmetic
@@ -104,7 +104,8 @@ def _range(
     """`for name in range(start, bound, step)`; with `offset` each thread starts so much later, under a mask."""
     interval = counted.interval(start, bound)
     arguments = _range_arguments(counted, start, limit(counted.progress.operator, bound), step)
-    if offset is not None and _spread(cx, offset, step):
+    tail = offset is not None and _spread(cx, offset, step)
+    if offset is not None and tail:
         arguments[:2] = _of_live_lanes(cx, arguments[0], arguments[1], offset)
     carried = _counting_type(arguments)
     plain = offset is None and (carried.bits == 64) == (counted.type.bits == 64)
@@ -119,7 +120,8 @@ def _range(
             _plain_body(cx, node, counted, counter, few=few)
         else:
             _masked_body(cx, node, counted, counter, offset, bound=bound)
-    cx.suite.nodes.append(Loop(name, header([a.text for a in arguments], unit=step.fixed == 1), body))
+        steps = None if tail else Steps(arguments[0], arguments[1], arguments[2], masked=offset is not None)
+    cx.suite.nodes.append(Loop(name, header([a.text for a in arguments], unit=step.fixed == 1), body, steps))
 
 
 def _spread(cx: Context, offset: Scalar, step: Scalar) -> bool:

@@ -15,7 +15,7 @@ from porter_triton.lower import access, memory
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
-from porter_triton.lower.emit import Line
+from porter_triton.lower.emit import Kind, Line
 from porter_triton.lower.places import Place, Variable
 from porter_triton.lower.types import Arithmetic, common
 from porter_triton.lower.values import Scalar, Value, number
@@ -59,7 +59,7 @@ def add(cx: Context, operator: str, target: Place, right: Value, line: int) -> b
         text = f"tl.where({mask.text}, {term.text}, {number(0, target.type).text})"
         term = Scalar(text, target.type, True)
     total = binary(operator, access.read(target), term, line)
-    cx.emit(Line(total.text, target.name, level=total.level))
+    cx.emit(Line(total.text, target.name, level=total.level, value=Kind(target.type, target.varying)))
     return True
 
 

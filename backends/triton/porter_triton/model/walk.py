@@ -104,7 +104,7 @@ class _Walk:
         if word.lstrip("-").isdecimal():
             return int(word)
         if word.startswith("0x"):
-            return int(word, 16)
+            return int(word.rstrip("U"), 16)
         return 0 if "smem" in word or "shared" in word else None
 
     def _condition(self, one: Instruction) -> Value:

@@ -9,11 +9,13 @@ from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
 
+_ONE_BY_ONE = LaunchInfo((Dimension(64, ""), Dimension(1), Dimension(1)), together=False)
+
 
 def lowered(body: str) -> str:
     head = "__global__ void k(const float* x, const __half* h, float* y, int n) { int t = threadIdx.x;"
     unit = read_unit(parse(Source(Path("op.cu"), f"{head}\n{body}\n}}")))
-    return lower_kernel(unit, unit.kernels[0], LaunchInfo((Dimension(64, ""), Dimension(1), Dimension(1)))).text
+    return lower_kernel(unit, unit.kernels[0], _ONE_BY_ONE).text
 
 
 def test_what_is_loaded_is_zero_where_nothing_is():

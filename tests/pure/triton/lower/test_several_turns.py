@@ -1,0 +1,49 @@
+"""Which loops do several turns at a time, and what the output says of it."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.syntax.read import read_unit
+from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
+from tests.pure.triton.turns_sources import ALONE, TOGETHER, source
+
+
+def lowered(body: str, threads: int = 128) -> str:
+    unit = read_unit(parse(Source(Path("op.cu"), body)))
+    return lower_kernel(unit, unit.kernels[0], LaunchInfo((Dimension(threads, ""), Dimension(1), Dimension(1)))).text
+
+
+@pytest.mark.parametrize("body", [body for _, body in TOGETHER], ids=[name for name, _ in TOGETHER])
+def test_turns_that_are_independent_are_done_together(body):
+    assert "_tile in range(" in lowered(source(body))
+
+
+@pytest.mark.parametrize("body", [body for _, body in ALONE], ids=[name for name, _ in ALONE])
+def test_turns_that_are_not_or_may_not_be_stay_alone(body):
+    assert "_tile in range(" not in lowered(source(body))
+
+
+@pytest.mark.parametrize(
+    ("type_", "threads", "turns"),
+    [("float", 256, 4), ("double", 256, 2), ("__half", 256, 8), ("__half", 512, 4), ("float", 1024, 2)],
+)
+def test_a_lane_has_16_bytes_on_their_way_and_tiles_stay_small(type_, threads, turns):
+    body = f"float s = 0; for (int i = threadIdx.x; i < n; i += {threads}) s += (float)x[i]; out[threadIdx.x] = s;"
+    text = lowered(f"__global__ void k(const {type_}* x, float* out, int n) {{ {body} }}", threads)
+    assert f", {turns} turns at a time\n" in text
+    assert f"range(0, n, {turns * threads}):" in text
+
+
+def test_what_another_loop_touches_waits_at_a_barrier():
+    body = dict(TOGETHER)["what was written before"]
+    assert lowered(source(body)).count("tl.debug_barrier()") >= 2
+    assert "tl.debug_barrier()" not in lowered(source(dict(TOGETHER)["stores"]))
+
+
+def test_a_launch_may_ask_for_one_turn_after_another():
+    unit = read_unit(parse(Source(Path("op.cu"), source(dict(TOGETHER)["a sum"]))))
+    info = LaunchInfo((Dimension(128, ""), Dimension(1), Dimension(1)), together=False)
+    assert "_tile in range(" not in lower_kernel(unit, unit.kernels[0], info).text
