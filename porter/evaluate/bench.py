@@ -46,9 +46,12 @@ def limits(time_limit_s: float) -> Limits:
 
 
 @contextmanager
-def bench(cache: Path, time_limit_s: float) -> Iterator[Bench]:
-    """A bench whose runs may use `time_limit_s` of processor time. A build that has not begun at its end never does."""
-    pool = ThreadPoolExecutor(_BUILDERS)
+def bench(cache: Path, time_limit_s: float, builders: int = _BUILDERS) -> Iterator[Bench]:
+    """A bench whose runs may use `time_limit_s` of processor time, with so many `builders` at once.
+
+    A build that has not begun at its end never does.
+    """
+    pool = ThreadPoolExecutor(builders)
     try:
         yield Bench(cache, limits(time_limit_s), pool)
     finally:

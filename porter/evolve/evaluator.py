@@ -56,7 +56,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Evaluates candidates for one subject, one after the other."""
+    """Evaluates candidates for one subject; it may be asked for several at once."""
 
     subject: Subject
     backend: Backend
@@ -91,12 +91,15 @@ class Evaluator:
 
 
 @contextmanager
-def evaluator(subject: Subject, scorer: Scorer, progress: Progress) -> Iterator[Evaluator]:
-    """An evaluator of `subject`. Raises `InputError` where what the judge draws shows the original itself unsound."""
+def evaluator(subject: Subject, scorer: Scorer, progress: Progress, jobs: int = 1) -> Iterator[Evaluator]:
+    """An evaluator of `subject`, that `jobs` may ask at once.
+
+    Raises `InputError` where what the judge draws shows the original itself unsound.
+    """
     options, original = subject.options, subject.original
     headers = [header for _, header in original.headers]
     judging = Judging(options.seed or 0, options.sizes, edges=options.contract is None)
-    with bench(options.cache, options.time_limit_s) as place:
+    with bench(options.cache, options.time_limit_s, 2 * jobs) as place:  # a port is built at two widths
         explicit = original.replaced(with_warp_barriers(original.program, headers))
         originals = Originals(explicit, options.sizes, place, options.contract is not None, judging)
         built = originals.begin(subject.contracts).result()

@@ -117,7 +117,7 @@ def _searched(
     proposers = proposers_of(subject, backend, space, agent)
     with (
         _scorer(subject, backend, own=agent is None) as (scorer, measured),
-        evaluator(subject, scorer, progress) as judge,
+        evaluator(subject, scorer, progress, wanted.jobs) as judge,
     ):
         _check_scores(folder, about, measured)
         settings = Settings(
