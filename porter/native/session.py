@@ -22,6 +22,7 @@ from porter.native.library import device_library
 from porter.native.pages import sampled_bytes
 from porter.native.requests import Bandwidth, Entry, Execute, Forget, Keep, Prepare, Question, Read, Replay, Sample
 from porter.simt.job import FaultKind, Job, Limits, Run
+from porter.simt.shelf import Shelf
 from porter.worker.child import Child, Death
 from porter.worker.run import ended, run_of
 
@@ -29,6 +30,7 @@ _RECORDS = b"PORTRES1"
 # After these the device's context, or the process, is not to be trusted.
 _LOST = frozenset((FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.DEVICE_ASSERT, FaultKind.CRASH))
 _ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}  # its helpers talk through sockets, which a worker has not
+_KERNELS_BYTES = 2 << 30  # of what Triton compiled, for all candidates together
 _PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
 
 
@@ -104,7 +106,8 @@ class Session:
         cache, environment = settings.cache, settings.environment
         self._work, self._limits, self._secret = work, settings.limits, settings.secret
         digest = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
-        self._folders = cache / "native" / "triton", kernels or cache / "native" / "kernels" / digest
+        own = kernels or Shelf(cache / "native" / "kernels", _KERNELS_BYTES).made(digest, lambda _: None)
+        self._folders = cache / "native" / "triton", own
         self._environment = {name: environment[name] for name in _PASSED_ON if name in environment}
         self._library = device_library(cache)
         self._child: Child | None = None

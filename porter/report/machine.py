@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import shutil
 import subprocess
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,6 +16,7 @@ from porter import __version__
 from porter.registry import Unavailable, load_backends
 from porter.report.columns import columns
 from porter.report.document import Json, as_record
+from porter.simt.shelf import folder_bytes
 
 _COMPILERS = ("g++", "nvcc")
 _PACKAGES = ("numpy", "torch", "triton", "tree-sitter", "tree-sitter-cpp", "typer")
@@ -91,7 +90,7 @@ def examine(cache: Path) -> Machine:
         compilers=tuple(_compiler(name) for name in _COMPILERS),
         packages=tuple(Tool(name, _package_version(name)) for name in _PACKAGES),
         sandbox=Sandbox(_landlock_abi(), _SECCOMP_ACTIONS.exists()),
-        cache=Cache(cache, _size_bytes(cache)),
+        cache=Cache(cache, folder_bytes(cache)),
     )
 
 
@@ -173,13 +172,3 @@ def _landlock_abi() -> int:
         return 0
     libc = ctypes.CDLL(None, use_errno=True)
     return max(0, int(libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_QUERY_VERSION)))
-
-
-def _size_bytes(folder: Path) -> int:
-    """The size of all files below `folder`, from which a build that goes on meanwhile takes its own at any moment."""
-    total = 0
-    for where, _, files in os.walk(folder):  # skips a folder that is gone when its turn comes
-        for name in files:
-            with suppress(FileNotFoundError):
-                total += Path(where, name).stat().st_size
-    return total

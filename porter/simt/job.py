@@ -42,8 +42,8 @@ class MaskPolicy(StrEnum):
 class TensorValue:
     """A dense row-major tensor: raw storage of `dtype` and its shape. A pointer argument is one, too.
 
-    At sizes for devices alone `storage` may be smaller than the shape: of an argument it is the pool from which the rest
-    is drawn (`contract/drawn.py`), of what comes back a sample, of the same places in every tensor of one job.
+    At sizes for devices alone `storage` may be smaller than the shape: of an argument it is the pool that the rest is
+    drawn from (`contract/drawn.py`), of what comes back a sample, of the same places in every tensor of one job.
     """
 
     dtype: DType

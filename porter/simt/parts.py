@@ -1,24 +1,19 @@
-"""The parts of an executable that are built once and shared: the precompiled header and the executor's objects.
-
-Keys are digests of everything a part depends on, so a part is never out of date. A part is made under a lock, beside
-its place, and moved there whole: processes that build at the same time wait for each other or see it finished.
-"""
+"""The parts of an executable that are built once and shared: the precompiled header and the executor's objects."""
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from porter.errors import MachineError
 from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, call, executor_flags
+from porter.simt.shelf import Shelf
 
+# A header is 100 MB, one for each set of flags and each change of porter's own headers; ten serve all of one version.
+_HEADERS_BYTES, _OBJECTS_BYTES, _PROGRAMS_BYTES = 3 << 30, 1 << 30, 4 << 30
+_COMPILING_S = 3600.0  # for which a header or an object is in use, at the most
 _HEADER = '#include "porter/porter_simt.h"\n'
 
 
@@ -38,39 +33,9 @@ def tree_digest(root: Path) -> str:
     return digest(*(part for p in files for part in (str(p.relative_to(root)), p.read_bytes())))
 
 
-def place_once(place: Path, make: Callable[[Path], None]) -> Path:
-    """`place`, a folder; `make` fills it in a temporary one when it is not there yet."""
-    if place.exists():
-        return place
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(place.with_suffix(".lock")):
-        if not place.exists():
-            with tempfile.TemporaryDirectory(dir=place.parent, prefix=".making-") as name:
-                folder = Path(name) / "part"
-                folder.mkdir()
-                make(folder)
-                move_into(folder, place)
-    return place
-
-
-def move_into(folder: Path, place: Path) -> None:
-    """Renames `folder` to `place`; where another process was first, its work stands."""
-    try:
-        folder.rename(place)
-    except OSError:
-        if not place.exists():
-            raise
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def programs(cache: Path) -> Shelf:
+    """The executables."""
+    return Shelf(cache / "programs", _PROGRAMS_BYTES)
 
 
 def precompiled_header(found: Compiler, flags: list[str], cache: Path) -> Path:
@@ -81,7 +46,7 @@ def precompiled_header(found: Compiler, flags: list[str], cache: Path) -> Path:
         (folder / "porter.h").write_text(_HEADER)
         _must(found, [*flags, "-x", "c++-header", "porter.h", "-o", "porter.h.gch"], folder)
 
-    return place_once(cache / "headers" / key, make) / "porter.h"
+    return Shelf(cache / "headers", _HEADERS_BYTES, _COMPILING_S).made(key, make) / "porter.h"
 
 
 def executor_objects(found: Compiler, torch: bool, double_precision: bool, cache: Path) -> list[Path]:
@@ -101,7 +66,7 @@ def _object(found: Compiler, name: str, sources: Iterable[Path], *, double_preci
         (folder / f"{name}.cpp").write_text("".join(f'#include "{source}"\n' for source in sources))
         _must(found, [*flags, "-c", f"{name}.cpp", "-o", f"{name}.o"], folder)
 
-    return place_once(cache / "objects" / key, make) / f"{name}.o"
+    return Shelf(cache / "objects", _OBJECTS_BYTES, _COMPILING_S).made(key, make) / f"{name}.o"
 
 
 def _must(found: Compiler, arguments: list[str], folder: Path) -> None:

@@ -6,10 +6,12 @@ nothing outlives its time, and that whatever the result file holds becomes a `Ru
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +39,8 @@ _DEADLY = {
 def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
     """What came of `job`. Never raises for anything the executable does; every process it had is gone afterwards."""
     limits = limits or Limits()
+    with suppress(OSError):  # a cache that this user only reads
+        os.utime(Path(executable.path).parent)  # in use, however long ago it was built
     left = _left(executable, job, limits)
     decoded = left.decoded
     given = widened(job) if executable.request.double_precision else job

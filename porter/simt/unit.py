@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -10,7 +9,7 @@ from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, 
 from porter.simt.driver import driver
 from porter.simt.job import BuildRequest, Callee
 from porter.simt.kernels_only import kernels_only
-from porter.simt.parts import digest, executor_objects, move_into, precompiled_header, tree_digest
+from porter.simt.parts import digest, executor_objects, precompiled_header, programs, tree_digest
 from porter.simt.translate import translate
 from porter.simt.undefined import placed, table, undefined
 from porter.source.text import Source
@@ -59,7 +58,7 @@ class Unit:
     @property
     def program(self) -> Path:
         """Where the executable is, or will be once it is made."""
-        return self.cache / "programs" / self.key / "program"
+        return programs(self.cache).folder / self.key / "program"
 
     @property
     def _text(self) -> str:
@@ -74,18 +73,16 @@ class Unit:
 
     def make(self) -> Diagnostics:
         """Compiles and links beside its place and moves the result there, if it is not there yet."""
-        place = self.program.parent
-        if place.exists():
+        shelf = programs(self.cache)
+        if shelf.holds(self.key):
             return Diagnostics(True, "")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".making-") as name:
-            folder = Path(name)
-            (folder / "part").mkdir()
+        with shelf.making() as entry:
+            folder = entry.parent
             done = self._compile(folder)
             if done.ok:  # linked apart, without the sanitizer flags: the executor itself is what the hooks call
                 done = self._link(folder)
             if done.ok:
-                move_into(folder / "part", place)
+                shelf.put(entry, self.key)
             return done
 
     def _compile(self, folder: Path) -> Diagnostics:
@@ -118,7 +115,7 @@ class Unit:
     def _linked(self, folder: Path, *options: str) -> Diagnostics:
         request = self.request
         objects = executor_objects(self.compiler, uses_torch(request), request.double_precision, self.cache)
-        command = ["program.o", *map(str, objects), *options, *_LIBRARIES, "-o", "part/program"]
+        command = ["program.o", *map(str, objects), *options, *_LIBRARIES, "-o", "entry/program"]
         return call(self.compiler, command, folder)
 
 
