@@ -36,6 +36,7 @@ ALONE = [
     ("what lanes exchange", f"float s = 0; for (int i = threadIdx.x; i < n; i += 128) s += __shfl_xor_sync(0xffffffff, x[i], 1); {_STORE}"),
     ("a shared array", f"__shared__ float t[128]; float s = 0; for (int i = threadIdx.x; i < n; i += 128) {{ t[127 - threadIdx.x] = x[i]; __syncthreads(); s += t[threadIdx.x]; __syncthreads(); }} {_STORE}"),
     ("rows of one and columns of another", "float s = 0; for (int c = 0; c < n; ++c) s += x[threadIdx.x * n + c] * x[c * n + threadIdx.x]; out[threadIdx.x] = s;"),
+    ("a window that is cut off", "float s = 0; for (int k = 0; k < 7; ++k) if (threadIdx.x + k < n) s += x[threadIdx.x + k]; out[threadIdx.x] = s;"),
     ("an alternating sum", f"float s = 0, g = 1; for (int i = threadIdx.x; i < n; i += 128) {{ s += x[i] * g; g = -g; }} {_STORE}"),
 ]  # fmt: skip
 

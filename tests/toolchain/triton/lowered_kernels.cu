@@ -389,6 +389,18 @@ __global__ void swapped_in(const float* x, float* best, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) max_of(best + (i & 1), x[i]);
 }
+struct Nearest {
+    template <class T> __device__ T operator()(const T& a, const T& b) const { return min(a, b); }
+};
+__global__ void own_operations(const float* x, float* y, int n) {
+    typedef cub::BlockReduce<float, 64> Reduce;
+    __shared__ typename Reduce::TempStorage temp;
+    float v = threadIdx.x < n ? x[threadIdx.x] : 2.0f;
+    float least = Reduce(temp).Reduce(v, Nearest());
+    __syncthreads();
+    float most = Reduce(temp).Reduce(v, [] __device__(float a, float b) { return fmaxf(b, a); });
+    if (threadIdx.x == 0) y[0] = least, y[1] = most;
+}
 __global__ void collectives(const float* x, float* y, int* z, int n) {
     typedef cub::BlockReduce<float, 64> BlockReduce;
     using Scan = cub::BlockScan<int, 64>;

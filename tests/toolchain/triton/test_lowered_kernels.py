@@ -239,6 +239,7 @@ CASES = [
          (2, 1, 1)),
     Case("column_sums", (ROWS, _zeros(100), 3, 100), {1: ROWS.sum(0)}, (1, 1, 1), (64, 1, 1), 1024),
     Case("folded", (X, _zeros(16)), {1: X[:128].reshape(8, 16).sum(0)}, (1, 1, 1), (16, 8, 1)),
+    Case("own_operations", (X, _zeros(2), 50), {1: np.float32([min(X[:50].min(), 2), max(X[:50].max(), 2)])}),
     Case("collectives", (X, _zeros(64), _zeros(64, np.int32), 50), {1: _collected(X), 2: _before(X)}),
     Case("led", (X, _zeros(50)), {1: X[:50] - X[np.arange(50) // 32 * 32] + X[31] * (np.arange(50) < 32)},
          (1, 1, 1), (50, 1, 1), known=False),

@@ -73,7 +73,7 @@ def combine(statement: Statement) -> Combine | None:
     if made.operator:
         operation = _BY_OPERATOR.get(made.operator)
         return Combine(operation, made.target, made.value) if operation else None
-    parts = _operands(made.value)
+    parts = operands(made.value)
     if parts is None:
         return None
     operation, left, right = parts
@@ -99,7 +99,8 @@ def _substituted(statement: Statement, values: dict[str, Expression | None]) -> 
     return mapped(statement, lambda n: values.get(n.name) or n if isinstance(n, Name) and not n.template else n)
 
 
-def _operands(value: Expression) -> tuple[str, Expression, Expression] | None:
+def operands(value: Expression) -> tuple[str, Expression, Expression] | None:
+    """The operation that `value` is - sum, product, max, min, and, or, xor - and what it combines."""
     if isinstance(value, Binary) and value.operator in _BY_OPERATOR:
         return _BY_OPERATOR[value.operator], value.left, value.right
     if isinstance(value, Call) and called(value) in _BY_CALL and len(value.arguments) == 2:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, Name, TypeName
-from porter_triton.lower import access, block_fold, block_io, expressions, lvalues, warp
+from porter_triton.lower import access, block_fold, block_io, expressions, lvalues, resolve, warp
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
+from porter_triton.lower.own_operations import own_operation
 from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import ATOM, SUM, Collective, Nothing, Scalar, Value
 from porter_triton.refusal import Refusal
@@ -27,7 +28,9 @@ def collective(cx: Context, name: TypeName) -> Collective | None:
     for _ in range(8):
         plain = seen.name.rsplit("::", maxsplit=1)[-1]
         if seen.name.startswith("cub::") and plain in _KINDS:
-            return Collective(_KINDS[plain], any("_STRIPED" in str(getattr(a, "name", "")) for a in seen.arguments))
+            striped = any("_STRIPED" in str(getattr(a, "name", "")) for a in seen.arguments)
+            element = seen.arguments[0] if seen.arguments else None
+            return Collective(_KINDS[plain], striped, element if isinstance(element, TypeName) else None)
         bound = cx.find(seen.name)
         if not isinstance(bound, TypeName):
             found = [a.type for a in cx.unit.aliases if a.name == seen.name and not a.template]
@@ -48,7 +51,8 @@ def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
     """`BlockReduce(storage).Sum(v)` and its like."""
     if used.kind in {"load", "store"}:
         return block_io.method(cx, used, callee, node)
-    if used.kind == "reduce" and callee.name == "Reduce" and not _operation(cx, node.arguments[1]):
+    own = _own(cx, used, callee, node)
+    if used.kind == "reduce" and callee.name == "Reduce" and not own and not _operation(cx, node.arguments[1]):
         return block_fold.fold(cx, node)
     value = settled(expressions.scalar(cx, node.arguments[0]))
     if not isinstance(value.type, Arithmetic):
@@ -58,14 +62,25 @@ def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
     if callee.name == "Sum" and len(node.arguments) == 1:
         operation = "sum"
     elif callee.name == "Reduce" and len(node.arguments) == 2:
-        operation = _operation(cx, node.arguments[1])
+        operation = own or _operation(cx, node.arguments[1])
         if not operation:
             raise Refusal(node.line, "a collective of a warp with an operation of the source's own")
     else:
         raise Refusal(node.line, f"`{callee.name}` of a collective for so many arguments")
+    if own and used.element is not None:
+        element = resolve.type_of(cx, used.element, node.line)
+        assert isinstance(element, Arithmetic)
+        value = convert(value, element)
     if used.kind == "warp":
         return warp.reduce(cx, _OF_WARP[operation], None, value)
     return _reduced(cx, operation, value)
+
+
+def _own(cx: Context, used: Collective, callee: Member, node: Call) -> str:
+    """The word for the source's own operation on what a collective is of; empty where it has none."""
+    if callee.name != "Reduce" or len(node.arguments) != 2 or used.element is None:
+        return ""
+    return own_operation(cx, node.arguments[1], resolve.type_of(cx, used.element, node.line))
 
 
 def _operation(cx: Context, node: Expression) -> str:

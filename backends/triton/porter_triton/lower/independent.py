@@ -143,6 +143,8 @@ class _Body:
             return not self._is_wide(line.text)
         if self.masked and not self._is_wide(mask):
             return False
+        if not self.masked and self._is_wide(mask):
+            return False  # a window's borders: it is short
         if other == ["other=0.0"]:
             self.zero.add(line.target)
         return self._reaches(line.pointer, least=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from porter.syntax.nodes import TypeName
 from porter_triton.lower.affine import Affine, Digit
 from porter_triton.lower.types import BOOL, INT, Arithmetic, Pointer, Record, Type
 
@@ -130,11 +131,12 @@ class Group:
 class Collective:
     """An object of CUB's: `kind` is reduce, scan, warp, load or store. Its storage is one too, of no kind.
 
-    `striped`: neighbouring items belong to neighbouring threads, not to one.
+    `striped`: neighbouring items belong to neighbouring threads, not to one. `element` is what it is a collective of.
     """
 
     kind: str = ""
     striped: bool = False
+    element: TypeName | None = None
 
 
 @dataclass(frozen=True, slots=True)
