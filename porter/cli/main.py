@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -71,5 +72,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run() -> None:
-    """The console script."""
+    """The console script. Who asks it to end is answered as who presses Ctrl-C: what it started ends, too."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))

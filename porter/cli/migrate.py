@@ -33,6 +33,7 @@ from porter.cli.search import (
     JobsOption,
     ModelOption,
     RecordingOption,
+    ResumeFlag,
     RoundsOption,
     SecondsOption,
     Spending,
@@ -71,6 +72,7 @@ def migrate(
     model: ModelOption = "",
     base_url: BaseUrlOption = "",
     recording: RecordingOption = None,
+    resume: ResumeFlag = False,
     seed: SeedOption = None,
     out_dir: OutDirOption = Path("porter-out"),
     force: ForceFlag = False,
@@ -100,5 +102,5 @@ def migrate(
     )
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     proposing = model_of(model, base_url, recording)
-    wish = Wish(options, search_of(budget, seed, jobs, proposing) if rounds else None)
+    wish = Wish(options, search_of(budget, seed, jobs, proposing, again=resume) if rounds else None)
     return attempt_all(paths, wish, Destination(out_dir, force), console, diff=diff)

@@ -51,6 +51,9 @@ BaseUrlOption = Annotated[
 RecordingOption = Annotated[
     Path | None, typer.Option("--recording", metavar="DIR", help="Answers of an earlier run, in place of the model's.")
 ]
+ResumeFlag = Annotated[
+    bool, typer.Option("--resume", help="Go on with the search of the same port that the output folder holds.")
+]
 JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Candidates at once; 0: one a core.")]
 
 
@@ -76,11 +79,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def search_of(budget: Budget, seed: int | None, jobs: int, model: ModelOptions | None) -> SearchOptions:
-    """A search with that budget; another seed leads it elsewhere."""
+def search_of(budget: Budget, seed: int | None, jobs: int, model: ModelOptions | None, *, again: bool) -> SearchOptions:
+    """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on."""
     from porter.evolve.run import SearchOptions
 
-    return SearchOptions(budget, seed or 0, jobs=jobs or cores(), model=model)
+    return SearchOptions(budget, seed or 0, jobs=jobs or cores(), model=model, again=again)
 
 
 def model_of(name: str, base_url: str, recording: Path | None) -> ModelOptions | None:

@@ -21,7 +21,7 @@ from porter.cli.options import (
     named_path,
     parse_sizes,
 )
-from porter.cli.search import RoundsOption
+from porter.cli.search import RoundsOption, SecondsOption, StaleOption
 from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def run(
     limit: LimitOption = 600.0,
     fresh: FreshFlag = False,
     rounds: RoundsOption = 0,
+    seconds: SecondsOption = None,
+    patience: StaleOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -65,9 +67,8 @@ def run(
     from porter.suite.run import SuiteOptions, run_suite
 
     architecture = find_target(find_backend(target), arch).arch
-    options = SuiteOptions(
-        target, run / target, architecture, jobs or len(os.sched_getaffinity(0)), limit, fresh, rounds
-    )
+    at_once = jobs or len(os.sched_getaffinity(0))
+    options = SuiteOptions(target, run / target, architecture, at_once, limit, fresh, rounds, seconds, patience)
     console: Console = context.obj
     result = run_suite(_chosen(suite, view, only), options, lambda one, left: _tell(console, one, left))
     tables = suite_tables(result)

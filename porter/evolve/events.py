@@ -22,7 +22,7 @@ from porter.evolve.scored import Scored
 from porter.evolve.settings import Settings
 
 FORMAT = "porter search"
-VERSION = 1
+VERSION = 2  # of the form of lines: a test knows which belongs to it
 INTERRUPTED = "interrupted"
 NOTHING_SAID = Account()
 

@@ -7,6 +7,7 @@ read, and taken off before the next is written, for what it told follows again f
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,6 +44,8 @@ def entries(folder: Path) -> Iterator[Entry]:
         raise InputError(f"{folder}: no run of a search: {error.strerror}") from error
     for number, raw in enumerate(content.splitlines(keepends=True), start=1):
         if raw.endswith(b"\n"):
+            if number == 1:
+                _check_version(folder, raw)
             try:
                 entry = Entry(number, raw, lines.read(raw))
             except InputError as error:
@@ -55,8 +58,19 @@ def _check_head(folder: Path, entry: Entry) -> None:
     event = entry.line.event
     if isinstance(event, Opened) is not (entry.number == 1):
         raise InputError(f"{folder / NAME}:{entry.number}: the first line, and no other, says how the run was opened")
-    if isinstance(event, Opened) and (event.format, event.version) != (FORMAT, VERSION):
-        raise InputError(f"{folder / NAME}: {event.format} {event.version}; this porter reads {FORMAT} {VERSION}")
+
+
+def _check_version(folder: Path, raw: bytes) -> None:
+    """Before anything else of the line is read: what it has besides is that version's."""
+    try:
+        head = json.loads(raw)
+    except ValueError:
+        return  # which is said where the line is read
+    said = (head.get("format"), head.get("version")) if isinstance(head, dict) and "format" in head else None
+    if said is not None and said != (FORMAT, VERSION):
+        known = f"this porter reads {FORMAT} {VERSION}"
+        hint = "read it with the porter that wrote it, or begin another search"
+        raise InputError(f"{folder / NAME}: was written by another version ({said[0]} {said[1]}); {known}", hint)
 
 
 class Journal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from porter.backend import Backend, Port
 from porter.errors import InputError
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evolve.budget import Budget
-from porter.evolve.candidate import Candidate, Origin
+from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.evaluator import Evaluator, Scorer, evaluator, files_of, port_of
 from porter.evolve.journal import NAME
 from porter.evolve.modelled import modelled_scorer
@@ -25,7 +26,7 @@ from porter.evolve.scored import Measure, Scored
 from porter.evolve.search import Search
 from porter.evolve.settings import SEED, Settings
 from porter.evolve.state import State
-from porter.evolve.subject import ORIGINAL, Subject, keep, kept
+from porter.evolve.subject import ORIGINAL, Subject, about_of, is_kept, keep, kept
 from porter.evolve.timed import timed_scorer
 from porter.native.place import missing_device
 from porter.registry import find_backend
@@ -37,7 +38,8 @@ _MEASURE, _DEVICE = "measure", "device"  # what scores are of, and what timed th
 class SearchOptions:
     """How long to search, from which seed, on how many islands; `jobs` candidates are evaluated at once.
 
-    Without a `model` candidates come of schedules and of a plan by rules.
+    Without a `model` candidates come of schedules and of a plan by rules. With `again` a search of the same port that
+    is there already goes on, and gives way where it is of another.
     """
 
     budget: Budget
@@ -46,6 +48,7 @@ class SearchOptions:
     batch: int = 1
     jobs: int = 1
     model: ModelOptions | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,32 @@ def improve(
     Raises `InputError` where nothing of the port is verified, and `MachineError` where a device cannot be used.
     """
     if (folder / NAME).exists():
-        raise InputError(f"{folder}: holds a search already", f"porter resume {folder}, or another --out-dir")
+        if not wanted.again:
+            raise InputError(f"{folder}: holds a search already", f"--resume, porter resume {folder}, or --out-dir")
+        if _is_of(migration, options, folder):
+            return resume(folder, options, wanted.budget, wanted.jobs, progress)
+        shutil.rmtree(folder)
     about = keep(migration, options, folder)
     port = Port(migration.files, ())
     return _run(kept(folder, about, port, options), about, wanted, folder, progress)
+
+
+def _is_of(migration: Migration, options: MigrateOptions, folder: Path) -> bool:
+    """Whether the search in `folder` can go on as one for the port of `migration`."""
+    try:
+        state = replayed(folder).state
+    except InputError:  # nothing was begun, or another version of porter began it
+        return False
+    about = about_of(migration, options)
+    same = {name: state.settings.about.get(name) for name in about} == about and is_kept(migration, folder)
+    return same and _seed_of(state) in (None, files_of(Port(migration.files, ())))
+
+
+def _seed_of(state: State) -> tuple[File, ...] | None:
+    """The files that the search began with; None where it never did."""
+    members = (member.candidate for member in state.members.values())
+    waiting = (one.candidate for one in state.round.waiting)
+    return next((one.files for one in (*members, *waiting) if one.origin.proposer == SEED), None)
 
 
 def resume(folder: Path, options: MigrateOptions, budget: Budget, jobs: int, progress: Progress) -> Improved:
@@ -87,9 +112,8 @@ def resume(folder: Path, options: MigrateOptions, budget: Budget, jobs: int, pro
     state = replayed(folder).state
     settings, model = state.settings, model_about(state.settings.about)
     wanted = SearchOptions(budget, settings.seed, settings.islands, settings.batch, jobs, model)
-    seeds = (m.candidate.files for m in state.members.values() if m.candidate.origin.proposer == SEED)
-    seed = next((port_of(files, folder / ORIGINAL) for files in seeds), None)
-    subject = kept(folder, settings.about, seed, options)
+    files = _seed_of(state)
+    subject = kept(folder, settings.about, port_of(files, folder / ORIGINAL) if files else None, options)
     return _run(subject, settings.about, wanted, folder, progress)
 
 

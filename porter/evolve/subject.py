@@ -45,26 +45,42 @@ def keep(migration: Migration, options: MigrateOptions, folder: Path) -> Mapping
 
     Raises `InputError` where nothing of the migration is verified, or a header lies where the folder cannot hold it.
     """
-    contracts = tuple(e.contract for e in migration.entries if isinstance(e.outcome, Verified) and not e.choice)
-    if not contracts:
-        raise InputError(f"{migration.source.path}: nothing of its port is verified, so there is nothing to improve")
     source, place = migration.source, folder / ORIGINAL
-    texts = {source.path.name: source.text, CONTRACT: dumps(contracts)}
-    texts |= {name: header.text for name, header in migration.program.headers}
-    for name, text in texts.items():
+    for name, text in _texts(migration).items():
         path = place / name
         if not path.resolve().is_relative_to(place.resolve()):
             raise InputError(f"{source.path}: the header {name} lies outside its folder", "--include-dir names another")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
+    return about_of(migration, options)
+
+
+def is_kept(migration: Migration, folder: Path) -> bool:
+    """Whether the search in `folder` is about this source and these contracts."""
+    files = {folder / ORIGINAL / name: text for name, text in _texts(migration).items()}
+    return all(path.is_file() and read_text(path) == text for path, text in files.items())
+
+
+def about_of(migration: Migration, options: MigrateOptions) -> Mapping[str, str]:
+    """What a journal says of what its search is about."""
     return {
-        "source": source.path.name,
+        "source": migration.source.path.name,
         "target": migration.target.backend,
         "arch": migration.target.arch,
         "contract": _STATED[options.contract is not None],
         "defines": "\n".join(options.defines),
         "entry": options.entry,
     }
+
+
+def _texts(migration: Migration) -> Mapping[str, str]:
+    """The files that a search is about, by their names. Raises `InputError` where nothing is verified."""
+    contracts = tuple(e.contract for e in migration.entries if isinstance(e.outcome, Verified) and not e.choice)
+    source = migration.source
+    if not contracts:
+        raise InputError(f"{source.path}: nothing of its port is verified, so there is nothing to improve")
+    headers = {name: header.text for name, header in migration.program.headers}
+    return {source.path.name: source.text, CONTRACT: dumps(contracts), **headers}
 
 
 def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: MigrateOptions) -> Subject:

@@ -32,6 +32,7 @@ def result_of(document: Mapping[str, Json], operator: Operator, digest: str, sec
         share_of_limit=_share_of_limit(times),
         factor=_factor(document),
         measure=_measure(document),
+        stages=_stages(document),
     )
 
 
@@ -89,6 +90,11 @@ def _factor(document: Mapping[str, Json]) -> float | None:
 def _measure(document: Mapping[str, Json]) -> str:
     search = document.get("search")
     return str(search.get("measure") or "") if isinstance(search, Mapping) else ""
+
+
+def _stages(document: Mapping[str, Json]) -> dict[str, float]:
+    stages = document.get("stages")
+    return {name: round(float(str(s)), 1) for name, s in stages.items()} if isinstance(stages, Mapping) else {}
 
 
 def _device(document: Mapping[str, Json]) -> str:

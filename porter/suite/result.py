@@ -34,6 +34,7 @@ class Result:
     where nothing was timed; `timed` says by which fidelity, `device` on what. `time_us` is the port's own in the first
     workload that was timed, `share_of_limit` how much of it moving the tensors takes. `port` is the ported file,
     relative to the run; one that was searched for is `factor` times as good as the port that began with, by `measure`.
+    `stages` are the seconds that each stage of its migration took.
     """
 
     suite: str
@@ -53,6 +54,7 @@ class Result:
     share_of_limit: float | None = None
     factor: float | None = None
     measure: str = ""
+    stages: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

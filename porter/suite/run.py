@@ -25,7 +25,7 @@ class SuiteOptions:
     """What a run is to do: `jobs` operators at once, each within `limit_s` of wall time, kept in `folder`.
 
     `fresh` runs again what an earlier run in `folder` has a result for. Each port is searched for `rounds` for a better
-    one.
+    one, at most for `seconds`, and no longer than `patience` rounds without any; a search that was cut goes on.
     """
 
     target: str
@@ -35,6 +35,17 @@ class SuiteOptions:
     limit_s: float = 600.0
     fresh: bool = False
     rounds: int = 0
+    seconds: float | None = None
+    patience: int | None = None
+
+    @property
+    def search(self) -> tuple[str, ...]:
+        """How `porter migrate` is told of it."""
+        if not self.rounds:
+            return ()
+        seconds = () if self.seconds is None else ("--seconds", str(self.seconds))
+        patience = () if self.patience is None else ("--patience", str(self.patience))
+        return ("--rounds", str(self.rounds), "--jobs", "1", "--resume", *seconds, *patience)
 
 
 def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) -> SuiteResult:
@@ -72,11 +83,11 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     begin = time.monotonic()
     folder = options.folder / operator.key
     reference = ("--reference", str(operator.reference)) if operator.reference.is_file() else ()
-    search = ("--rounds", str(options.rounds), "--jobs", "1") if options.rounds else ()
-    shutil.rmtree(folder / _SEARCH, ignore_errors=True)
+    if options.fresh or not options.rounds:
+        shutil.rmtree(folder / _SEARCH, ignore_errors=True)
     document = children.ask(
         *("porter", "migrate", str(operator.kernel), "--contract", str(operator.contract), "-o", str(folder)),
-        *("--target", options.target, "--arch", options.arch, *reference, *search, "--json", "--force"),
+        *("--target", options.target, "--arch", options.arch, *reference, *options.search, "--json", "--force"),
     )
     shutil.rmtree(folder / ORIGINAL, ignore_errors=True)
     shutil.copytree(operator.folder, folder / ORIGINAL, ignore=shutil.ignore_patterns("__pycache__", ".*"))
@@ -84,5 +95,5 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
 
 
 def _digest(operator: Operator, options: SuiteOptions) -> str:
-    parts = (digest_of(operator), options.target, options.arch, __version__, str(options.rounds))
+    parts = (digest_of(operator), options.target, options.arch, __version__, *options.search)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -1,11 +1,15 @@
+import hashlib
 import json
+from dataclasses import is_dataclass
+from enum import Enum
+from typing import get_args, get_type_hints
 
 import pytest
 
 from porter.errors import InputError, UsageError
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
-from porter.evolve.events import Granted, Opened, Proposed, Told
+from porter.evolve.events import EVENTS, VERSION, Granted, Opened, Proposed, Told
 from porter.evolve.journal import NAME, entries, journal
 from porter.evolve.lines import Line, Lines
 from porter.evolve.proposer import Account, Exchange
@@ -20,6 +24,30 @@ def test_every_event_of_a_run_is_read_as_it_was_written(tmp_path):
         raw = lines.written(Line(event, 1.5))
         assert lines.read(raw) == Line(event, 1.5)
         assert raw.count(b"\n") == 1
+
+
+def shape(kind: type) -> str:
+    """The fields of a record and of those in it, or the names of an enumeration."""
+    if issubclass(kind, Enum):
+        return f"{kind.__name__}: {[each.name for each in kind]}"
+    hints = get_type_hints(kind)
+    within = {part for hint in hints.values() for part in (hint, *get_args(hint)) if isinstance(part, type)}
+    inner = sorted(shape(part) for part in within if is_dataclass(part) or issubclass(part, Enum))
+    return f"{kind.__name__}: {sorted(f'{name}: {hint}' for name, hint in hints.items())} {inner}"
+
+
+def test_another_form_of_lines_is_another_version():
+    """Whoever changes a record that stands in journals raises VERSION, so that older ones are told by that."""
+    form = hashlib.sha256("\n".join(sorted(map(shape, EVENTS.values()))).encode()).hexdigest()[:16]
+    assert (VERSION, form) == (2, "5d2baf9548b90a5b")
+
+
+def test_a_journal_of_another_form_is_said_to_be_of_another_version(tmp_path):
+    raw = run(tmp_path)
+    older = raw.replace(b'"version":%d' % VERSION, b'"version":1').replace(b'"exploit"', b'"greed"')
+    (tmp_path / NAME).write_bytes(older)
+    with pytest.raises(InputError, match="written by another version"):
+        list(entries(tmp_path))
 
 
 def test_what_is_long_lies_in_the_store_under_its_digest(tmp_path):
@@ -107,7 +135,7 @@ def test_a_folder_without_a_run_is_named(tmp_path):
 
 def test_a_journal_of_another_version_is_not_read(tmp_path):
     raw = run(tmp_path)
-    (tmp_path / NAME).write_bytes(raw.replace(b'"version":1', b'"version":2'))
+    (tmp_path / NAME).write_bytes(raw.replace(b'"version":%d' % VERSION, b'"version":1'))
     with pytest.raises(InputError, match="this porter reads"):
         list(entries(tmp_path))
 

@@ -126,3 +126,18 @@ def test_a_port_that_was_broken_is_noticed_until_that_is_the_baseline(baseline, 
     assert 'failures="1"' in (folder / "junit.xml").read_text()
     assert regress(folder, capsys, "--update")[0] == 0
     assert regress(folder, capsys)[0] == 0
+
+
+def test_a_search_that_was_cut_goes_on_with_the_suite(bring_up, tmp_path):
+    root, _ = bring_up
+    run = ["suite", "run", str(root / "mine"), "--target", "triton", "--only", "right", "-o", str(tmp_path), "--rounds"]
+    assert main([*run, "1"]) == 0
+    folder = tmp_path / "triton" / read_run(tmp_path / "triton").results[0].key
+    journal = folder / "kernel.search" / "journal.jsonl"
+    cut = [line for line in journal.read_bytes().splitlines(keepends=True) if b'"ended"' not in line][:-2]
+    journal.write_bytes(b"".join(cut))
+    (folder / "result.json").unlink()
+    assert main([*run, "2"]) == 0
+    lines = journal.read_bytes().splitlines(keepends=True)
+    assert lines[: len(cut)] == cut
+    assert [json.loads(line)["event"] for line in lines].count("closed") == 3  # the seed's, and those of two rounds
