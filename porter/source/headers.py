@@ -61,7 +61,8 @@ class DiskHeaders:
 def _above(path: Path, name: str) -> Iterator[Path]:
     """The folders above that of the file `path` where a project may keep the header `name`, up to its repository's."""
     folder = path.parent
-    for _ in range(0 if is_installed(name) or name.startswith(".") else _MOST_LEVELS):
+    foreign = name.startswith(".") or (is_installed(name) and not name.startswith("cuda/"))  # many have such a folder
+    for _ in range(0 if foreign else _MOST_LEVELS):
         if (folder / ".git").exists():
             return
         folder = folder / ".."

@@ -59,12 +59,12 @@ def statements_in_call(stream: Sequence[Token], index: int, end: int) -> int | N
 
     An argument is statements if a semicolon stands in it outside brackets, or if it is a block.
     """
-    depth = 0
+    depth, inside = 0, index
     argument: int | None = None
     block = False
     for i in range(index + 1, end):
         token = stream[i]
-        if token.kind in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
+        if i <= inside or token.kind in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE):
             continue
         if token.kind is TokenKind.PUNCTUATION:
             if token.text == ";" and (depth == 1 or block):
@@ -72,6 +72,8 @@ def statements_in_call(stream: Sequence[Token], index: int, end: int) -> int | N
             depth -= token.text in (")", "]", "}")
         if depth == 1 and argument is None:
             argument, block = i, token.text == "{"
+        if depth == 1 and (token.kind is TokenKind.LAUNCH_OPEN or token.text == "<"):
+            inside = match_bracket(stream, i) or i  # `k<T, 4><<<g, b>>>` is of one argument
         if token.kind is TokenKind.PUNCTUATION:
             if token.text == "," and depth == 1:
                 argument, block = None, False

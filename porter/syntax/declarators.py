@@ -158,10 +158,10 @@ class DeclaratorReader(ExpressionReader):
             name = self.name() if self.is_name else ""
             meaning = "type parameter"
         else:
-            self.pointers(self.specifiers().type)
+            kind_type = self.pointers(self.specifiers().type)
             self.take("...")
             kind, meaning = self.spelled(begin, self.at), "value"
-            name = self.name() if self.is_name else ""
+            name = self.declarator(kind_type).name
         if name:
             self.scopes.declare(name, meaning)
         default = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os.path import normpath
 from pathlib import Path
@@ -108,7 +108,7 @@ class _File:
 
     def flush(self) -> None:
         """Expand what was read while the macros were as they are now."""
-        self.done.extend(expand(self.table, self.waiting, lambda _: True))
+        self.done.extend(_operators(list(expand(self.table, self.waiting, lambda _: True))))
         self.waiting.clear()
 
     def directive(self, token: Token) -> None:
@@ -171,6 +171,20 @@ class _File:
         pieces = [Piece(t.kind, t.text, True, origin) for t in tokens(argument) if t.kind not in _EMPTY]
         text = "".join(p.text for p in expand(self.table, pieces, lambda _: True))
         self.done.append(Piece(TokenKind.DIRECTIVE, text or " ", True, origin))
+
+
+def _operators(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces with each `_Pragma("unroll 4")` as the directive it stands for; other pragmas are left out."""
+    index = 0
+    while index < len(pieces):
+        texts = [p.text for p in pieces[index : index + 4]]
+        if len(texts) < 4 or (texts[0], texts[1], texts[3]) != ("_Pragma", "(", ")"):
+            yield pieces[index]
+            index += 1
+            continue
+        if unroll := _UNROLL.match("#pragma " + texts[2].strip('"')):
+            yield Piece(TokenKind.DIRECTIVE, unroll.group(1) or " ", True, pieces[index].origin)
+        index += 4
 
 
 @dataclass

@@ -76,7 +76,7 @@ def settled(cx: Context, argument: TypeName | Expression, line: int) -> TypeName
     if isinstance(argument, Name) and isinstance(meaning := cx.find(argument.name), TypeName):
         return cx.type(meaning)
     if isinstance(argument, Name) and cx.find(argument.name) is None and cx.unit.named(argument.name):
-        return argument
+        return Name(argument.name, tuple(settled(cx, a, line) for a in argument.template))
     value = expressions.expression(cx, argument)
     if value.constant is None:
         raise Refusal(line, f"the template argument '{value.text}' is not known when the kernel is compiled")

@@ -145,7 +145,7 @@ def argument(cx: Context, node: Expression) -> Argument:
         if isinstance(bound, Closure | FunctionName):
             return bound
         if bound is None and cx.unit.named(node.name):
-            return FunctionName(node.name)
+            return FunctionName(node.name, structs.arguments(cx, node.template, node.line))
     return lvalues.place(cx, node)
 
 
@@ -160,7 +160,7 @@ def apply_to(cx: Context, functor: Argument, given: tuple[Argument, ...], node: 
         return inline.closure(cx, functor, given, node)
     if isinstance(functor, FunctionName):
         template = node.callee.template if isinstance(node.callee, Name) else ()
-        return inline.function(cx, cx.unit.named(functor.name), template, given, node)
+        return inline.function(cx, cx.unit.named(functor.name), template or functor.template, given, node)
     return method(cx, functor, "operator()", (), given, node=node)
 
 

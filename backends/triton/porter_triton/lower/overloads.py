@@ -9,7 +9,7 @@ from porter_triton.lower.parameters import Argument
 from porter_triton.lower.places import Columns, Held, LocalArray, Pointed, SharedArray, Slot
 from porter_triton.lower.scopes import Closure, FunctionName
 from porter_triton.lower.types import Arithmetic, Pointer, Type
-from porter_triton.lower.values import Address
+from porter_triton.lower.values import Address, Scalar
 from porter_triton.refusal import Refusal
 
 
@@ -24,17 +24,27 @@ def best(
     fitting = [c for c in candidates if accepts(c, len(types))]
     if not fitting:
         raise Refusal(line, "a function is called with a number of arguments that it does not take")
-    return max(_specialised(cx, fitting, template, line), key=lambda c: _score(cx, c, types, line))
+    given = structs.arguments(cx, template, line)
+    possible = [c for c in fitting if c.arguments or _takes(c, given)]
+    return max(_specialised(cx, possible or fitting, given, line), key=lambda c: _score(cx, c, types, line))
+
+
+def _takes(candidate: FunctionTree, given: tuple[structs.Argument, ...]) -> bool:
+    """Whether the template has parameters for these arguments: types where it wants types, numbers for numbers."""
+    parameters = candidate.head.template
+    if any("..." in p.kind for p in parameters):
+        return True
+    pairs = zip(parameters, given, strict=False)
+    return len(given) <= len(parameters) and all((p.kind == "typename") != isinstance(a, Scalar) for p, a in pairs)
 
 
 def _specialised(
-    cx: Context, fitting: list[FunctionTree], template: tuple[object, ...], line: int
+    cx: Context, fitting: list[FunctionTree], given: tuple[structs.Argument, ...], line: int
 ) -> list[FunctionTree]:
     """An explicit specialisation where its own arguments are given; otherwise only where those are deduced."""
     plain = [c for c in fitting if not c.arguments]
-    if not template:
+    if not given:
         return fitting
-    given = structs.arguments(cx, template, line)
     exact = [c for c in fitting if c.arguments and structs.arguments(cx, c.arguments, line)[: len(given)] == given]
     return exact or plain or fitting
 

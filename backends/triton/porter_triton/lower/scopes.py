@@ -12,9 +12,10 @@ from porter_triton.lower.values import Address, Bits, Collective, Fields, Group,
 
 @dataclass(frozen=True, slots=True)
 class FunctionName:
-    """A function by name, as an argument."""
+    """A function by name, as an argument; `template` are the template arguments that it is named with."""
 
     name: str
+    template: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

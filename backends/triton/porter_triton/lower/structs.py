@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from porter.syntax.nodes import Name, TypeName, Variable
+from porter.syntax.nodes import Expression, Name, TypeName, Variable
 from porter.syntax.unit import FunctionTree, StructTree
-from porter_triton.lower import expressions, resolve
+from porter_triton.lower import expressions, matching, resolve
 from porter_triton.lower.context import Context
 from porter_triton.lower.scopes import FunctionName
-from porter_triton.lower.types import Array, Pointer, Record, Type
+from porter_triton.lower.types import Array, Record, Type
 from porter_triton.lower.values import Scalar
 from porter_triton.refusal import Refusal
 
@@ -59,23 +59,37 @@ def demand_no_union(type_: Type, line: int) -> None:
 
 
 def _definition(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> tuple[StructTree, Bindings] | None:
-    """The primary template or the specialisation that fits, and what its parameters are."""
+    """The primary template or the most specialised specialisation that fits, and what its parameters are."""
     candidates = cx.unit.struct(name)
     exact = tuple(s for s in candidates if s.name == name) or candidates
-    for tree in exact:
-        if tree.arguments:
-            bindings = _match(cx, tree, given, line)
-            if bindings is not None:
-                return tree, bindings
     primary = next((s for s in exact if not s.arguments), None)
+    given = _with_defaults(cx, primary, given, line)
+    fitting = [(s, bindings) for s in exact if s.arguments and (bindings := _match(cx, s, given, line)) is not None]
+    if fitting:
+        chosen = matching.most_specialised([(f, matching.Patterns(f[0].arguments, _open(f[0]))) for f in fitting])
+        if chosen is None:
+            raise Refusal(line, f"several specialisations of `{name}` fit")
+        return chosen
     if primary is None:
         return None
     bound = _enclosing(cx, primary) + [(p.name, a) for p, a in zip(primary.template, given, strict=False)]
-    for parameter in primary.template[len(given) :]:
-        default = _default(cx, parameter.default, dict(bound), line) if parameter.default else None
-        if default is not None:
-            bound.append((parameter.name, default))
     return primary, tuple(bound)
+
+
+def _with_defaults(
+    cx: Context, primary: StructTree | None, given: tuple[Argument, ...], line: int
+) -> tuple[Argument, ...]:
+    """The template arguments given, and the defaults of the others as far as they are known."""
+    parameters = primary.template if primary is not None else ()
+    found = list(given)
+    for parameter in parameters[len(given) :]:
+        known = dict(_enclosing(cx, primary)) if primary is not None else {}
+        known |= {p.name: a for p, a in zip(parameters, found, strict=False)}
+        default = _default(cx, parameter.default, known, line) if parameter.default else None
+        if default is None:
+            break
+        found.append(default)
+    return tuple(found)
 
 
 def _enclosing(cx: Context, tree: StructTree) -> list[tuple[str, Argument]]:
@@ -86,32 +100,26 @@ def _enclosing(cx: Context, tree: StructTree) -> list[tuple[str, Argument]]:
     return [(name, argument) for name, argument in found if isinstance(argument, Argument)]
 
 
+def _open(tree: StructTree) -> frozenset[str]:
+    return frozenset(p.name for p in tree.template)
+
+
 def _match(cx: Context, tree: StructTree, given: tuple[Argument, ...], line: int) -> Bindings | None:
+    """What the parameters of a specialisation are for it to be that of the arguments; None where it is not."""
     if len(tree.arguments) > len(given):
         return None
-    open_ = {p.name for p in tree.template}
-    bound: list[tuple[str, Argument]] = []
-    for pattern, argument in zip(tree.arguments, given, strict=False):
-        name = getattr(pattern, "name", None)
-        plain = isinstance(pattern, TypeName) and not pattern.pointers and not pattern.arguments
-        if name in open_ and (plain or not isinstance(pattern, TypeName)):
-            bound.append((str(name), argument))
-            continue
-        if isinstance(pattern, TypeName) and pattern.pointers and name in open_ and isinstance(argument, Pointer):
-            bound.append((str(name), argument.element))
-            continue
+    bound: matching.Bound = {}
+
+    def fixed(pattern: TypeName | Expression) -> object:
         try:
-            wanted = arguments(cx, (pattern,), line)[0]
+            return arguments(cx, (pattern,), line)[0]
         except Refusal:
             return None
-        same = (
-            wanted.constant == argument.constant
-            if isinstance(wanted, Scalar) and isinstance(argument, Scalar)
-            else wanted == argument
-        )
-        if not same:
-            return None
-    return tuple(bound)
+
+    pairs = zip(tree.arguments, given, strict=False)
+    if not all(matching.matched(pattern, a, _open(tree), bound, fixed) for pattern, a in pairs):
+        return None
+    return tuple((name, a) for name, a in bound.items() if isinstance(a, Argument))
 
 
 def _default(cx: Context, text: str, known: dict[str, Argument], line: int) -> Argument | None:
@@ -124,13 +132,15 @@ def arguments(cx: Context, given: Sequence[object], line: int) -> tuple[Argument
 
 
 def _argument(cx: Context, argument: object, line: int) -> Argument:
+    if isinstance(argument, Type | Scalar | FunctionName):
+        return argument
     name = getattr(argument, "name", None)
     if isinstance(name, str) and not getattr(argument, "arguments", ()) and not getattr(argument, "pointers", 0):
         bound = cx.find(name)
         if isinstance(bound, Scalar | FunctionName):
             return bound
         if bound is None and cx.unit.named(name):
-            return FunctionName(name)
+            return FunctionName(name, arguments(cx, getattr(argument, "template", ()), line))
         if bound is None and isinstance(argument, TypeName) and cx.unit.variables_named(name, cx.namespaces[-1]):
             argument = Name(name, line=line)
         elif bound is None and not isinstance(argument, TypeName) and cx.unit.struct(name):

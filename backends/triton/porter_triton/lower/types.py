@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,11 +10,13 @@ class Arithmetic:
     """`kind` is bool, int, uint, float or float8; `bits` is the width in memory.
 
     A float8 is a byte wherever it is held: it becomes a number by an explicit conversion, and in no other way.
+    `owner` tells PyTorch's 16-bit floats, which count as CUDA's here, where specialisations tell them apart.
     """
 
     name: str
     kind: str
     bits: int
+    owner: str = field(default="", compare=False)
 
     @property
     def dtype(self) -> str:
@@ -128,13 +130,14 @@ _SPELLINGS = {
     LONG: "long|long int|long long|long long int|int64_t|std::int64_t|ptrdiff_t|std::ptrdiff_t|ssize_t|intptr_t",
     ULONG: "unsigned long|unsigned long int|unsigned long long|unsigned long long int|uint64_t|std::uint64_t|size_t"
     "|std::size_t|uintptr_t|ulong",
-    HALF: "__half|half|at::Half|c10::Half|torch::Half|__half_raw",
-    BFLOAT16: "__nv_bfloat16|nv_bfloat16|at::BFloat16|c10::BFloat16|torch::BFloat16|hip_bfloat16",
+    HALF: "__half|half|__half_raw",
+    BFLOAT16: "__nv_bfloat16|nv_bfloat16|hip_bfloat16",
     E4M3: "__nv_fp8_e4m3",
     E5M2: "__nv_fp8_e5m2",
     FLOAT: "float",
     DOUBLE: "double",
 }
+_TORCH = ("at", "c10", "torch")
 _ELEMENTS = {"char": INT8, "uchar": UINT8, "short": INT16, "ushort": UINT16, "int": INT, "uint": UINT, "long": LONG,
              "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE}  # fmt: skip
 _PACKS = {"e4m3": E4M3, "e5m2": E5M2}
@@ -147,6 +150,8 @@ def _vector(name: str, element: Arithmetic, count: int) -> Record:
 
 BUILT_IN: dict[str, Type] = {
     **{spelling: type_ for type_, names in _SPELLINGS.items() for spelling in names.split("|")},
+    **{f"{space}::Half": replace(HALF, owner="c10") for space in _TORCH},
+    **{f"{space}::BFloat16": replace(BFLOAT16, owner="c10") for space in _TORCH},
     **{f"{stem}{n}": _vector(f"{stem}{n}", element, n) for stem, element in _ELEMENTS.items() for n in (1, 2, 3, 4)},
     **{name: _vector("half2" if element is HALF else "__nv_bfloat162", element, 2) for name, element in _PAIRS.items()},
     **{f"__nv_fp8x{n}_{form}": _vector(f"__nv_fp8x{n}_{form}", one, n) for form, one in _PACKS.items() for n in (2, 4)},
