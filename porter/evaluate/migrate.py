@@ -28,6 +28,7 @@ from porter.evaluate.rivals import of_cuda
 from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
 from porter.findings import Finding
+from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
 from porter.registry import find_backend, find_target
 from porter.source.headers import DiskHeaders
@@ -53,12 +54,20 @@ def migrate(path: Path, options: MigrateOptions, progress: Progress) -> tuple[Mi
     """
     progress(f"reading {path.name}")
     loaded = load(path)
-    migrations = tuple(_migrated(source, options, progress) for source in loaded.sources)
+    migrations = tuple(_migrated(source, replace(options, stages=Stages()), progress) for source in loaded.sources)
     first = replace(migrations[0], findings=(*loaded.findings, *migrations[0].findings))
     return (first, *migrations[1:])
 
 
 def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Migration:
+    with options.stages.of(Stage.PROVE):
+        migration, subject = _proven(source, options, progress)
+    entries = timed_if_possible(migration.entries, subject, options, progress) if options.timed else migration.entries
+    return replace(migration, entries=entries, stages={stage.value: s for stage, s in options.stages.seconds.items()})
+
+
+def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Migration, Subject]:
+    """The port held to its original, and what is timed of it."""
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
     program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
@@ -69,10 +78,7 @@ def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Mi
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
         error = backend.compile(port, target, Path(workdir))
     migration = migration if error is None else _not_compiled(migration, error)
-    if not options.timed:
-        return migration
-    subject = Subject(port, original, target, of_cuda(original, options.reference))
-    return replace(migration, entries=timed_if_possible(migration.entries, subject, options, progress))
+    return migration, Subject(port, original, target, of_cuda(original, options.reference))
 
 
 def _not_compiled(migration: Migration, error: Finding) -> Migration:

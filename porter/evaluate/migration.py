@@ -12,6 +12,7 @@ from porter.contract.contract import Contract
 from porter.evaluate.outcome import Fidelity, Outcome
 from porter.evaluate.speed import Speed
 from porter.findings import Finding
+from porter.measure.stages import Stages
 from porter.source.program import Program
 from porter.source.text import Source
 
@@ -22,7 +23,7 @@ class MigrateOptions:
 
     `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content. A candidate that anyone
     may have written is called by `entry`, where that is not empty, and judged on what `seed` draws. What is `timed` is
-    timed beside the CUDA original, and a Python `reference` where there is one.
+    timed beside the CUDA original, and a Python `reference` where there is one. `stages` counts where the time goes.
     """
 
     target: str
@@ -41,6 +42,7 @@ class MigrateOptions:
     reference: Path | None = None
     timed_sizes: Mapping[str, int] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    stages: Stages = field(default_factory=Stages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,10 @@ class EntryOutcome:
 
 @dataclass(frozen=True)
 class Migration:
-    """One source brought to one target. `outcome` is the worst of `entries`, or the reason why there are none."""
+    """One source brought to one target. `outcome` is the worst of `entries`, or the reason why there are none.
+
+    `stages` are the seconds that each stage took, where that was counted.
+    """
 
     source: Source
     program: Program
@@ -79,6 +84,7 @@ class Migration:
     warp_sizes: tuple[int, ...]
     seconds: float
     fidelity: Fidelity = Fidelity.EMULATED
+    stages: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def contracts(self) -> tuple[Contract, ...]:

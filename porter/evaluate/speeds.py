@@ -17,6 +17,7 @@ from porter.evaluate.rivals import Meet, Rivals
 from porter.evaluate.side import Side
 from porter.evaluate.speed import NotMeasured, Speed
 from porter.evaluate.timing import Stopwatch
+from porter.measure.stages import Stage
 from porter.native.place import Place
 from porter.native.place import place as device_place
 from porter.registry import find_backend
@@ -78,9 +79,10 @@ class _Timing:
             backend.on_device(subject.port, subject.original, subject.target, self.place) as native,
         ):
             oracle.start()
-            rivals = subject.meet(contracts, self.place, oracle)
             ported = native if self.options.seed is None else Called(native, self.options.entry)
-            ready = zip(entries, ported.candidates(contracts), rivals, strict=True)
+            with self.options.stages.of(Stage.BUILD):
+                rivals, candidates = subject.meet(contracts, self.place, oracle), ported.candidates(contracts)
+            ready = zip(entries, candidates, rivals, strict=True)
             return [tuple(self._entry(entry, found, met, native.fidelity)) for entry, found, met in ready]
 
     def _entry(
@@ -100,7 +102,8 @@ class _Timing:
         elif not workloads:
             yield NotMeasured(None, fidelity, "there are no sizes at which it could be timed")
         else:
-            watch = Stopwatch(self.place, contract, rivals.answers, fidelity, secrets.randbits(32))
+            seed, stages = secrets.randbits(32), self.options.stages
+            watch = Stopwatch(self.place, contract, rivals.answers, fidelity, seed, stages=stages)
             for workload in workloads:
                 self.progress(f"timing {entry.name}: {workload.name}")
                 yield watch.time(candidate, workload, rivals.baselines)

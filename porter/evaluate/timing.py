@@ -14,13 +14,15 @@ from functools import cached_property
 from random import Random
 
 from porter import __version__
-from porter.contract.bench import outputs_bytes, used_bytes
+from porter.contract.bench import footprint, outputs_bytes, used_bytes
 from porter.contract.contract import Contract, Workload
 from porter.evaluate.answers import Answers, differs, fault_of
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.speed import Baseline, Measured, NotMeasured, Speed
 from porter.measure.environment import DeviceState, Environment
 from porter.measure.interleave import Interleaved, Stopped, StopRule, interleaved
+from porter.measure.lock import SEATS
+from porter.measure.stages import Stage, Stages
 from porter.native.place import Place
 from porter.native.requests import ModuleEntry
 from porter.native.session import CandidateError, Prepared
@@ -30,6 +32,7 @@ from porter.oracle.reference import Expected
 from porter.simt.job import Job, Run
 
 _WARM_BLOCKS = 5
+_COPIES = 4  # of its arguments: a call's results, and what a reference keeps that is no kernel of one piece
 # The worker's own times against the clock here: launches are queued, so the device is seldom idle between them.
 _KEPT_US, _LEAST_SHARE, _MOST_SHARE = 40_000.0, 0.5, 1.02
 # Bytes written over those that a copy moves: nothing is written faster than half of them.
@@ -85,6 +88,7 @@ class Stopwatch:
     seed: int = 0
     rule: StopRule = field(default_factory=StopRule)
     proven: set[tuple[str, str]] = field(default_factory=set)
+    stages: Stages = field(default_factory=Stages)
 
     @cached_property
     def _draw(self) -> Random:
@@ -93,9 +97,9 @@ class Stopwatch:
     def time(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Speed:
         """The times of `workload`. Never raises for anything a candidate does; `MachineError` where others hold on."""
         try:
-            with self.place.lock.shared():
+            with self.stages.holding(self.place.lock.shared(self._seats(workload)), Stage.CHECK):
                 ready = self._ready(candidate, workload, baselines)
-            with self.place.lock.alone(), _giving_back(candidate):
+            with self.stages.holding(self.place.lock.alone(), Stage.TIME), _giving_back(candidate):
                 sampled = self._sampled(candidate, ready)
             return self._measured(workload, ready, sampled)
         except _Unfit as unfit:
@@ -106,19 +110,24 @@ class Stopwatch:
     def _ready(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> _Ready:
         """Candidate and baselines, in one process, right and with all compiled that they launch."""
         expected, fresh = (self._expected(w) for w in (workload, replace(workload, seed=self._draw.getrandbits(32))))
+        for session in {baseline.session for baseline in baselines.values()}:
+            session.forget()  # memory is for one call at a time
         given = expected.job(self.contract)
         results = self._proven(candidate, given, expected)
         here, without = {}, []
         for name, baseline in baselines.items():
-            baseline.session.forget()
             moved = replace(baseline, session=candidate.session)
             if wrong := self._baseline_wrong(name, moved, given, expected):
                 without.append(f"{name}: {wrong}")
             else:
                 here[name] = moved
-        candidate.session.forget()
         made_bytes = outputs_bytes(self.contract, workload) + results
         return _Ready(given, here, tuple(without), made_bytes, fresh)
+
+    def _seats(self, workload: Workload) -> int:
+        """Those for a call's arguments and results, and for what PyTorch holds on the way."""
+        needed = _COPIES * footprint(self.contract, workload)
+        return min(SEATS, 1 + SEATS * needed // self.place.device.memory_bytes)
 
     def _expected(self, workload: Workload) -> Expected:
         expected = self.answers(workload)

@@ -1,7 +1,7 @@
 """Who may use a device: one that measures is alone there, whoever else proves and prepares does so beside others.
 
-There are a few seats for each device, lock files named by its UUID. Work takes any one of them; a measurement takes
-all, and while somebody waits for that no seat is given to anybody else.
+Each device has seats, lock files named by its UUID, that stand for shares of its memory. Work takes as many of them as
+it needs; a measurement takes all, and while somebody waits for that no seat is given to anybody else.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from porter.errors import MachineError
 
-# Each holds the arguments and results of a call on the device, in porter's own suite 13 GB of 140 at most but for one.
-SEATS = 6
+SEATS = 16
 _POLL_S = 0.02
 _FOR_ALL_USERS = 0o666
 
@@ -34,12 +34,12 @@ class DeviceLock:
     patience_s: float
 
     @contextmanager
-    def shared(self) -> Iterator[None]:
-        """Beside others, but nobody who measures. Raises `MachineError` after `patience_s`."""
+    def shared(self, seats: int = 1) -> Iterator[None]:
+        """Beside others, but nobody who measures, on so many `seats`. Raises `MachineError` after `patience_s`."""
         with ExitStack() as held:
             wish = held.enter_context(_opened(self._path("wish")))
-            seats = [held.enter_context(_opened(self._path(str(seat)))) for seat in range(SEATS)]
-            self._wait(lambda: self._sit(wish, seats))
+            every = [held.enter_context(_opened(self._path(str(seat)))) for seat in range(SEATS)]
+            self._wait(lambda: self._sit(wish, every, seats))
             yield
 
     @contextmanager
@@ -53,12 +53,15 @@ class DeviceLock:
                 self._wait(lambda place=place: _try(place, fcntl.LOCK_EX))  # type: ignore[misc]
             yield
 
-    def _sit(self, wish: int, seats: list[int]) -> bool:
-        """Whether there was a seat, and nobody who wished for all."""
+    def _sit(self, wish: int, every: list[int], seats: int) -> bool:
+        """Whether there were so many `seats`, and nobody who wished for all; with fewer nobody stays on any."""
         if not _try(wish, fcntl.LOCK_EX):
             return False
         try:
-            return any(_try(seat, fcntl.LOCK_EX) for seat in seats)
+            taken = list(islice((seat for seat in every if _try(seat, fcntl.LOCK_EX)), seats))
+            for seat in taken if len(taken) < seats else ():
+                fcntl.flock(seat, fcntl.LOCK_UN)
+            return len(taken) == seats
         finally:
             fcntl.flock(wish, fcntl.LOCK_UN)
 

@@ -73,6 +73,13 @@ class Management:
         self.library.nvmlDeviceGetCudaComputeCapability(self.handle, ctypes.byref(major), ctypes.byref(minor))
         return f"sm_{major.value}{minor.value}"
 
+    @property
+    def memory_bytes(self) -> int:
+        """All there is of its memory."""
+        total = (ctypes.c_ulonglong * 3)()  # total, free, used
+        self.library.nvmlDeviceGetMemoryInfo(self.handle, total)
+        return int(total[0])
+
     def driver(self) -> str:
         """The driver's version."""
         text = ctypes.create_string_buffer(96)

@@ -29,6 +29,7 @@ def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[st
         **speeds_document(migration.entries),
         "device": device_document(migration.entries),
         "seconds": round(migration.seconds, 3),
+        "stages": {stage: round(seconds, 3) for stage, seconds in migration.stages.items()},
     }
 
 

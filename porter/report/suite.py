@@ -71,9 +71,8 @@ def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
     for table in tables:
         text.append(f"{title(table)}\n", "bold") if table.overall.timed else None
         text.append_text(columns([heads(table), *rows(table)]))
-    text.append(f"{caption(result)}\n")
-    if found := searched(result):
-        text.append(f"{found}\n")
+    for line in filter(None, (caption(result), searched(result), stages(result))):
+        text.append(f"{line}\n")
     if short := [one for one in result.results if not one.is_verified]:
         text.append("\n").append_text(columns([(one.key, _words(one.outcome), one.because) for one in short]))
     text.rstrip()
@@ -114,6 +113,14 @@ def searched(result: SuiteResult) -> str:
         if (factors := by_measure[measure])
     )
     return "; ".join(parts)
+
+
+def stages(result: SuiteResult) -> str:
+    """Where the time of all operators went; empty where nobody counted it."""
+    named = dict.fromkeys(name for one in result.results for name in one.stages)
+    total = {name: sum(one.stages.get(name, 0.0) for one in result.results) for name in named}
+    spent = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in total.items())
+    return f"stages: {spent}, of {sum(one.seconds for one in result.results):.0f} s of operators" if spent else ""
 
 
 def _row(name: str, m: Metrics) -> tuple[Cell, ...]:

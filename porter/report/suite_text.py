@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 
 from porter.report.columns import markdown_table
-from porter.report.suite import SuiteTable, caption, heads, rows, searched, title
+from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title
 from porter.suite.result import SuiteResult
 
 _COLUMNS = (
@@ -36,7 +36,7 @@ def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
     ]
     parts = [
         f"# {len(result.results)} operators for {result.target}",
-        "\n\n".join(filter(None, (caption(result), searched(result)))),
+        "\n\n".join(filter(None, (caption(result), searched(result), stages(result)))),
         *(
             part
             for table in tables

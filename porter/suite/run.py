@@ -6,10 +6,12 @@ import hashlib
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter import __version__
+from porter.errors import PorterError
 from porter.suite.children import Children
 from porter.suite.operators import Operator
 from porter.suite.reading import result_of
@@ -62,7 +64,8 @@ def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) 
         else:
             missing.append(operator)
     children = Children(options.jobs, options.limit_s)
-    for result in children.each(missing, lambda operator: _brought_up(operator, options, children)):
+    longest_first = sorted(missing, key=_turns, reverse=True)
+    for result in children.each(longest_first, lambda operator: _brought_up(operator, options, children)):
         write_result(options.folder / result.key, result)
         done[result.key] = result
         write_run(options.folder, _so_far(operators, done, options))
@@ -70,6 +73,13 @@ def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) 
     finished = _so_far(operators, done, options)
     write_run(options.folder, finished)
     return finished
+
+
+def _turns(operator: Operator) -> int:
+    """How often it is built, executed and timed, by which those that take longest come first."""
+    with suppress(PorterError):  # which its migration tells
+        return sum(len(contract.workloads) for contract in operator.contracts())
+    return 0
 
 
 def _so_far(operators: Sequence[Operator], done: Mapping[str, Result], options: SuiteOptions) -> SuiteResult:

@@ -67,6 +67,17 @@ def test_others_work_beside_others_as_long_as_there_are_seats(lock):
             pass
 
 
+def test_whoever_finds_too_few_seats_leaves_them_to_others(lock):
+    with ExitStack() as held:
+        for _ in range(SEATS - 2):
+            held.enter_context(lock().shared())
+        with pytest.raises(MachineError), lock().shared(3):
+            pass
+        held.enter_context(lock().shared(2))
+        with pytest.raises(MachineError), lock().shared():
+            pass
+
+
 def _sits_down(lock: DeviceLock) -> bool:
     try:
         with lock.shared():

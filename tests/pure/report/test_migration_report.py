@@ -30,6 +30,7 @@ KEYS = [
     "times",
     "device",
     "seconds",
+    "stages",
 ]
 
 

@@ -4,12 +4,13 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from porter.cli.main import main
-from porter.report.suite import suite_tables
+from porter.report.suite import stages, suite_tables
 from porter.report.suite_page import bars, distribution, suite_page
 from porter.report.suite_text import suite_csv, suite_markdown
 from porter.suite.result import Result, SuiteResult, Time, write_run
@@ -31,6 +32,10 @@ RUN = SuiteResult(
         result("odd", "wrong", because='at [0] got 1 | want "2", a<b>'),
         result("other", category="loss", speedup=1.0),
     ),
+)  # fmt: skip
+COUNTED = SuiteResult(
+    "triton", "sm_90", "1.0",
+    (replace(result("a"), stages={"prove": 2.0, "wait": 3.5}), replace(result("b"), stages={"prove": 4.4})),
 )  # fmt: skip
 UNTIMED = SuiteResult("maca", "c500", "1.0", (result("plain"), result("open", "not_verified")))
 
@@ -118,3 +123,9 @@ def test_the_command_writes_what_it_is_asked_for(tmp_path, capsys):
 def test_a_folder_that_is_no_run_is_an_error(tmp_path, capsys):
     assert main(["report", str(tmp_path)]) == 2
     assert "suite.json" in capsys.readouterr().err
+
+
+def test_stages_are_summed_over_all_operators():
+    assert stages(COUNTED) == "stages: prove 6 s, wait 4 s, of 2 s of operators"
+    assert stages(COUNTED) in suite_markdown(COUNTED, suite_tables(COUNTED))
+    assert stages(UNTIMED) == ""
