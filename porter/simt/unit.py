@@ -62,14 +62,15 @@ class Unit:
 
     @property
     def _text(self) -> str:
-        return self.source + driver(self.request, by_parameters=self.by_parameters)
+        macros = "".join(map(_definition, self.request.defines))
+        return macros + self.source + driver(self.request, by_parameters=self.by_parameters)
 
     @property
     def _options(self) -> list[str]:
         """What the request adds to the command line, behind the precompiled header."""
         request = self.request
         double = ["-include", "porter/double_precision.h"] if request.double_precision else []
-        return [*double, *(f"-D{d}" for d in request.defines), *(f"-I{d}" for d in request.include_dirs)]
+        return [*double, *(f"-I{d}" for d in request.include_dirs)]
 
     def make(self) -> Diagnostics:
         """Compiles and links beside its place and moves the result there, if it is not there yet."""
@@ -117,6 +118,15 @@ class Unit:
         objects = executor_objects(self.compiler, uses_torch(request), request.double_precision, self.cache)
         command = ["program.o", *map(str, objects), *options, *_LIBRARIES, "-o", "entry/program"]
         return call(self.compiler, command, folder)
+
+
+def _definition(macro: str) -> str:
+    """The line that defines a macro as `-D` would.
+
+    On the command line it would be in force in the executor's own headers, too: `-D N=64` is no name for a parameter.
+    """
+    name, equals, value = macro.partition("=")
+    return f"#define {name} {value if equals else 1}\n"
 
 
 def unit(request: BuildRequest, compiler: Compiler, cache: Path) -> Unit:

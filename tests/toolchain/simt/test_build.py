@@ -115,3 +115,16 @@ def test_a_programs_own_copy_of_a_samples_helper_comes_before_porters(simt_cache
     request = BuildRequest(Source(Path("/u/user.cu"), text), (("helper_string.h", own),), Dialect.CUDA, wanted, 32)
     (built,) = build(request, simt_cache)
     assert answer(built) == 7
+
+
+def test_macros_of_the_build_are_in_force_in_the_source_and_nowhere_else(simt_cache):
+    text = """
+    #if !T || !value || defined(EMPTY) != 1
+    #error not as the build has it
+    #endif
+    __global__ void k(int* x) { EMPTY *x = N + T; }"""
+    callee = Callee(Entry(EntryKind.KERNEL, "k"))
+    defines = ("N=64", "T", "value=2", "EMPTY=")
+    source = Source(Path("/u/user.cu"), text)
+    (built,) = build(BuildRequest(source, (), Dialect.CUDA, (callee,), 32, defines=defines), simt_cache)
+    assert answer(built) == 65
