@@ -45,11 +45,11 @@ def watched() -> None:
     """From here on every wait for the device, every stay alone there, and every question to a worker is timed."""
     alone, shared, ask = DeviceLock.alone, DeviceLock.shared, Session._ask
 
-    def holding(name: str, take: Callable[[DeviceLock], contextlib.AbstractContextManager[None]]) -> object:
+    def holding(name: str, take: Callable[..., contextlib.AbstractContextManager[None]]) -> object:
         @contextmanager
-        def held(self: DeviceLock) -> Iterator[None]:
+        def held(self: DeviceLock, *given: object) -> Iterator[None]:
             begin = time.monotonic()
-            with take(self):
+            with take(self, *given):
                 SPENT[f"wait {name}"] += time.monotonic() - begin
                 COUNTS[f"wait {name}"] += 1
                 with timed(name):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import exp, log
@@ -33,6 +33,7 @@ from porter.evolve.subject import Subject
 from porter.measure.interleave import StopRule
 from porter.native.place import Place
 from porter.native.place import place as device_place
+from porter.native.session import CandidateError, Session
 from porter.native.timed import Timed
 from porter.oracle.reference import Expected
 
@@ -144,6 +145,8 @@ class TimedScorer:
         for workload in entry.workloads:
             speed = watch.time(timed, workload, {SEED: entry.baseline})
             if isinstance(speed, NotMeasured) or not speed.baselines:
+                with suppress(CandidateError):
+                    timed.session.forget()
                 because = speed.because if isinstance(speed, NotMeasured) else "; ".join(speed.without)
                 return f"not timed at '{workload.name}': {because}"
             times.append(speed)
@@ -151,10 +154,14 @@ class TimedScorer:
 
 
 class _Remembered:
-    """Answers that are asked for again and again, each found once; the oldest is forgotten."""
+    """Answers that are asked for again and again, each found once; the oldest is forgotten.
 
-    def __init__(self, answers: Answers) -> None:
+    Who knows them gives the device's memory back each time.
+    """
+
+    def __init__(self, answers: Answers, oracle: Session) -> None:
         self._answers = answers
+        self._oracle = oracle
         self._found: dict[tuple[str, int], Expected | str] = {}
 
     def __call__(self, workload: Workload) -> Expected | str:
@@ -163,6 +170,8 @@ class _Remembered:
             while len(self._found) >= _MOST_ANSWERS:
                 del self._found[next(iter(self._found))]
             self._found[key] = self._answers(workload)
+            with suppress(CandidateError):
+                self._oracle.forget()
         return self._found[key]
 
 
@@ -186,7 +195,8 @@ def timed_scorer(subject: Subject, backend: Backend, *, own: bool) -> Iterator[T
         seeds = Called(native, options.entry).candidates(subject.contracts)
         seed = secrets.randbits(32) if own else None
         ready = zip(subject.contracts, met, seeds, strict=True)
-        entries = [_entry(subject, *one, partial(_Entry, fidelity=native.fidelity, seed=seed)) for one in ready]
+        made = partial(_Entry, fidelity=native.fidelity, seed=seed)
+        entries = [_entry(subject, contract, _patient(rivals, oracle), one, made) for contract, rivals, one in ready]
         yield TimedScorer(subject, backend, place, planning, entries)
 
 
@@ -200,7 +210,12 @@ def _entry(
     if isinstance(met, str) or baseline is None or not workloads:
         because = met if isinstance(met, str) else "there are no sizes" if baseline else _unmade(found)
         raise MachineError(f"{contract.name} cannot be timed: {because}")
-    return made(contract, workloads, _Remembered(met.answers), baseline)
+    return made(contract, workloads, met.answers, baseline)
+
+
+def _patient(rivals: Rivals | str, oracle: Session) -> Rivals | str:
+    """`rivals`, asked no question twice."""
+    return rivals if isinstance(rivals, str) else replace(rivals, answers=_Remembered(rivals.answers, oracle))
 
 
 def _unmade(found: Candidates) -> str:

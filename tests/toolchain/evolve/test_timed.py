@@ -133,7 +133,7 @@ def device(tmp_path, monkeypatch):
     """A simulated device, on which porter searches from here on."""
     management = SimpleNamespace(
         name="Simulated", uuid="GPU-0", arch="sm_90", driver=lambda: "0", max_sm_clock_mhz=lambda: 1980,
-        state=lambda: IDLE,
+        state=lambda: IDLE, memory_bytes=1 << 37,
     )  # fmt: skip
 
     class Here(Place):
