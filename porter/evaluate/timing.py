@@ -16,6 +16,7 @@ from random import Random
 from porter import __version__
 from porter.contract.bench import footprint, outputs_bytes, used_bytes
 from porter.contract.contract import Contract, Workload
+from porter.evaluate.anew import works_less
 from porter.evaluate.answers import Answers, differs, fault_of
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.speed import Baseline, Measured, NotMeasured, Speed
@@ -121,6 +122,7 @@ class Stopwatch:
                 without.append(f"{name}: {wrong}")
             else:
                 here[name] = moved
+        candidate.session.forget()
         made_bytes = outputs_bytes(self.contract, workload) + results
         return _Ready(given, here, tuple(without), made_bytes, fresh)
 
@@ -179,7 +181,7 @@ class Stopwatch:
         again: tuple[Run, ...] = ()
         if found.stopped is not Stopped.SLOW:  # of what nobody wants nothing more has to be known
             self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
-            again = self._again([candidate, *(ready.baselines[name] for name in beside)], arms, ready.fresh)
+            again = self._again([candidate, *(ready.baselines[name] for name in beside)], arms, found, ready)
         return _Sampled(
             found, tuple(beside), tuple(without), uncaptured, copy_bytes_per_s,
             self._environment(candidate, before, after), again,
@@ -215,11 +217,18 @@ class Stopwatch:
             sample(range(arms))
         return interleaved(arms, sample, self.rule, time.monotonic, self.seed)
 
-    def _again(self, entries: Sequence[Timed], arms: Sequence[Prepared], fresh: Expected) -> tuple[Run, ...]:
-        """What was timed gets inputs that nobody has seen."""
-        given = fresh.job(self.contract)
+    def _again(
+        self, entries: Sequence[Timed], arms: Sequence[Prepared], found: Interleaved, ready: _Ready
+    ) -> tuple[Run, ...]:
+        """What was timed gets inputs that nobody has seen. Raises where the candidate was timed at less work."""
+        given = ready.fresh.job(self.contract)
         pairs = zip(entries, arms, strict=True)
-        return tuple(each.replay(arm.arm, given, self._draw.randrange(arm.sets)) for each, arm in pairs)
+        again = [each.replay(arm.arm, given, self._draw.randrange(arm.sets)) for each, arm in pairs]
+        if again[0].run.finished and (
+            told := works_less(entries[0], arms[0], found.timings[0].median_us, again[0], (ready.given, given))
+        ):
+            raise _Unfit(told)
+        return tuple(one.run for one in again)
 
     def _wrong(self, run: Run, fresh: Expected) -> str:
         return differs(self.contract, fresh, run) if run.finished else fault_of(run)
