@@ -12,7 +12,7 @@ from porter_triton.lower.conversions import convert
 from porter_triton.lower.emit import Line, Store
 from porter_triton.lower.launch import ParameterKind
 from porter_triton.lower.places import Memory, Place
-from porter_triton.lower.types import BOOL, Arithmetic, Array, Pointer, Record, Type, components, size
+from porter_triton.lower.types import BOOL, Arithmetic, Array, Pointer, Record, Type, alignment, components, size
 from porter_triton.lower.values import ATOM, Bits, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
 
@@ -82,7 +82,7 @@ def load(cx: Context, place: Memory, line: int) -> Value:
         _units(place.pointer, place.type, line)
     held = unit(place.pointer, line)
     count = (size(place.type) or 0) // (held.bits // 8)
-    parts = neighbours.load(cx, [part(place.pointer, held, k, line) for k in range(count)])
+    parts = neighbours.load(cx, [part(place.pointer, held, k, line) for k in range(count)], alignment(place.type))
     return views.gathered(place.type, held, tuple(parts))
 
 
@@ -189,17 +189,17 @@ def store(cx: Context, place: Memory, value: Value, line: int) -> None:
         store_one(cx, place.pointer, storable(access.scalar(value, line), place.type, line))
     elif isinstance(place.type, Record) and (isinstance(value, Bits) or _is_view(place, line)):
         held = unit(place.pointer, line)
-        _store_parts(cx, place.pointer, held, views.as_units(value, held, place.type, line), line)
+        _store_parts(cx, place, held, views.as_units(value, held, place.type, line), line)
     elif isinstance(place.type, Record | Array) and isinstance(value, Fields):
         _units(place.pointer, place.type, line)
-        _store_parts(cx, place.pointer, unit(place.pointer, line), views.leaf_values(value, line), line)
+        _store_parts(cx, place, unit(place.pointer, line), views.leaf_values(value, line), line)
     else:
         raise Refusal(line, "what is stored to memory does not have its type")
 
 
-def _store_parts(cx: Context, pointer: Scalar, held: Arithmetic, parts: list[Scalar], line: int) -> None:
-    pointers = [part(pointer, held, k, line) for k in range(len(parts))]
-    neighbours.store(cx, pointers, held, [storable(value, held, line) for value in parts])
+def _store_parts(cx: Context, place: Memory, held: Arithmetic, parts: list[Scalar], line: int) -> None:
+    pointers = [part(place.pointer, held, k, line) for k in range(len(parts))]
+    neighbours.store(cx, pointers, held, [storable(value, held, line) for value in parts], alignment(place.type))
 
 
 def store_one(cx: Context, pointer: Scalar, value: Scalar, width: int = 1) -> None:

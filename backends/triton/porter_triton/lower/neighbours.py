@@ -13,19 +13,20 @@ _WIDTHS = (8, 4, 2)  # that have a helper
 _MOST_BITS = 128  # what a device moves at once; wider tiles would pass through shared memory
 
 
-def load(cx: Context, pointers: list[Scalar]) -> list[Scalar]:
-    """What `pointers`, one behind the other, point to."""
+def load(cx: Context, pointers: list[Scalar], alignment: int | None) -> list[Scalar]:
+    """What `pointers`, one behind the other, point to; the first at a multiple of `alignment` bytes, if that is known."""
     width = _width(pointers)
     if not _at_once(cx, pointers[0], width) or all(cx.loaded(p.text) is not None for p in pointers):
         return [memory.load_one(cx, p, width) for p in pointers]
-    return [v for k in range(0, len(pointers), width) for v in _load_row(cx, pointers[k : k + width])]
+    loose = _loose(pointers, alignment)
+    return [v for k in range(0, len(pointers), width) for v in _load_row(cx, pointers[k : k + width], loose)]
 
 
-def _load_row(cx: Context, pointers: list[Scalar]) -> list[Scalar]:
+def _load_row(cx: Context, pointers: list[Scalar], loose: str) -> list[Scalar]:
     width = len(pointers)
     memory.before_load(cx, pointers[0], width)
     cx.loaded_bits += width * _element(pointers[0]).bits
-    text = f"{cx.helper(f'load{width}')}({pointers[0].text}{_mask(cx)})"
+    text = f"{cx.helper(f'load{width}')}({pointers[0].text}{_mask(cx)}{loose})"
     cx.emit(Line(text, name := cx.names.temporary("values"), loads=True, count=width))
     values = [Scalar(f"{name}[{k}]", _element(pointers[0]), True, ATOM) for k in range(width)]
     for pointer, value in zip(pointers, values, strict=True):
@@ -33,8 +34,8 @@ def _load_row(cx: Context, pointers: list[Scalar]) -> list[Scalar]:
     return values
 
 
-def store(cx: Context, pointers: list[Scalar], held: Arithmetic, values: list[Scalar]) -> None:
-    """Write `values`, storable as `held`, to `pointers`, one behind the other."""
+def store(cx: Context, pointers: list[Scalar], held: Arithmetic, values: list[Scalar], alignment: int | None) -> None:
+    """Write `values`, storable as `held`, to `pointers`, which are as those of `load`."""
     width = _width(pointers)
     if not _at_once(cx, pointers[0], width):
         for pointer, value in zip(pointers, values, strict=True):
@@ -43,7 +44,8 @@ def store(cx: Context, pointers: list[Scalar], held: Arithmetic, values: list[Sc
     for k in range(0, len(pointers), width):
         memory.before_store(cx, pointers[k], width)
         texts = ", ".join(_spread(cx, value, held) for value in values[k : k + width])
-        cx.emit(Line(f"{cx.helper(f'store{width}')}({pointers[k].text}, {texts}{_mask(cx)})", effect=True))
+        text = f"{pointers[k].text}, {texts}{_mask(cx)}{_loose(pointers, alignment)}"
+        cx.emit(Line(f"{cx.helper(f'store{width}')}({text})", effect=True))
 
 
 def _width(pointers: list[Scalar]) -> int:
@@ -51,6 +53,12 @@ def _width(pointers: list[Scalar]) -> int:
     element = _element(pointers[0])
     fitting = (w for w in _WIDTHS if len(pointers) % w == 0 and w * element.bits <= _MOST_BITS)
     return 1 if element is BOOL else next(fitting, 1)
+
+
+def _loose(pointers: list[Scalar], alignment: int | None) -> str:
+    """What a helper is told where nothing says that all its elements can be moved in one access."""
+    bytes_ = _width(pointers) * _element(pointers[0]).bits // 8
+    return "" if alignment is not None and alignment % bytes_ == 0 else ", loose=True"
 
 
 def _at_once(cx: Context, first: Scalar, width: int) -> bool:

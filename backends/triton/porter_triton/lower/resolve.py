@@ -78,7 +78,9 @@ def _storage(cx: Context, name: TypeName, line: int) -> Type | None:
     if not isinstance(bytes_, int) or bytes_ < 1:
         return None
     part = next(t for t in (ULONG, UINT, UINT16, UINT8) if bytes_ % (t.bits // 8) == 0)
-    return Record(name.name, (("storage", Array(part, (bytes_ // (part.bits // 8),))),))
+    wanted = expressions.constant(cx, name.arguments[1], line).constant if len(name.arguments) > 1 else None
+    aligned = wanted if isinstance(wanted, int) else 0
+    return Record(name.name, (("storage", Array(part, (bytes_ // (part.bits // 8),))),), alignment=aligned)
 
 
 def _conditional(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:

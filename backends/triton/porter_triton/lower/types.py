@@ -78,6 +78,7 @@ class Record:
 
     `union`: the fields lie in one place. Only variables of one thread's own may be unions. `definition` counts the
     definitions of a struct of this name, specialisations among them; -1 for a type that the source does not define.
+    `alignment`: the bytes of which its addresses are multiples, 0 where that is not known.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Record:
     bindings: tuple[tuple[str, object], ...] = ()
     union: bool = False
     definition: int = -1
+    alignment: int = 0
 
     def field(self, name: str) -> Type | None:
         """The type of the field `name`."""
@@ -198,9 +200,9 @@ def size(type_: Type) -> int | None:
 
 
 def alignment(type_: Type) -> int | None:
-    """`alignof` of a number, a pointer or one of CUDA's vectors; None for others, which may say their own."""
+    """`alignof` of a number, a pointer, one of CUDA's vectors or of storage; None for others, which may say their own."""
     if isinstance(type_, Record) and type_ not in BUILT_IN.values():
-        return None
+        return type_.alignment or None
     bytes_ = size(type_)
     if bytes_ is None or isinstance(type_, Array):
         return None
