@@ -1,0 +1,285 @@
+"""A candidate timed on a device: proven there, sampled in turn with its baselines, proven again by what was timed.
+
+What is held against it is decided here, in the parent: its process gets inputs and gives bytes. The times it gives are
+held against the clock here, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from random import Random
+
+from porter import __version__
+from porter.contract.bench import footprint, outputs_bytes, used_bytes
+from porter.contract.contract import Contract, Workload
+from porter.evaluate.answers import Answers, differs, fault_of
+from porter.evaluate.outcome import Fidelity
+from porter.evaluate.speed import Baseline, Measured, NotMeasured, Speed
+from porter.measure.environment import DeviceState, Environment
+from porter.measure.interleave import Interleaved, Stopped, StopRule, interleaved
+from porter.measure.lock import SEATS
+from porter.measure.stages import Stage, Stages
+from porter.native.place import Place
+from porter.native.requests import ModuleEntry
+from porter.native.session import CandidateError, Prepared
+from porter.native.timed import Timed
+from porter.native.versions import commit
+from porter.oracle.reference import Expected
+from porter.simt.job import Job, Run
+
+_WARM_BLOCKS = 5
+_COPIES = 4  # of its arguments: a call's results, and what a reference keeps that is no kernel of one piece
+# The worker's own times against the clock here: launches are queued, so the device is seldom idle between them.
+_KEPT_US, _LEAST_SHARE, _MOST_SHARE = 40_000.0, 0.5, 1.02
+# Bytes written over those that a copy moves: nothing is written faster than half of them.
+_FASTEST_WRITE = 1.5
+
+
+class _Unfit(Exception):  # noqa: N818 - no error: a reason to have no time
+    """Why a candidate has no time."""
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """What can be timed on `given`; a call makes `made_bytes` of outputs. `without` says which baselines cannot.
+
+    `fresh` are the answers to inputs that no arm has seen.
+    """
+
+    given: Job
+    baselines: Mapping[str, Timed]
+    without: tuple[str, ...]
+    made_bytes: int
+    fresh: Expected
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """The times of the candidate and of the baselines `names`, and what all of them make of the fresh inputs.
+
+    Of a candidate that is too slow to be of interest nothing is asked `again`.
+    """
+
+    found: Interleaved
+    names: tuple[str, ...]
+    without: tuple[str, ...]
+    uncaptured: str
+    copy_bytes_per_s: float
+    environment: Environment
+    again: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Stopwatch:
+    """Times candidates of one `contract` on the device of `place`; `baselines` are named, the first is the measure.
+
+    `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. Baselines that are
+    `proven`, by their names and those of workloads, are not proven again; which are is added where all share a process.
+    """
+
+    place: Place
+    contract: Contract
+    answers: Answers
+    fidelity: Fidelity
+    seed: int = 0
+    rule: StopRule = field(default_factory=StopRule)
+    proven: set[tuple[str, str]] = field(default_factory=set)
+    stages: Stages = field(default_factory=Stages)
+
+    @cached_property
+    def _draw(self) -> Random:
+        return Random(self.seed)
+
+    def time(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Speed:
+        """The times of `workload`. Never raises for anything a candidate does; `MachineError` where others hold on."""
+        try:
+            with self.stages.holding(self.place.lock.shared(self._seats(workload)), Stage.CHECK):
+                ready = self._ready(candidate, workload, baselines)
+            with self.stages.holding(self.place.lock.alone(), Stage.TIME), _giving_back(candidate):
+                sampled = self._sampled(candidate, ready)
+            return self._measured(workload, ready, sampled)
+        except _Unfit as unfit:
+            return NotMeasured(workload, self.fidelity, str(unfit))
+        except CandidateError as error:
+            return NotMeasured(workload, self.fidelity, f"it does not run on the device: {error}")
+
+    def _ready(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> _Ready:
+        """Candidate and baselines, in one process, right and with all compiled that they launch."""
+        expected, fresh = (self._expected(w) for w in (workload, replace(workload, seed=self._draw.getrandbits(32))))
+        for session in {baseline.session for baseline in baselines.values()}:
+            session.forget()  # memory is for one call at a time
+        given = expected.job(self.contract)
+        results = self._proven(candidate, given, expected)
+        here, without = {}, []
+        for name, baseline in baselines.items():
+            moved = replace(baseline, session=candidate.session)
+            if wrong := self._baseline_wrong(name, moved, given, expected):
+                without.append(f"{name}: {wrong}")
+            else:
+                here[name] = moved
+        candidate.session.forget()
+        made_bytes = outputs_bytes(self.contract, workload) + results
+        return _Ready(given, here, tuple(without), made_bytes, fresh)
+
+    def _seats(self, workload: Workload) -> int:
+        """Those for a call's arguments and results, and for what PyTorch holds on the way."""
+        needed = _COPIES * footprint(self.contract, workload)
+        return min(SEATS, 1 + SEATS * needed // self.place.device.memory_bytes)
+
+    def _expected(self, workload: Workload) -> Expected:
+        expected = self.answers(workload)
+        if isinstance(expected, str):
+            raise _Unfit(expected)
+        return expected
+
+    def _baseline_wrong(self, name: str, baseline: Timed, given: Job, expected: Expected) -> str:
+        """How its answer differs, or that it does not run; empty where it is right, or is known to be."""
+        known = name, expected.workload.name
+        if known in self.proven:
+            return ""
+        run = baseline.run(given)
+        wrong = differs(self.contract, expected, run) if run.finished else fault_of(run)
+        if not wrong and self.place.one is not None:
+            self.proven.add(known)
+        return wrong
+
+    def _proven(self, candidate: Timed, given: Job, expected: Expected) -> int:
+        """The bytes that a right answer returns."""
+        run = candidate.run(given)
+        if not run.finished:
+            raise _Unfit(f"it does not run on the device: {fault_of(run)}")
+        if isinstance(candidate.entry, ModuleEntry) and not run.launches:
+            raise _Unfit("it launches no kernel of its own")
+        if wrong := differs(self.contract, expected, run):
+            raise _Unfit(f"its answer on the device differs: {wrong}")
+        return sum(result.count * result.dtype.bytes for result in run.results)
+
+    def _sampled(self, candidate: Timed, ready: _Ready) -> _Sampled:
+        """What takes the device for itself: samples of all arms, and what these make of new inputs."""
+        arms, without = [candidate.prepare(ready.given)], []
+        self._check_work(candidate, arms[0])
+        beside: dict[str, Prepared] = {}
+        for name, baseline in ready.baselines.items():
+            arm = _prepared(baseline, ready.given)
+            if isinstance(arm, str):
+                without.append(f"{name}: {arm}")
+            elif beside and arm.uncaptured and not arms[0].uncaptured:  # else all were timed by calls for its sake
+                without.append(f"{name}: its call cannot be captured: {arm.uncaptured}")
+            else:
+                beside[name] = arm
+        arms += beside.values()
+        uncaptured = next((arm.uncaptured for arm in arms if arm.uncaptured), "")
+        copy_bytes_per_s = candidate.session.copy_bytes_per_s()
+        before = self.place.device.state()
+        found = self._interleaved(candidate, len(arms), captured=not uncaptured)
+        after = self.place.device.state()
+        again: tuple[Run, ...] = ()
+        if found.stopped is not Stopped.SLOW:  # of what nobody wants nothing more has to be known
+            self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
+            again = self._again([candidate, *(ready.baselines[name] for name in beside)], arms, ready.fresh)
+        return _Sampled(
+            found, tuple(beside), tuple(without), uncaptured, copy_bytes_per_s,
+            self._environment(candidate, before, after), again,
+        )  # fmt: skip
+
+    def _measured(self, workload: Workload, ready: _Ready, sampled: _Sampled) -> Measured:
+        """What was sampled, once it is known to have been right on the new inputs."""
+        found, names = sampled.found, sampled.names
+        wrong = [self._wrong(run, ready.fresh) for run in sampled.again] or [""] * (1 + len(names))
+        if wrong[0]:
+            raise _Unfit(f"what was timed gives another answer on new inputs: {wrong[0]}")
+        without = (f"{name}: {why}" for name, why in zip(names, wrong[1:], strict=True) if why)
+        right = [(arm, name) for arm, name in enumerate(names, 1) if not wrong[arm]]
+        return Measured(
+            workload=workload,
+            fidelity=self.fidelity,
+            timing=found.timings[0],
+            baselines=tuple(Baseline(name, found.timings[arm], found.ratio(0, to=arm)) for arm, name in right),
+            without=(*ready.without, *sampled.without, *without),
+            by_calls=sampled.uncaptured,
+            stopped=found.stopped,
+            left_out=found.left_out,
+            bytes=used_bytes(self.contract, workload) + ready.made_bytes,
+            copy_bytes_per_s=sampled.copy_bytes_per_s,
+            environment=sampled.environment,
+        )
+
+    def _interleaved(self, candidate: Timed, arms: int, *, captured: bool) -> Interleaved:
+        def sample(order: Sequence[int]) -> Sequence[float]:
+            return candidate.session.sample(tuple(order), captured=captured)
+
+        for _ in range(_WARM_BLOCKS):
+            sample(range(arms))
+        return interleaved(arms, sample, self.rule, time.monotonic, self.seed)
+
+    def _again(self, entries: Sequence[Timed], arms: Sequence[Prepared], fresh: Expected) -> tuple[Run, ...]:
+        """What was timed gets inputs that nobody has seen."""
+        given = fresh.job(self.contract)
+        pairs = zip(entries, arms, strict=True)
+        return tuple(each.replay(arm.arm, given, self._draw.randrange(arm.sets)) for each, arm in pairs)
+
+    def _wrong(self, run: Run, fresh: Expected) -> str:
+        return differs(self.contract, fresh, run) if run.finished else fault_of(run)
+
+    def _check_work(self, candidate: Timed, arm: Prepared) -> None:
+        """Raises where not the candidate's kernels do its work, or something else goes on beside it."""
+        if arm.beside:
+            raise _Unfit(f"its process runs {arm.beside} beside what is timed")
+        if isinstance(candidate.entry, ModuleEntry) and not arm.uncaptured and not arm.own:
+            raise _Unfit(f"no kernel of its own is captured; others: {', '.join(dict.fromkeys(arm.others))}")
+
+    def _check_clock(
+        self, candidate: Timed, found: Interleaved, made_bytes: int, copy_bytes_per_s: float, *, captured: bool
+    ) -> None:
+        """Raises where the times cannot be: the clock here says otherwise, or memory is not that fast."""
+        median_us = found.timings[0].median_us
+        fastest_us = made_bytes / (_FASTEST_WRITE * copy_bytes_per_s) * 1e6
+        if made_bytes > 2 * candidate.session.facts.l2_bytes and median_us < fastest_us:
+            raise _Unfit(f"its outputs cannot be written in {median_us:.3g} us; {fastest_us:.3g} us is the least")
+        if captured:
+            told_us, seen_us = candidate.session.keep(0, round(_KEPT_US / median_us))
+            if not _LEAST_SHARE <= told_us / seen_us <= _MOST_SHARE:
+                raise _Unfit(f"its process says {told_us:.3g} us a call, the clock outside {seen_us:.3g} us")
+
+    def _environment(self, candidate: Timed, before: DeviceState, after: DeviceState) -> Environment:
+        facts = candidate.session.facts
+        return Environment(
+            device=self.place.device.name,
+            uuid=self.place.device.uuid,
+            driver=self.place.device.driver(),
+            cuda=facts.cuda,
+            multiprocessors=facts.multiprocessors,
+            l2_bytes=facts.l2_bytes,
+            max_sm_clock_mhz=self.place.device.max_sm_clock_mhz(),
+            torch=facts.torch,
+            triton=facts.triton,
+            nvcc=self.place.nvcc_version,
+            porter=__version__,
+            commit=commit(),
+            before=before,
+            after=after,
+        )
+
+
+@contextmanager
+def _giving_back(candidate: Timed) -> Iterator[None]:
+    """Whoever comes next finds the device's memory free."""
+    try:
+        yield
+    finally:
+        with suppress(CandidateError):
+            candidate.session.forget()
+
+
+def _prepared(baseline: Timed, given: Job) -> Prepared | str:
+    """The baseline's arm, or why there is none. Raises `CandidateError` where that cost all arms their process."""
+    try:
+        return baseline.prepare(given)
+    except CandidateError as error:
+        if not baseline.session.is_ready:
+            raise
+        return str(error)
