@@ -1,6 +1,6 @@
 """Bodies of kernels `k(const float* x, float* out, int n)` for blocks of 128 threads, by what becomes of their loops.
 
-In `TOGETHER` several turns of a loop are done at a time, in `ALONE` none: (name, body).
+In `TOGETHER` several turns of a loop are done at a time, in `AHEAD` several turns' loads, in `ALONE` neither: (name, body).
 """
 # ruff: noqa: E501 - one line a kernel
 
@@ -22,10 +22,16 @@ TOGETHER = [
     ("in place", "if (blockIdx.x == 0) { for (int i = threadIdx.x; i < n; i += 128) out[i] = x[i]; for (int i = threadIdx.x; i < n - 3; i += 128) out[i] = out[i] * 3.0f; }"),
     ("some threads", f"float s = 0; if (threadIdx.x % 3) for (int i = threadIdx.x; i < n - 3; i += 128) s += x[i]; {_STORE}"),
 ]  # fmt: skip
+AHEAD = [
+    ("a mean that is updated", f"float s = 0, c = 0; for (int i = threadIdx.x; i < n - 3; i += 128) {{ c += 1.0f; s += (x[i] - s) / c; }} {_STORE}"),
+    ("a length that grows", f"float s = 1; for (int i = threadIdx.x; i < n - 3; i += blockDim.x) s = sqrtf(s * s + x[i] * x[i]); {_STORE}"),
+    ("what is stored on the way", "float s = 2; for (int i = threadIdx.x; i < n - 3; i += 128) { float v = x[i] * x[i]; s = v / s + 0.5f; out[i] = s; }"),
+]  # fmt: skip
 ALONE = [
+    ("a quotient that decides what is loaded", f"float s = 1; for (int i = threadIdx.x; i < n; i += 128) s = s / x[(int)s]; {_STORE}"),
+    ("quotients of what the loop writes", "float s = 1; for (int i = threadIdx.x; i < n; i += 128) { s = out[i] / s; out[i] = s; }"),
     ("a sum that is read on the way", "float s = 0; for (int i = threadIdx.x; i < n; i += 128) { s += x[i]; out[i] = s; }"),
     ("a product", f"float s = 1; for (int i = threadIdx.x; i < n; i += 128) s *= x[i]; {_STORE}"),
-    ("a mean that is updated", f"float s = 0, c = 0; for (int i = threadIdx.x; i < n; i += 128) {{ c += 1.0f; s += (x[i] - s) / c; }} {_STORE}"),
     ("the last one", f"float s = 0; for (int i = threadIdx.x; i < n; i += 128) s = x[i]; {_STORE}"),
     ("a sum that may end", f"float s = 0; for (int i = threadIdx.x; i < n; i += 128) {{ if (x[i] < 0) break; s += x[i]; }} {_STORE}"),
     ("what the next turn reads", "for (int i = threadIdx.x; i < n - 128; i += 128) out[i + 128] = out[i] + x[i];"),

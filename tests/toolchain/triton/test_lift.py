@@ -19,7 +19,7 @@ from porter_triton.device.source import helper_source
 from porter_triton.lift import lift
 from porter_triton.lower import Dimension, LaunchInfo, ParameterKind, lower_kernel
 from tests.pure.triton.lift_sources import LIFTED, source
-from tests.pure.triton.turns_sources import TOGETHER
+from tests.pure.triton.turns_sources import AHEAD, TOGETHER
 from tests.pure.triton.turns_sources import source as loop
 
 _INFO = LaunchInfo((Dimension(128, "BLOCK_SIZE"), Dimension(1), Dimension(1)), shared_bytes=1024)
@@ -27,7 +27,7 @@ _KINDS = {ParameterKind.BLOCK, ParameterKind.THREADS}
 
 
 _ONE_BY_ONE = replace(_INFO, together=False)
-_NAMES = [case[0] for case in (*LIFTED, *TOGETHER)]
+_NAMES = [case[0] for case in (*LIFTED, *TOGETHER, *AHEAD)]
 
 
 def both():
@@ -37,7 +37,7 @@ def both():
         (kernel,) = unit.kernels
         lifted = lift(unit, kernel, (128, 1, 1))
         yield lower_kernel(unit, kernel, _ONE_BY_ONE), lower_kernel(lifted.unit, lifted.kernel, _ONE_BY_ONE)
-    for _, body in TOGETHER:
+    for _, body in (*TOGETHER, *AHEAD):
         unit = read_unit(parse(Source(Path("k.cu"), loop(body))))
         (kernel,) = unit.kernels
         yield lower_kernel(unit, kernel, _ONE_BY_ONE), lower_kernel(unit, kernel, _INFO)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from porter_triton.lower.types import Type
@@ -15,6 +15,11 @@ _IDENTIFIER = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*")
 def names_in(text: str) -> frozenset[str]:
     """The identifiers a text reads; attributes and strings are none."""
     return frozenset(_IDENTIFIER.findall(text))
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A text with other identifiers for some of its own."""
+    return _IDENTIFIER.sub(lambda found: names.get(found.group(), found.group()), text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,17 +25,19 @@ class Gathered:
 def gathered(line: Line) -> Gathered | None:
     """What `line` does to its target; None where that is something else, or reads the target otherwise."""
     whole = ast.parse(line.text, mode="eval").body
-    mask, value = "", whole
-    if called(whole) == "where":
-        assert isinstance(whole, ast.Call)
-        chosen, value, kept = whole.args
-        if not _is(kept, line.target):
-            return None
-        mask = ast.unparse(chosen)
+    mask, value = chosen(line) or ("", whole)
     reads = sum(_is(node, line.target) for node in ast.walk(whole))
     if reads != 1 + bool(mask):
         return None
     return _combined(value, line.target, mask)
+
+
+def chosen(line: Line) -> tuple[str, ast.expr] | None:
+    """The mask and the value of a line that leaves its target alone where the mask does not hold."""
+    match ast.parse(line.text, mode="eval").body:
+        case ast.Call(args=[mask, value, ast.Name(id=name)]) as whole if called(whole) == "where":
+            return (ast.unparse(mask), value) if name == line.target else None
+    return None
 
 
 def _combined(value: ast.expr, name: str, mask: str) -> Gathered | None:

@@ -8,7 +8,7 @@ has anything to wait for.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -120,18 +120,11 @@ class _Body:
         if line.reads & (self.carried - {line.target}):
             return False
         self.gathered[line.target] = found.operation, type_
-        return not self.masked or self._is_wide(found.mask) or (found.term is not None and self._is_zero(found.term))
-
-    def _is_zero(self, term: ast.expr) -> bool:
-        """Whether a term is 0 in lanes and turns that do not take part."""
-        match term:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to")) | ast.Name(id=name):
-                return name in self.zero
-        if called(term) != "where":
-            return False
-        assert isinstance(term, ast.Call)
-        zero = isinstance(term.args[2], ast.Constant) and term.args[2].value == 0
-        return zero and self._is_wide(ast.unparse(term.args[0]))
+        return (
+            not self.masked
+            or self._is_wide(found.mask)
+            or (found.term is not None and vanishes(found.term, self.wide, self.zero))
+        )
 
     def _loads(self, line: Line) -> bool:
         _, arguments, mask, other = load_parts(line.text)
@@ -171,6 +164,16 @@ class _Body:
         if least:
             self.bits = min(self.bits or element.bits, max(element.bits, 8))
         return True
+
+
+def vanishes(term: ast.expr, wide: Collection[str], zero: Collection[str]) -> bool:
+    """Whether a term is 0 where a mask that depends on `wide` says so; `zero` are names of what is."""
+    match term:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to")) | ast.Name(id=name):
+            return name in zero
+        case ast.Call(args=[mask, _, ast.Constant(value=0)]) if called(term) == "where":
+            return any(isinstance(node, ast.Name) and node.id in wide for node in ast.walk(mask))
+    return False
 
 
 BARRIER = "tl.debug_barrier()"

@@ -57,6 +57,12 @@ def is_temporary(name: str) -> bool:
     return _TEMPORARY.fullmatch(name) is not None
 
 
+def stem(name: str) -> str:
+    """What a name was asked for as, if it was made up here."""
+    found = _TEMPORARY.fullmatch(name)
+    return found[1] if found else name
+
+
 def settled_length(text: str) -> int:
     """The length of a text once its temporaries have their names, which may get numbers."""
     return len(_TEMPORARY.sub(lambda found: f"{found[1]}_99", text))

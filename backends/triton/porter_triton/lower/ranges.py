@@ -16,7 +16,7 @@ from porter_triton.lower.emit import Loop, Steps, Suite
 from porter_triton.lower.flow import leaves
 from porter_triton.lower.places import Held
 from porter_triton.lower.types import INT, LONG, UINT, ULONG, Arithmetic
-from porter_triton.lower.values import ATOM, Scalar, number
+from porter_triton.lower.values import ATOM, PRODUCT, Scalar, number
 
 _MOST_COPIES = 512  # of the innermost body of loops that are written out
 _FEW_COPIES = 8  # of one that threads may leave: as a loop each turn would ask all threads whether one goes on
@@ -141,6 +141,13 @@ def _of_live_lanes(cx: Context, start: Scalar, end: Scalar, offset: Scalar) -> t
     assert cx.mask is not None
     last = f"tl.max(tl.where({cx.mask.text}, {own.text}, {first.text}), axis=0)"
     return first, cx.temporary(Scalar(last, type_), "end")
+
+
+def tiled(steps: Steps, count: int) -> str:
+    """`range(...)` for `count` turns at a time."""
+    step = steps.step.within(PRODUCT)
+    by = str(count * int(step)) if step.isdecimal() else f"{count} * {step}"
+    return header([steps.start.text, steps.end.text, by], unit=False)
 
 
 def header(arguments: list[str], *, unit: bool) -> str:

@@ -9,16 +9,16 @@ behind the loop. Sums of floats are added in another order, as between any two s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from porter_triton.lower.ahead import loads_ahead
 from porter_triton.lower.context import Context
-from porter_triton.lower.emit import Branch, Comment, Line, Loop, Node, Steps, Suite, assigned, names_in
+from porter_triton.lower.emit import Branch, Comment, Line, Loop, Node, Steps, Suite, assigned, names_in, renamed
 from porter_triton.lower.independent import BARRIER, Turns, independent, load_parts
 from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.prune import live_around, live_before
-from porter_triton.lower.ranges import header
+from porter_triton.lower.ranges import tiled
 from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import AND, PRODUCT
 
@@ -61,9 +61,9 @@ def _rewritten(cx: Context, loop: Loop, live: frozenset[str]) -> list[Node] | No
         return None
     carried = assigned(loop.body) & live_around(loop, live)
     found = independent(cx, loop, lines, carried)
-    if found is None or not _worth_it(loop.steps, found):
-        return None
-    count = _count(cx, loop.steps, found)
+    if found is None:
+        return loads_ahead(cx, loop, lines, carried)
+    count = _count(cx, loop.steps, found) if _worth_it(loop.steps, found) else 1
     return _Tile(cx, loop, loop.steps, found, count).nodes() if count > 1 else None
 
 
@@ -106,12 +106,10 @@ class _Tile:
             head.append(Line(f"{counter} < {steps.end.within(AND)}", self._rows))
         body = Suite([*head, *(self._node(node) for node in self._loop.body.nodes if not _waits(node))])
         step, column = steps.step.within(PRODUCT), f"tl.arange(0, {self._count})[:, None]"
-        by = str(self._count * int(step)) if step.isdecimal() else f"{self._count} * {step}"
         if step != "1":
             column += f" * {step}"
         wait = [Line(BARRIER, effect=True)] if self._found.shared else []
-        made = header([steps.start.text, steps.end.text, by], unit=False)
-        loop = Loop(tile, made, body, turns=self._count)
+        loop = Loop(tile, tiled(steps, self._count), body, turns=self._count)
         return [*wait, Line(column, ahead), *self._begin(), loop, *self._end(), *wait]
 
     def _begin(self) -> Iterable[Line]:
@@ -134,9 +132,7 @@ class _Tile:
             text = self._masked(node)
         elif self._rows and target in self._found.gathered:
             text = self._chosen(node)
-        for name, own in self._names.items():
-            text = re.sub(rf"(?<![\w.\"]){name}(?!\w)", own, text)
-        return replace(node, text=text, target=self._names.get(target, target))
+        return replace(node, text=renamed(text, self._names), target=self._names.get(target, target))
 
     def _masked(self, line: Line) -> str:
         """An access of memory, in the rows of turns that there are."""

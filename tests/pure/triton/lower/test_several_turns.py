@@ -8,7 +8,7 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
-from tests.pure.triton.turns_sources import ALONE, TOGETHER, source
+from tests.pure.triton.turns_sources import AHEAD, ALONE, TOGETHER, source
 
 
 def lowered(body: str, threads: int = 128) -> str:
@@ -19,6 +19,14 @@ def lowered(body: str, threads: int = 128) -> str:
 @pytest.mark.parametrize("body", [body for _, body in TOGETHER], ids=[name for name, _ in TOGETHER])
 def test_turns_that_are_independent_are_done_together(body):
     assert "_tile in range(" in lowered(source(body))
+
+
+@pytest.mark.parametrize("body", [body for _, body in AHEAD], ids=[name for name, _ in AHEAD])
+def test_loads_that_do_not_wait_for_the_turn_before_come_first(body):
+    text = lowered(source(body))
+    body = text[text.index("_tile in range(") :]
+    assert body.count("tl.load(") == 4
+    assert max(body.rindex("tl.load("), 0) < min(body.find(f"tl.{name}_rn(") % len(body) for name in ("div", "sqrt"))
 
 
 @pytest.mark.parametrize("body", [body for _, body in ALONE], ids=[name for name, _ in ALONE])
