@@ -241,7 +241,7 @@ def evaluate(session: Session, module: Path, name: str) -> str:
         interleaved(1, lambda order: session.sample(tuple(order), captured=True), StopRule(), time.monotonic)
     except CandidateError as error:
         return error.run.faults[0].kind.value
-    return "timed" if right(timed.replay(0, job(1), 0), 1) else "wrong afterwards"
+    return "timed" if right(timed.replay(0, job(1), 0).run, 1) else "wrong afterwards"
 
 
 def right(run: Run, seed: int) -> bool:

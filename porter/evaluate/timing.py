@@ -16,6 +16,7 @@ from random import Random
 from porter import __version__
 from porter.contract.bench import footprint, outputs_bytes, used_bytes
 from porter.contract.contract import Contract, Workload
+from porter.evaluate.anew import sets_to_look_at, works_less
 from porter.evaluate.answers import Answers, differs, fault_of
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.speed import Baseline, Measured, NotMeasured, Speed
@@ -70,7 +71,7 @@ class _Sampled:
     uncaptured: str
     copy_bytes_per_s: float
     environment: Environment
-    again: tuple[Run, ...]
+    again: tuple[tuple[Run, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -177,10 +178,10 @@ class Stopwatch:
         before = self.place.device.state()
         found = self._interleaved(candidate, len(arms), captured=not uncaptured)
         after = self.place.device.state()
-        again: tuple[Run, ...] = ()
+        again: tuple[tuple[Run, ...], ...] = ()
         if found.stopped is not Stopped.SLOW:  # of what nobody wants nothing more has to be known
             self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
-            again = self._again([candidate, *(ready.baselines[name] for name in beside)], arms, ready.fresh)
+            again = self._again([candidate, *(ready.baselines[name] for name in beside)], arms, found, ready)
         return _Sampled(
             found, tuple(beside), tuple(without), uncaptured, copy_bytes_per_s,
             self._environment(candidate, before, after), again,
@@ -189,7 +190,7 @@ class Stopwatch:
     def _measured(self, workload: Workload, ready: _Ready, sampled: _Sampled) -> Measured:
         """What was sampled, once it is known to have been right on the new inputs."""
         found, names = sampled.found, sampled.names
-        wrong = [self._wrong(run, ready.fresh) for run in sampled.again] or [""] * (1 + len(names))
+        wrong = [self._wrong(runs, ready.fresh) for runs in sampled.again] or [""] * (1 + len(names))
         if wrong[0]:
             raise _Unfit(f"what was timed gives another answer on new inputs: {wrong[0]}")
         without = (f"{name}: {why}" for name, why in zip(names, wrong[1:], strict=True) if why)
@@ -216,14 +217,25 @@ class Stopwatch:
             sample(range(arms))
         return interleaved(arms, sample, self.rule, time.monotonic, self.seed)
 
-    def _again(self, entries: Sequence[Timed], arms: Sequence[Prepared], fresh: Expected) -> tuple[Run, ...]:
-        """What was timed gets inputs that nobody has seen."""
-        given = fresh.job(self.contract)
-        pairs = zip(entries, arms, strict=True)
-        return tuple(each.replay(arm.arm, given, self._draw.randrange(arm.sets)) for each, arm in pairs)
+    def _again(
+        self, entries: Sequence[Timed], arms: Sequence[Prepared], found: Interleaved, ready: _Ready
+    ) -> tuple[tuple[Run, ...], ...]:
+        """What was timed gets inputs that nobody has seen. Raises where the candidate was timed at less work."""
+        given = ready.fresh.job(self.contract)
+        candidate, arm = entries[0], arms[0]
+        first, *others = sets_to_look_at(arm.sets, ready.made_bytes, self._draw)
+        replayed = candidate.replay(arm.arm, given, first)
+        if replayed.run.finished:
+            us = found.timings[0].median_us
+            if told := works_less(candidate, arm, us, replayed, (ready.given, given)):
+                raise _Unfit(told)
+        own = (replayed.run, *(candidate.replay(arm.arm, given, index).run for index in others))
+        pairs = zip(entries[1:], arms[1:], strict=True)
+        return own, *((each.replay(arm.arm, given, self._draw.randrange(arm.sets)).run,) for each, arm in pairs)
 
-    def _wrong(self, run: Run, fresh: Expected) -> str:
-        return differs(self.contract, fresh, run) if run.finished else fault_of(run)
+    def _wrong(self, runs: Sequence[Run], fresh: Expected) -> str:
+        told = (differs(self.contract, fresh, run) if run.finished else fault_of(run) for run in runs)
+        return next(filter(None, told), "")
 
     def _check_work(self, candidate: Timed, arm: Prepared) -> None:
         """Raises where not the candidate's kernels do its work, or something else goes on beside it."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import torch
@@ -43,6 +45,16 @@ class _Set:
         self.results: list[torch.Tensor] = []
 
 
+@dataclass(frozen=True)
+class Replayed:
+    """What a call left, its device time where no call was before it, and that of one in another set, microseconds."""
+
+    arguments: Arguments
+    results: list[torch.Tensor]
+    alone_us: float
+    later_us: float
+
+
 class Arm:
     """`uncaptured` says why the call cannot be captured; empty where it was. `nodes` are those of one call."""
 
@@ -60,7 +72,7 @@ class Arm:
         self.uncaptured = self._captured(first)
         self._sets = [first]
         self._chains: list[int] = []
-        self._once = self._turn = 0
+        self._turn = 0
         self.launches = self._chains_a_sample = 0
         self._eager_launches = 0
         if not self.uncaptured:
@@ -81,6 +93,8 @@ class Arm:
             return str(error).splitlines()[0]
         nodes = self._device.nodes(one.graph.raw_cuda_graph())
         self.nodes = self.nodes or nodes
+        if Counter(nodes) != Counter(self.nodes):
+            return "its calls do not launch the same each time"
         if any(node.type == NodeType.HOST for node in nodes):
             return "it calls back into the host"
         if not any(node.type == NodeType.KERNEL for node in nodes):
@@ -99,11 +113,12 @@ class Arm:
             self._sets.append(another)
 
     def _chain(self) -> None:
-        """One round over all sets, to be checked, and as many as a sample takes, to be timed."""
+        """As many rounds over all sets as a sample takes."""
         graphs = [one.graph.raw_cuda_graph() for one in self._sets]
-        self._once = self._device.chain(graphs, 1)
-        self._device.replay(self._once)
-        round_us = min(self._device.sample([self._once] * 3))
+        once = self._device.chain(graphs, 1)
+        self._device.replay(once)
+        round_us = min(self._device.sample([once] * 3))
+        self._device.drop(once)
         rounds = max(1, min(math.ceil(_SAMPLE_US / round_us), _MOST_LAUNCHES // len(graphs)))
         self.launches = rounds * len(graphs)
         for place in range(_CHAINS):
@@ -125,7 +140,7 @@ class Arm:
 
     def free(self) -> None:
         """Gives back the graphs and all buffers."""
-        for chain in filter(None, (*self._chains, self._once)):
+        for chain in self._chains:
             self._device.drop(chain)
         for one in self._sets:
             one.graph.reset()
@@ -144,11 +159,11 @@ class Arm:
             self._call(passed)
         return self._device.end() / self._eager_launches
 
-    def replay(self, job: Job, index: int) -> tuple[Arguments, list[torch.Tensor]]:
-        """What one call leaves on `job`: the arguments and results of the set `index`.
+    def replay(self, job: Job, index: int) -> Replayed:
+        """What one call leaves on `job` in the set `index`, and its times where nothing of an answer is there yet.
 
-        All sets get the contents, results are poisoned, and what was timed runs once, or the call if it was not
-        captured.
+        All sets get the contents, results are poisoned, and what was timed runs once in each, in that set first; or the
+        call, if it was not captured.
         """
         for one in self._sets:
             one.arguments.write(job.arguments)
@@ -156,10 +171,21 @@ class Arm:
                 _poison(self._device, result)
         chosen = self._sets[index % len(self._sets)]
         if self.uncaptured:
+            self._device.begin()
             chosen.results = list(tensors(self._call(chosen.arguments.passed)))
+            times = [self._device.end()]
         else:
-            self._device.replay(self._once)
-        return chosen.arguments, chosen.results
+            others = [one for one in self._sets if one is not chosen]
+            times = self._once_each([[chosen], *([others] if others else [])])
+        return Replayed(chosen.arguments, chosen.results, times[0], times[-1])
+
+    def _once_each(self, groups: Sequence[Sequence[_Set]]) -> list[float]:
+        """The time of a call in each group of sets, one group after the other."""
+        chains = [self._device.chain([one.graph.raw_cuda_graph() for one in sets], 1) for sets in groups]
+        times = self._device.sample(chains, apart=False)
+        for chain in chains:
+            self._device.drop(chain)
+        return [time / len(sets) for time, sets in zip(times, groups, strict=True)]
 
 
 def _poison(device: Device, result: torch.Tensor) -> None:

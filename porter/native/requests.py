@@ -93,7 +93,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Give the buffers of `arm` the contents of `job`, replay its graphs once, and keep the set `index` to be read."""
+    """Give the buffers of `arm` the contents of `job`, replay its graphs once, and keep the set `index` to be read.
+
+    Answers are the times of a call in that set, which comes first, and of one in each other, in microseconds.
+    """
 
     arm: int
     job: Job

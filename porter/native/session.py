@@ -83,6 +83,18 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of a call on buffers with new contents, and in what time where nothing of an answer was there yet.
+
+    In microseconds: of the first call, and of one in each other set of buffers; 0 where it did not come to its end.
+    """
+
+    run: Run
+    alone_us: float = 0.0
+    later_us: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What all workers share: the folder of builds, `cache`, and the `environment` that has the driver's variables.
 
@@ -137,7 +149,8 @@ class Session:
 
     def run(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Run:
         """What came of one call. Never raises for anything a candidate does."""
-        return self._run(Execute(entry, job, host))
+        run, _ = self._run(Execute(entry, job, host))
+        return run
 
     def prepare(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Prepared:
         """The next arm. Raises `CandidateError`, after which there are no arms any more."""
@@ -168,11 +181,12 @@ class Session:
         """The device time of one call of each arm of `order`, in microseconds. Raises `CandidateError`."""
         return self._numbers(self._ask(Sample(order, captured)), len(order))
 
-    def replay(self, arm: int, job: Job, index: int) -> Run:
+    def replay(self, arm: int, job: Job, index: int) -> Replayed:
         """What the timed graphs of `arm` make of `job`, in the set `index` of its buffers."""
         if arm >= self._arms:
-            return _malformed("the process that was timed is gone")
-        return self._run(Replay(arm, job, index))
+            return Replayed(_malformed("the process that was timed is gone"))
+        run, answer = self._run(Replay(arm, job, index))
+        return Replayed(run, *self._numbers(answer, 2)) if run.finished else Replayed(run)
 
     def keep(self, arm: int, launches: int) -> tuple[float, float]:
         """Device time of many calls of `arm` as it says, and as the clock here says, in microseconds each."""
@@ -191,18 +205,18 @@ class Session:
             self._child = None
         self._arms = 0
 
-    def _run(self, question: Execute | Replay) -> Run:
-        """What came of it, looked at where nobody could know before that it would be."""
+    def _run(self, question: Execute | Replay) -> tuple[Run, bytes]:
+        """What came of it, looked at where nobody could know before that it would be; and the answer."""
         began, job = time.monotonic(), question.job
         drawn = hashlib.blake2b(self._secret + str(job.seed).encode(), digest_size=8).digest()
         seed = int.from_bytes(drawn, "little")
         held = partial(sampled_bytes, seed=seed)
         try:
-            self._ask(question)
+            told = self._ask(question)
             answer = self._ask(Read(seed), job, held)
         except CandidateError as failed:
-            return failed.run
-        return run_of(answer, job, time.monotonic() - began, held)
+            return failed.run, b""
+        return run_of(answer, job, time.monotonic() - began, held), told
 
     def _ask(self, question: Question, job: Job = _NO_JOB, held: Callable[[int], int] = int) -> bytes:
         """The answer: of `job`, where it is a run's, of whose tensors so many bytes are `held`."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from porter.native.requests import Entry
-from porter.native.session import Prepared, Session
+from porter.native.session import Prepared, Replayed, Session
 from porter.simt.job import Job, Run
 
 
@@ -47,6 +47,7 @@ class Timed:
         """The next arm of the session. Raises `CandidateError`."""
         return self.session.prepare(self.entry, self.before(job), self.host)
 
-    def replay(self, arm: int, job: Job, index: int) -> Run:
+    def replay(self, arm: int, job: Job, index: int) -> Replayed:
         """What the timed graphs make of `job`, in the set `index` of their buffers."""
-        return self.after(self.session.replay(arm, self.before(job), index), job)
+        found = self.session.replay(arm, self.before(job), index)
+        return replace(found, run=self.after(found.run, job))

@@ -97,7 +97,7 @@ def test_what_was_timed_is_right_on_new_inputs(entry, session):
     found = interleaved(1, lambda order: session.sample(tuple(order), captured=True), StopRule(), time.monotonic)
     assert 0 < found.timings[0].median_us < 1000
     for index in range(3):
-        assert is_right(entry("scale").replay(arm.arm, job(seed=index + 1), index), seed=index + 1)
+        assert is_right(entry("scale").replay(arm.arm, job(seed=index + 1), index).run, seed=index + 1)
 
 
 def test_the_clock_outside_agrees_with_the_times(entry, session):
@@ -131,5 +131,5 @@ def test_what_a_large_tensor_holds_is_drawn_from_its_pool(entry, pool):
     assert np.array_equal(run.outputs[0].storage, extended(values, count))
     assert np.array_equal(run.outputs[1].storage, extended(values, count) * 2)
     arm = entry("scale").prepare(given)
-    again = entry("scale").replay(arm.arm, given, 1)
+    again = entry("scale").replay(arm.arm, given, 1).run
     assert np.array_equal(again.outputs[1].storage, extended(values, count) * 2)

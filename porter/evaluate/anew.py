@@ -1,0 +1,49 @@
+"""Whether what was timed does its work each time, or looks first whether its answer is there already.
+
+Samples replay the same graphs on the same contents, so a kernel that compares a few elements with what it left may end
+early in all of them. Where contents are new and outputs hold nothing, it cannot: there it may not take much longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+
+from porter.native.session import Prepared, Replayed
+from porter.native.timed import Timed
+from porter.simt.job import Job
+
+_LONGER = 1.5  # what is written just before, or the first use of an address, costs a few percent
+_LAUNCH_US = 40.0  # until what is launched on an idle device runs
+_MOST_SETS, _LEAST_SETS, _COMPARED_BYTES = 8, 3, 64 << 20
+
+
+def sets_to_look_at(sets: int, made_bytes: int, draw: Random) -> list[int]:
+    """Of which sets of buffers the answers are compared: each was captured by a call of its own, and these may differ.
+
+    The more, the less there is to compare; a call makes `made_bytes`.
+    """
+    affordable = max(_LEAST_SETS, min(_MOST_SETS, _COMPARED_BYTES // max(1, made_bytes)))
+    return draw.sample(range(sets), min(sets, affordable))
+
+
+def works_less(candidate: Timed, arm: Prepared, median_us: float, first: Replayed, jobs: Iterable[Job]) -> str:
+    """How much longer than `median_us` each of several calls on new contents took; empty where one did not.
+
+    The `first` was made already; the device may have been disturbed, so there is one more for each of `jobs`.
+    """
+    told = _longer(first, median_us, arm.sets)
+    for job in jobs:
+        if not told:
+            break
+        again = candidate.replay(arm.arm, job, 0)
+        told = _longer(again, median_us, arm.sets) if again.run.finished else told
+    return told
+
+
+def _longer(found: Replayed, median_us: float, sets: int) -> str:
+    """Whether the first call, or that in each set after it, took longer than can be by chance."""
+    for took_us, launch_us in ((found.alone_us, _LAUNCH_US), (found.later_us, _LAUNCH_US / sets)):
+        if took_us > _LONGER * median_us + launch_us:
+            return f"on new inputs it takes {took_us:.3g} us, where it was timed {median_us:.3g} us"
+    return ""
