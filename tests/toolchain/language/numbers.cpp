@@ -72,6 +72,23 @@ void arithmetic(const char* folder) {
     dump(folder, "quotients", quotients), dump(folder, "fused", fused);
 }
 
+// Pairs of 8-bit floats made of pairs of 16-bit ones: how many differ from two made one by one.
+void pairs() {
+    int wrong = 0;
+    for (unsigned int i = 0; i < 0x10000; ++i) {
+        const unsigned short low = (unsigned short)i, high = (unsigned short)(i * 40503u);
+        for (auto kind : {__NV_E4M3, __NV_E5M2}) {
+            auto half = [&](unsigned short x) { return __nv_cvt_halfraw_to_fp8(__half_raw{x}, __NV_SATFINITE, kind); };
+            auto wide = [&](unsigned short x) {
+                return __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw{x}, __NV_SATFINITE, kind);
+            };
+            wrong += __nv_cvt_halfraw2_to_fp8x2({low, high}, __NV_SATFINITE, kind) != (half(low) | half(high) << 8);
+            wrong += __nv_cvt_bfloat16raw2_to_fp8x2({low, high}, __NV_SATFINITE, kind) != (wide(low) | wide(high) << 8);
+        }
+    }
+    show("wrong_pairs", wrong);
+}
+
 void mathematics() {
     show("erfinv(0.3)", erfinv(0.3)), show("erfcinv(1e-10)", erfcinv(1e-10)), show("normcdfinv(0.975)", normcdfinv(0.975));
     show("normcdf(1)", normcdf(1.0)), show("sinpi(1)", sinpi(1.0)), show("cospi(0.5)", cospi(0.5)), show("sinpi(0.25)", sinpi(0.25));
@@ -127,5 +144,5 @@ void random_numbers() {
 int main(int, char** arguments) {
     conversions(arguments[1]);
     arithmetic(arguments[1]);
-    mathematics(), integers(), layouts(), random_numbers();
+    pairs(), mathematics(), integers(), layouts(), random_numbers();
 }

@@ -49,6 +49,10 @@ def bits_as(numbers: Printed, name: str, dtype: torch.dtype) -> torch.Tensor:
     return torch.from_numpy(array).to(integer).view(dtype)
 
 
+def test_pairs_of_8_bit_floats_are_two(numbers):
+    assert numbers.values["wrong_pairs"] == 0
+
+
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [

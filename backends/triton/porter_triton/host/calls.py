@@ -181,8 +181,8 @@ def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
         return Code(f"torch.{name}({inside})", Kind.TENSOR)
     if name in ("tensor", "scalar_tensor"):
         return Code(f"torch.tensor({', '.join(_factory(arguments))})", Kind.TENSOR)
-    if name == "size":
-        return known.methods["size"].apply(arguments[0], arguments[1:])
+    if name in known.methods and arguments:
+        return known.methods[name].apply(arguments[0], arguments[1:])
     if (own := name.rsplit("::", maxsplit=1)[-1]) in known.own:
         return known.own[own].apply(None, arguments)
     raise Refusal(line, f"the function 'torch::{name}' is not known")

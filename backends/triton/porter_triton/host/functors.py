@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Braces, Call, Expression, Name, TypeName
 from porter.syntax.unit import FunctionTree, StructTree
-from porter_triton.host import calls, expressions, overloads
+from porter_triton.host import calls, expressions, member_types, overloads
 from porter_triton.host.codes import Code
 from porter_triton.host.instances import instance, settled
 from porter_triton.host.scope import Context
@@ -16,17 +16,20 @@ from porter_triton.refusal import Refusal
 def call(cx: Context, node: Call) -> Code:
     """The value of a call of what is no name; raises `Refusal` for any but a new object without state."""
     kind = _made(node.callee)
-    struct = _class_of(cx, cx.type(kind)) if kind is not None else None
-    if kind is None or struct is None:
+    found = member_types.definition(cx, cx.type(kind)) if kind is not None else None
+    if found is None:
         raise Refusal(node.line, "only functions with a name can be called")
-    if any(field.storage != "static" for field in struct.fields) or struct.bases:
+    struct, bindings = found
+    if any(field.storage != "static" for field in struct.fields) or any(cx.unit.struct(b.name) for b in struct.bases):
         raise Refusal(node.line, f"'{struct.name}' is called, which has more than a function")
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     own = [_as_function(struct, m) for m in struct.methods if m.head.name == "operator()"]
     fitting = [f for f in own if overloads.fits(cx, f, arguments)]
     if len(fitting) != 1:
         raise Refusal(node.line, f"'{struct.name}' is called, which takes these arguments in {len(fitting)} ways")
-    explicit = () if struct.arguments else tuple(settled(cx, a, node.line) for a in cx.type(kind).arguments)
+    explicit = tuple(
+        settled(cx, dict(bindings)[p.name], node.line) for p in struct.template if p.name in dict(bindings)
+    )
     template = instance(cx, fitting[0], explicit, arguments, node.line)
     return calls.called(cx, fitting[0], template, arguments)
 
@@ -36,14 +39,6 @@ def _made(node: Expression) -> TypeName | None:
     if isinstance(node, Call) and isinstance(node.callee, Name) and not node.arguments:
         return TypeName(node.callee.name, node.callee.template)
     return node.type if isinstance(node, Braces) and not node.items else None
-
-
-def _class_of(cx: Context, kind: TypeName) -> StructTree | None:
-    """The specialisation for the arguments of `kind`, else the class itself."""
-    found = cx.unit.struct(kind.name)
-    special = [s for s in found if s.arguments and list(map(str, s.arguments)) == list(map(str, kind.arguments))]
-    general = [s for s in found if not s.arguments]
-    return next(iter(special or general), None)
 
 
 def _as_function(struct: StructTree, method: FunctionTree) -> FunctionTree:

@@ -21,6 +21,8 @@ def kind_of(cx: Context, declared: TypeName) -> Kind:
     name = cx.type(declared)
     if name.name in table().dropped_types:
         return Kind.STREAM
+    if name.pointers == 1 and plain(name.name) == "Tensor":
+        return Kind.TENSOR
     if name.pointers:
         return Kind.STRING if name.name == "char" and name.const else Kind.POINTER
     if name.name.startswith("cudaError") or name.name == "CUresult":

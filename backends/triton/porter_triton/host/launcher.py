@@ -5,7 +5,7 @@ from __future__ import annotations
 from porter.source.program import Program
 from porter.syntax.nodes import Expression, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
-from porter_triton.host import constants, expressions, statements
+from porter_triton.host import constants, expressions, member_types, statements
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.instances import kind_of
 from porter_triton.host.nullable import nullable_parameters
@@ -54,6 +54,10 @@ class Hosts:
         if isinstance(found, Refusal):
             raise found
         return found
+
+    def named_type(self, cx: Context, name: TypeName) -> TypeName | None:
+        """The type that a template of the source or the standard library names; None for any other."""
+        return member_types.named(cx, name)
 
     def constants(self, kernel: FunctionTree, lowered: LoweredKernel) -> dict[str, str]:
         """The tensors for the `__constant__` variables of a kernel that no host function launches."""

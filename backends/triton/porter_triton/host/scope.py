@@ -45,10 +45,14 @@ Template = tuple[TypeName | Expression, ...]
 
 
 class Callees(Protocol):
-    """The other host functions of the module."""
+    """The other host functions of the module, and what its templates name."""
 
     def python_name(self, function: FunctionTree, template: Template) -> str:
         """The Python name of an instance of `function`, translated on demand; raises `Refusal`."""
+        ...
+
+    def named_type(self, cx: Context, name: TypeName) -> TypeName | None:
+        """The type that a template of the source or the standard library names; None for any other."""
         ...
 
 
@@ -231,7 +235,7 @@ class Context:
                 name = meaning
             elif name.name in BUILT_IN:
                 break
-            elif (inner := self._member_type(name)) is not None:
+            elif (inner := self.callees.named_type(self, name)) is not None:
                 name = inner
             else:
                 aliases = [a for a in self.unit.aliases if a.name == name.name.split("::")[-1] and not a.template]
@@ -241,21 +245,6 @@ class Context:
             pointers += name.pointers
         arguments = tuple(self.type(a) if isinstance(a, TypeName) else a for a in name.arguments)
         return TypeName(name.name, arguments, pointers, const or name.const)
-
-    def _member_type(self, name: TypeName) -> TypeName | None:
-        """What `A<T>::Type` is: of the specialisation for `T`, else of the template with `T` in its place."""
-        owner, _, member = name.name.rpartition("::")
-        structs = self.unit.struct(owner) if owner else ()
-        given = tuple(self.type(a) if isinstance(a, TypeName) else a for a in name.arguments)
-        for struct in sorted(structs, key=lambda s: not s.arguments):
-            if struct.arguments and tuple(map(str, struct.arguments)) != tuple(map(str, given)):
-                continue
-            bound = {t.name: a for t, a in zip(struct.template, given, strict=False)}
-            for alias in struct.aliases:
-                meant = bound.get(alias.type.name, alias.type)
-                if alias.name == member and isinstance(meant, TypeName):
-                    return meant
-        return None
 
     def built_in(self, name: TypeName) -> Type | None:
         """The arithmetic or vector type `name` is; None for any other."""

@@ -182,7 +182,7 @@ def call(cx: Context, node: Call) -> None:
         assignments.swap(cx, node)
     elif name in table().dropped_calls:
         for argument in node.arguments:
-            if isinstance(argument, Call):
+            if isinstance(argument, Call) and isinstance(argument.callee, Name):
                 call(cx, argument)
     elif name in _PRINTS:
         _say(cx, node.arguments, node.line)

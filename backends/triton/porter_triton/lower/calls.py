@@ -54,7 +54,7 @@ def _named(cx: Context, callee: Name, node: Call) -> Value:
     if isinstance(bound, Closure | FunctionName):
         return apply_to(cx, bound, arguments(cx, node), node)
     if isinstance(bound, TypeName | Arithmetic | Pointer | Record | Array):
-        return _constructed(cx, resolve.type_of(cx, TypeName(callee.name), node.line), node)
+        return _constructed(cx, resolve.type_of(cx, TypeName(callee.name, callee.template), node.line), node)
     if bound is not None and not _is_number(bound):
         return _object(cx, lvalues.place(cx, callee), node)
     candidates = tuple(f for f in cx.unit.named(callee.name) if "device" in f.head.space or _is_constexpr(f.head.space))

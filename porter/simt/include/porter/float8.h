@@ -101,6 +101,16 @@ inline __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw x, __nv_
 inline __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind) {
     return __nv_fp8x2_storage_t(__nv_cvt_double_to_fp8(v.x, saturate, kind) | __nv_cvt_double_to_fp8(v.y, saturate, kind) << 8);
 }
+inline __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw v, __nv_saturation_t saturate,
+                                                       __nv_fp8_interpretation_t kind) {
+    __half2 pair(v);
+    return __nv_cvt_float2_to_fp8x2(make_float2(pair.x, pair.y), saturate, kind);
+}
+inline __nv_fp8x2_storage_t __nv_cvt_bfloat16raw2_to_fp8x2(__nv_bfloat162_raw v, __nv_saturation_t saturate,
+                                                           __nv_fp8_interpretation_t kind) {
+    __nv_bfloat162 pair(v);
+    return __nv_cvt_float2_to_fp8x2(make_float2(pair.x, pair.y), saturate, kind);
+}
 inline __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x, __nv_fp8_interpretation_t kind) {
     return __half(kind == __NV_E4M3 ? porter::float8_to_float<4>(x) : porter::float8_to_float<5>(x));
 }

@@ -1,0 +1,76 @@
+"""Launchers of templates: types that traits name, function objects by specialisation, tensors by pointer."""
+
+from pathlib import Path
+from textwrap import dedent
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.port import port
+
+KERNEL = """
+template <typename T> __global__ void scale(T* y, const T* x, int n) {
+  extern __shared__ float row[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * T(2);
+}
+template <typename T> struct Wide { using Type = float; };
+template <> struct Wide<double> { using Type = double; };
+template <bool wide, typename T> struct Chosen {
+  using Type = typename std::conditional<wide, typename Wide<T>::Type, T>::type;
+};
+enum class Op { kLog2, kTwice };
+template <typename From, typename To, Op op> struct Unary;
+template <typename From, typename To> struct Unary<From, To, Op::kTwice> : public std::unary_function<From, To> {
+  __host__ __device__ To operator()(From x) { return To(2 * x); }
+};
+template <> struct Unary<int, int, Op::kLog2> : public std::unary_function<int, int> {
+  __host__ __device__ int operator()(int x) { int n = 0; while ((1 << n) < x) ++n; return n; }
+};
+"""
+
+
+def launchers(text):
+    """The module's launchers and what they call, `f` last."""
+    made = port(parse(Source(Path("op.cu"), KERNEL + dedent(text))), ())
+    assert not made.findings, made.findings
+    return made.files[0].text
+
+
+def test_the_size_of_a_type_that_a_trait_names():
+    found = launchers("""
+        template <typename T, bool wide> void run(T* y, const T* x, int n) {
+          using MT = typename Chosen<wide, T>::Type;
+          scale<T><<<n * sizeof(MT), 32>>>(y, x, n);
+        }
+        void f(half* y, const half* x, double* v, const double* u, int n) {
+          run<half, true>(y, x, n);
+          run<half, false>(y, x, n);
+          run<double, true>(v, u, n);
+        }""")
+    assert found.count("def run") == 3
+    assert all(f"n * {size}" in found for size in (4, 2, 8))
+
+
+def test_a_function_object_of_a_specialisation_is_called():
+    found = launchers("""
+        void f(float* y, const float* x, int n) {
+          int log2 = Unary<int, int, Op::kLog2>()(n);
+          int twice = Unary<int, int, Op::kTwice>()(n);
+          scale<float><<<1 << log2, 32>>>(y, x, twice);
+        }""")
+    assert "while 1 << n < x" in found
+    assert "2 * x" in found
+
+
+def test_a_pointer_to_a_tensor_is_the_tensor():
+    found = launchers("""
+        template <typename T, typename U> void run(T* y, const T* x, const U* mean, int n) {
+          scale<T><<<n, 32, sizeof(U)>>>(y, x, n);
+        }
+        void f(at::Tensor* y, at::Tensor* x, at::Tensor* mean) {
+          cudaSetDevice(x->get_device());
+          run(y->data_ptr<float>(), x->data_ptr<float>(), mean != NULL ? mean->data_ptr<double>() : NULL,
+              torch::numel(*x));
+        }""")
+    assert "x.numel()" in found
+    assert "get_device" not in found
