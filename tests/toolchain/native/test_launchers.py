@@ -39,6 +39,8 @@ std::tuple<at::Tensor, at::Tensor> both(const at::Tensor& x, c10::optional<at::T
     return {at::empty_like(x).fill_(3), other.has_value() ? *other : x};
 }
 std::vector<at::Tensor> parts(at::Tensor x) { return {x[0], x[1], at::Tensor()}; }
+std::pair<at::Tensor, at::Tensor> pair(at::Tensor x) { return {x, x + 1}; }
+std::array<at::Tensor, 3> triple(at::Tensor x) { return {x, x + 1, x + 2}; }
 void doubled(at::Tensor x, int64_t times) { for (; times > 0; --times) x.mul_(2); }
 int64_t rank(at::Tensor x) { return x.dim(); }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
@@ -49,6 +51,8 @@ PARAMETERS = {
     "scaled": ("torch::Tensor", "const double"),
     "both": ("const at::Tensor&", "c10::optional<at::Tensor>"),
     "parts": ("at::Tensor",),
+    "pair": ("at::Tensor",),
+    "triple": ("at::Tensor",),
     "doubled": ("at::Tensor", "int64_t"),
     "rank": ("at::Tensor",),
 }
@@ -113,6 +117,12 @@ def test_tensors_of_a_list_are_views_and_undefined_ones_are_left_out(call):
     first.fill_(7)
     assert x[0].tolist() == [7, 7]
     assert second.tolist() == [2, 3]
+
+
+def test_a_pair_and_an_array_are_returned(call):
+    x = torch.zeros(1)
+    assert [t.item() for t in call("pair", x)] == [0, 1]
+    assert [t.item() for t in call("triple", x)] == [0, 1, 2]
 
 
 def test_arguments_are_changed_in_place(call):
