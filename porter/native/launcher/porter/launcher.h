@@ -2,6 +2,7 @@
 #pragma once
 #include <ATen/DeviceGuard.h>
 #include <ATen/Dispatch.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 
 namespace torch {
