@@ -42,6 +42,9 @@ AgainstOption = Annotated[
 GoldenOption = Annotated[
     Path | None, typer.Option("--golden", metavar="FILE", help="What `porter record` recorded, instead of --against.")
 ]
+EdgesFlag = Annotated[
+    bool, typer.Option("--edges", help="Draw sizes of one and none, too, although the contract is given.")
+]
 EntryOption = Annotated[str, typer.Option("--entry", metavar="NAME", help="The candidate's function to call.")]
 
 
@@ -60,6 +63,7 @@ def verify(
     time_limit: TimeLimitOption = 20.0,
     entry: EntryOption = "",
     seed: SeedOption = None,
+    edges: EdgesFlag = False,
     fidelity: FidelityOption = "emulated",
     json: JsonFlag = False,
     debug: DebugFlag = False,
@@ -85,6 +89,7 @@ def verify(
         seed=drawn_seed() if seed is None else seed,
         fidelity=parse_fidelity(fidelity),
         environment=dict(os.environ),
+        edges=edges,
     )
     return judged(candidate, standard, options, context.obj)
 

@@ -93,7 +93,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     """
     begin = time.monotonic()
     program = original.program
-    judging = None if options.seed is None else Judging(options.seed, options.sizes, edges=options.contract is None)
+    judging = None if options.seed is None else Judging(options.seed, options.sizes, options.draws_edges)
     with bench(options.cache, options.time_limit_s) as place, executed(original, port, target, options, place) as ready:
         ported = Called(ready, options.entry) if judging else ready
         contracts = contracts_of(original, options, whole_program=ported.runs_programs)

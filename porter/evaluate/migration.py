@@ -24,6 +24,7 @@ class MigrateOptions:
     `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content. A candidate that anyone
     may have written is called by `entry`, where that is not empty, and judged on what `seed` draws. What is `timed` is
     timed beside the CUDA original, and a Python `reference` where there is one. `stages` counts where the time goes.
+    With `edges` a stated contract, too, may be asked at sizes of one or none.
     """
 
     target: str
@@ -43,6 +44,12 @@ class MigrateOptions:
     timed_sizes: Mapping[str, int] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     stages: Stages = field(default_factory=Stages)
+    edges: bool = False
+
+    @property
+    def draws_edges(self) -> bool:
+        """Whether a judgement draws sizes of one or none: who states a contract knows which sizes there are."""
+        return self.edges or self.contract is None
 
 
 @dataclass(frozen=True, slots=True)

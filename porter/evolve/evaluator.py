@@ -98,7 +98,7 @@ def evaluator(subject: Subject, scorer: Scorer, progress: Progress, jobs: int = 
     """
     options, original = subject.options, subject.original
     headers = [header for _, header in original.headers]
-    judging = Judging(options.seed or 0, options.sizes, edges=options.contract is None)
+    judging = Judging(options.seed or 0, options.sizes, options.draws_edges)
     with bench(options.cache, options.time_limit_s, 2 * jobs) as place:  # a port is built at two widths
         explicit = original.replaced(with_warp_barriers(original.program, headers))
         originals = Originals(explicit, options.sizes, place, options.contract is not None, judging)

@@ -118,6 +118,8 @@ def _words(course: Course, *, drafted: bool) -> Iterator[str]:
     yield from (_text("--include-dir"), _here(ORIGINAL))
     if drafted or about.get("contract") == "user":
         yield from (_text("--contract"), _here(f"{ORIGINAL}/{CONTRACT}"))
+    if drafted and about.get("contract") != "user":
+        yield _text("--edges")
     for option in ("target", "arch", "entry"):
         if value := about.get(option):
             yield from (_text(f"--{option}"), _text(value))

@@ -61,7 +61,7 @@ def told(course: Course, events: Sequence[Event]) -> Iterator[str]:
                 because = visible(event.because)
                 yield f"  {scored.digest} {again}{outcome_words(scored.outcome)}{worth}; {_decision(event)}{because}"
             case Closed():
-                best = f"{event.best}: {number(event.factor)}, {factor_head(course.measure)}" if event.best else "none"
+                best = f"{event.best}: {number(event.factor)} {factor_head(course.measure)}" if event.best else "none"
                 yield f"round {event.round}: {event.evaluated} evaluated; best {best}"
             case Ended(because):
                 yield f"ended: {because}"

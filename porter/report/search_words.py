@@ -83,7 +83,7 @@ def best_words(course: Course) -> str:
     member, score = champion
     seed = " (the seed itself: nothing better was found)" if member.candidate.origin.proposer == SEED else ""
     doubt = "" if course.state.best_is_confirmed else "; to be measured again"
-    return f"best {member.scored.digest}{seed}: {factor(score)}, {factor_head(score.measure)}{doubt}"
+    return f"best {member.scored.digest}{seed}: {factor(score)} {factor_head(score.measure)}{doubt}"
 
 
 def spent(progress: Progress, budget: Budget | None) -> Iterator[tuple[str, str, str]]:

@@ -198,7 +198,7 @@ def test_an_export_says_how_the_port_is_called(run, tmp_path, capsys):
     tested, timed = (words((tmp_path / "to" / name).read_text()) for name in ("test_port.py", "benchmark.py"))
     common = ["--against", "original/soft<max>.cu", "--include-dir", "original"]
     stated = ["--contract", "original/contract.toml"]
-    assert tested == ["kernel", *common, *stated, "--target", "triton", "--arch", "sm_90"]
+    assert tested == ["kernel", *common, *stated, "--edges", "--target", "triton", "--arch", "sm_90"]
     assert timed == [*common, "--target", "triton", "--arch", "sm_90"]
 
 
