@@ -94,6 +94,7 @@ UNROLLED = "unrolled warp reduction"
 TREE_SCAN = "scan as a tree"
 SEVERAL = "warp reduction of several values"
 WARP_SCAN, SCAN, ROWS = "warp scan", "shared scan", "scan of two rows in turns"
+COUNTER = "loop with a counter of its own"
 
 _ROWS = "__shared__ float a[2][128]; int t = threadIdx.x; int now = 0; a[now][t] = x[blockIdx.x * 128 + t]; __syncthreads();"
 
@@ -256,9 +257,26 @@ LIFTED = (
      " float carry = 1.0f, last = 0.0f; for (int c = 1; c < 3; ++c) { int now = 1; a[now][t] = 1.0f + x[t] / (64.0f * c);"
      f" __syncthreads(); {_turns('*')} last = carry * a[now][t]; carry *= a[now][127]; __syncthreads(); }}"
      " out[blockIdx.x * 128 + t] = last;"),
+    ("a counter from before", [COUNTER], "", "int i = threadIdx.x; float s = 0.0f; for (; i < n; i += blockDim.x) s += x[i];"
+     " out[blockIdx.x * 128 + threadIdx.x] = s;"),
+    ("a while with its step", [COUNTER], "", "float s = 0.0f; unsigned int i = blockIdx.x * 128 + threadIdx.x;"
+     " while (i < n) { s += x[i]; i += blockDim.x * gridDim.x; } i = n - 1; out[blockIdx.x * 128 + threadIdx.x] = s + x[i];"),
+    ("pieces of four and their tail", [COUNTER, COUNTER], "", "int i = threadIdx.x; float s = x[i]; int last = (n - 1) % 512;"
+     " for (; i * 4 < n - 1 - last; i += blockDim.x) { for (int j = 0; j < 4; ++j) s += x[4 * i + j]; } i = n - 1 - last + threadIdx.x;"
+     " for (; i < n - 1; i += blockDim.x) s += x[i]; out[blockIdx.x * 128 + threadIdx.x] = s;"),
 )  # fmt: skip
 
 LEFT_ALONE = (
+    ("a counter that is read behind the loop", "", "int i = threadIdx.x; float s = 0.0f; for (; i < n; i += 128) s += x[i];"
+     " out[blockIdx.x * 128 + threadIdx.x] = s + i;"),
+    ("a counter that goes on where it was in the next turn", "", "int i = threadIdx.x; float s = 0.0f; for (int k = 1; k < 3; ++k)"
+     " for (; i < k * 64; i += 32) s += x[i]; out[blockIdx.x * 128 + threadIdx.x] = s;"),
+    ("a counter whose beginning has changed", "", "int m = 3; int i = m; float s = 0.0f; m = n / 2; for (; i < m; i += 2) s += x[i];"
+     " out[blockIdx.x * 128 + threadIdx.x] = s;"),
+    ("a counter that something else points to", "", "int i = threadIdx.x; int* p = &i; float s = 0.0f; for (; i < n; i += 128)"
+     " s += x[i]; out[blockIdx.x * 128 + threadIdx.x] = s + *p;"),
+    ("a counter that the body moves", "", "int i = threadIdx.x; float s = 0.0f; while (i < n) { s += x[i]; if (s > 9.0f) i += 128;"
+     " i += 128; } out[blockIdx.x * 128 + threadIdx.x] = s;"),
     ("two rows of which the other one is read", "", f"{_ROWS} {_turns('+')} out[blockIdx.x * 128 + t] = a[1 - now][t];"),
     ("two rows and a step too few", "", f"{_ROWS} {_turns('+', 32)} out[blockIdx.x * 128 + t] = a[now][t];"),
     ("two rows whose number is read", "", f"{_ROWS} {_turns('+')} out[blockIdx.x * 128 + t] = a[now][t] + now;"),

@@ -56,7 +56,7 @@ def test_a_function_that_gives_extents_is_asked_once():
           scale<true><<<(n + block.x - 1) / block.x, block>>>(y, x, n);
         }""")
     assert found.count("threads_for(n)") == 1
-    assert "BLOCK_X=extents[0]" in found
+    assert "BLOCK_SIZE=extents[0]" in found
 
 
 def test_a_kernel_held_by_a_variable_is_launched():

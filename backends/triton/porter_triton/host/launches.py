@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Launch
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import constants, expressions, known, overloads
+from porter_triton.host import block_sizes, constants, expressions, known, overloads
+from porter_triton.host.block_sizes import Extents
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
 from porter_triton.host.scope import Context, KernelName
@@ -28,9 +29,10 @@ def launch(cx: Context, node: Launch) -> None:
     template = instance(cx, tree, node.kernel.template, arguments, node.line)
     tree = cx.kernels.specialised(tree, template)
     grid = extents(expressions.expression(cx, node.grid))
-    block = _evaluated(cx, extents(expressions.expression(cx, node.block)))
+    sizes = block_sizes.possible(cx.unit, cx.function, node.block)
+    block = _evaluated(cx, extents(expressions.expression(cx, node.block)), sizes)
     shared = expressions.expression(cx, node.shared_bytes) if node.shared_bytes is not None else integer(0)
-    info = LaunchInfo(_dimensions(block), template, _whole(shared))
+    info = LaunchInfo(_dimensions(block, sizes), template, _whole(shared))
     lowered = cx.kernels.lowered(tree, info)
     text = LaunchText(
         arguments={**constants.given(cx, lowered, node.line), **_passed(tree, arguments, node.line)},
@@ -79,15 +81,17 @@ def extents(value: Code) -> tuple[Code, Code, Code]:
     return value, integer(1), integer(1)
 
 
-def _evaluated(cx: Context, block: tuple[Code, Code, Code]) -> tuple[Code, Code, Code]:
-    x, y, z = (known.evaluated(cx, extent) for extent in block)
+def _evaluated(cx: Context, block: tuple[Code, Code, Code], sizes: Extents) -> tuple[Code, Code, Code]:
+    x, y, z = (integer(of[0]) if len(of) == 1 else known.evaluated(cx, extent)
+               for extent, of in zip(block, sizes, strict=True))  # fmt: skip
     return x, y, z
 
 
-def _dimensions(block: tuple[Code, Code, Code]) -> tuple[Dimension, Dimension, Dimension]:
+def _dimensions(block: tuple[Code, Code, Code], sizes: Extents) -> tuple[Dimension, Dimension, Dimension]:
     values = [_whole(extent) for extent in block]
     names = _ONE_AXIS if values[1:] == [1, 1] else _AXES
-    x, y, z = (Dimension(v, "" if v == 1 else name) for v, name in zip(values, names, strict=True))
+    x, y, z = (Dimension(v, "" if v == 1 else name, () if v is not None else few)
+               for v, name, few in zip(values, names, sizes, strict=True))  # fmt: skip
     return x, y, z
 
 

@@ -24,7 +24,7 @@ def begin(cx: Context) -> None:
         cx.threads = known[0] * known[1] * known[2]
         cx.padded = 1 << (cx.threads - 1).bit_length()
     flat = all(d.value == 1 for d in dimensions[1:])
-    exact = cx.threads == cx.padded and cx.threads is not None
+    exact = all(d.is_power for d in dimensions)
     if flat and exact:
         cx.threads_text = cx.extents[0].text
     elif cx.padded is not None and not any(d.name for d in dimensions):
@@ -49,7 +49,8 @@ def _extent(cx: Context, axis: int) -> Scalar:
     cx.parameters.append(LoweredParameter(dimension.name, ParameterKind.BLOCK, source=_AXES[axis]))
     cx.unchanged.add(dimension.name)
     value = dimension.value
-    interval = (1, 1024) if value is None else (value, value)
+    few = dimension.sizes or (1, 1024)
+    interval = (few[0], few[-1]) if value is None else (value, value)
     affine = None if value is None else Affine(offset=value)
     return Scalar(dimension.name, UINT, held=INT, interval=interval, affine=affine, loose=True)
 

@@ -24,7 +24,7 @@ from porter.syntax.nodes import Variable as Declared
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
 from porter_triton.device.functions import functions
-from porter_triton.lower import expressions, resolve
+from porter_triton.lower import access, expressions, resolve
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.context import Context
@@ -40,13 +40,17 @@ _MOST_TRIPS = 64  # of a loop that is written out
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`name < bound` is asked before each turn and `name += step` done after it; nothing else changes any of these."""
+    """`name < bound` is asked before each turn and `name += step` done after it; nothing else changes any of these.
+
+    What was written `name * scale < product` has the smallest such bound; then both are `factors`.
+    """
 
     name: str
     operator: str
     bound: Expression
     step: Expression
     sign: str
+    factors: tuple[Expression, Expression] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +113,56 @@ def counted(cx: Context, node: For) -> Counted | None:
 
 def progress(cx: Context, node: For | While) -> Progress | None:
     """The counter of a loop, and what it is compared with and increased by."""
-    found = cx.told(node, _told)
-    return None if found is None or _may_act(cx, found.bound) or _may_act(cx, found.step) else found
+    found = cx.told(node, told)
+    if found is None or _may_act(cx, found.bound) or _may_act(cx, found.step):
+        return None
+    return found if found.factors is None or _divides(cx, *found.factors) else None
 
 
-def _told(unit: Unit, node: For | While) -> Progress | None:
-    """What the text of a loop says, calls aside."""
+def bound_of(cx: Context, progress: Progress) -> Scalar:
+    """The bound, under a name where it is more than what was written."""
+    bound = expressions.scalar(cx, progress.bound)
+    return bound if progress.factors is None else access.frozen(cx, bound)
+
+
+def _divides(cx: Context, scale: Expression, product: Expression) -> bool:
+    """Whether dividing tells the same: `scale` is known to be positive, and nothing wraps around, as no `int` may."""
+    known = expressions.scalar(cx, scale).fixed
+    type_ = expressions.scalar(cx, product).type
+    return known is not None and known > 0 and isinstance(type_, Arithmetic) and type_.kind == "int"
+
+
+def told(unit: Unit, node: For | While) -> Progress | None:
+    """What the text of a loop says, calls and types aside."""
     test, behind = node.condition, _behind(node)
     if not isinstance(test, Binary) or test.operator not in {"<", "<=", ">", ">="} or behind is None:
         return None
-    name, body = getattr(test.left, "name", ""), node.body.statements[: behind[1]]
+    counter, bound, factors = _compared(test)
+    name, body = counter.name, node.body.statements[: behind[1]]
     step = _step(name, behind[0])
-    if not isinstance(test.left, Name) or step is None or _mentions(test.right, name) or _mentions(step[1], name):
+    if step is None or _mentions(bound, name) or _mentions(step[1], name):
         return None
     changed = assigned_names(unit, body)
-    if name in changed or any(isinstance(n, Name) and n.name in changed for n in walk((test.right, step[1]))):
+    if name in changed or any(isinstance(n, Name) and n.name in changed for n in walk((bound, step[1]))):
         return None
-    if _reads_memory((test.right, step[1])) and _writes_memory(unit, body):
+    if _reads_memory((bound, step[1])) and (factors is not None or _writes_memory(unit, body)):
         return None
     if (step[0] == "+") != (test.operator[0] == "<"):
         return None
-    return Progress(name, test.operator, test.right, step[1], step[0])
+    return Progress(name, test.operator, bound, step[1], step[0], factors)
+
+
+def _compared(test: Binary) -> tuple[Name, Expression, tuple[Expression, Expression] | None]:
+    """The counter, what it is compared with, and `factors`; a counter without a name where there is none."""
+    left, right, line = test.left, test.right, test.line
+    if isinstance(left, Name):
+        return left, right, None
+    if isinstance(left, Binary) and left.operator == "*" and test.operator == "<":
+        for counter, scale in ((left.left, left.right), (left.right, left.left)):
+            if isinstance(counter, Name) and isinstance(scale, Name | Literal):
+                over = Binary(">", Binary("%", right, scale, line), Literal(0, "int", line), line)
+                return counter, Binary("+", Binary("/", right, scale, line), over, line), (scale, right)
+    return Name(""), right, None
 
 
 def _behind(node: For | While) -> tuple[Expression, int] | None:

@@ -12,11 +12,19 @@ from porter.syntax.nodes import Expression, TypeName
 class Dimension:
     """One extent of the block: its value where every launch agrees on one, and what the source calls it.
 
-    With a name it is a constexpr parameter of the kernel; without one it is written as a number.
+    With a name it is a constexpr parameter of the kernel; without one it is written as a number. `sizes` are all that
+    it may have where launches do not agree, as far as that is known.
     """
 
     value: int | None
     name: str = ""
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def is_power(self) -> bool:
+        """Whether it is certainly a power of two."""
+        sizes = self.sizes if self.value is None else (self.value,)
+        return bool(sizes) and all(size & (size - 1) == 0 for size in sizes)
 
 
 @dataclass(frozen=True, slots=True)

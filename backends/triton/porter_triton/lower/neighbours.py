@@ -14,7 +14,7 @@ _MOST_BITS = 128  # what a device moves at once; wider tiles would pass through 
 
 
 def load(cx: Context, pointers: list[Scalar], alignment: int | None) -> list[Scalar]:
-    """What `pointers`, one behind the other, point to; the first at a multiple of `alignment` bytes, if that is known."""
+    """What `pointers`, one behind the other, point to; `alignment` in bytes is that of the first, where it is known."""
     width = _width(pointers)
     if not _at_once(cx, pointers[0], width) or all(cx.loaded(p.text) is not None for p in pointers):
         return [memory.load_one(cx, p, width) for p in pointers]

@@ -10,7 +10,7 @@ from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.comparisons import compare
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
-from porter_triton.lower.counting import Counted, limit
+from porter_triton.lower.counting import Counted, bound_of, limit
 from porter_triton.lower.decisions import FewTurns
 from porter_triton.lower.emit import Loop, Steps, Suite
 from porter_triton.lower.flow import leaves
@@ -24,7 +24,7 @@ _FEW_COPIES = 8  # of one that threads may leave: as a loop each turn would ask 
 
 def counted_loop(cx: Context, node: For, counted: Counted) -> None:
     """Lower a counted loop: written out, as Triton's `for`, or as `while` where that cannot be."""
-    bound = expressions.scalar(cx, counted.progress.bound)
+    bound = bound_of(cx, counted.progress)
     step = expressions.scalar(cx, counted.progress.step)
     if counted.progress.sign == "-":
         step = binary("-", number(0), step, node.line)

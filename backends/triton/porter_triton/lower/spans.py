@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from porter.syntax.nodes import Binary, Call, Declare, Expression, For, Name, While
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
-from porter_triton.lift.facts import Facts
+from porter_triton.lift import facts
 from porter_triton.lift.trees import bare, called
 from porter_triton.lower import expressions
 from porter_triton.lower.assigned import only_compares
@@ -22,7 +22,7 @@ from porter_triton.lower.values import Scalar
 
 def longest(cx: Context, node: For | While, progress: Progress) -> Scalar | None:
     """What all threads know of the most that a loop may count, in steps of 1; None where the text says nothing."""
-    if not isinstance(node, For) or progress.operator != "<" or cx.calls or len(node.start) != 1:
+    if not isinstance(node, For) or progress.operator != "<" or progress.factors or cx.calls or len(node.start) != 1:
         return None
     span = cx.told(node, _span)
     fixed = cx.told(cx.kernel, _fixed)
@@ -56,7 +56,7 @@ def _span(_unit: Unit, node: For) -> tuple[Expression, Expression] | None:
 
 def _fixed(unit: Unit, kernel: FunctionTree) -> Mapping[str, Expression]:
     """The kernel's own names that stay what they are declared as."""
-    return Facts(unit, kernel, (None, None, None)).fixed
+    return facts.Facts(unit, kernel, (None, None, None)).fixed
 
 
 def _declared(_unit: Unit, kernel: FunctionTree) -> frozenset[str]:

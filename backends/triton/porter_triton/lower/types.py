@@ -200,7 +200,7 @@ def size(type_: Type) -> int | None:
 
 
 def alignment(type_: Type) -> int | None:
-    """`alignof` of a number, a pointer, one of CUDA's vectors or of storage; None for others, which may say their own."""
+    """`alignof` of a number, a pointer, a vector of CUDA or storage; None for others, which may say their own."""
     if isinstance(type_, Record) and type_ not in BUILT_IN.values():
         return type_.alignment or None
     bytes_ = size(type_)

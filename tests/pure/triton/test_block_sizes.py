@@ -1,0 +1,64 @@
+"""Which sizes a block may have, from how the host makes them."""
+
+from pathlib import Path
+
+import pytest
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.syntax.nodes import Launch
+from porter.syntax.read import read_unit
+from porter.syntax.walk import walk
+from porter_triton.host.block_sizes import possible
+
+_KERNEL = "__global__ void k(float* x) { x[threadIdx.x] = 1.0f; }\n"
+_DOUBLED = "unsigned b = 1; while (b < n / 2) b *= 2;"
+
+
+def sizes(before, block, more=""):
+    text = f"{_KERNEL}{more}\nvoid f(float* x, int n, int m) {{ {before} k<<<n, {block}>>>(x); }}"
+    unit = read_unit(parse(Source(Path("op.cu"), text)))
+    (function,) = unit.named("f")
+    (launch,) = (n for n in walk(function.body) if isinstance(n, Launch))
+    return possible(unit, function, launch.block)
+
+
+def powers(least):
+    return tuple(1 << k for k in range(11) if 1 << k >= least)
+
+
+def test_what_is_doubled_from_one_is_a_power_of_two():
+    assert sizes(_DOUBLED, "b") == (powers(1), (1,), (1,))
+    assert sizes(f"{_DOUBLED} dim3 block(b);", "block") == (powers(1), (1,), (1,))
+
+
+def test_what_it_was_set_to_last_says_how_large_it_is():
+    made = "b = std::max(b, static_cast<unsigned>(32)); dim3 block(b);"
+    assert sizes(f"{_DOUBLED} {made}", "block") == (powers(32), (1,), (1,))
+    assert sizes(f"{_DOUBLED} b = n > 9 ? 64 : 128; dim3 block(b, 2);", "block") == (powers(64), (2,), (1,))
+
+
+def test_a_function_may_give_the_block():
+    more = f"dim3 extents(int n) {{ {_DOUBLED} b = max(b, 64u); if (n > 5) return dim3(256); return dim3(b); }}"
+    assert sizes("dim3 block = extents(n);", "block", more) == (powers(64), (1,), (1,))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        f"{_DOUBLED} b += 1;",
+        f"{_DOUBLED} b *= 3;",
+        f"{_DOUBLED} b = m;",
+        f"{_DOUBLED} b = std::max(b, 48u);",
+        f"{_DOUBLED} b /= 2;",
+        f"{_DOUBLED} read(&b);",
+        "unsigned b; if (n > 3) b = 64;",
+    ],
+)
+def test_anything_else_may_be_any_size(before):
+    assert sizes(before, "b") == ((), (1,), (1,))
+
+
+def test_extents_that_are_set_later_are_not_known():
+    assert sizes("dim3 block(64); block.y = n;", "block") == ((), (), ())
+    assert sizes("", "dim3(m, n)") == ((), (), (1,))
