@@ -47,6 +47,8 @@ class Probed:
         return {name: self._fit(self.extents(name)) for name in unknown}
 
     def _fit(self, extents: list[int]) -> Fit | None:
+        if not extents:  # nothing ran
+            return None
         return fit(extents, [p.sizes for p in self.probes]) if max(extents) else Fit("1", exact=True)
 
     @property

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+def told_by_build(name: str) -> str:
+    """What may supply the name `name`, which nothing that was read declares; empty for a qualified one."""
+    return f": if the build defines it, say so with --define {name}=VALUE" if name.isidentifier() else ""
+
+
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a failure of porter
     """`reason` says why what stands on `line` of the source cannot be said in Triton.
 

@@ -9,6 +9,7 @@ import pytest
 from porter.contract.confirm import confirm
 from porter.contract.contract import Role, ScalarArg, Values
 from porter.contract.dtype import DType
+from porter.contract.probed import Probed
 from porter.contract.questions import bound_question, extent_question
 from porter.simt.job import Fault, FaultKind, Job, Run, ScalarValue, TensorValue, Touched
 
@@ -308,3 +309,8 @@ def test_sizes_the_user_fixed_are_not_varied(open_contract, tensor):
     model = Model(lambda s, _: [(s[0] * s[1], 0)])
     confirm(drafted, model, {"C": 64})
     assert {int(job.arguments[2].value) for job in model.jobs} == {64}
+
+
+def test_nothing_is_explained_where_nothing_ran(open_contract, tensor):
+    drafted = open_contract(tensor("x"), *sizes("n"), symbols=("n",))
+    assert not Probed(drafted, drafted, ()).explained

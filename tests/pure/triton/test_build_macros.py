@@ -27,3 +27,14 @@ def test_a_macro_of_the_build_brings_in_types_and_numbers():
     made = port(program, (HEADER,))
     assert not made.findings, made.findings
     assert "3.0" in made.files[0].text
+
+
+def test_a_name_that_nobody_declares_names_the_option_that_supplies_it():
+    text = """__global__ void k(float* y) { y[threadIdx.x] *= LENGTH; }
+void f(float* y) { k<<<1, THREADS>>>(y); }
+"""
+    messages = "\n".join(f.message for f in port(parse(Source(Path("op.cu"), text)), ()).findings)
+    assert "'THREADS' is not known: if the build defines it, say so with --define THREADS=VALUE" in messages
+    defined = parse(Source(Path("op.cu"), text), defines=("THREADS=64",))
+    (finding,) = port(defined, ()).findings
+    assert "--define LENGTH=VALUE" in finding.message

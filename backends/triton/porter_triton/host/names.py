@@ -18,7 +18,7 @@ from porter_triton.host.codes import (
 )
 from porter_triton.host.scope import Closure, Context, KernelName, plain
 from porter_triton.host.table import table
-from porter_triton.refusal import Refusal
+from porter_triton.refusal import Refusal, told_by_build
 
 _LIMITS = {"C10_WARP_SIZE": 32, "INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "warpSize": 32}
 
@@ -32,7 +32,7 @@ def name(cx: Context, node: Name) -> Code:
         raise Refusal(node.line, f"'{node.name}' is no value")
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
     if found is None:
-        raise Refusal(node.line, f"'{node.name}' is not known")
+        raise Refusal(node.line, f"'{node.name}' is not known{told_by_build(node.name)}")
     return found
 
 

@@ -37,7 +37,7 @@ from porter_triton.lower.places import (
 )
 from porter_triton.lower.types import UINT8, Arithmetic, Array, Pointer, Record, Type, size
 from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Scalar, Value, number
-from porter_triton.refusal import Refusal
+from porter_triton.refusal import Refusal, told_by_build
 
 
 def place(cx: Context, node: Expression) -> Place:
@@ -107,7 +107,7 @@ def _global_place(cx: Context, node: Name) -> Place:
         constant_ = structs.member_value(cx, owner, node.template, member, node.line)
         found = Held(constant_) if constant_ is not None else None
     if found is None:
-        raise Refusal(node.line, f"`{node.name}` is not known")
+        raise Refusal(node.line, f"`{node.name}` is not known{told_by_build(node.name)}")
     return found
 
 
