@@ -101,6 +101,7 @@ class _Call:
             replace(
                 candidate,
                 execute=self._executing(candidate.execute),
+                rehearse=candidate.rehearse and self._rehearsing(candidate.rehearse),
                 timed=candidate.timed and candidate.timed.through(self._reduced, self._whole),
             )
             for candidate in candidates
@@ -111,6 +112,9 @@ class _Call:
             return self._whole(execute(self._reduced(job)), job)
 
         return run_job
+
+    def _rehearsing(self, rehearse: Execute) -> Execute:
+        return lambda job: rehearse(self._reduced(job))
 
     def _reduced(self, job: Job) -> Job:
         """`job` with the arguments that the function takes, in its order."""

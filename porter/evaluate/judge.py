@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,6 +40,7 @@ class Candidate:
     `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
     `timed` is the same on a device; None where it is executed on the CPU. Where runs do not tell
     which operators of a library make results, `calls_as_original` says that its text has none beyond the original's.
+    `rehearse` runs host code alone; what comes of it are faults.
     """
 
     warp_size: int | None
@@ -48,10 +49,11 @@ class Candidate:
     failure: NotBuilt | None = None
     timed: Timed | None = None
     calls_as_original: bool = False
+    rehearse: Execute | None = None
 
 
-def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
-    """Run every candidate on every workload; the first that fails decides.
+def judge(reference: Reference, candidates: tuple[Candidate, ...], rehearsals: Sequence[Job] = ()) -> Outcome:
+    """Run every candidate on every workload; the first that fails decides. Those that answer are then rehearsed.
 
     Equal answers of a port that launched nothing prove nothing; of a program with large buffers only the launches that
     were kept are compared, which the outcome says, as it does where an answer differs that does not decide.
@@ -66,6 +68,9 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...]) -> Outcome:
                 trial.tell(expected, failed)
     if not trial.launched:
         return _without_launch(reference, trial.checked)
+    for candidate in candidates:
+        if refused := trial.rehearsed(candidate, rehearsals):
+            return refused
     return _compiled(candidates, Verified(tuple(trial.checked), "; ".join(trial.said.values())))
 
 
@@ -86,8 +91,7 @@ class _Trial:
         for schedule in SCHEDULES:
             given = expected.job(contract, schedule)
             run = candidate.execute(given)
-            excused = self.reference.habits - (frozenset() if candidate.calls_as_original else _LIBRARY)
-            if rules := _rules(run, excused | (_WORK if _is_empty(given) else frozenset())):
+            if rules := _rules(run, self._excused(candidate) | (_WORK if _is_empty(given) else frozenset())):
                 return Refused(f"{rules[0].code}: {_where(rules[0])}{rules[0].message} ({place})", rules)
             broken = _broken(run, self.excused)
             if broken is not None:
@@ -100,6 +104,16 @@ class _Trial:
                 return Wrong(f"{held.worst} ({place})", (*self.checked, held))
         self.checked.append(held)
         return None
+
+    def rehearsed(self, candidate: Candidate, jobs: Iterable[Job]) -> Refused | None:
+        """What it may not do at the sizes of `jobs`, at which nothing is executed but host code."""
+        runs = (candidate.rehearse(given) for given in jobs if candidate.rehearse is not None)
+        broken = next(filter(None, (_rules(run, self._excused(candidate)) for run in runs)), ())
+        return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken) if broken else None
+
+    def _excused(self, candidate: Candidate) -> frozenset[FaultKind]:
+        """What the original does, too."""
+        return self.reference.habits - (frozenset() if candidate.calls_as_original else _LIBRARY)
 
     def tell(self, expected: Expected, failed: Refused | Wrong | Crashed | NotVerified) -> None:
         """Keep in mind what does not decide, of each workload the first."""

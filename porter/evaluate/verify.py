@@ -25,6 +25,7 @@ from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
 from porter.evaluate.outcome import Fidelity, NotVerified, Outcome, Refused, Verified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import Proof, with_caveat
+from porter.evaluate.rehearsal import rehearsals
 from porter.evaluate.rivals import of_cuda
 from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed
@@ -150,7 +151,8 @@ class _Trial:
         elif null := passing_null(reference):
             outcome = NotVerified(TOLD_BY_NOTHING.format(null))
         else:
-            outcome = judge(reference, candidates) if isinstance(candidates, tuple) else candidates
+            at = rehearsals(contract, self.options.sizes, standard.written_sizes(contract), standard.construction)
+            outcome = judge(reference, candidates, at) if isinstance(candidates, tuple) else candidates
         entry = EntryOutcome(reference.contract, outcome)
         return reduce(with_caveat, (left_out, standard.left_out), Proof(entry, reference.findings))
 

@@ -25,7 +25,8 @@ class Task:
     """One call of `function` with the arguments of `job`; with `launch` also with its grid, block and shared memory.
 
     `returns` is the type of a number it returns; None where it returns tensors or nothing. `permitted` are operators of
-    a library that the original's own host code uses, with the names that Python has for them.
+    a library that the original's own host code uses, with the names that Python has for them. A `rehearsal` executes
+    host code alone and tells what it may not do.
     """
 
     function: str
@@ -33,6 +34,7 @@ class Task:
     launch: bool = False
     returns: DType | None = None
     permitted: frozenset[str] = frozenset()
+    rehearsal: bool = False
 
 
 def write_frame(stream: IO[bytes], payload: bytes) -> None:

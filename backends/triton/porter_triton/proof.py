@@ -171,7 +171,11 @@ class InterpretedPort:
             launched.update(dict.fromkeys(signatures))
             return run
 
-        return Candidate(None, execute, lambda: self._compiled(module, launched))
+        def rehearse(job: Job) -> Run:
+            asked = Task(function, job, launch, returns, self.original.own.operators, rehearsal=True)
+            return module.worker.run(asked)[0]
+
+        return Candidate(None, execute, lambda: self._compiled(module, launched), rehearse=rehearse)
 
     def number(self, entry: Entry) -> DType | None:
         """The type of the number that the CUDA function returns, if it is one."""

@@ -31,8 +31,9 @@ from porter_triton.device_answers import answer_for_the_device
 from porter_triton.devices import TwoMemories
 from porter_triton.integrity import Untouched
 from porter_triton.interpreter import Interpreter
-from porter_triton.judging.flow import Flow
+from porter_triton.judging.flow import Flow, tensors_in
 from porter_triton.judging.guard import guarded
+from porter_triton.judging.habits import rehearsed
 from porter_triton.judging.memory import Arguments, Returned
 from porter_triton.judging.results import items_in, unusual, values_of
 from porter_triton.observation import Observation
@@ -43,6 +44,7 @@ _JUDGING = (
     *(InterpreterBuilder, InterpretedFunction, GridExecutor, Interpreter, Observation, Watch, TwoMemories, Flow),
     *(torch.nn.functional, torch.overrides, Arguments, Returned, Untouched, pickle, np.ndarray),
 )
+_NOT_ITS_OWN = (FaultKind.LIBRARY, FaultKind.HOST_WORK)
 _SETTINGS = {
     "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
     "torch.utils.deterministic": lambda: torch.utils.deterministic.fill_uninitialized_memory,  # type: ignore[attr-defined]
@@ -116,6 +118,8 @@ class _Server:
         """The run as records, and the signatures of its launches."""
         seen = Observation(str(self._path), task.job.schedule, task.job.seed)
         self._interpreter.observation = seen
+        if task.rehearsal:
+            return self._rehearse(task, seen), b""
         arguments = self._arguments.of(task.job)
         self._flow.begin(arguments, task.permitted, seen)
         try:
@@ -129,6 +133,24 @@ class _Server:
             return encode_failure(seen.launches, faults), _lines(seen.signatures)
         faults = (*seen.faults(), *seen.failed)
         return encode_result(seen.launches, faults, self._arguments.left(), results), _lines(seen.signatures)
+
+    def _rehearse(self, task: Task, seen: Observation) -> bytes:
+        """What shows at these sizes, where nothing is launched, that the work is not the module's own."""
+        arguments, self._interpreter.rehearses = rehearsed(task.job), True
+        self._flow.begin(arguments, task.permitted, seen)
+        try:
+            with TwoMemories(self._flow), self._flow:
+                returned = list(items_in(self._call(task, arguments)))
+            for tensors, kinds in ((arguments, _NOT_ITS_OWN), (returned, (*_NOT_ITS_OWN, FaultKind.DECOY))):
+                for tensor in filter(torch.Tensor.numel, tensors_in(tensors)):
+                    trouble = self._flow.trouble(tensor.untyped_storage().data_ptr(), returned=tensors is returned)
+                    if trouble and trouble.kind in kinds:
+                        seen.note(trouble.kind, f"at sizes for a device a result {trouble.message}", trouble.line)
+        except Exception:  # noqa: BLE001 - it depends on results, which are not there: nothing is known of it
+            pass
+        finally:
+            self._interpreter.rehearses = False
+        return encode_failure([], list(seen.faults()))
 
     def _examine(self, results: list[torch.Tensor], task: Task, seen: Observation) -> None:
         """Notes what shows that the work is not the module's own."""

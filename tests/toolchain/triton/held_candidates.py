@@ -21,6 +21,7 @@ from porter.evaluate.bench import CUDA_WARP_SIZE, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.judge import judge
 from porter.evaluate.outcome import Outcome
+from porter.evaluate.rehearsal import rehearsals
 from porter.evaluate.side import Side, original_side
 from porter.oracle.reference import Reference, examine
 from porter.registry import find_backend, find_target
@@ -29,7 +30,15 @@ from porter.source.text import Source
 from porter_triton.proof import interpreted
 
 FOLDER = Path(__file__).parent / "candidates"
-FAMILIES = ("not_the_work", "remembering", "stealing", "bending_time", "bending_correctness", "bending_the_judge")
+FAMILIES = (
+    "not_the_work",
+    "only_when_large",
+    "remembering",
+    "stealing",
+    "bending_time",
+    "bending_correctness",
+    "bending_the_judge",
+)
 _HEAD = re.compile(r"^# --- (\w+)(?:: (.*))?$", re.MULTILINE)
 _SIZES = (("tiny", 1, 3), ("small", 3, 37), ("odd", 5, 65))
 # The same size again, so that what is kept by size is another's.
@@ -118,4 +127,5 @@ class Judge:
             if not isinstance(found, tuple):
                 return Verdict(codes, found)
             candidates = found if compiling else tuple(replace(candidate, compiled=tuple) for candidate in found)
-            return Verdict(codes, judge(self._reference, candidates))
+            at = rehearsals(CONTRACT, {}, {}, lambda _: None)
+            return Verdict(codes, judge(self._reference, candidates, at))

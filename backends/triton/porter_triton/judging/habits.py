@@ -1,0 +1,54 @@
+"""What a launch that is not executed does to its arguments, by what those of its kernel before it did.
+
+A rehearsal runs the host code of a module at sizes that nobody interprets: which operators it calls there depends on
+shapes, hardly ever on numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import torch
+
+from porter.contract.dtype import DType
+from porter.simt.job import Job, TensorValue
+from porter_triton.devices import put_on_device
+from porter_triton.watch import Region
+
+_ONCE, _NEVER = np.ones(1, np.int64), np.zeros(1, np.int64)
+_DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
+
+
+class Habits:
+    """Learns of every launch. A kernel reads whatever it is given, and writes it, too.
+
+    What it has always overwritten it does not read.
+    """
+
+    def __init__(self) -> None:
+        self._overwritten: dict[tuple[str, str], bool] = {}
+
+    def learn(self, kernel: str, touched: Iterable[Region]) -> None:
+        """A launch of `kernel` has ended."""
+        for region in touched:
+            key = kernel, region.name
+            self._overwritten[key] = self._overwritten.get(key, True) and region.was_overwritten
+
+    def expected(self, kernel: str, arguments: Mapping[str, object]) -> Iterator[Region]:
+        """What a launch with `arguments` touches."""
+        for name, tensor in arguments.items():
+            if isinstance(tensor, torch.Tensor) and tensor.numel():
+                start = tensor.untyped_storage().data_ptr()
+                reads = _NEVER if self._overwritten.get((kernel, name), False) else _ONCE
+                yield Region(name, start, start + 1, 1, reads, _ONCE)
+
+
+def rehearsed(job: Job) -> list[object]:
+    """What a rehearsal calls the module with: zeros where not all elements are given, which take no memory."""
+    return [_tensor(value) if isinstance(value, TensorValue) else value.value for value in job.arguments]
+
+
+def _tensor(value: TensorValue) -> torch.Tensor:
+    whole = value.storage.reshape(-1) if value.is_whole else np.zeros(value.count, value.dtype.storage)
+    return put_on_device(torch.from_numpy(whole).view(_DTYPES[value.dtype]).reshape(value.shape))
