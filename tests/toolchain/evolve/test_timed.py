@@ -21,7 +21,7 @@ from porter.measure.environment import DeviceState
 from porter.measure.lock import DeviceLock
 from porter.native.place import Place
 from porter.native.requests import ModuleEntry
-from porter.native.session import DeviceFacts, Prepared
+from porter.native.session import DeviceFacts, Prepared, Replayed
 from porter.native.timed import Timed
 from porter.worker.frames import Task
 from porter_triton.proof import interpreter
@@ -121,7 +121,8 @@ class Simulated:
         return [drift * microseconds(Path(self._arms[arm].path).read_text()) for arm in order]
 
     def replay(self, arm, job, _index):
-        return self.run(self._arms[arm], job)
+        took = microseconds(Path(self._arms[arm].path).read_text())
+        return Replayed(self.run(self._arms[arm], job), took, took)
 
     def keep(self, arm, _launches):
         took = microseconds(Path(self._arms[arm].path).read_text())
