@@ -66,13 +66,15 @@ def _metrics(table: SuiteTable) -> dict[str, Json]:
 
 
 def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
-    """The tables, what they mean, and a line for each operator that fell short."""
+    """The tables, what they mean, and a line for each time that is missing and each operator that fell short."""
     text = Text()
     for table in tables:
         text.append(f"{title(table)}\n", "bold") if table.overall.timed else None
         text.append_text(columns([heads(table), *rows(table)]))
     for line in filter(None, (caption(result), searched(result), stages(result))):
         text.append(f"{line}\n")
+    if missing := untimed(result):
+        text.append("\nTimes that are missing\n", "bold").append_text(columns(missing))
     if short := [one for one in result.results if not one.is_verified]:
         text.append("\n").append_text(columns([(one.key, _words(one.outcome), one.because) for one in short]))
     text.rstrip()
@@ -113,6 +115,11 @@ def searched(result: SuiteResult) -> str:
         if (factors := by_measure[measure])
     )
     return "; ".join(parts)
+
+
+def untimed(result: SuiteResult) -> list[tuple[str, str]]:
+    """Each time that is missing where others were taken, by the operator's key, and why."""
+    return [(one.key, because) for one in result.results for because in one.untimed]
 
 
 def stages(result: SuiteResult) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from porter.catalogue import full_catalogue
-from porter.report.suite import SuiteTable, caption, heads, rows, title
+from porter.report.suite import SuiteTable, caption, heads, rows, title, untimed
 from porter.suite.metrics import speedup_of
 from porter.suite.result import ORIGINAL, Result, SuiteResult
 
@@ -71,6 +71,7 @@ def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path) 
         baseline=first.baseline,
         bars=bars(result, first.baseline),
         distribution=list(distribution([s for r in result.results if (s := speedup_of(r, first.baseline))])),
+        untimed=untimed(result),
         findings=list(_findings(result)),
         operators=[_detail(one, folder) for one in result.results],
     )

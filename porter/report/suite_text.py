@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 
 from porter.report.columns import markdown_table
-from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title
+from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title, untimed
 from porter.suite.result import SuiteResult
 
 _COLUMNS = (
@@ -23,13 +23,14 @@ _COLUMNS = (
     "share_of_limit",
     "factor",
     "measure",
+    "untimed",
     "because",
 )
 
 
 def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
     """The tables by category, and one of all operators."""
-    timed = _baselines(result)
+    timed, missing = _baselines(result), untimed(result)
     operators = [
         (one.key, one.outcome.replace("_", " "), *(_factor(one.speedups.get(name)) for name in timed), one.because)
         for one in result.results
@@ -42,6 +43,7 @@ def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
             for table in tables
             for part in (f"## {title(table).capitalize()}", markdown_table(heads(table), rows(table)))
         ),
+        *(("## Times that are missing", markdown_table(("operator", "why"), missing)) if missing else ()),
         "## Operators",
         markdown_table(("operator", "outcome", *(f"over {name}" for name in timed), "why"), operators),
     ]
@@ -69,6 +71,7 @@ def suite_csv(result: SuiteResult) -> str:
             "" if one.share_of_limit is None else one.share_of_limit,
             "" if one.factor is None else one.factor,
             one.measure,
+            "; ".join(one.untimed),
             one.because,
         )
         writer.writerow((*own, *(one.speedups.get(name, "") for name in timed)))

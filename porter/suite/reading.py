@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from porter.report.document import Json
 from porter.suite.operators import Operator
-from porter.suite.result import ERROR, Result, Time
+from porter.suite.result import ERROR, Result
+from porter.suite.times import times_of
 
 
 def result_of(document: Mapping[str, Json], operator: Operator, digest: str, seconds: float, run: Path) -> Result:
     """What `document` says came of `operator`; its port lies below the folder `run`."""
-    times = [time for time in _objects(document.get("times")) if "timing" in time]
+    times = times_of(document)
     return Result(
         suite=operator.suite,
         category=operator.category,
@@ -25,14 +25,16 @@ def result_of(document: Mapping[str, Json], operator: Operator, digest: str, sec
         findings=tuple(sorted({str(finding.get("code")) for finding in _objects(document.get("findings"))})),
         port=_port(document, run),
         seconds=round(seconds, 1),
-        speedups=_speedups(times),
-        time_us=_time(times),
-        timed=str(times[0].get("fidelity", "")) if times else "",
+        speedups=times.speedups,
+        time_us=times.time_us,
+        timed=times.timed,
         device=_device(document),
-        share_of_limit=_share_of_limit(times),
+        share_of_limit=times.share_of_limit,
         factor=_factor(document),
         measure=_measure(document),
         stages=_stages(document),
+        times_us=times.times_us,
+        untimed=times.untimed,
     )
 
 
@@ -57,27 +59,6 @@ def _port(document: Mapping[str, Json], run: Path) -> str:
 def _objects(value: Json) -> Iterator[Mapping[str, Json]]:
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
-
-
-def _speedups(times: Sequence[Mapping[str, Json]]) -> dict[str, float]:
-    """The geometric mean over all workloads of the speedup over each baseline, by its name."""
-    found: dict[str, list[float]] = {}
-    for baseline in (one for time in times for one in _objects(time.get("baselines"))):
-        found.setdefault(str(baseline["name"]), []).append(float(str(baseline["speedup"])))
-    return {name: round(statistics.geometric_mean(values), 5) for name, values in found.items()}
-
-
-def _time(times: Sequence[Mapping[str, Json]]) -> Time | None:
-    match times[0]["timing"] if times else None:
-        case {"median_us": float() | int() as median, "interval_us": [float() | int() as low, float() | int() as high]}:
-            return Time(median, low, high)
-    return None
-
-
-def _share_of_limit(times: Sequence[Mapping[str, Json]]) -> float | None:
-    """The geometric mean over all workloads."""
-    shares = [float(str(time["share_of_limit"])) for time in times]
-    return round(statistics.geometric_mean(shares), 4) if shares and min(shares) > 0 else None
 
 
 def _factor(document: Mapping[str, Json]) -> float | None:

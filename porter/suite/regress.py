@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from porter.suite.result import Result
+from porter.suite.result import Result, Time
 
 # Slower is what exceeds this factor with both intervals: repeated measurements agree within 1 %.
 _SLOWER = 1.03
@@ -19,13 +19,14 @@ class Change(StrEnum):
     NOT_BUILT = "no longer builds"
     NOT_RUN = "no longer runs"
     SLOWER = "slower"
+    NOT_TIMED = "no longer timed"
     KNOWN = "known failure"
     FIXED = "unexpectedly right"
     FASTER = "faster"
     SAME = "as before"
 
 
-LOST = frozenset((Change.WRONG, Change.NOT_BUILT, Change.NOT_RUN, Change.SLOWER))
+LOST = frozenset((Change.WRONG, Change.NOT_BUILT, Change.NOT_RUN, Change.SLOWER, Change.NOT_TIMED))
 _BY_OUTCOME = {"wrong": Change.WRONG, "not_built": Change.NOT_BUILT}
 
 
@@ -70,16 +71,31 @@ def _failing(before: Result, now: Result, known: str) -> tuple[Change, str]:
 
 def _timed(before: Result, now: Result) -> tuple[Change, str]:
     """Times are compared where both come from devices of one kind, and only beyond what both intervals leave open."""
-    was, is_now = before.time_us, now.time_us
-    if was is None:
+    if before.time_us is None:
         return Change.SAME, ""
-    if is_now is None or before.fidelity != now.fidelity or before.device != now.device:
+    if now.time_us is None and now.untimed:
+        return Change.NOT_TIMED, now.untimed[0]
+    if now.time_us is None or _where(before) != _where(now):
         place = f" on {before.device}" if before.device else ""
         return Change.SAME, f"its speed{place} was not compared: {_elsewhere(now)}"
+    if not before.times_us:
+        return _change("", before.time_us, now.time_us)
+    if lost := [name for name in before.times_us if name not in now.times_us]:
+        return Change.NOT_TIMED, next((one for one in now.untimed if one.startswith(f"{lost[0]}: ")), lost[0])
+    changes = [_change(name, time, now.times_us[name]) for name, time in before.times_us.items()]
+    return min(changes, key=lambda change: [*Change].index(change[0]))
+
+
+def _where(result: Result) -> tuple[str, str, str]:
+    return result.fidelity, result.timed, result.device
+
+
+def _change(name: str, was: Time, is_now: Time) -> tuple[Change, str]:
     ratio = f"{is_now.median / was.median:.2f} times the time: {was.median:.4g} us, now {is_now.median:.4g} us"
+    text = f"{name}: {ratio}" if name else ratio
     if is_now.low > was.high * _SLOWER:
-        return Change.SLOWER, ratio
-    return (Change.FASTER if is_now.high * _SLOWER < was.low else Change.SAME), ratio
+        return Change.SLOWER, text
+    return (Change.FASTER if is_now.high * _SLOWER < was.low else Change.SAME), text
 
 
 def _elsewhere(now: Result) -> str:

@@ -3,12 +3,13 @@
 `python -m porter.suite.replay PORT ORIGINAL TARGET ARCH CACHE` is the process that does it for one of them. It
 prints the document of a migration; ORIGINAL is the operator's folder in the run. A port is held to all that a judge
 draws at the contract's sizes, by a seed that the contract gives: with other inputs each time these would change, and
-not a driver.
+not a driver. Where there is a device it is timed there, beside its original.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -20,7 +21,10 @@ from porter.evaluate.candidate import candidate_port
 from porter.evaluate.migrate import held
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import NotVerified
+from porter.evaluate.rivals import of_cuda
 from porter.evaluate.side import original_side
+from porter.evaluate.speeds import Subject, timed_if_possible
+from porter.native.place import missing_device
 from porter.registry import find_backend, find_target
 from porter.report.document import Json, encode_json
 from porter.report.migration_document import migration_document
@@ -60,7 +64,8 @@ def _replayed(folder: Path, run: SuiteResult, before: Result, cache: Path, child
 def main(port: str, original: str, target: str, arch: str, cache: str) -> None:
     """Print what came of one port."""
     try:
-        document = _held(Path(port), Path(original), MigrateOptions(target, Path(cache), arch))
+        options = MigrateOptions(target, Path(cache), arch, environment=dict(os.environ))
+        document = _held(Path(port), Path(original), options)
     except PorterError as error:
         document = {"outcome": "error", "error": {"message": error.message}}
     sys.stdout.write(encode_json(document))
@@ -75,11 +80,18 @@ def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
     with_contract = replace(options, contract=operator.contract, seed=int.from_bytes(drawing.digest(), "little"))
     candidate = candidate_port(port, backend, ())
     device = find_target(backend, options.arch)
-    migration = held(original, candidate, device, with_contract, lambda _step: None)
+    plain = replace(with_contract, seed=None)
+    migration = held(original, candidate, device, with_contract, _unheard)
     if isinstance(migration.outcome, NotVerified):  # nothing that is tried besides can be told right from wrong
-        plain = replace(with_contract, seed=None)
-        migration = held(original, candidate, device, plain, lambda _step: None)
+        migration = held(original, candidate, device, plain, _unheard)
+    if not missing_device():
+        beside = Subject(candidate, original, device, of_cuda(original, None))
+        migration = replace(migration, entries=timed_if_possible(migration.entries, beside, plain, _unheard))
     return migration_document(migration, ())
+
+
+def _unheard(step: str) -> None:
+    """Nobody listens to what a replay does."""
 
 
 if __name__ == "__main__":

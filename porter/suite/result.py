@@ -32,7 +32,8 @@ class Result:
 
     `fidelity` says how it was proven. `speedups` are times of each baseline over the port's, by baseline, and empty
     where nothing was timed; `timed` says by which fidelity, `device` on what. `time_us` is the port's own in the first
-    workload that was timed, `share_of_limit` how much of it moving the tensors takes. `port` is the ported file,
+    workload that was timed, `times_us` in each, by its name; `untimed` are the times that are missing, and why.
+    `share_of_limit` is how much of the time moving the tensors takes. `port` is the ported file,
     relative to the run; one that was searched for is `factor` times as good as the port that began with, by `measure`.
     `stages` are the seconds that each stage of its migration took.
     """
@@ -55,6 +56,8 @@ class Result:
     factor: float | None = None
     measure: str = ""
     stages: Mapping[str, float] = field(default_factory=dict)
+    times_us: Mapping[str, Time] = field(default_factory=dict)
+    untimed: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -133,11 +136,12 @@ def _result(record: Mapping[str, Json]) -> Result:
     if unknown := record.keys() - names:
         raise ValueError(f"unknown: {sorted(unknown)}")
     given = dict(record)
-    findings, speedups, time = given.pop("findings"), given.pop("speedups"), given.pop("time_us")
-    if not isinstance(findings, list) or not isinstance(speedups, dict) or not isinstance(time, dict | None):
-        raise TypeError("findings, speedups and time_us")
-    time_us = None if time is None else Time(**time)
-    return Result(findings=tuple(findings), speedups=speedups, time_us=time_us, **given)  # type: ignore[arg-type]
+    lists = {name: tuple(_records(given.pop(name, []))) for name in ("findings", "untimed")}
+    time, times = given.pop("time_us"), given.pop("times_us", {})
+    if not isinstance(given["speedups"], dict) or not isinstance(time, dict | None) or not isinstance(times, dict):
+        raise TypeError("speedups, time_us and times_us")
+    time_us, times_us = None if time is None else Time(**time), {name: Time(**one) for name, one in times.items()}
+    return Result(time_us=time_us, times_us=times_us, **lists, **given)  # type: ignore[arg-type]
 
 
 def _read(file: Path) -> dict[str, Json]:

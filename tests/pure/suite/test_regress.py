@@ -69,6 +69,32 @@ def test_times_of_different_devices_are_not_compared(now):
     assert "not compared" in compared.text
 
 
+TWICE = replace(TIMED, times_us={"float": Time(10.0, 9.9, 10.1), "half": Time(5.0, 4.9, 5.1)})
+
+
+def test_one_workload_that_is_slower_is_enough():
+    compared = compare(TWICE, replace(TWICE, times_us={**TWICE.times_us, "half": Time(10.0, 9.9, 10.1)}))
+    assert compared.change is Change.SLOWER
+    assert compared.text == "half: 2.00 times the time: 5 us, now 10 us"
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        replace(TWICE, times_us={"float": Time(10.0, 9.9, 10.1)}, untimed=("half: out of memory",)),
+        replace(TWICE, times_us={}, time_us=None, device="", untimed=("half: out of memory",)),
+    ],
+)
+def test_a_time_that_is_gone_is_lost_with_its_reason(now):
+    compared = compare(TWICE, now)
+    assert (compared.change, compared.is_lost) == (Change.NOT_TIMED, True)
+    assert compared.text == "half: out of memory"
+
+
+def test_a_baseline_of_one_time_is_compared_with_the_first():
+    assert compare(TIMED, replace(TWICE, time_us=Time(20.0, 19.8, 20.2))).change is Change.SLOWER
+
+
 BEFORE = (RIGHT, replace(RIGHT, name="b"), replace(RIGHT, name="c"))
 NOW = {"mine/norm/a": RIGHT, "mine/norm/b": replace(WRONG, name="b"), "mine/norm/c": replace(WRONG, name="c")}
 COMPARED = compare_all(BEFORE, NOW, {"mine/norm/c": "known"})

@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 import pytest
 
 from porter.cli.main import main
-from porter.report.suite import stages, suite_tables
+from porter.report.suite import stages, suite_tables, suite_text
 from porter.report.suite_page import bars, distribution, suite_page
 from porter.report.suite_text import suite_csv, suite_markdown
-from porter.suite.result import Result, SuiteResult, Time, write_run
+from porter.suite.result import Result, SuiteResult, Time, read_result, write_result, write_run
 
 
 def result(name, outcome="verified", category="norm", because="", speedup=None):
@@ -129,3 +129,22 @@ def test_stages_are_summed_over_all_operators():
     assert stages(COUNTED) == "stages: prove 6 s, wait 4 s, of 2 s of operators"
     assert stages(COUNTED) in suite_markdown(COUNTED, suite_tables(COUNTED))
     assert stages(UNTIMED) == ""
+
+
+def test_times_that_are_missing_are_told_everywhere(tmp_path):
+    because = "forward at bench: out of <memory>"
+    run = SuiteResult("triton", "sm_90", "1.0", (replace(result("a", speedup=2.0), untimed=(because,)),))
+    tables = suite_tables(run)
+    assert f"mine/norm/a  {because}" in suite_text(run, tables).plain
+    assert f"| mine/norm/a | {because} |" in suite_markdown(run, tables).replace("\\", "")
+    assert because in suite_csv(run)
+    assert because in Page(suite_page(run, tables, tmp_path)).text
+    assert "missing" not in suite_text(RUN, suite_tables(RUN)).plain
+
+
+def test_a_result_with_times_is_read_as_it_was_written(tmp_path):
+    one = replace(
+        result("a", speedup=2.0), untimed=("why",), times_us={"bench": Time(1.0, 0.5, 1.5)}, stages={"prove": 1.0}
+    )
+    write_result(tmp_path, one)
+    assert read_result(tmp_path) == one
