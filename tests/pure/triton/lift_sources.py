@@ -95,6 +95,7 @@ TREE_SCAN = "scan as a tree"
 SEVERAL = "warp reduction of several values"
 WARP_SCAN, SCAN, ROWS = "warp scan", "shared scan", "scan of two rows in turns"
 COUNTER = "loop with a counter of its own"
+END = "loop that ends at a bound"
 
 _ROWS = "__shared__ float a[2][128]; int t = threadIdx.x; int now = 0; a[now][t] = x[blockIdx.x * 128 + t]; __syncthreads();"
 
@@ -257,6 +258,10 @@ LIFTED = (
      " float carry = 1.0f, last = 0.0f; for (int c = 1; c < 3; ++c) { int now = 1; a[now][t] = 1.0f + x[t] / (64.0f * c);"
      f" __syncthreads(); {_turns('*')} last = carry * a[now][t]; carry *= a[now][127]; __syncthreads(); }}"
      " out[blockIdx.x * 128 + t] = last;"),
+    ("items until the last", [END], "", "const long long base = (blockIdx.x * 128LL + threadIdx.x) * 2;"
+     " for (int k = 0; k < 2; ++k) { if (base + k >= n - 3) return; out[base + k] = x[base + k] + 1.0f; }"),
+    ("items until a bound", [END], "constexpr int ITEMS = 4;", "int t = threadIdx.x; for (int k = 0; k < ITEMS; k++) {"
+     " int i = t * 2 + 128 * k; if (n / 2 < i + 9) break; out[i] = x[i] * 2.0f; } out[200 + t % 32] = x[t % 32];"),
     ("a counter from before", [COUNTER], "", "int i = threadIdx.x; float s = 0.0f; for (; i < n; i += blockDim.x) s += x[i];"
      " out[blockIdx.x * 128 + threadIdx.x] = s;"),
     ("a while with its step", [COUNTER], "", "float s = 0.0f; unsigned int i = blockIdx.x * 128 + threadIdx.x;"
@@ -266,7 +271,18 @@ LIFTED = (
      " for (; i < n - 1; i += blockDim.x) s += x[i]; out[blockIdx.x * 128 + threadIdx.x] = s;"),
 )  # fmt: skip
 
+_ITEMS = "int t = threadIdx.x; for (int k = 0; k < 4; ++k)"
 LEFT_ALONE = (
+    ("items while a bound moves", "", f"{_ITEMS} {{ if (t + k >= n - k) return; out[t + k] = x[t]; }}"),
+    ("items that go down", "", f"{_ITEMS} {{ if (t - k >= n) return; out[t + k] = x[t]; }}"),
+    ("items by an index that may wrap", "", f"{_ITEMS} {{ unsigned i = t + k; if (i >= n) return; out[i] = x[i]; }}"),
+    ("items by a sum that may wrap", "", f"unsigned u = n; {_ITEMS} {{ if (k + u >= n) return; out[t] = x[t]; }}"),
+    ("items before something else", "", f"{_ITEMS} {{ if (t + k >= n) return; out[t + k] = x[t]; }} out[t] = 0.0f;"),
+    ("items loaded before it is asked", "", f"{_ITEMS} {{ float v = x[t + k]; if (t + k >= n) return; out[t + k] = v; }}"),
+    ("items up to one place", "", f"{_ITEMS} {{ if (t + k == n) return; out[t + k] = x[t]; }}"),
+    ("items whose bound the loop sets", "", f"int e = n; {_ITEMS} {{ if (t + k >= e) break; out[t + k] = x[t]; e = 9; }}"),
+    ("items by a counter that the loop sets", "", f"{_ITEMS} {{ if (t + k >= n) break; out[t + k] = x[t]; k += 1; }}"),
+    ("items for ever", "", "for (int k = 0; k < n; ++k) { if (k >= 9) break; out[k] = x[k]; }"),
     ("a counter that is read behind the loop", "", "int i = threadIdx.x; float s = 0.0f; for (; i < n; i += 128) s += x[i];"
      " out[blockIdx.x * 128 + threadIdx.x] = s + i;"),
     ("a counter that goes on where it was in the next turn", "", "int i = threadIdx.x; float s = 0.0f; for (int k = 1; k < 3; ++k)"

@@ -20,6 +20,7 @@ TOGETHER = [
     ("a stride over the grid", f"float s = 0; for (long long i = blockIdx.x * 128LL + threadIdx.x; i < n - 3; i += gridDim.x * 128LL) s += x[i]; {_STORE}"),
     ("what was written before", "float s = 0; if (blockIdx.x == 0) { for (int i = threadIdx.x; i < n - 3; i += 128) out[i] = x[i] + 1.0f; for (int i = threadIdx.x; i < n - 3; i += 128) s += out[i]; out[threadIdx.x] = s; }"),
     ("in place", "if (blockIdx.x == 0) { for (int i = threadIdx.x; i < n; i += 128) out[i] = x[i]; for (int i = threadIdx.x; i < n - 3; i += 128) out[i] = out[i] * 3.0f; }"),
+    ("few items of a thread", "int b = threadIdx.x * 2; for (int k = 0; k < 2; ++k) if (b + k < n - 3) out[b + k] = x[b + k] * 2.0f;"),
     ("some threads", f"float s = 0; if (threadIdx.x % 3) for (int i = threadIdx.x; i < n - 3; i += 128) s += x[i]; {_STORE}"),
 ]  # fmt: skip
 AHEAD = [

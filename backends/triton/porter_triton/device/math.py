@@ -36,11 +36,26 @@ def expm1(x):
 
 @triton.jit
 def log1p(x):
-    """log(1 + x); the rounding error of 1 + x cancels (Kahan)."""
+    """log(1 + x): in float32 that is n log(2) and a polynomial for log(1 + m), within 1.1 units in the last place.
+
+    In float64 the rounding error of 1 + x cancels (Kahan).
+    """
     u = 1.0 + x
-    d = u - 1.0
-    exact = (d == 0.0) | (u == float("inf"))
-    return tl.where(exact, x, tl.log(u) * (x / tl.where(exact, 1.0, d)))
+    if x.dtype == tl.float64:
+        d = u - 1.0
+        exact = (d == 0.0) | (u == float("inf"))
+        y = tl.where(exact, x, tl.log(u) * (x / tl.where(exact, 1.0, d)))
+    else:
+        shift = (u.to(tl.int32, bitcast=True) - 0x3F400000) & -0x800000  # n, where the exponent lies in a float
+        m = (x.to(tl.int32, bitcast=True) - shift).to(tl.float32, bitcast=True)
+        m = m + (0.25 * (0x40800000 - shift).to(tl.float32, bitcast=True) - 1.0)
+        p = (-4.49090898e-2 * m + 1.04482776e-1) * m - 1.31622237e-1
+        p = ((p * m + 1.44820678e-1) * m - 1.66477686e-1) * m + 1.99906065e-1
+        p = ((p * m - 2.50000545e-1) * m + 3.33334544e-1) * m - 0.5
+        p = (m * m * p + m) + shift.to(tl.float32) * 8.262958295e-8
+        y = tl.where((x == 0.0) | (x == float("inf")), x, p)
+        y = tl.where(x > -1.0, y, tl.where(x == -1.0, float("-inf"), float("nan")))
+    return y
 
 
 @triton.jit

@@ -14,6 +14,8 @@ from porter.syntax.walk import walk
 from porter_triton.lift.blocks import shared_tree
 from porter_triton.lift.counters import own_counter
 from porter_triton.lift.facts import Facts
+from porter_triton.lift.folds import folding_call, folding_tree
+from porter_triton.lift.monotonic import going_on
 from porter_triton.lift.scan_trees import tree_scan
 from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.stages import two_stages
@@ -29,10 +31,11 @@ Match = tuple[int, Block]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`apply(facts, block, at)` tries the statements of a block from `at` on."""
+    """`apply(facts, block, at)` tries the statements of a block from `at` on; a `late` one where no other applies."""
 
     name: str
     apply: Callable[[Facts, Block, int], Match | None]
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,12 @@ def lift(
     kernel: FunctionTree,
     block: tuple[int | None, int | None, int | None],
     template: tuple[tuple[str, int], ...] = (),
+    sizes: tuple[int, ...] = (),
 ) -> Lifted:
-    """`kernel` and the device functions it calls for launches with blocks of these extents (None: unknown)."""
+    """`kernel` and the device functions it calls for launches with blocks of these extents (None: unknown).
+
+    `sizes` are all that the first extent may be where it is unknown, as far as that is known.
+    """
     reached = _reached(unit, kernel)
     numbers = agreed(unit, kernel, reached, block, template)
     applied: list[Applied] = []
@@ -69,7 +76,8 @@ def lift(
         if function is not kernel and function.head.name not in reached:
             functions.append(function)
             continue
-        facts = Facts(unit, function, block, template if function is kernel else numbers.get(function.head.name, ()))
+        given = template if function is kernel else numbers.get(function.head.name, ())
+        facts = Facts(unit, function, block, given, sizes)
         functions.append(_lifted(facts, applied))
     new = replace(unit, functions=tuple(functions))
     position = next((i for i, f in enumerate(unit.functions) if f is kernel), None)
@@ -95,9 +103,14 @@ def _lifted(facts: Facts, applied: list[Applied]) -> FunctionTree:
 
 
 def _step(facts: Facts, applied: list[Applied]) -> Block | None:
+    early, late = (tuple(r for r in RULES if r.late == whether) for whether in (False, True))
+    return _applied(facts, applied, early) or _applied(facts, applied, late)
+
+
+def _applied(facts: Facts, applied: list[Applied], rules: tuple[Rule, ...]) -> Block | None:
     for block in suites(facts.function.body):
         for at in range(len(block.statements)):
-            for rule in RULES:
+            for rule in rules:
                 found = rule.apply(facts, block, at)
                 if found is not None:
                     count, new = found
@@ -154,5 +167,8 @@ RULES = (
     Rule("shared scan", _one(block_scan)),
     Rule("scan as a tree", tree_scan),
     Rule("scan of two rows in turns", two_row_scan),
+    Rule("loop that ends at a bound", going_on),
     Rule("loop with a counter of its own", own_counter),
+    Rule("block reduction told by doing it", folding_call, late=True),
+    Rule("tree told by doing it", folding_tree, late=True),
 )

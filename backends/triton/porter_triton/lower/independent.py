@@ -46,7 +46,7 @@ class Turns:
 def independent(cx: Context, loop: Loop, lines: list[Line], carried: frozenset[str]) -> Turns | None:
     """The turns of `loop`, whose body is `lines` and hands on the variables `carried`; None where they depend."""
     assert loop.steps is not None
-    body = _Body(carried, loop.steps.masked, {loop.variable}, {loop.variable})
+    body = _Body(carried, loop.steps.masked, loop.steps.even, {loop.variable}, {loop.variable})
     if not all(body.fits(line) for line in lines if line.text != BARRIER) or not body.bits:
         return None
     if not loop.steps.masked and not _alike(body.pointers):
@@ -67,6 +67,7 @@ class _Body:
 
     carried: frozenset[str]
     masked: bool
+    even: bool
     wide: set[str]
     linear: set[str]  # of these, what grows by the same with each turn
     zero: set[str] = field(default_factory=set)  # what was loaded and is 0 where nothing was
@@ -136,7 +137,7 @@ class _Body:
             return not self._is_wide(line.text)
         if self.masked and not self._is_wide(mask):
             return False
-        if not self.masked and self._is_wide(mask):
+        if not self.masked and not self.even and self._is_wide(mask):
             return False  # a window's borders: it is short
         if other == ["other=0.0"]:
             self.zero.add(line.target)

@@ -20,7 +20,7 @@ from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.prune import live_around, live_before
 from porter_triton.lower.ranges import tiled
 from porter_triton.lower.types import Arithmetic
-from porter_triton.lower.values import AND, PRODUCT
+from porter_triton.lower.values import AND, PRODUCT, SUM
 
 _LANE_BITS = 128  # that a lane should have on their way
 _MOST_ELEMENTS = 2048  # of a tile
@@ -78,10 +78,7 @@ def _worth_it(steps: Steps, found: Turns) -> bool:
 def _count(cx: Context, steps: Steps, found: Turns) -> int:
     """How many turns make a tile."""
     count = min(_LANE_BITS // found.bits, _MOST_ELEMENTS // (cx.padded or _MOST_THREADS))
-    start, end, step = steps.start.fixed, steps.end.fixed, steps.step.fixed
-    if start is None or end is None or step is None:
-        return count
-    return min(count, 1 << max(len(range(start, end, step)) - 1, 0).bit_length())
+    return count if steps.turns is None else min(count, 1 << max(steps.turns - 1, 0).bit_length())
 
 
 class _Tile:
@@ -93,23 +90,25 @@ class _Tile:
         # Triton demands one shape of a name that a loop finds and assigns.
         self._names = {name: cx.names.temporary(name) for name in own if not is_temporary(name)}
         self._names |= {name: cx.names.temporary(f"{name.rstrip('_')}_turns") for name in found.gathered}
-        self._rows = "" if steps.masked else cx.names.temporary("going")
+        self._rows = "" if steps.masked or steps.even else cx.names.temporary("going")
 
     def nodes(self) -> list[Node]:
-        """The loop with what stands before and behind it."""
-        cx, steps = self._cx, self._steps
-        counter = self._names[self._loop.variable]
-        tile = cx.names.temporary(f"{self._loop.variable.removesuffix('_base')}_tile")
-        ahead = cx.names.temporary("ahead")
-        head = [Line(f"{tile} + {ahead}", counter)]
-        if self._rows:
-            head.append(Line(f"{counter} < {steps.end.within(AND)}", self._rows))
-        body = Suite([*head, *(self._node(node) for node in self._loop.body.nodes if not _waits(node))])
+        """The loop with what stands before and behind it; what it repeats alone where one tile has all turns."""
+        steps, counter = self._steps, self._names[self._loop.variable]
         step, column = steps.step.within(PRODUCT), f"tl.arange(0, {self._count})[:, None]"
         if step != "1":
             column += f" * {step}"
+        body = [self._node(node) for node in self._loop.body.nodes if not _waits(node)]
+        if self._rows:
+            body.insert(0, Line(f"{counter} < {steps.end.within(AND)}", self._rows))
         wait = [Line(BARRIER, effect=True)] if self._found.shared else []
-        loop = Loop(tile, tiled(steps, self._count), body, turns=self._count)
+        if steps.turns == self._count:
+            begin = "" if steps.start.text == "0" else f"{steps.start.within(SUM)} + "
+            return [*wait, *self._begin(), Line(begin + column, counter), *body, *self._end(), *wait]
+        tile = self._cx.names.temporary(f"{self._loop.variable.removesuffix('_base')}_tile")
+        ahead = self._cx.names.temporary("ahead")
+        body.insert(0, Line(f"{tile} + {ahead}", counter))
+        loop = Loop(tile, tiled(steps, self._count), Suite(body), turns=self._count)
         return [*wait, Line(column, ahead), *self._begin(), loop, *self._end(), *wait]
 
     def _begin(self) -> Iterable[Line]:
