@@ -123,3 +123,19 @@ def test_the_interval_of_a_ratio_covers_the_truth():
 def test_a_thing_against_itself_has_the_ratio_one():
     ratios = [measured(Device((70.0, 70.0), seed)).ratio(1, to=0).median for seed in range(40)]
     assert all(abs(r - 1) < 0.002 for r in ratios)
+
+
+@pytest.mark.parametrize(("true_us", "most_blocks"), [((150.0, 100.0), 2), ((104.0, 100.0), 16)])
+def test_what_is_certainly_too_slow_is_sampled_no_further(true_us, most_blocks):
+    for seed in range(20):
+        found = measured(Device(true_us, seed), slowest=1.02)
+        assert found.stopped is Stopped.SLOW
+        assert len(found.blocks_us) + found.left_out <= most_blocks
+
+
+@pytest.mark.parametrize("candidate_us", [70.0, 99.0, 101.0])
+def test_what_may_be_of_interest_is_sampled_to_the_end(candidate_us):
+    """By chance alone one in forty would be cut at each look, if it were no slower than what is allowed."""
+    assert all(
+        measured(Device((candidate_us, 100.0), seed), slowest=1.02).stopped is not Stopped.SLOW for seed in range(40)
+    )
