@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.text import Text
 
 from porter.report.columns import Cell, columns
 from porter.report.document import Json, as_record
+from porter.suite.before import SEED, before
 from porter.suite.metrics import Metrics, geometric_mean, metrics
 from porter.suite.result import Result, SuiteResult, result_document
 
@@ -20,19 +21,27 @@ MEASURES = {"native": "times", "proxy": "times of a proxy", "modelled": "modelle
 
 @dataclass(frozen=True, slots=True)
 class SuiteTable:
-    """The metrics of each category in the order they come, and of all; speedups are over `baseline`."""
+    """The metrics of each category in the order they come, and of all; speedups are over `baseline`.
+
+    `before` says that they are those of the ports with which searches began.
+    """
 
     baseline: str
     p: float
     categories: Mapping[str, Metrics]
     overall: Metrics
+    before: bool = False
 
 
 def suite_tables(result: SuiteResult, baseline: str = "", p: float = 1.0) -> tuple[SuiteTable, ...]:
-    """A table for `baseline`; else one for each that something was timed beside, the CUDA original first."""
-    timed = sorted({name for one in result.results for name in one.speedups} - {_CUDA})
-    names = (baseline,) if baseline else (_CUDA, *timed)
-    return tuple(suite_table(result, name, p) for name in names)
+    """A table for `baseline`; else one for each that something was timed beside, the CUDA original first.
+
+    Where ports were searched for better ones each is followed by that from before.
+    """
+    timed = sorted({name for one in result.results for name in one.speedups} - {_CUDA, SEED})
+    names, began = (baseline,) if baseline else (_CUDA, *timed), before(result)
+    each = ((suite_table(result, name, p), began and suite_table(began, name, p)) for name in names)
+    return tuple(one for now, then in each for one in (now, then and replace(then, before=True)) if one)
 
 
 def suite_table(result: SuiteResult, baseline: str = _CUDA, p: float = 1.0) -> SuiteTable:
@@ -56,7 +65,8 @@ def suite_document(result: SuiteResult, tables: Sequence[SuiteTable]) -> dict[st
         "baseline": first.baseline,
         "caption": caption(result),
         **_metrics(first),
-        "over": {table.baseline: _metrics(table) for table in tables},
+        "over": {table.baseline: _metrics(table) for table in tables if not table.before},
+        "before": {table.baseline: _metrics(table) for table in tables if table.before},
     }
 
 
@@ -83,7 +93,7 @@ def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
 
 def title(table: SuiteTable) -> str:
     """What its speedups are."""
-    return f"times as fast as {table.baseline}"
+    return f"times as fast as {table.baseline}{', before the search' if table.before else ''}"
 
 
 def rows(table: SuiteTable) -> list[tuple[Cell, ...]]:

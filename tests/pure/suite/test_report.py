@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from porter.cli.main import main
-from porter.report.suite import stages, suite_tables, suite_text
+from porter.report.suite import stages, suite_document, suite_tables, suite_text
 from porter.report.suite_page import bars, distribution, suite_page
 from porter.report.suite_text import suite_csv, suite_markdown
 from porter.suite.result import Result, SuiteResult, Time, read_result, write_result, write_run
@@ -123,6 +123,19 @@ def test_the_command_writes_what_it_is_asked_for(tmp_path, capsys):
 def test_a_folder_that_is_no_run_is_an_error(tmp_path, capsys):
     assert main(["report", str(tmp_path)]) == 2
     assert "suite.json" in capsys.readouterr().err
+
+
+def test_a_searched_run_has_tables_from_before():
+    searched = replace(result("a", speedup=4.0), speedups={"cuda": 4.0, "seed": 2.0}, share_of_limit=0.8, factor=2.0)
+    run = replace(RUN, results=(searched, *RUN.results[1:]))
+    now, then = suite_tables(run)
+    assert (now.overall.amsr, now.overall.fast) == ((4 + 0 + 0 + 1) / 4, 0.25)
+    assert then.before
+    assert then.categories["norm"].amsr == pytest.approx((2 + 0 + 0) / 3)
+    assert then.categories["norm"].limit == pytest.approx(0.4)
+    assert "times as fast as cuda, before the search" in suite_text(run, (now, then)).plain
+    assert suite_document(run, (now, then))["before"]["cuda"]["overall"]["amsr"] == pytest.approx((2 + 0 + 0 + 1) / 4)
+    assert [table.before for table in suite_tables(RUN)] == [False]
 
 
 def test_stages_are_summed_over_all_operators():
