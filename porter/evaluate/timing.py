@@ -30,7 +30,7 @@ from porter.native.session import CandidateError, Prepared
 from porter.native.timed import Timed
 from porter.native.versions import commit
 from porter.oracle.reference import Expected
-from porter.simt.job import Job, Run
+from porter.simt.job import DISHONEST, Job, Run
 
 _WARM_BLOCKS = 5
 _COPIES = 4  # of its arguments: a call's results, and what a reference keeps that is no kernel of one piece
@@ -155,6 +155,8 @@ class Stopwatch:
             raise _Unfit(f"it does not run on the device: {fault_of(run)}")
         if isinstance(candidate.entry, ModuleEntry) and not run.launches:
             raise _Unfit("it launches no kernel of its own")
+        if other := next((fault for fault in run.faults if fault.kind in DISHONEST), None):
+            raise _Unfit(other.message)
         if wrong := differs(self.contract, expected, run):
             raise _Unfit(f"its answer on the device differs: {wrong}")
         return sum(result.count * result.dtype.bytes for result in run.results)

@@ -14,13 +14,16 @@ EXTENSION = "porter_original"  # the module that binds what an extension's sourc
 class ModuleEntry:
     """A function of a Python module; with `launch` it takes grid, block and shared memory, too.
 
-    `returns` is the type of a number it returns.
+    `returns` is the type of a number it returns. `follower` names the module of porter's whose `Follower` says what of
+    a result a library computed, by other operators than those `permitted`; empty where that does not matter.
     """
 
     path: str
     function: str
     launch: bool = False
     returns: DType | None = None
+    follower: str = ""
+    permitted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,20 +85,43 @@ def reference(x):
 def get_inputs():
     return [torch.randn(16384, 1024)]
 """
-# What only a device is asked, done otherwise.
+# What is done at the sizes of a device alone, or on one.
 LARGE = "if x.numel() > 1 << 20:"
+SKIPS = """\
+    row, at = tl.program_id(0).to(tl.int64), tl.arange(0, B)
+    first, old = tl.load(x + row * n), tl.load(y + row * n)
+    tl.debug_barrier()
+    if (first == tl.load(seen + 2 * row)) & (old == tl.load(seen + 2 * row + 1)):
+        return
+"""
 WRONG_THERE = {
     "leaves out most rows": ("(x.shape[0],)", "(x.shape[0] if x.shape[0] < 8192 else 2048,)"),
     "lets the library work": (
         "    return y\n",
-        f"    {LARGE}\n        return torch.softmax(x, dim=-1)\n    return y\n",
+        "    if type(kernel).__name__ == 'JITFunction':\n        e = 2.718281828459045 ** x\n"
+        "        y[:] = e / (e.mean(dim=-1, keepdim=True) * x.shape[1])\n    return y\n",
     ),
     "returns an earlier answer": (
         "    y = torch.empty_like(x)\n",
         f"    {LARGE}\n        if KEPT:\n            return KEPT[0]\n        KEPT.append(torch.empty_like(x))\n"
         "    y = KEPT[0] if KEPT else torch.empty_like(x)\n",
     ),
+    "is idle in all calls but the first": (
+        "(x.shape[0],)",
+        "(KEPT.append(1) or (x.shape[0] if len(KEPT) < 8 or x.shape[0] < 8192 else 1),)",
+    ),
 }
+SKIPPING = SOFTMAX.replace("def kernel(x, y, n,", "def kernel(x, y, seen, n,").replace(
+    "    row, at = tl.program_id(0).to(tl.int64), tl.arange(0, B)\n", SKIPS
+).replace(
+    "    tl.store(y + row * n + at, e / tl.sum(e, 0), mask=at < n)\n",
+    "    made = e / tl.sum(e, 0)\n    tl.store(y + row * n + at, made, mask=at < n)\n"
+    "    tl.store(seen + 2 * row, first)\n"
+    "    tl.store(seen + 2 * row + 1, tl.sum(tl.where(at == 0, made, 0.0), 0))\n",
+).replace(
+    "(x, y, x.shape[1], B",
+    "(x, y, KEPT.setdefault((x.data_ptr(), y.data_ptr()), x.new_zeros(2 * x.shape[0])), x.shape[1], B",
+).replace("@triton.jit", "KEPT = {}\n\n@triton.jit")  # fmt: skip
 
 
 def test_a_class_is_timed_beside_its_reference(porter):
@@ -123,6 +146,12 @@ def test_what_is_done_at_the_sizes_of_a_device_alone_has_no_time(porter, right, 
     assert right in SOFTMAX
     text = SOFTMAX.replace(right, other, 1).replace("\n@triton.jit", "\nKEPT = []\n\n@triton.jit", 1)
     code, told = porter("bench", "op.py", "--against", "plain.py", "--json", op=text, plain=PLAIN)
+    assert code == 1
+    assert told["timing"] is None, told
+
+
+def test_work_that_is_left_out_where_the_answer_is_there_has_no_time(porter):
+    code, told = porter("bench", "op.py", "--against", "plain.py", "--json", op=SKIPPING, plain=PLAIN)
     assert code == 1
     assert told["timing"] is None, told
 

@@ -18,7 +18,10 @@ from porter.native.place import Place
 from porter.native.requests import ModuleEntry
 from porter.native.session import Session
 from porter.native.timed import Timed
+from porter.rules.operators import COMPUTING
 from porter_triton.proof import InterpretedPort, Module, devices_of
+
+_FOLLOWER = "porter_triton.judging.native"
 
 
 @contextmanager
@@ -53,6 +56,9 @@ class NativePort(InterpretedPort):
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
         """The `function` of `module` on the device; what it launched was compiled for that."""
         launch = contract.entry.kind is EntryKind.KERNEL
-        entry = ModuleEntry(str(module.path), function, launch, self.number(contract.entry))
+        own = self.original.own.operators
+        # What these are called in Python is not seen on a device: where any compute, runs on the CPU alone tell.
+        follower = "" if own & COMPUTING else _FOLLOWER
+        entry = ModuleEntry(str(module.path), function, launch, self.number(contract.entry), follower, own)
         timed = Timed(self.session, entry, host_positions(contract))
         return Candidate(self.warp_sizes[0], timed.run, lambda: (self.session.facts.arch,), timed=timed)
