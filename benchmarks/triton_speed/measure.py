@@ -18,6 +18,7 @@ import json
 import math
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -35,7 +36,8 @@ from porter.native.torch_headers import narrow_headers
 SAMPLES, WARM_UP = 60, 5
 AT_ONCE = 12
 PIECE = 1 << 22  # elements
-CASE_LIMIT_S = 120.0
+CASE_LIMIT_S = 300.0
+PREPARING_S = 60  # the longest compiles take minutes, and others wait for the device meanwhile
 FLUSH_BYTES = 512 << 20
 # torch takes the operators of half away from extensions; projects that use them build with these.
 HALF_OPERATORS = [
@@ -299,8 +301,10 @@ def measured(folder: Path) -> dict:
             mine = [tensor(a) for a in case["arguments"]]
             theirs = [copied(a) for a in mine]
             cuda, ours = original(case, folder, theirs), port(case, folder, mine)
+            signal.alarm(PREPARING_S)  # ends the process: Triton's compiler would not hear of anything less
             error = largest_error(cuda(), theirs, ours(), mine)
             torch.cuda.empty_cache()  # what comparing took: twelve cases at once need it back
+            signal.alarm(0)
         with on_device(folder, alone=True):
             times = interleaved((cuda, ours))
     except Exception as error:  # noqa: BLE001 - one broken case must not cost the others their times
