@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from porter.syntax.nodes import Choice, Expression
-from porter_triton.lower import access, branches, conditions, expressions, memory
+from porter_triton.lower import access, branches, conditions, expressions, memory, variables
 from porter_triton.lower.assigned import acts
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, exact_double, narrowed, settled
@@ -42,7 +42,7 @@ def compiled(cx: Context, condition: Scalar, yes: Operand, no: Operand, node: Ex
     if not isinstance(kind, Scalar):
         raise Refusal(line, "a choice between structs that depends on a pointer")
     with cx.within("chosen"):
-        place = access.declare(cx, "chosen", kind.type, node, None, stable=False, line=line)
+        place = variables.declare(cx, "chosen", kind.type, node, None, stable=False, line=line)
     branches.branch(
         cx,
         condition,

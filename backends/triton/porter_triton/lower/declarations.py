@@ -17,6 +17,7 @@ from porter_triton.lower import (
     pointed,
     resolve,
     shared_arrays,
+    variables,
 )
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
@@ -117,7 +118,7 @@ def hold(cx: Context, name: str, value: Value, node: object, line: int) -> Place
         access.store(cx, place, value, line)
         return place
     if isinstance(value, Bits):
-        parts = (access.declare(cx, f"{name}_{i}", value.unit, node, part, stable=False, line=line, part=str(i))
+        parts = (variables.declare(cx, f"{name}_{i}", value.unit, node, part, stable=False, line=line, part=str(i))
                  for i, part in enumerate(value.parts))  # fmt: skip
         return View(value.type, value.unit, tuple(parts))
     if isinstance(value, Address):
@@ -127,12 +128,12 @@ def hold(cx: Context, name: str, value: Value, node: object, line: int) -> Place
         view = local_arrays.in_parts(cx, name, held.type, unit, node, line=line)
         access.store(cx, view, held, line)
         return view
-    return access.declare(cx, name, held.type, node, held, stable=not changes, line=line)
+    return variables.declare(cx, name, held.type, node, held, stable=not changes, line=line)
 
 
 def cursor(cx: Context, name: str, value: Address, node: object, line: int) -> Place:
     """A pointer variable into registers, which moves."""
-    offset = access.declare(cx, name, INT, node, value.offset, stable=False, line=line)
+    offset = variables.declare(cx, name, INT, node, value.offset, stable=False, line=line)
     assert not isinstance(offset, Held)
     return Cursor(value.place, offset)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from porter_triton.lower import access, structs, unions
+from porter_triton.lower import access, structs, unions, variables
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
@@ -59,7 +59,7 @@ def variable(cx: Context, name: str, type_: Type, node: object, line: int, *, pa
     if isinstance(type_, Arithmetic):
         if (unit := cx.decisions.split.get(cx.key(node, part))) is not None:
             return in_parts(cx, name, type_, unit, node, line=line, part=part)
-        return access.declare(cx, name, type_, node, None, stable=False, line=line, part=part)
+        return variables.declare(cx, name, type_, node, None, stable=False, line=line, part=part)
     raise Refusal(line, f"`{name}` holds pointers or arrays that are set later")
 
 
@@ -68,7 +68,7 @@ def in_parts(
 ) -> View:
     """A variable of `type_` that is held as several of `unit`, without a value."""
     parts = tuple(
-        access.declare(cx, f"{name}_{i}", unit, node, None, stable=False, line=line, part=f"{part}/{i}")
+        variables.declare(cx, f"{name}_{i}", unit, node, None, stable=False, line=line, part=f"{part}/{i}")
         for i in range(type_.bits // unit.bits)
     )
     return View(type_, unit, parts)

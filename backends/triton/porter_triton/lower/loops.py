@@ -5,7 +5,18 @@ from __future__ import annotations
 from porter.syntax.nodes import Block, Declare, Evaluate, For, While
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
-from porter_triton.lower import access, beginnings, branches, counting, expressions, leaving, ranges, statements, turns
+from porter_triton.lower import (
+    access,
+    beginnings,
+    branches,
+    counting,
+    expressions,
+    leaving,
+    ranges,
+    statements,
+    turns,
+    variables,
+)
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.comparisons import disjunction
 from porter_triton.lower.context import Context
@@ -39,7 +50,7 @@ def while_(cx: Context, node: While) -> None:
 
 def from_start(cx: Context, node: For, counted: Counted, *, few: bool) -> None:
     """The loop as `while`, its start evaluated already; `few`: it may be written out if registers are indexed by it."""
-    variable = access.declare(
+    variable = variables.declare(
         cx, counted.name, counted.type, counted.declared, counted.start, stable=False, line=node.line
     )
     cx.bind(counted.name, variable)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Block, Parameter
-from porter_triton.lower import access, declarations, expressions, local_arrays, objects, resolve
+from porter_triton.lower import access, declarations, expressions, local_arrays, objects, resolve, variables
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.naming import is_temporary
@@ -80,7 +80,7 @@ def _bound(
         held = convert(held, type_, line)
     if not changes and aliasing and (_named(held) or held.constant is not None):
         return Held(held)
-    return access.declare(cx, parameter.name, held.type, parameter, held, stable=not changes, line=line)
+    return variables.declare(cx, parameter.name, held.type, parameter, held, stable=not changes, line=line)
 
 
 def _typed(cx: Context, parameter: Parameter, argument: Place, line: int) -> Place:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import For
-from porter_triton.lower import access, branches, coordinates, expressions, leaving, loops, statements, widening
+from porter_triton.lower import (
+    access,
+    branches,
+    coordinates,
+    expressions,
+    leaving,
+    loops,
+    statements,
+    variables,
+    widening,
+)
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.comparisons import compare
 from porter_triton.lower.context import Context
@@ -206,7 +216,7 @@ def _plain_body(cx: Context, node: For, counted: Counted, counter: Scalar, *, fe
 def _masked_body(cx: Context, node: For, counted: Counted, counter: Scalar, offset: Scalar, *, bound: Scalar) -> None:
     own = convert(binary("+", replace(counter, interval=None), offset, node.line), counted.type)
     own = replace(own, interval=None, loose=False)
-    variable = access.declare(
+    variable = variables.declare(
         cx, counted.name, counted.type, counted.declared, own, stable=True, line=node.line, part="own"
     )
     cx.bind(counted.name, variable)

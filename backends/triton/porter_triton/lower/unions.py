@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from porter_triton.lower import access
+from porter_triton.lower import variables
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import LocalArray, Members, Place, Slot, View
 from porter_triton.lower.types import Arithmetic, Array, Record, Type, components, size
@@ -20,7 +20,7 @@ def variable(cx: Context, name: str, type_: Record, node: object, line: int, *, 
     unit = min(scalars, key=lambda scalar: scalar.bits)
     count = max(_count(field, unit) for _, field in type_.fields)
     parts = tuple(
-        access.declare(cx, f"{name}_{i}", unit, node, None, stable=False, line=line, part=f"{part}|{i}")
+        variables.declare(cx, f"{name}_{i}", unit, node, None, stable=False, line=line, part=f"{part}|{i}")
         for i in range(count)
     )
     return Members(type_, {field: _seen(cx, inner, unit, parts) for field, inner in type_.fields})
