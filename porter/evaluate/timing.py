@@ -45,10 +45,10 @@ class _Unfit(Exception):  # noqa: N818 - no error: a reason to have no time
 
 
 @dataclass(frozen=True)
-class _Ready:
+class Ready:
     """What can be timed on `given`; a call makes `made_bytes` of outputs. `without` says which baselines cannot.
 
-    `fresh` are the answers to inputs that no arm has seen.
+    `fresh` are the answers to inputs `anew`, which no arm has seen.
     """
 
     given: Job
@@ -56,6 +56,7 @@ class _Ready:
     without: tuple[str, ...]
     made_bytes: int
     fresh: Expected
+    anew: Job
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,9 @@ class _Sampled:
 class Stopwatch:
     """Times candidates of one `contract` on the device of `place`; `baselines` are named, the first is the measure.
 
-    `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. Baselines that are
-    `proven`, by their names and those of workloads, are not proven again; which are is added where all share a process.
+    `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. In one process for
+    all candidates what is `known` by the names of workloads, once the first was right, holds for those after it: of
+    them only what may be of interest is compared, as it was timed.
     """
 
     place: Place
@@ -88,7 +90,7 @@ class Stopwatch:
     fidelity: Fidelity
     seed: int = 0
     rule: StopRule = field(default_factory=StopRule)
-    proven: set[tuple[str, str]] = field(default_factory=set)
+    known: dict[str, Ready] = field(default_factory=dict)
     stages: Stages = field(default_factory=Stages)
 
     @cached_property
@@ -98,8 +100,7 @@ class Stopwatch:
     def time(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Speed:
         """The times of `workload`. Never raises for anything a candidate does; `MachineError` where others hold on."""
         try:
-            with self.stages.holding(self.place.lock.shared(self._seats(workload)), Stage.CHECK):
-                ready = self._ready(candidate, workload, baselines)
+            ready = self.known.get(workload.name) or self._checked(candidate, workload, baselines)
             with self.stages.holding(self.place.lock.alone(), Stage.TIME), _giving_back(candidate):
                 sampled = self._sampled(candidate, ready)
             return self._measured(workload, ready, sampled)
@@ -108,7 +109,14 @@ class Stopwatch:
         except CandidateError as error:
             return NotMeasured(workload, self.fidelity, f"it does not run on the device: {error}")
 
-    def _ready(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> _Ready:
+    def _checked(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Ready:
+        with self.stages.holding(self.place.lock.shared(self._seats(workload)), Stage.CHECK):
+            ready = self._ready(candidate, workload, baselines)
+        if self.place.one is not None and not ready.without:
+            self.known[workload.name] = ready
+        return ready
+
+    def _ready(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Ready:
         """Candidate and baselines, in one process, right and with all compiled that they launch."""
         expected, fresh = (self._expected(w) for w in (workload, replace(workload, seed=self._draw.getrandbits(32))))
         for session in {baseline.session for baseline in baselines.values()}:
@@ -118,13 +126,14 @@ class Stopwatch:
         here, without = {}, []
         for name, baseline in baselines.items():
             moved = replace(baseline, session=candidate.session)
-            if wrong := self._baseline_wrong(name, moved, given, expected):
+            run = moved.run(given)
+            if wrong := differs(self.contract, expected, run) if run.finished else fault_of(run):
                 without.append(f"{name}: {wrong}")
             else:
                 here[name] = moved
         candidate.session.forget()
         made_bytes = outputs_bytes(self.contract, workload) + results
-        return _Ready(given, here, tuple(without), made_bytes, fresh)
+        return Ready(given, here, tuple(without), made_bytes, fresh, fresh.job(self.contract))
 
     def _seats(self, workload: Workload) -> int:
         """Those for a call's arguments and results, and for what PyTorch holds on the way."""
@@ -136,17 +145,6 @@ class Stopwatch:
         if isinstance(expected, str):
             raise _Unfit(expected)
         return expected
-
-    def _baseline_wrong(self, name: str, baseline: Timed, given: Job, expected: Expected) -> str:
-        """How its answer differs, or that it does not run; empty where it is right, or is known to be."""
-        known = name, expected.workload.name
-        if known in self.proven:
-            return ""
-        run = baseline.run(given)
-        wrong = differs(self.contract, expected, run) if run.finished else fault_of(run)
-        if not wrong and self.place.one is not None:
-            self.proven.add(known)
-        return wrong
 
     def _proven(self, candidate: Timed, given: Job, expected: Expected) -> int:
         """The bytes that a right answer returns."""
@@ -161,7 +159,7 @@ class Stopwatch:
             raise _Unfit(f"its answer on the device differs: {wrong}")
         return sum(result.count * result.dtype.bytes for result in run.results)
 
-    def _sampled(self, candidate: Timed, ready: _Ready) -> _Sampled:
+    def _sampled(self, candidate: Timed, ready: Ready) -> _Sampled:
         """What takes the device for itself: samples of all arms, and what these make of new inputs."""
         arms, without = [candidate.prepare(ready.given)], []
         self._check_work(candidate, arms[0])
@@ -189,7 +187,7 @@ class Stopwatch:
             self._environment(candidate, before, after), again,
         )  # fmt: skip
 
-    def _measured(self, workload: Workload, ready: _Ready, sampled: _Sampled) -> Measured:
+    def _measured(self, workload: Workload, ready: Ready, sampled: _Sampled) -> Measured:
         """What was sampled, once it is known to have been right on the new inputs."""
         found, names = sampled.found, sampled.names
         wrong = [self._wrong(runs, ready.fresh) for runs in sampled.again] or [""] * (1 + len(names))
@@ -220,10 +218,10 @@ class Stopwatch:
         return interleaved(arms, sample, self.rule, time.monotonic, self.seed)
 
     def _again(
-        self, entries: Sequence[Timed], arms: Sequence[Prepared], found: Interleaved, ready: _Ready
+        self, entries: Sequence[Timed], arms: Sequence[Prepared], found: Interleaved, ready: Ready
     ) -> tuple[tuple[Run, ...], ...]:
         """What was timed gets inputs that nobody has seen. Raises where the candidate was timed at less work."""
-        given = ready.fresh.job(self.contract)
+        given = ready.anew
         candidate, arm = entries[0], arms[0]
         first, *others = sets_to_look_at(arm.sets, ready.made_bytes, self._draw)
         replayed = candidate.replay(arm.arm, given, first)

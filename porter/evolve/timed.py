@@ -26,7 +26,7 @@ from porter.evaluate.outcome import Fidelity
 from porter.evaluate.ported import Candidates
 from porter.evaluate.rivals import Rivals, of_cuda
 from porter.evaluate.speed import Measured, NotMeasured
-from porter.evaluate.timing import Stopwatch
+from porter.evaluate.timing import Ready, Stopwatch
 from porter.evolve.evaluator import Ranked
 from porter.evolve.scored import Measure, Score
 from porter.evolve.subject import Subject
@@ -57,7 +57,7 @@ class _Entry:
     baseline: Timed
     fidelity: Fidelity
     seed: int | None
-    proven: set[tuple[str, str]] = field(default_factory=set)
+    known: dict[str, Ready] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class TimedScorer:
             return "nothing answers on the device" if isinstance(candidates, tuple) else candidates.because
         rule = StopRule(budget_s=_BUDGET_S, least_blocks=_LEAST_BLOCKS, slowest=_SLOWER / self._best)
         seed = secrets.randbits(32) if entry.seed is None else entry.seed
-        watch = Stopwatch(self.place, entry.contract, entry.answers, entry.fidelity, seed, rule, entry.proven)
+        watch = Stopwatch(self.place, entry.contract, entry.answers, entry.fidelity, seed, rule, entry.known)
         times = []
         for workload in entry.workloads:
             speed = watch.time(timed, workload, {SEED: entry.baseline})
