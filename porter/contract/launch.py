@@ -9,7 +9,7 @@ from porter.contract.body import comparisons, quietly, written
 from porter.contract.contract import LaunchShape
 from porter.contract.expressions import free_names, render, value
 from porter.contract.functors import element_of, function_objects
-from porter.contract.scalars import dimensions
+from porter.contract.scalars import dimensions, numbers_elements
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
@@ -148,7 +148,7 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
             arguments.append(given)
         elif param.kind.startswith("typename"):
             usual = element_of(objects) or "float"
-            arguments.append("int" if re.search(r"(?i)idx|index|int", param.name) else usual)
+            arguments.append("int" if numbers_elements(usage, function, param.name) else usual)
         else:
             arguments.append(
                 param.default if re.fullmatch(r"\d+|true|false", param.default) else _usual(param.kind, param.name)

@@ -26,6 +26,7 @@ _CUSTOMARY = (
     (r"kernel_?(size|h|w|d)|ksize|window|pool_?size|filter_size", "3"),
 )
 _FLOATING = ("float", "double", "half", "bfloat16", "scalar_t", "acc_t", "opmath_t")
+_OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
 
 
@@ -51,7 +52,10 @@ class FunctionObject:
 
 
 def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size | FunctionObject | Unsupported:
-    """How a parameter that is no buffer is passed; a template's `T` by value counts as a float unless it is called."""
+    """How a parameter that is no buffer is passed.
+
+    A template's `T` by value counts as a float, unless it is called or elements are numbered in it.
+    """
     base = param.type.base
     types = {t.name for t in function.template if t.kind.startswith("typename")}
     if is_stream(base):
@@ -59,13 +63,21 @@ def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size |
     default = _literal(param.default)
     if base == "bool":
         return ScalarArg(param.name, base, default or "1", _with(default or "1", ("1", "0")))
-    if is_integer(base):
-        return _integer(usage, function, param, default)
     if base in types and _is_called(usage, function, param):
         return FunctionObject(base)
+    if is_integer(base) or (base in types and numbers_elements(usage, function, base)):
+        return _integer(usage, function, param, default)
     if base in types or any(f in base for f in _FLOATING):
         return ScalarArg(param.name, param.type.text, default or ("1e-5" if "eps" in param.name.lower() else "0.5"))
     return Unsupported(param.type.text)
+
+
+def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:
+    """Whether a type that a template leaves to its callers is one of indices: by its name, or threads are put in it."""
+    if _OF_INDICES.search(type_):
+        return True
+    threads = rf"\b{re.escape(type_)} ?\w+=[^;]*\b(?:threadIdx|blockIdx)\."
+    return bool(re.search(threads, written(usage.body(function).words)))
 
 
 def _is_called(usage: Usage, function: Function, param: Param) -> bool:

@@ -421,6 +421,17 @@ def test_a_template_parameter_that_is_called_is_no_number(use, asks):
     assert bool(unknown_callables(contract)) == asks
 
 
+@pytest.mark.parametrize(
+    ("type_", "use", "chosen"),
+    [("SizeT", "n", "int"), ("E", "E i = threadIdx.x; i < n", "int"), ("F", "x[threadIdx.x] *= n", "float")],
+)
+def test_a_template_parameter_in_which_elements_are_numbered_is_an_integer(type_, use, chosen):
+    text = f"template <typename {type_}> __global__ void k({type_} n, float* x) {{ {use}; x[threadIdx.x] = 1; }}"
+    (contract,) = drafted(text)
+    assert contract.entry.template == (chosen,)
+    assert (contract.arguments[0].name in contract.symbols) == (chosen == "int")
+
+
 def test_a_template_parameter_that_is_wrapped_to_be_called_is_no_number():
     text = "template <typename F> void run(F f, float* x, int n) { launch(Factory<F>(f), x, n); k<<<1, 32>>>(x); }"
     (contract,) = drafted(f"__global__ void k(float* x) {{ x[threadIdx.x] = 1; }}\n{text}")
