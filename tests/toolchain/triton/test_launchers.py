@@ -48,6 +48,46 @@ torch::Tensor mean_of_doubled(torch::Tensor x) {
   });
   return y.sum(1) / x.size(1);
 }
+template <typename T>
+__device__ T row_sum(const torch::TensorAccessor<T, 1, torch::RestrictPtrTraits, int> row, int from) {
+  T sum = 0;
+  for (int j = from; j < row.size(0); ++j) sum += row[j];
+  return sum;
+}
+template <typename T>
+__global__ void sums_of_rows(
+    const torch::PackedTensorAccessor32<T, 3, torch::RestrictPtrTraits> x,
+    torch::PackedTensorAccessor32<T, 2, torch::RestrictPtrTraits> y) {
+  for (int i = threadIdx.x; i < x.size(1); i += blockDim.x)
+    y[i][blockIdx.x] = row_sum<T>(x[blockIdx.x][i], 1) - x[0][i][0];
+}
+torch::Tensor row_sums(torch::Tensor x) {
+  at::TensorArg x_t{x, "x", 1};
+  at::checkAllSameGPU("rows", {x_t});
+  auto y = torch::zeros({x.size(1), x.size(0)}, x.options());
+  auto turned = x.transpose(1, 2);
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "rows", ([&] {
+    sums_of_rows<scalar_t><<<x.size(0), 32>>>(
+        turned.transpose(1, 2).packed_accessor32<scalar_t, 3, torch::RestrictPtrTraits>(),
+        y.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>());
+  }));
+  return y;
+}
+struct Smallest {
+  float* values;
+  int count;
+  __device__ Smallest(float* values, int count) : values(values), count(count) {}
+  __device__ void add(float x) {
+    for (int i = 0; i < count; ++i) if (x < values[i]) { float held = values[i]; values[i] = x; x = held; }
+  }
+};
+__global__ void three_smallest(float* y, const float* x, int n) {
+  float held[3] = {1e9f, 1e9f, 1e9f};
+  Smallest smallest(held, 3);
+  for (int i = 0; i < n; ++i) smallest.add(x[i * blockDim.x + threadIdx.x]);
+  for (int i = 0; i < 3; ++i) y[threadIdx.x * 3 + i] = held[i];
+}
+void smallest(float* y, const float* x, int n) { three_smallest<<<1, 32>>>(y, x, n); }
 """
 
 
@@ -107,3 +147,15 @@ def test_what_pytorch_does_behind_the_launch(worker, dtype):
     (found,) = run(worker, "mean_of_doubled", x).results
     assert found.dtype is DType(np.dtype(dtype).name)
     assert np.allclose(found.storage, x.mean(1) * 2)
+
+
+def test_accessors_read_a_tensor_through_its_strides(worker):
+    x = np.sin(numbers(3, 40, 5))
+    (found,) = run(worker, "row_sums", x).results
+    assert np.allclose(found.storage, x[:, :, 1:].sum(2).T - x[0, :, :1], atol=1e-6)
+
+
+def test_a_struct_that_points_to_registers(worker):
+    x = np.sin(numbers(7, 32)).astype(np.float32)
+    found = run(worker, "smallest", np.zeros((32, 3), np.float32), x, 7).outputs[0].storage
+    assert np.array_equal(found, np.sort(x, 0)[:3].T)

@@ -68,7 +68,7 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) ->
         return sequence(arguments)
     if plain(name) == "TensorOptions":
         return methods.options_of() if not arguments else _options(arguments)
-    if plain(name) in ("Tensor", "optional"):
+    if plain(name) in ("Tensor", "TensorArg", "optional"):
         return arguments[0] if arguments else NONE
     if plain(name) == "Device":
         return arguments[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 
-from porter.syntax.nodes import Call, Expression, Literal, Name
+from porter.syntax.nodes import Braces, Call, Expression, Literal, Name
 from porter_triton.host import expressions
 from porter_triton.host.arithmetic import binary, negation
 from porter_triton.host.codes import Code, Kind
@@ -14,6 +14,9 @@ from porter_triton.refusal import Refusal
 
 def check(cx: Context, node: Call, name: str) -> None:
     """`TORCH_CHECK(condition, message...)`; `assert` stays one."""
+    if name.startswith("at::check"):
+        _alike(cx, node, name)
+        return
     first, *rest = node.arguments
     condition = expressions.expression(cx, first)
     if name == "TORCH_CHECK_EQ":
@@ -33,11 +36,22 @@ def check(cx: Context, node: Call, name: str) -> None:
         cx.emit(f"raise RuntimeError({text})")
 
 
+def _alike(cx: Context, node: Call, name: str) -> None:
+    """`at::checkAllSameType("f", {a, b})` and its like: that tensors have one dtype, or lie on one device."""
+    items = node.arguments[1].items if isinstance(node.arguments[1], Braces) else node.arguments[1:]
+    texts = [expressions.expression(cx, item).text for item in items]
+    asked = "device" if name.endswith("GPU") else "dtype"
+    same = " == ".join(f"{text}.{asked}" for text in dict.fromkeys(texts))
+    if len(set(texts)) > 1:
+        with cx.suite(f"if not ({same}):"):
+            cx.emit(f'raise RuntimeError("expected one {asked}: {", ".join(texts)}")')
+
+
 def message(cx: Context, value: Expression | None) -> str:
     """What an exception thrown says: the string it is made with."""
     if value is None:
         return '"failed"'
-    if isinstance(value, Call):
+    if isinstance(value, Call) and isinstance(value.callee, Name):
         return joined(cx, list(value.arguments)) if value.arguments else '"failed"'
     if isinstance(value, Literal | Name):
         code = expressions.expression(cx, value)

@@ -12,7 +12,7 @@ from porter_triton.kernels import template_argument
 from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
 
-_TENSORS = ("Tensor", "optional", "OptionalTensorRef")
+_TENSORS = ("Tensor", "TensorArg", "optional", "OptionalTensorRef")
 _STRINGS = ("string", "string_view", "c10::string_view")
 
 
@@ -86,12 +86,17 @@ def settled(cx: Context, argument: TypeName | Expression, line: int) -> TypeName
     return Literal(value.constant, kind)
 
 
-def _deduced(cx: Context, function: FunctionTree, name: str, arguments: tuple[Code, ...]) -> TypeName | None:
-    """The type that the template parameter `name` must be for the arguments to fit."""
+def _deduced(
+    cx: Context, function: FunctionTree, name: str, arguments: tuple[Code, ...]
+) -> TypeName | Expression | None:
+    """What the template parameter `name` must be for the arguments to fit: the type of one, or an argument of it."""
     for parameter, argument in zip(function.parameters, arguments, strict=False):
-        if parameter.type.name != name or argument.ctype is None:
+        if argument.ctype is None:
             continue
         given = cx.type(argument.ctype)
-        if given.pointers >= parameter.type.pointers:
+        if parameter.type.name == name and given.pointers >= parameter.type.pointers:
             return TypeName(given.name, given.arguments, given.pointers - parameter.type.pointers)
+        for pattern, inner in zip(parameter.type.arguments, given.arguments, strict=False):
+            if getattr(pattern, "name", "") == name and not getattr(pattern, "arguments", ()):
+                return inner
     return None

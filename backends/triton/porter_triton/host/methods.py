@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call, Expression, Member, TypeName
 from porter_triton.emulated import MULTIPROCESSORS
-from porter_triton.host import expressions
+from porter_triton.host import accessors, expressions
 from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
 from porter_triton.host.scope import Context
 from porter_triton.host.table import table
@@ -55,7 +55,9 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return Code("", Kind.STREAM)
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     if callee.name in ("data_ptr", "data", "const_data_ptr", "mutable_data_ptr") and owner.kind is not Kind.OPTIONS:
-        return _data(cx, owner, callee, node.line)
+        return data(cx, owner, callee)
+    if callee.name in accessors.METHODS:
+        return accessors.packed(cx, owner, callee)
     if owner.kind in (Kind.OPTIONS, Kind.DTYPE, Kind.DEVICE):
         return _of_options(owner, callee.name, arguments, node.line)
     if callee.name == "options":
@@ -71,8 +73,9 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
     return _of_tensor(owner, callee.name, arguments, node.line)
 
 
-def _data(cx: Context, owner: Code, callee: Member, line: int) -> Code:
-    """The pointer to a tensor's elements is the tensor."""
+def data(cx: Context, owner: Code, callee: Member) -> Code:
+    """The pointer to a tensor's elements is the tensor; the first template argument of `callee` is their type."""
+    line = callee.line
     if owner.kind is Kind.POINTER:
         return owner
     if owner.kind not in (Kind.TENSOR, Kind.OTHER, Kind.SEQUENCE):

@@ -24,6 +24,7 @@ from porter.syntax.nodes import (
     Lambda,
     Launch,
     Literal,
+    Member,
     Name,
     Return,
     Statement,
@@ -40,7 +41,7 @@ from porter_triton.host.answers import answers
 from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
 from porter_triton.host.checks import check, message
-from porter_triton.host.codes import Kind
+from porter_triton.host.codes import Code, Kind
 from porter_triton.host.dispatch import dispatch, is_dispatch
 from porter_triton.host.launches import launch
 from porter_triton.host.runtime import memory_call
@@ -50,6 +51,7 @@ from porter_triton.host.variables import declare
 from porter_triton.refusal import Refusal
 
 # What host code prints is for people, as `std::cout` is.
+_WARNS = ("alertNotDeterministic",)
 _PRINTS = ("printf", "fprintf", "puts", "std::printf", "fflush", "std::fflush")
 
 
@@ -128,6 +130,8 @@ def evaluate(cx: Context, node: Expression) -> None:
             evaluate(cx, node.left)
             evaluate(cx, node.right)
         case Binary(operator="<<"):
+            if _is_text(cx, node):
+                return
             if not _is_stream(node):
                 raise Refusal(node.line, "this has no effect")
             _say(cx, _streamed(node), node.line)
@@ -144,6 +148,14 @@ def _is_stream(node: Expression) -> bool:
     while isinstance(node, Binary):
         node = node.left
     return isinstance(node, Name) and node.name.split("::")[-1] in ("cout", "cerr", "clog")
+
+
+def _is_text(cx: Context, node: Expression) -> bool:
+    """Whether it is `text << ...` of a string stream, which makes messages."""
+    while isinstance(node, Binary):
+        node = node.left
+    meaning = cx.find(node.name) if isinstance(node, Name) else None
+    return isinstance(meaning, Code) and meaning.kind is Kind.STREAM
 
 
 def _streamed(node: Expression) -> Iterator[Expression]:
@@ -194,6 +206,8 @@ def call(cx: Context, node: Call) -> None:
 
 def _effect(cx: Context, node: Call) -> None:
     """A call of a function of the source, or of a tensor's method that changes it."""
+    if isinstance(node.callee, Member) and node.callee.name in _WARNS:
+        return
     for argument in node.arguments:
         if isinstance(argument, Call) and memory_call(cx, argument):
             return

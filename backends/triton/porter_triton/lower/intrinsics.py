@@ -8,6 +8,7 @@ from porter.syntax.nodes import Call, Member, Name, SizeOf, TypeName
 from porter_triton.lift import emit
 from porter_triton.lower import (
     access,
+    accessors,
     atomics,
     block_fold,
     calls,
@@ -144,6 +145,9 @@ def method(cx: Context, owner: Place, callee: Member, node: Call) -> Value | Non
         return groups.method(cx, owner.value, callee, node)
     if isinstance(owner, Held) and isinstance(owner.value, Collective):
         return cub.method(cx, owner.value, callee, node)
+    if accessors.held(access.place_type(owner)):
+        given = tuple(lvalues.place(cx, argument) for argument in node.arguments)
+        return accessors.method(cx, owner, callee.name, given, node.line)
     return None
 
 

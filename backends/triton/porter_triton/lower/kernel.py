@@ -5,7 +5,7 @@ from __future__ import annotations
 from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
-from porter_triton.lower import access, coordinates, lanes, leaving, resolve, several, statements, structs
+from porter_triton.lower import access, accessors, coordinates, lanes, leaving, resolve, several, statements, structs
 from porter_triton.lower.context import Context
 from porter_triton.lower.decisions import Decisions
 from porter_triton.lower.emit import Suite, names_in, render
@@ -109,7 +109,7 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
 
 def _copied(cx: Context, name: str, place: Place) -> Place:
     """A parameter that the kernel changes is a variable."""
-    if name not in cx.changes[-1]:
+    if name not in cx.changes[-1] or accessors.held(access.place_type(place)):
         return place
     if isinstance(place, Members):
         return Members(place.type, {f: _copied_field(cx, p) for f, p in place.fields.items()})
@@ -137,13 +137,18 @@ def _written(cx: Context) -> LoweredKernel:
     lines = render(suite) or ["    pass"]
     body = settle("\n".join(lines))
     used = names_in(body)
-    parameters = _ordered([p for p in cx.parameters if p.kind is not ParameterKind.SHARED or p.name in used])
+    parameters = _ordered([p for p in cx.parameters if p.name in used or not _may_go(p)])
     name = cx.kernel.head.name
     text = f"@triton.jit\n{signature(name, parameters)}\n{body}\n"
     helpers_used = tuple(sorted(h for h in cx.helpers if h in used))
     source, remarks = cx.kernel.head.qualified, tuple(cx.remarks)
     held = lanes.threads_per_lane(cx, body, helpers_used)
     return LoweredKernel(name, text, tuple(parameters), helpers_used, source, remarks, held)
+
+
+def _may_go(parameter: LoweredParameter) -> bool:
+    """Whether the launcher need not pass what no line reads: the CUDA kernel has no parameter of its own for it."""
+    return parameter.kind is ParameterKind.SHARED or "." in parameter.source
 
 
 def signature(name: str, parameters: list[LoweredParameter]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from porter_triton.lower import access, structs, unions, variables
+from porter_triton.lower import access, pointed, structs, unions, variables
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
@@ -60,7 +60,7 @@ def variable(cx: Context, name: str, type_: Type, node: object, line: int, *, pa
         if (unit := cx.decisions.split.get(cx.key(node, part))) is not None:
             return in_parts(cx, name, type_, unit, node, line=line, part=part)
         return variables.declare(cx, name, type_, node, None, stable=False, line=line, part=part)
-    raise Refusal(line, f"`{name}` holds pointers or arrays that are set later")
+    return pointed.declare(cx, name, type_, node, part)
 
 
 def in_parts(

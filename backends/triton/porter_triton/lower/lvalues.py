@@ -7,6 +7,7 @@ from dataclasses import replace
 from porter.syntax.nodes import Assign, Call, Cast, Choice, Expression, Member, Name, Subscript, Unary, Update
 from porter_triton.lower import (
     access,
+    accessors,
     calls,
     choices,
     expressions,
@@ -123,6 +124,8 @@ def _element(cx: Context, node: Subscript) -> Place:
             inner = Array(inner, owner.type.extents[1:])
         first = replace(owner.pointer, type=Pointer(inner), held=Pointer(memory.unit(owner.pointer, node.line)))
         return pointee(memory.step(first, index, "+", node.line), node.line)
+    if accessors.held(access.place_type(owner)):
+        return accessors.element(cx, owner, index, node.line)
     held = access.load(cx, owner, node.line)
     if isinstance(held, Address):
         return pointee(operators.add("+", held, index, node.line), node.line)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Block, Parameter
-from porter_triton.lower import access, declarations, expressions, local_arrays, objects, resolve, variables
+from porter_triton.lower import (
+    access,
+    accessors,
+    declarations,
+    expressions,
+    local_arrays,
+    objects,
+    resolve,
+    variables,
+)
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
 from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.places import Held, Members, Memory, Place, Slot
 from porter_triton.lower.scopes import Closure, FunctionName
 from porter_triton.lower.types import Arithmetic, Pointer
-from porter_triton.lower.values import Address, Bits, Fields, Scalar, number
+from porter_triton.lower.values import Address, Bits, Fields, Scalar, Value, number
 
 Argument = Place | Closure | FunctionName
 
@@ -97,6 +106,20 @@ def _named(value: Scalar) -> bool:
     return value.is_name and not is_temporary(value.text)
 
 
+def _has_pointers(value: Fields) -> bool:
+    """Whether a struct points into memory, which it does wherever it is copied."""
+    return any(isinstance(v, Scalar) and isinstance(v.type, Pointer) for _, v in value.values)
+
+
+def _settled(cx: Context, value: Value) -> Value:
+    """`value` under names that nothing sets again."""
+    if isinstance(value, Fields):
+        return Fields(value.type, tuple((name, _settled(cx, v)) for name, v in value.values))
+    if isinstance(value, Scalar) and value.constant is None and not (value.is_name and access.is_stable(cx, value)):
+        return cx.temporary(value)
+    return value
+
+
 def _bound_fields(
     cx: Context, parameter: Parameter, value: Fields, changes: bool, aliasing: bool, *, line: int
 ) -> Place:
@@ -106,6 +129,8 @@ def _bound_fields(
         and all(isinstance(v, Scalar) and (v.is_name or v.constant is not None) for _, v in value.values)
     ):
         return Held(value)
+    if accessors.held(value.type) or (not changes and _has_pointers(value)):
+        return Held(_settled(cx, value))
     place = local_arrays.variable(cx, parameter.name, value.type, parameter, line)
     access.store(cx, place, value, line)
     return place

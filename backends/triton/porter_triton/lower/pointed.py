@@ -10,9 +10,9 @@ from porter_triton.lower.values import UNSET, Address, Value
 from porter_triton.refusal import Refusal
 
 
-def declare(cx: Context, name: str, type_: Pointer, node: object) -> Variable | Pointed:
+def declare(cx: Context, name: str, type_: Pointer, node: object, part: str = "") -> Variable | Pointed:
     """A pointer that nothing is emitted for: there is no value that Python could give it."""
-    key = cx.key(node)
+    key = cx.key(node, part)
     if key in cx.decisions.pointed:
         return Pointed(name, cx.depth, cx.python_depth)
     varying = key in cx.decisions.varying

@@ -1,0 +1,31 @@
+"""PyTorch's packed accessors in launchers: what a kernel reads of a tensor besides its elements are numbers."""
+
+from __future__ import annotations
+
+from porter.syntax.nodes import Member, TypeName
+from porter_triton.host import methods
+from porter_triton.host.codes import ATOM, Code, Kind
+from porter_triton.host.instances import settled
+from porter_triton.host.scope import Context
+from porter_triton.lower.accessors import DATA, SIZE, STRIDE
+from porter_triton.refusal import Refusal
+
+METHODS = ("packed_accessor", "packed_accessor32", "packed_accessor64", "generic_packed_accessor")
+
+
+def packed(cx: Context, owner: Code, callee: Member) -> Code:
+    """`tensor.packed_accessor32<float, 2>()`."""
+    if len(callee.template) < 2 or not isinstance(callee.template[0], TypeName) or owner.kind is not Kind.TENSOR:
+        raise Refusal(callee.line, "what an accessor is of is not known")
+    rank = getattr(settled(cx, callee.template[1], callee.line), "value", None)
+    if type(rank) is not int or rank < 1:
+        raise Refusal(callee.line, "the number of an accessor's axes is not known")
+    data = methods.data(cx, owner, callee)
+    axes = [
+        (f"{part}{axis}", Code(f"{owner.within(ATOM)}.{asked[0]}{axis}{asked[1]}", Kind.INT))
+        for part, asked in ((SIZE, ("shape[", "]")), (STRIDE, ("stride(", ")")))
+        for axis in range(rank)
+    ]
+    kind = TypeName("PackedTensorAccessor", (cx.type(callee.template[0]), settled(cx, callee.template[1], callee.line)))
+    names, parts = zip(*axes, strict=True)
+    return Code("", Kind.RECORD, ctype=kind, parts=(data, *parts), names=(DATA, *names))
