@@ -28,6 +28,7 @@ class Kernels:
         self._lowered: dict[Key, LoweredKernel | Refusal] = {}
         self._trees: dict[Key, FunctionTree] = {}
         self._by_text: dict[str, LoweredKernel] = {}
+        self._told: dict[object, object] = {}
 
     def lowered(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
         """The kernel for the launches of `info`; raises `Refusal`."""
@@ -68,7 +69,7 @@ class Kernels:
     def _lifted(self, tree: FunctionTree, info: LaunchInfo) -> LoweredKernel:
         """The kernel in Triton's own words where a rule has some; literally where what they make of it is refused."""
         x, y, z = (extent.value for extent in info.block)
-        lifted = lift(self._unit, tree, (x, y, z), _numbers(tree, info))
+        lifted = lift(self._unit, tree, (x, y, z), _numbers(tree, info), info.block[0].sizes, self._told)
         if lifted.applied:
             with suppress(Refusal):
                 return _annotated(lower_kernel(lifted.unit, lifted.kernel, info), lifted.applied)

@@ -74,7 +74,7 @@ def shared_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None
     count = 1 if found.least == 1 else 1 + _tail(facts, block.statements[at + 1 :], tree, found.least)
     if found.least > 1 and count == 1:
         return None
-    return _lifted(facts, block, at, count, tree)
+    return lifted_tree(facts, block, at, count, tree)
 
 
 def _tree(facts: Facts, loop: For, found: Steps) -> Tree | None:
@@ -172,7 +172,8 @@ def _tail(facts: Facts, rest: tuple[Statement, ...], tree: Tree, least: int) -> 
     return count + 1 if expected == 0 else 0
 
 
-def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tuple[int, Block] | None:
+def lifted_tree(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tuple[int, Block] | None:
+    """`block` with a word for the `count` statements from `at` on, which are the tree; None where somebody misses them."""
     body = facts.function.body
     new: list[Statement] = []
     rest = block.statements[at + count :]
@@ -188,7 +189,7 @@ def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tupl
             return None
 
         def ends(statement: Statement, array: str = array) -> bool:
-            return _stores_all(facts, statement, array)
+            return stores_all(facts, statement, array)
 
         everything = readers(body, block.statements[at + count - 1], ends)
         later = [r for r in everything if mentions(r.node, array)]
@@ -196,9 +197,7 @@ def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tupl
             return None
         if not all(apart(facts, slice_, facts.threads, r.node) for r in everything):
             return None
-        reduced = f"{array}_{operation}"
-        if mentions(body, reduced) or any(getattr(n, "name", "") == reduced for n in walk(body)):
-            return None
+        reduced = fresh(f"{array}_{operation}", body)
         new.append(Declare((Variable(reduced, TypeName("auto"), value=value, line=tree.line),), tree.line))
         reach, near = following(rest, ends)
         if len([r for r in near if mentions(r.node, array)]) == len(later):
@@ -206,6 +205,12 @@ def _lifted(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tupl
         else:
             new.append(_stored(tree, array, reduced))
     return count, Block(block.statements[:at] + tuple(new) + rest, block.line)
+
+
+def fresh(name: str, body: Block) -> str:
+    """`name`, with a number if something in the function has it."""
+    taken = {getattr(n, "name", "") for n in walk(body)}
+    return next(new for new in (name, *(f"{name}_{k}" for k in range(2, 99))) if new not in taken)
 
 
 def _values(tree: Tree, held: list[Expression], new: list[Statement]) -> list[Expression]:
@@ -223,7 +228,7 @@ def _values(tree: Tree, held: list[Expression], new: list[Statement]) -> list[Ex
 def _held(facts: Facts, before: tuple[Statement, ...], array: Slice) -> Expression | None:
     """The variable that each thread has just stored in its element, converted to the array's type."""
     for statement in reversed(before):
-        if _stores_all(facts, statement, array.name):
+        if stores_all(facts, statement, array.name):
             assert isinstance(statement, Evaluate)
             assert isinstance(statement.expression, Assign)
             value = statement.expression.value
@@ -235,7 +240,7 @@ def _held(facts: Facts, before: tuple[Statement, ...], array: Slice) -> Expressi
     return None
 
 
-def _stores_all(facts: Facts, statement: Statement, array: str) -> bool:
+def stores_all(facts: Facts, statement: Statement, array: str) -> bool:
     """Whether each thread stores its element, and nothing of the array is read for it."""
     if not isinstance(statement, Evaluate) or not isinstance(statement.expression, Assign):
         return False

@@ -140,7 +140,7 @@ def _held(values: Values, place: Place) -> Number:
 
 def _is_real(facts: Facts, place: Place) -> bool:
     """Whether a place holds real numbers: by its declared type, else by that of a template's parameter."""
-    kind = _type(facts, root(place))
+    kind = type_of(facts, root(place))
     if isinstance(place, Member) and kind is not None:
         structs = facts.unit.struct(kind.name)
         kind = next((f.type for s in structs for f in s.fields if f.name == place.name), None)
@@ -153,7 +153,8 @@ def plain(name: str) -> str:
     return name.partition("@")[0]
 
 
-def _type(facts: Facts, name: str) -> TypeName | None:
+def type_of(facts: Facts, name: str) -> TypeName | None:
+    """The type that a local variable or a parameter is declared with."""
     name = plain(name)
     declared = (
         v.type for n in walk(facts.function.body) if isinstance(n, Declare) for v in n.variables if v.name == name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from porter.source.program import TemplateParam
@@ -43,12 +43,25 @@ _UNIFORM = frozenset(
 
 @dataclass(frozen=True)
 class Facts:
-    """`block` are the extents of the block where they are known; `template` the values of the kernel's parameters."""
+    """`block` are the extents of the block where they are known; `template` the values of the kernel's parameters.
+
+    `powers` are the numbers of threads that a block of one dimension may have where it has no known one; `told` is what
+    was found out about statements by running them, for all instances of templates in a unit.
+    """
 
     unit: Unit
     function: FunctionTree
     block: tuple[int | None, int | None, int | None]
     template: tuple[tuple[str, int], ...] = ()
+    powers: tuple[int, ...] = ()
+    told: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """All numbers of threads that a block of one dimension may have; none where these are not known."""
+        if self.threads is not None:
+            return (self.threads,)
+        return self.powers if self.block[1:] == (1, 1) else ()
 
     @property
     def threads(self) -> int | None:
@@ -79,6 +92,28 @@ class Facts:
             for name, found in declared.items()
             if len(found) == 1 and name not in changed and found[0].value is not None and _plain(found[0])
         }
+
+    @cached_property
+    def declared(self) -> dict[str, Variable]:
+        """The local variables that are declared once."""
+        found: dict[str, list[Variable]] = {}
+        for node in walk(self.function.body):
+            for variable in node.variables if isinstance(node, Declare) else ():
+                found.setdefault(variable.name, []).append(variable)
+        return {name: same[0] for name, same in found.items() if len(same) == 1}
+
+    @cached_property
+    def shared(self) -> dict[str, str]:
+        """The shared arrays of the function, and other names of them that never change: the array of each."""
+        names = {name: name for name, v in self.declared.items() if v.storage.endswith("shared")}
+        for name, variable in self.declared.items():
+            value = variable.value
+            while isinstance(value, Cast):
+                value = value.operand
+            plain = isinstance(value, Name) and not variable.extents and name not in self.changed
+            if plain and value.name in names:  # type: ignore[union-attr]
+                names[name] = names[value.name]  # type: ignore[union-attr]
+        return names
 
     @cached_property
     def constexprs(self) -> frozenset[str]:

@@ -18,11 +18,11 @@ from porter.syntax.nodes import (
 )
 from porter_triton.lift.trees import bare, called, is_name, mapped, number
 
-_BY_CALL = {
+BY_CALL = {
     "max": "max", "fmaxf": "max", "fmax": "max", "__hmax": "max",
     "min": "min", "fminf": "min", "fmin": "min", "__hmin": "min", "__hadd": "sum",
 }  # fmt: skip
-_BY_OPERATOR = {"+": "sum", "*": "product", "&": "and", "|": "or", "^": "xor"}
+BY_OPERATOR = {"+": "sum", "*": "product", "&": "and", "|": "or", "^": "xor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def combine(statement: Statement) -> Combine | None:
         return None
     made = bare(statement.expression)
     if made.operator:
-        operation = _BY_OPERATOR.get(made.operator)
+        operation = BY_OPERATOR.get(made.operator)
         return Combine(operation, made.target, made.value) if operation else None
     parts = operands(made.value)
     if parts is None:
@@ -101,10 +101,10 @@ def _substituted(statement: Statement, values: dict[str, Expression | None]) -> 
 
 def operands(value: Expression) -> tuple[str, Expression, Expression] | None:
     """The operation that `value` is - sum, product, max, min, and, or, xor - and what it combines."""
-    if isinstance(value, Binary) and value.operator in _BY_OPERATOR:
-        return _BY_OPERATOR[value.operator], value.left, value.right
-    if isinstance(value, Call) and called(value) in _BY_CALL and len(value.arguments) == 2:
-        return _BY_CALL[called(value)], value.arguments[0], value.arguments[1]
+    if isinstance(value, Binary) and value.operator in BY_OPERATOR:
+        return BY_OPERATOR[value.operator], value.left, value.right
+    if isinstance(value, Call) and called(value) in BY_CALL and len(value.arguments) == 2:
+        return BY_CALL[called(value)], value.arguments[0], value.arguments[1]
     return None
 
 

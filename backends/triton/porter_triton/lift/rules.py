@@ -31,7 +31,7 @@ Match = tuple[int, Block]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`apply(facts, block, at)` tries the statements of a block from `at` on; a `late` one where no other applies."""
+    """`apply(facts, block, at)` tries the statements of a block from `at` on; a `late` one where no other does."""
 
     name: str
     apply: Callable[[Facts, Block, int], Match | None]
@@ -63,25 +63,28 @@ def lift(
     block: tuple[int | None, int | None, int | None],
     template: tuple[tuple[str, int], ...] = (),
     sizes: tuple[int, ...] = (),
+    told: dict[object, object] | None = None,
 ) -> Lifted:
     """`kernel` and the device functions it calls for launches with blocks of these extents (None: unknown).
 
-    `sizes` are all that the first extent may be where it is unknown, as far as that is known.
+    `sizes` are all that the first extent may be where it is unknown, as far as that is known; `told` keeps what was found
+    out by running statements from one kernel of the unit to the next.
     """
     reached = _reached(unit, kernel)
     numbers = agreed(unit, kernel, reached, block, template)
     applied: list[Applied] = []
-    functions = []
-    for function in unit.functions:
-        if function is not kernel and function.head.name not in reached:
-            functions.append(function)
-            continue
-        given = template if function is kernel else numbers.get(function.head.name, ())
-        facts = Facts(unit, function, block, given, sizes)
-        functions.append(_lifted(facts, applied))
-    new = replace(unit, functions=tuple(functions))
-    position = next((i for i, f in enumerate(unit.functions) if f is kernel), None)
-    return Lifted(new, kernel if position is None else functions[position], tuple(applied))
+    at = next((i for i, f in enumerate(unit.functions) if f is kernel), None)
+    for late in (False, True):
+        functions = []
+        for position, function in enumerate(unit.functions):
+            if position != at and function.head.name not in reached:
+                functions.append(function)
+                continue
+            given = template if position == at else numbers.get(function.head.name, ())
+            facts = Facts(unit, function, block, given, sizes, {} if told is None else told)
+            functions.append(_lifted(facts, applied, late))
+        unit = replace(unit, functions=tuple(functions))
+    return Lifted(unit, kernel if at is None else unit.functions[at], tuple(applied))
 
 
 def _reached(unit: Unit, kernel: FunctionTree) -> set[str]:
@@ -95,19 +98,15 @@ def _reached(unit: Unit, kernel: FunctionTree) -> set[str]:
     return reached
 
 
-def _lifted(facts: Facts, applied: list[Applied]) -> FunctionTree:
-    """One function, until no rule applies any more."""
-    while (step := _step(facts, applied)) is not None:
+def _lifted(facts: Facts, applied: list[Applied], late: bool) -> FunctionTree:
+    """One function, until no rule applies any more, of the late ones or of the others."""
+    rules = tuple(rule for rule in RULES if rule.late == late)
+    while (step := _step(facts, applied, rules)) is not None:
         facts = replace(facts, function=replace(facts.function, body=step))
     return facts.function
 
 
-def _step(facts: Facts, applied: list[Applied]) -> Block | None:
-    early, late = (tuple(r for r in RULES if r.late == whether) for whether in (False, True))
-    return _applied(facts, applied, early) or _applied(facts, applied, late)
-
-
-def _applied(facts: Facts, applied: list[Applied], rules: tuple[Rule, ...]) -> Block | None:
+def _step(facts: Facts, applied: list[Applied], rules: tuple[Rule, ...]) -> Block | None:
     for block in suites(facts.function.body):
         for at in range(len(block.statements)):
             for rule in rules:
