@@ -106,6 +106,12 @@ CHANGED = {
     "ignores what it is built with": ("self.scale = scale", "self.scale = 1.0", Wrong, ""),
     "lets the library work": ("return y\n", LIBRARY, Refused, "PORT6001"),
     "calls a module of the library's": ("return y\n", "return self.norm(x)\n", Refused, "PORT6001"),
+    "lets the library work where it is large": (
+        "        y = torch",
+        f"        if len(x) > 2000:\n            {LIBRARY}        y = torch",
+        Refused,
+        "PORT6001",
+    ),
     "works in its constructor": ("self.scale = scale", "self.scale = eval('scale')", Refused, "PORT1903"),
     "remembers in the instance": ("        x = x.contiguous()\n", KEPT, (Refused, Wrong), ""),
     "has other parameters": ("features, 1)", "features, 2)", Crashed, "of ModelNew are gate.weight [2, "),

@@ -2,6 +2,7 @@
 
 - bfloat16: there are constants of it; arithmetic and products of tiles go through float32; conversions round to nearest
   even, not towards zero.
+- Products of tiles of float32 have operands of TF32, as on an NVIDIA device, unless `input_precision` says otherwise.
 - minnum, maxnum: a number wins against NaN. fma: one rounding, where float64 can hold the product.
 - An ordered `!=` is false on NaN.
 - A comparison of scalars made a tile stays a truth value.
@@ -52,7 +53,7 @@ def correct() -> None:
     for name, function in _FUNCTIONS.items():
         setattr(InterpreterBuilder, f"create_{name}", _in_double(function))
     InterpreterBuilder.create_splat = _splat
-    InterpreterBuilder.create_dot = _dot_through_float(InterpreterBuilder.create_dot)
+    InterpreterBuilder.create_dot = _dot_as_on_a_device(InterpreterBuilder.create_dot)
     TritonSemantic._load_legacy = _with_zeros(TritonSemantic._load_legacy)
     InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
     InterpreterBuilder.create_atomic_rmw = _adding_narrow(InterpreterBuilder.create_atomic_rmw)
@@ -73,13 +74,15 @@ def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., Tenso
     return wrapped
 
 
-def _dot_through_float(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
-    """`original`, which multiplies the bits of bfloat16 as if they were numbers, with operands as float32."""
+def _dot_as_on_a_device(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
+    """`original`, which multiplies the bits of bfloat16 as if they were numbers, and all of those of float32."""
 
     def wrapped(
         self: InterpreterBuilder, a: TensorHandle, b: TensorHandle, d: TensorHandle, *how: object
     ) -> TensorHandle:
         narrow = d.dtype.scalar == tl.bfloat16
+        if how[0] == ir.INPUT_PRECISION.TF32:
+            a, b = (_tf32(x) if x.dtype.scalar == tl.float32 else x for x in (a, b))
         result = original(self, *(_single(x) if x.dtype.scalar == tl.bfloat16 else x for x in (a, b, d)), *how)
         return TensorHandle(_rounded(result.data), tl.bfloat16) if narrow else result
 
@@ -137,6 +140,12 @@ def _correct_casts() -> None:
 def _single(value: TensorHandle) -> TensorHandle:
     """A bfloat16 as a float32."""
     return TensorHandle((value.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
+
+
+def _tf32(value: TensorHandle) -> TensorHandle:
+    """A float32 of which the last 13 bits are not there: what tensor cores take of it."""
+    bits = np.ascontiguousarray(value.data, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
+    return TensorHandle(bits.view(np.float32), tl.float32)
 
 
 def _rounded(value: Array) -> Array:
