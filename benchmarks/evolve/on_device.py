@@ -23,6 +23,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from porter.cli.main import main as porter
+from porter.evolve.evaluator import Evaluator
+from porter.evolve.timed import TimedScorer
 from porter.measure.lock import DeviceLock
 from porter.native.session import Session
 
@@ -39,6 +41,16 @@ def timed(name: str) -> Iterator[None]:
     finally:
         SPENT[name] += time.monotonic() - begin
         COUNTS[name] += 1
+
+
+def spending(name: str, method: Callable[..., object]) -> Callable[..., object]:
+    """`method`, whose time is spent on `name`."""
+
+    def called(*given: object) -> object:
+        with timed(name):
+            return method(*given)
+
+    return called
 
 
 def watched() -> None:
@@ -61,6 +73,8 @@ def watched() -> None:
         with timed(type(question).__name__.lower()):
             return ask(self, question, *rest, **named)  # type: ignore[arg-type]
 
+    for name, kind, method in (("judge", Evaluator, "_outcome"), ("plan", TimedScorer, "_planned")):
+        setattr(kind, method, spending(name, getattr(kind, method)))
     DeviceLock.alone = holding("alone", alone)  # type: ignore[method-assign, assignment]
     DeviceLock.shared = holding("shared", shared)  # type: ignore[method-assign, assignment]
     Session._ask = asking  # type: ignore[method-assign, assignment]

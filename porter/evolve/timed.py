@@ -140,7 +140,8 @@ class TimedScorer:
             return "nothing answers on the device" if isinstance(candidates, tuple) else candidates.because
         rule = StopRule(budget_s=_BUDGET_S, least_blocks=_LEAST_BLOCKS, slowest=_SLOWER / self._best)
         seed = secrets.randbits(32) if entry.seed is None else entry.seed
-        watch = Stopwatch(self.place, entry.contract, entry.answers, entry.fidelity, seed, rule, entry.known)
+        where, stages = (self.place, entry.contract, entry.answers, entry.fidelity), self._subject.options.stages
+        watch = Stopwatch(*where, seed, rule, entry.known, stages)
         times = []
         for workload in entry.workloads:
             speed = watch.time(timed, workload, {SEED: entry.baseline})
