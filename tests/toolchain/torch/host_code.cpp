@@ -94,6 +94,18 @@ int main() {
     claim("half bits", [&] { return reinterpret_cast<__half*>(x.to(at::kHalf).data_ptr<at::Half>()) != nullptr; });
     claim("comparison", [&] { TORCH_CHECK_EQ(x.dim(), 3) << "dims"; return "not reached"; });
     claim("empty is poisoned", [&] { return torch::empty({1}, options).isnan().item<bool>(); });
+    claim("one type", [&] {
+        at::TensorArg a{x, "a", 1}, b{x.to(at::kInt), "b", 2};
+        at::checkAllSameGPU("f", {a, b});
+        at::globalContext().alertNotDeterministic("f");
+        at::checkDim("f", a, 2), at::checkAllContiguous("f", {a, b}), at::checkAllSameType("f", {a, a});
+        at::checkAllSameType("f", {a, b});
+        return a->dim();
+    });
+    claim("one device", [&] {
+        at::checkAllSameGPU("f", {{x, "a", 1}, {x.cpu(), "b", 2}});
+        return "not reached";
+    });
     claim("index types", [&] {
         return AT_DISPATCH_INDEX_TYPES(at::kLong, "index", [&] { return int(sizeof(index_t)); });
     });

@@ -36,10 +36,14 @@ def test_host_code_of_an_extension(run_program: Callable[[str], str]) -> None:
         "half bits": "1",
         "comparison": f"Check failed: x.dim() == 3 (2 vs. 3). dims at line {line_of('TORCH_CHECK_EQ')}",
         "empty is poisoned": "1",
+        "one type": printed["one type"],
+        "one device": printed["one device"],
         "index types": "8",
     }
     assert printed["wrong pointer"].startswith("expected scalar type Double but found Float")
     assert printed["wrong rank"].startswith("TensorAccessor expected 1 dims but tensor has 2")
+    assert printed["one type"].startswith("Expected tensor for argument #1 'a' to have the same type as tensor for")
+    assert printed["one device"].startswith("Expected tensors for argument #1 'a' and argument #2 'b' to be on one GPU")
     assert printed["mixed devices"].startswith("Expected all tensors to be on the same device")
 
 

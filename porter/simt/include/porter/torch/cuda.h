@@ -72,6 +72,10 @@ inline CUDAStream getStreamFromExternal(cudaStream_t stream, DeviceIndex) { retu
 inline DeviceIndex device_count() { return 1; }
 inline DeviceIndex current_device() { return 0; }
 inline void set_device(DeviceIndex device) { detail::check(cudaSetDevice(device), PORTER_HERE); }
+inline DeviceIndex MaybeSetDevice(DeviceIndex device) {
+    if (device >= 0) set_device(device);
+    return 0;
+}
 inline void device_synchronize() { detail::check(cudaDeviceSynchronize(), PORTER_HERE); }
 inline void stream_synchronize(cudaStream_t) {}
 inline int warp_size() { return warpSize; }

@@ -4,6 +4,7 @@
 #include "porter/language.h"
 
 #include "porter/torch/autograd.h"
+#include "porter/torch/checks.h"
 #include "porter/torch/convert.h"
 #include "porter/torch/cuda.h"
 #include "porter/torch/device_utils.h"
