@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from porter.contract.bench import bench_workload
 from porter.contract.confirm import confirm
 from porter.contract.contract import Contract
 from porter.contract.draft import draft
@@ -48,11 +49,18 @@ def new_operator(wanted: NewOperator) -> Path:
     folder = wanted.suite / category / (wanted.name or wanted.source.stem)
     if folder.exists():
         raise InputError(f"{folder} exists already", "another --name")
-    texts = {"kernel.cu": source.text, "contract.toml": dumps(tuple(replace(c, category=category) for c in contracts))}
+    drafted = tuple(replace(_with_bench(c, wanted.sizes), category=category) for c in contracts)
+    texts = {"kernel.cu": source.text, "contract.toml": dumps(drafted)}
     for path, text in {**texts, **{name: header.text for name, header in program.headers}}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
     return folder
+
+
+def _with_bench(contract: Contract, sizes: Mapping[str, int]) -> Contract:
+    """With a size for devices as well: those that a CPU takes say nothing of speed."""
+    bench = bench_workload(contract, sizes)
+    return contract if bench is None else replace(contract, workloads=(*contract.workloads, bench))
 
 
 def _settled(program: Program, wanted: NewOperator) -> tuple[Contract, ...]:

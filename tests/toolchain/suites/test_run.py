@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from porter.cli.main import main
+from porter.contract.toml import loads
 from porter.simt.compiler import missing_compiler
 from porter.suite.result import read_run
 
@@ -58,6 +59,12 @@ def test_every_operator_gets_a_result_of_its_own(bring_up, capsys):
     assert "race" in results(root)["unsound"].because
     assert "kernel.cu:4: " in results(root)["broken"].because
     assert str(root) not in results(root)["broken"].because
+
+
+def test_a_new_operator_has_a_size_at_which_it_is_timed(bring_up):
+    root, _ = bring_up
+    (contract,) = loads((root / "mine/scaling/right/contract.toml").read_text())
+    assert [w.name for w in contract.workloads if w.device_only] == ["bench"]
 
 
 def test_what_was_done_is_not_done_again_until_its_files_change(bring_up):
