@@ -63,7 +63,8 @@ def test_every_operator_gets_a_result_of_its_own(bring_up, capsys):
 
 def test_a_new_operator_has_a_size_at_which_it_is_timed(bring_up):
     root, _ = bring_up
-    (contract,) = loads((root / "mine/scaling/right/contract.toml").read_text())
+    path = root / "mine/scaling/right/contract.toml"
+    (contract,) = loads(path.read_text(), path)
     assert [w.name for w in contract.workloads if w.device_only] == ["bench"]
 
 
