@@ -218,10 +218,12 @@ int porter_replay(CUgraphExec exec) {
 
 // The device time of each of `count` launches, in microseconds. All are queued at once. What is
 // written before each (`room`) keeps the device busy until its launch is queued, too, and leaves none of the data of
-// the launch before in the cache.
-int porter_sample(const CUgraphExec* execs, size_t count, unsigned long long room, size_t bytes, float* out_us) {
+// the launch before in the cache. What is launched `before` it, where there is any, is not timed.
+int porter_sample(const CUgraphExec* execs, const CUgraphExec* before, size_t count, unsigned long long room,
+                  size_t bytes, float* out_us) {
     for (size_t i = 0; i < count; ++i) {
         if (bytes) PORTER_TRY(driver.cuMemsetD8Async(room, static_cast<unsigned char>(i), bytes, timing_stream));
+        if (before[i]) PORTER_TRY(driver.cuGraphLaunch(before[i], timing_stream));
         PORTER_TRY(record(2 * i, timing_stream));
         PORTER_TRY(driver.cuGraphLaunch(execs[i], timing_stream));
         PORTER_TRY(record(2 * i + 1, timing_stream));

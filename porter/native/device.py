@@ -88,7 +88,7 @@ _SIGNATURES = {
     "porter_chain": (_POINTER, _SIZE, _SIZE, _POINTER),
     "porter_drop": (_POINTER,),
     "porter_replay": (_POINTER,),
-    "porter_sample": (_POINTER, _SIZE, _ADDRESS, _SIZE, _POINTER),
+    "porter_sample": (_POINTER, _POINTER, _SIZE, _ADDRESS, _SIZE, _POINTER),
     "porter_begin": (_ADDRESS, _SIZE),
     "porter_end": (_POINTER,),
 }
@@ -179,14 +179,17 @@ class Device:
         """Launches it once and waits for it."""
         self._try(self._library.porter_replay(chain))
 
-    def sample(self, chains: Sequence[int], *, apart: bool = True) -> list[float]:
+    def sample(self, chains: Sequence[int], before: Sequence[int] = (), *, apart: bool = True) -> list[float]:
         """The device time of one launch of each of `chains`, in their order, in microseconds.
 
-        `apart` keeps them from finding each other's data in the cache.
+        `apart` keeps them from finding each other's data in the cache. What is launched `before` each is not timed; 0
+        is nothing.
         """
-        handles, times = (ctypes.c_void_p * len(chains))(*chains), (ctypes.c_float * len(chains))()
+        count = len(chains)
+        handles, first = ((ctypes.c_void_p * count)(*given) for given in (chains, before or [0] * count))
+        times = (ctypes.c_float * count)()
         room = self._room, self._room_bytes if apart else 0
-        self._try(self._library.porter_sample(handles, len(chains), *room, times))
+        self._try(self._library.porter_sample(handles, first, count, *room, times))
         return list(times)
 
     def copy_bytes_per_s(self) -> float:

@@ -1,6 +1,6 @@
 """Where on the device the buffers of what is timed lie: in pages of their own, several, so that no page decides.
 
-A kernel of 1.3 us takes 1 % more or less time by the page that its buffers share (H200).
+A kernel of 1.3 us takes up to 3 % more or less time by where its buffers lie (H200).
 """
 
 from __future__ import annotations
