@@ -74,3 +74,25 @@ def test_a_pointer_to_a_tensor_is_the_tensor():
         }""")
     assert "x.numel()" in found
     assert "get_device" not in found
+
+
+def test_vectors_grow_and_shrink():
+    found = launchers("""
+        torch::Tensor f(torch::Tensor x) {
+          auto shape = x.sizes().vec();
+          shape[0] = shape[0] / 2;
+          if (shape[0] == 1) { shape.erase(shape.begin()); }
+          std::vector<int64_t> sizes;
+          sizes.push_back(shape[0]);
+          sizes.insert(sizes.begin() + 1, 4);
+          auto y = torch::zeros(shape, x.options());
+          auto z = torch::zeros(sizes, x.options());
+          scale<float><<<1, 32>>>(y.data_ptr<float>(), z.data_ptr<float>(), 4);
+          return y;
+        }""")
+    lines = [line.strip() for line in found.splitlines()]
+    assert "shape = list(x.shape)" in lines
+    assert "shape[0] = shape[0] // 2" in lines
+    assert "shape = shape[1:]" in lines
+    assert "sizes = [*sizes, shape[0]]" in lines
+    assert "sizes = [*sizes[:1], 4, *sizes[1:]]" in lines

@@ -31,6 +31,9 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 
 
+CHANGE_VECTORS = ("push_back", "emplace_back", "pop_back", "erase", "insert")
+
+
 def assigned(node: object) -> Counter[str]:
     """How often each variable is assigned, updated, or handed on by its address in `node`; declarations aside.
 
@@ -41,6 +44,8 @@ def assigned(node: object) -> Counter[str]:
         target: object = None
         if isinstance(inner, Call) and isinstance(inner.callee, Name) and inner.callee.name in ("std::swap", "swap"):
             found.update(a.name for a in inner.arguments if isinstance(a, Name))
+        if isinstance(inner, Call) and isinstance(inner.callee, Member) and inner.callee.name in CHANGE_VECTORS:
+            target = inner.callee.owner
         if isinstance(inner, Assign):
             target = inner.target
         elif isinstance(inner, Update) or (isinstance(inner, Unary) and inner.operator == "&"):

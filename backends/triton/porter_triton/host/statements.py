@@ -36,7 +36,7 @@ from porter.syntax.nodes import (
     While,
 )
 from porter.syntax.walk import walk
-from porter_triton.host import assignments, expressions, inplace, known, loops, switches
+from porter_triton.host import assignments, expressions, inplace, known, loops, switches, vectors
 from porter_triton.host.answers import answers
 from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
@@ -206,7 +206,7 @@ def call(cx: Context, node: Call) -> None:
 
 def _effect(cx: Context, node: Call) -> None:
     """A call of a function of the source, or of a tensor's method that changes it."""
-    if isinstance(node.callee, Member) and node.callee.name in _WARNS:
+    if (isinstance(node.callee, Member) and node.callee.name in _WARNS) or vectors.change(cx, node):
         return
     for argument in node.arguments:
         if isinstance(argument, Call) and memory_call(cx, argument):

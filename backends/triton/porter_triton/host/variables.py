@@ -122,8 +122,10 @@ def _is_alias(cx: Context, variable: Variable, value: Code) -> bool:
 def _named(cx: Context, variable: Variable, value: Code, kind: Kind) -> None:
     """A Python variable, whose value is known where the source never changes it."""
     name = cx.python_name(variable.name)
-    cx.emit(f"{name} = {value.text}", name)
     cx.changes[name] = cx.changes_of(variable.name)
+    if value.kind is Kind.SEQUENCE and not cx.is_steady(name) and value.text.endswith((".shape", ".stride()")):
+        value = replace(value, text=f"list({value.text})")
+    cx.emit(f"{name} = {value.text}", name)
     if value.kind is Kind.INT and cx.is_steady(name) and cx.settled(value):
         cx.values[name] = value.text
     if (made := _ALLOCATION.match(value.text)) and kind is Kind.POINTER:
