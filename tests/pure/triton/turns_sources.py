@@ -44,6 +44,8 @@ ALONE = [
     ("a shared array", f"__shared__ float t[128]; float s = 0; for (int i = threadIdx.x; i < n; i += 128) {{ t[127 - threadIdx.x] = x[i]; __syncthreads(); s += t[threadIdx.x]; __syncthreads(); }} {_STORE}"),
     ("rows of one and columns of another", "float s = 0; for (int c = 0; c < n; ++c) s += x[threadIdx.x * n + c] * x[c * n + threadIdx.x]; out[threadIdx.x] = s;"),
     ("a window that is cut off", "float s = 0; for (int k = 0; k < 7; ++k) if (threadIdx.x + k < n) s += x[threadIdx.x + k]; out[threadIdx.x] = s;"),
+    ("what another load decides on loading", f"float s = 0; for (int i = threadIdx.x; i < n - 3; i += 128) if (out[i] > 0) s += x[i]; {_STORE}"),
+    ("what a load decides on storing", "for (int i = threadIdx.x; i < n; i += 128) if (x[i] > 0) out[i] = x[i];"),
     ("an alternating sum", f"float s = 0, g = 1; for (int i = threadIdx.x; i < n; i += 128) {{ s += x[i] * g; g = -g; }} {_STORE}"),
 ]  # fmt: skip
 

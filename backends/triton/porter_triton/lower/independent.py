@@ -70,6 +70,7 @@ class _Body:
     even: bool
     wide: set[str]
     linear: set[str]  # of these, what grows by the same with each turn
+    data: set[str] = field(default_factory=set)  # what follows from what was loaded
     zero: set[str] = field(default_factory=set)  # what was loaded and is 0 where nothing was
     gathered: dict[str, tuple[str, Arithmetic]] = field(default_factory=dict)
     loaded: list[Scalar] = field(default_factory=list)
@@ -92,6 +93,8 @@ class _Body:
         (self.wide.add if self._is_wide(line.text) else self.wide.discard)(line.target)
         grows = self._is_linear(ast.parse(line.text, mode="eval").body)
         (self.linear.add if grows else self.linear.discard)(line.target)
+        told = line.pointer is not None or bool(line.reads & self.data)
+        (self.data.add if told else self.data.discard)(line.target)
         return True
 
     def _is_wide(self, text: str) -> bool:
@@ -130,7 +133,7 @@ class _Body:
     def _loads(self, line: Line) -> bool:
         _, arguments, mask, other = load_parts(line.text)
         assert line.pointer is not None
-        if not elementwise(*arguments, mask):
+        if not elementwise(*arguments, mask) or self._parts(mask):
             return False
         self.loaded.append(line.pointer)
         if not self._is_wide(arguments[0]):
@@ -146,7 +149,7 @@ class _Body:
     def _stores(self, store: Store) -> bool:
         self.stored.append(store.pointer)
         mask = "" if store.mask is None else store.mask.text
-        if not elementwise(store.pointer.text, store.value.text, mask):
+        if not elementwise(store.pointer.text, store.value.text, mask) or self._parts(mask):
             return False
         index = ast.parse(store.pointer.text, mode="eval").body
         if not self._is_linear(index) or (self.masked and not self._is_wide(mask)):
@@ -154,6 +157,13 @@ class _Body:
         if store.value.varying and not self._is_wide(store.value.text):
             return False
         return self._reaches(store.pointer, least=False)
+
+    def _parts(self, mask: str) -> bool:
+        """Whether data decide element by element on an access, which is one an element then.
+
+        A lane of a tile has several neighbours, so that these accesses lie apart: each touches the memory of all.
+        """
+        return not self.data.isdisjoint(names_in(mask))
 
     def _reaches(self, pointer: Scalar, *, least: bool) -> bool:
         """Whether threads have addresses of their own in each turn."""
