@@ -42,6 +42,59 @@ __device__ float block_max(float val) {{
     return val;
 }}
 """
+SERIAL = """
+template <typename T> struct Add { __device__ T operator()(T a, T b) const { return a + b; } };
+template <typename T> struct Larger { __device__ T operator()(T a, T b) const { return a < b ? b : a; } };
+template <template <typename> class R, typename T> __device__ T serial(T* s, T v, const R<T>& r, T begin) {
+    __syncthreads();
+    s[threadIdx.x] = v;
+    __syncthreads();
+    T lanes = begin;
+    if (threadIdx.x < 32) {
+        int lane = threadIdx.x % 32;
+        if (lane < blockDim.x / 32) {
+            for (int i = 0; i < 32; ++i) lanes = r(lanes, s[lane * 32 + i]);
+            __syncwarp();
+            s[lane] = lanes;
+        }
+    }
+    __syncthreads();
+    T all = begin;
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < blockDim.x / 32; ++i) all = r(all, s[i]);
+        s[0] = all;
+    }
+    __syncthreads();
+    return s[0];
+}
+"""
+TWO_OF_THEM = """
+__device__ void two(float* s, float& a, float* b) {
+    __syncthreads();
+    s[threadIdx.x] = a;
+    s[blockDim.x + threadIdx.x] = *b;
+    for (int d = blockDim.x / 2; d > 0; d /= 2) {
+        __syncthreads();
+        if (threadIdx.x < d) {
+            s[threadIdx.x] += s[threadIdx.x + d];
+            if (s[blockDim.x + threadIdx.x] < s[blockDim.x + threadIdx.x + d])
+                s[blockDim.x + threadIdx.x] = s[blockDim.x + threadIdx.x + d];
+        }
+    }
+    __syncthreads();
+    a = s[0];
+    *b = s[blockDim.x];
+}
+"""
+ODD_STAGES = """
+__device__ float odd(float v) {
+    __shared__ float s[4];
+    for (int o = 1; o < 32; o += o) v += __shfl_down_sync(~0u, v, o);
+    if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = v;
+    __syncthreads();
+    return s[0] + s[1] + (s[2] + s[3]);
+}
+"""
 SUM_OF_WIDTH = """
 template <const int kWidth = 32> __device__ float width_sum(float val) {
     for (int mask = kWidth >> 1; mask >= 1; mask >>= 1) val += __shfl_xor_sync(0xffffffff, val, mask);
@@ -95,6 +148,7 @@ TREE_SCAN = "scan as a tree"
 SEVERAL = "warp reduction of several values"
 WARP_SCAN, SCAN, ROWS = "warp scan", "shared scan", "scan of two rows in turns"
 COUNTER = "loop with a counter of its own"
+FOLD, DONE_TREE = "block reduction told by doing it", "tree told by doing it"
 END = "loop that ends at a bound"
 
 _ROWS = "__shared__ float a[2][128]; int t = threadIdx.x; int now = 0; a[now][t] = x[blockIdx.x * 128 + t]; __syncthreads();"
@@ -262,6 +316,28 @@ LIFTED = (
      " for (int k = 0; k < 2; ++k) { if (base + k >= n - 3) return; out[base + k] = x[base + k] + 1.0f; }"),
     ("items until a bound", [END], "constexpr int ITEMS = 4;", "int t = threadIdx.x; for (int k = 0; k < ITEMS; k++) {"
      " int i = t * 2 + 128 * k; if (n / 2 < i + 9) break; out[i] = x[i] * 2.0f; } out[200 + t % 32] = x[t % 32];"),
+    ("one warp adds what the others stored, one thread the rest", [FOLD], SERIAL, "extern __shared__ unsigned char m[];"
+     " auto s = reinterpret_cast<float*>(m); float v = x[blockIdx.x * 128 + threadIdx.x]; float a = serial<Add>(s, v, Add<float>(), 0.0f);"
+     " out[blockIdx.x * 128 + threadIdx.x] = a + v;"),
+    ("that three times in one array, with another operation and a least value", [FOLD, FOLD, FOLD], SERIAL, "extern __shared__ unsigned char m[];"
+     " auto s = reinterpret_cast<float*>(m); float v = x[blockIdx.x * 128 + threadIdx.x]; float a = serial<Larger>(s, v - 1.0f,"
+     " Larger<float>(), 0.5f); a += serial<Add>(s, v, Add<float>(), 0.0f); float c = serial<Add>(s, v * v, Add<float>(), 0.0f);"
+     " out[blockIdx.x * 128 + threadIdx.x] = a + c;"),
+    ("two values by reference and by address", [FOLD], TWO_OF_THEM, "__shared__ float s[256]; float v = x[blockIdx.x * 128 + threadIdx.x],"
+     " w = v * v; two(s, v, &w); out[blockIdx.x * 128 + threadIdx.x] = v - w;"),
+    ("rows of lanes added in any order", [FOLD], ODD_STAGES, f"{_LOAD} v = odd(v); out[blockIdx.x * 128 + t] = v;"),
+    ("a tree without its loop in a longer array", [DONE_TREE], "template <int B> __device__ void unrolled(float* s) { if (B >= 256) {"
+     " if (threadIdx.x < 128) s[threadIdx.x] += s[threadIdx.x + 128]; __syncthreads(); } if (B >= 128) { if (threadIdx.x < 64)"
+     " s[threadIdx.x] += s[threadIdx.x + 64]; __syncthreads(); } if (threadIdx.x < 32) { volatile float* w = s; if (blockDim.x >= 64)"
+     " w[threadIdx.x] += w[threadIdx.x + 32]; w[threadIdx.x] += w[threadIdx.x + 16]; w[threadIdx.x] += w[threadIdx.x + 8];"
+     " w[threadIdx.x] += w[threadIdx.x + 4]; w[threadIdx.x] += w[threadIdx.x + 2]; w[threadIdx.x] += w[threadIdx.x + 1]; } }",
+     "__shared__ float a[256]; int t = threadIdx.x; a[t] = x[blockIdx.x * 128 + t] * 2.0f; __syncthreads(); unrolled<128>(a);"
+     " if (t == 0) out[blockIdx.x] = a[0];"),
+    ("a tree whose last warp keeps its sum in a register", [DONE_TREE], "", f"{_STORE} for (int s = 64; s > 32; s >>= 1) {{ if (t < s)"
+     " a[t] += a[t + s]; __syncthreads(); } if (t < 32) { volatile float* w = a; float v = w[t]; v += w[t + 32]; __syncwarp(); w[t] = v;"
+     " __syncwarp(); v += w[t + 16]; __syncwarp(); w[t] = v; __syncwarp(); v += w[t + 8]; __syncwarp(); w[t] = v; __syncwarp();"
+     " v += w[t + 4]; __syncwarp(); w[t] = v; __syncwarp(); v += w[t + 2]; __syncwarp(); w[t] = v; __syncwarp(); v += w[t + 1];"
+     f" __syncwarp(); w[t] = v; __syncwarp(); }} {_FIRST}"),
     ("a counter from before", [COUNTER], "", "int i = threadIdx.x; float s = 0.0f; for (; i < n; i += blockDim.x) s += x[i];"
      " out[blockIdx.x * 128 + threadIdx.x] = s;"),
     ("a while with its step", [COUNTER], "", "float s = 0.0f; unsigned int i = blockIdx.x * 128 + threadIdx.x;"
@@ -283,6 +359,23 @@ LEFT_ALONE = (
     ("items whose bound the loop sets", "", f"int e = n; {_ITEMS} {{ if (t + k >= e) break; out[t + k] = x[t]; e = 9; }}"),
     ("items by a counter that the loop sets", "", f"{_ITEMS} {{ if (t + k >= n) break; out[t + k] = x[t]; k += 1; }}"),
     ("items for ever", "", "for (int k = 0; k < n; ++k) { if (k >= 9) break; out[k] = x[k]; }"),
+    ("a serial reduction that begins with something", SERIAL, "__shared__ float s[128]; float v = x[blockIdx.x * 128 + threadIdx.x];"
+     " float a = serial<Add>(s, v, Add<float>(), 1.0f); out[blockIdx.x * 128 + threadIdx.x] = a;"),
+    ("a serial reduction whose array is read", SERIAL, "__shared__ float s[128]; float v = x[blockIdx.x * 128 + threadIdx.x];"
+     " float a = serial<Add>(s, v, Add<float>(), 0.0f); out[blockIdx.x * 128 + threadIdx.x] = a + s[threadIdx.x];"),
+    ("a serial reduction of numbers that are rounded", SERIAL, "__shared__ int s[128]; float v = x[blockIdx.x * 128 + threadIdx.x];"
+     " int a = serial<Add, int>(s, (int)v, Add<int>(), v > 0.0f ? 1 : 0); out[blockIdx.x * 128 + threadIdx.x] = a;"),
+    ("a row of lanes is left out", ODD_STAGES.replace("(s[2] + s[3])", "s[2]"), f"{_LOAD} v = odd(v); out[blockIdx.x * 128 + t] = v;"),
+    ("a row of lanes is added twice", ODD_STAGES.replace("s[3]", "s[2]"), f"{_LOAD} v = odd(v); out[blockIdx.x * 128 + t] = v;"),
+    ("rows of lanes with an operation too many", ODD_STAGES.replace("s[0] + s[1]", "fmaxf(s[0], s[1])"),
+     f"{_LOAD} v = odd(v); out[blockIdx.x * 128 + t] = v;"),
+    ("rows of lanes that some threads do not have", ODD_STAGES.replace("return s[0]", "if (threadIdx.x == 5) return v; return s[0]"),
+     f"{_LOAD} v = odd(v); out[blockIdx.x * 128 + t] = v;"),
+    ("a sum that is written to memory on the way", ODD_STAGES.replace("(float v) {", "(float v, float* out) { out[127] = v;"),
+     f"{_LOAD} v = odd(v, out); out[blockIdx.x * 128 + t] = v;"),
+    ("a tree of differences without its loop", "", f"{_STORE} if (t < 64) a[t] -= a[t + 64]; __syncthreads(); {_FIRST}"),
+    ("a tree that leaves a register", "", f"{_STORE} float v = a[t]; if (t < 64) {{ v += a[t + 64]; a[t] = v; }} __syncthreads();"
+     " if (t == 0) { for (int i = 1; i < 64; ++i) a[0] += a[i]; } __syncthreads(); if (t == 0) out[blockIdx.x] = a[0] + v;"),
     ("a counter that is read behind the loop", "", "int i = threadIdx.x; float s = 0.0f; for (; i < n; i += 128) s += x[i];"
      " out[blockIdx.x * 128 + threadIdx.x] = s + i;"),
     ("a counter that goes on where it was in the next turn", "", "int i = threadIdx.x; float s = 0.0f; for (int k = 1; k < 3; ++k)"

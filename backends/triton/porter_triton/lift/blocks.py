@@ -173,7 +173,7 @@ def _tail(facts: Facts, rest: tuple[Statement, ...], tree: Tree, least: int) -> 
 
 
 def lifted_tree(facts: Facts, block: Block, at: int, count: int, tree: Tree) -> tuple[int, Block] | None:
-    """`block` with a word for the `count` statements from `at` on, which are the tree; None where somebody misses them."""
+    """`block` with a word for `count` statements from `at` on, which are the tree; None where somebody misses them."""
     body = facts.function.body
     new: list[Statement] = []
     rest = block.statements[at + count :]

@@ -1,4 +1,4 @@
-"""Reductions of a block by whatever statements, told by doing them: what comes out has each thread's part in it once."""
+"""Reductions of a block by any statements, told by doing them: what comes out has each thread's part in it once."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from porter.syntax.nodes import (
     Block,
     Call,
     Cast,
+    Choice,
     Declare,
     Evaluate,
     Expression,
+    Lambda,
     Literal,
-    Member,
     Name,
+    Return,
     Statement,
-    Subscript,
     TypeName,
     Update,
     Variable,
@@ -24,16 +25,15 @@ from porter.syntax.nodes import (
 from porter.syntax.unit import FunctionTree
 from porter.syntax.walk import walk
 from porter_triton.lift.after import readers
-from porter_triton.lift.blocks import Tree, fresh, lifted_tree, stores_all
+from porter_triton.lift.blocks import fresh
 from porter_triton.lift.combining import type_of
+from porter_triton.lift.evaluation import Held, is_constant
 from porter_triton.lift.facts import Facts
-from porter_triton.lift.lockstep import Frame, Held, Lockstep, Pointer, is_constant
+from porter_triton.lift.lockstep import block_of
 from porter_triton.lift.only import First, only_read_by
-from porter_triton.lift.parts import COUNTED, Parts, UnclearError, single, whole
+from porter_triton.lift.parts import Parts, UnclearError, is_whole, single
 from porter_triton.lift.second import is_infinite
-from porter_triton.lift.slices import slice_of
-from porter_triton.lift.trees import bare, called, intrinsic, mentions, number
-from porter_triton.lower.assigned import assigned_names
+from porter_triton.lift.trees import bare, called, intrinsic, mapped, mentions, number
 from porter_triton.lower.types import BUILT_IN, Arithmetic
 
 _MOST_STATEMENTS = 24
@@ -56,6 +56,7 @@ class Fold:
 
 def folding_call(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
     """A call of a function that reduces over the block, as words."""
+    facts, block = _with_call_apart(facts, block, at)
     statement = block.statements[at]
     if not facts.leaves_together or (found := _told(facts, statement)) is None:
         return None
@@ -70,79 +71,21 @@ def folding_call(facts: Facts, block: Block, at: int) -> tuple[int, Block] | Non
     return 1, Block((*block.statements[:at], *new, *block.statements[at + 1 :]), block.line)
 
 
-def folding_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
-    """What combines the elements that all threads have just stored in a shared array into its first."""
-    array, threads = _stored_before(facts, block, at), facts.threads
-    held = slice_of(facts, array) if array else None
-    if held is None or threads is None or not facts.leaves_together:
-        return None
-    kind = BUILT_IN.get(held.element.name)
-    element = kind if isinstance(kind, Arithmetic) else None
-    machine = _machine(facts, threads)
-    machine.arrays[array] = {t: single(array, t, element) for t in range(threads)}
-    for count, statement in enumerate(block.statements[at : at + _MOST_STATEMENTS], start=1):
-        try:
-            machine.run((statement,), tuple(range(threads)))
-        except UnclearError:
-            return None
-        first = machine.arrays[array].get(0)
-        if isinstance(first, Parts) and _is_whole(first, array, threads) and not first.constants:
-            taken = block.statements[at : at + count]
-            tree = Tree(((array, first.operation),), Member(Name("threadIdx"), "x"), taken[0].line)
-            if not _forgotten(facts, taken, array):
-                return None
-            found = lifted_tree(facts, _by_name(facts, block, at - 1, array), at + 1, count, tree)
-            return None if found is None else (found[0], found[1])
-    return None
-
-
-def _stored_before(facts: Facts, block: Block, at: int) -> str:
-    """The shared array of which each thread has stored its element right before `at`; empty where there is none."""
-    made = block.statements[at - 1] if at else None
-    target = made.expression.target if isinstance(made, Evaluate) and isinstance(made.expression, Assign) else None
-    owner = target.owner if isinstance(target, Subscript) else None
-    if not isinstance(owner, Name) or made is None or not stores_all(facts, made, owner.name):
-        return ""
-    return owner.name
-
-
-def _by_name(facts: Facts, block: Block, at: int, array: str) -> Block:
-    """`block` with what the statement `at` stores in the array under a name first, so that it need not be read again."""
-    store = block.statements[at]
-    assert isinstance(store, Evaluate)
-    assert isinstance(store.expression, Assign)
-    name, line = fresh(f"{array}_own", facts.function.body), store.line
-    own = Declare((Variable(name, TypeName("auto"), value=store.expression.value, line=line),), line)
-    stored = replace(store, expression=replace(store.expression, value=Name(name, line=line)))
-    return replace(block, statements=(*block.statements[:at], own, stored, *block.statements[at + 1 :]))
-
-
-def _forgotten(facts: Facts, taken: tuple[Statement, ...], array: str) -> bool:
-    """Whether nothing but the array tells later what the statements did."""
-    names = assigned_names(facts.unit, taken) | _declared(taken) | facts.shared.keys()
-    later = readers(facts.function.body, taken[-1], lambda _: False)
-    inside = {id(n) for n in walk(taken)}
-    return not any(mentions(r.node, n) for r in later if id(r.node) not in inside for n in names - {array})
-
-
-def _declared(statements: tuple[Statement, ...]) -> frozenset[str]:
-    return frozenset(v.name for s in statements if isinstance(s, Declare) for v in s.variables)
-
-
-def _machine(facts: Facts, threads: int) -> Lockstep:
-    """A block of so many threads, whose shared arrays hold nothing yet."""
-    frame = Frame(replace(facts, block=(threads, 1, 1)), TypeName("void"), outer=True)
-    for name, array in facts.shared.items():
-        frame.types[name] = TypeName("void", pointers=1)
-        frame.variables[name] = dict.fromkeys(range(threads), Pointer(array))
-    machine = Lockstep(threads, frame)
-    machine.arrays |= {array: {} for array in facts.shared.values()}
-    return machine
-
-
-def _is_whole(made: Parts, source: str, threads: int) -> bool:
-    """Whether a value has each thread's part in it once, and is made by an operation that has a word."""
-    return made.operation in COUNTED and made.source == source and made.elements == whole(threads)
+def _with_call_apart(facts: Facts, block: Block, at: int) -> tuple[Facts, Block]:
+    """`block` with the one call in the statement `at` that makes threads wait as a statement of its own before it."""
+    statement = block.statements[at]
+    if not isinstance(statement, Declare | Evaluate | Return) or _call(statement) is not None:
+        return facts, block
+    calls = [n for n in walk(statement) if isinstance(n, Call) and _waiting(facts, n) is not None]
+    maybe = [n for n in walk(statement) if isinstance(n, Choice | Lambda) or getattr(n, "operator", "") in {"&&", "||"}]
+    if len(calls) != 1 or any(part is calls[0] for n in maybe for part in walk(n)):
+        return facts, block
+    name = fresh(f"{called(calls[0])}_made", facts.function.body)
+    own = Declare((Variable(name, TypeName("auto"), value=calls[0], line=statement.line),), statement.line)
+    rest = mapped(statement, lambda n: Name(name, line=n.line) if n is calls[0] else n)
+    new = replace(block, statements=(*block.statements[:at], own, rest, *block.statements[at + 1 :]))
+    body = mapped(facts.function.body, lambda n: new if n is block else n)
+    return replace(facts, function=replace(facts.function, body=body)), new
 
 
 def _told(facts: Facts, statement: Statement) -> tuple[tuple[Fold, ...], _Given] | None:
@@ -222,7 +165,7 @@ def _is_own(facts: Facts, call: Call) -> bool:
 
 def _run(facts: Facts, target: str, call: Call, given: _Given, threads: int) -> tuple[Fold, ...] | None:
     """What the call leaves where the block has so many threads."""
-    machine, every = _machine(facts, threads), tuple(range(threads))
+    machine, every = block_of(facts, threads), tuple(range(threads))
     own = {n.name for n in walk(call.arguments) if isinstance(n, Name)} & _locals(facts) - facts.shared.keys()
     for name in {*given, *own}:
         node = given.get(name, Name(name))
@@ -246,7 +189,7 @@ def _run(facts: Facts, target: str, call: Call, given: _Given, threads: int) -> 
 def _fold(target: str, values: dict[int, Held], threads: int) -> Fold:
     """The reduction that all threads, or the first, have; raises `UnclearError` for anything else."""
     first = values.get(0)
-    if not isinstance(first, Parts) or not _is_whole(first, first.source, threads):
+    if not isinstance(first, Parts) or not is_whole(first, first.source, threads):
         raise UnclearError
     everywhere = len(values) == threads and all(v == first for v in values.values())
     return Fold(target, first.operation, first.source, first.constants, everywhere)

@@ -47,9 +47,14 @@ def single(source: str, thread: int, type_: Arithmetic | None) -> Parts:
     return Parts(source, 1 << (_DIGIT * thread), type=type_)
 
 
-def whole(threads: int) -> int:
+def _whole(threads: int) -> int:
     """The elements of all threads, each once."""
     return sum(1 << (_DIGIT * thread) for thread in range(threads))
+
+
+def is_whole(made: Parts, source: str, threads: int) -> bool:
+    """Whether a value has each thread's part in it once, and is made by an operation that has a word."""
+    return made.operation in COUNTED and made.source == source and made.elements == _whole(threads)
 
 
 def combined(operation: str, left: Value, right: Value) -> Value:

@@ -14,7 +14,8 @@ from porter.syntax.walk import walk
 from porter_triton.lift.blocks import shared_tree
 from porter_triton.lift.counters import own_counter
 from porter_triton.lift.facts import Facts
-from porter_triton.lift.folds import folding_call, folding_tree
+from porter_triton.lift.fold_trees import folding_tree
+from porter_triton.lift.folds import folding_call
 from porter_triton.lift.monotonic import going_on
 from porter_triton.lift.scan_trees import tree_scan
 from porter_triton.lift.scans import block_scan, warp_scan
@@ -57,7 +58,7 @@ class Lifted:
     applied: tuple[Applied, ...]
 
 
-def lift(
+def lift(  # noqa: PLR0917 - what is known of a launch
     unit: Unit,
     kernel: FunctionTree,
     block: tuple[int | None, int | None, int | None],
@@ -67,8 +68,8 @@ def lift(
 ) -> Lifted:
     """`kernel` and the device functions it calls for launches with blocks of these extents (None: unknown).
 
-    `sizes` are all that the first extent may be where it is unknown, as far as that is known; `told` keeps what was found
-    out by running statements from one kernel of the unit to the next.
+    `sizes` are all that the first extent may be where it is unknown, as far as that is known; `told` keeps what running
+    statements has told from one kernel of the unit to the next.
     """
     reached = _reached(unit, kernel)
     numbers = agreed(unit, kernel, reached, block, template)

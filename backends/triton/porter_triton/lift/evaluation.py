@@ -1,0 +1,297 @@
+"""What expressions are in the threads of a block that run together: not numbers, but whose parts they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter.syntax.nodes import (
+    Binary,
+    Call,
+    Cast,
+    Choice,
+    Expression,
+    Literal,
+    Member,
+    Name,
+    Subscript,
+    TypeName,
+    Unary,
+)
+from porter.syntax.unit import FunctionTree, StructTree
+from porter.syntax.walk import walk
+from porter_triton.lift import templates
+from porter_triton.lift.exact import InexactError, operated
+from porter_triton.lift.facts import WARP, Facts
+from porter_triton.lift.loops import BY_CALL, BY_OPERATOR
+from porter_triton.lift.parts import COUNTED, Constant, Parts, UnclearError, Value, as_type, combined
+from porter_triton.lift.trees import bare, called
+
+_MOST_EVALUATIONS = 400_000
+COMPARED = {"<": "max", "<=": "max", ">": "min", ">=": "min"}  # of `a < b ? b : a`
+_LIMITS = frozenset({"INFINITY", "FLT_MAX", "DBL_MAX", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "HUGE_VAL"})
+_SHUFFLES = {"__shfl_down_sync": "+", "__shfl_xor_sync": "^", "__shfl_up_sync": "-", "__shfl_sync": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The address of an element of a shared array."""
+
+    array: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The address of a local variable."""
+
+    frame: Frame = field(repr=False)
+    name: str
+
+
+Held = Value | Pointer | Reference | StructTree
+Threads = tuple[int, ...]
+
+
+@dataclass(eq=False)
+class Frame:
+    """One call of a function: its variables with a value a thread, and what threads have returned."""
+
+    facts: Facts
+    returns: TypeName
+    outer: bool = False  # of the function in which a reduction is looked for
+    variables: dict[str, dict[int, Held]] = field(default_factory=dict)
+    types: dict[str, TypeName] = field(default_factory=dict)
+    returned: dict[int, Held | None] = field(default_factory=dict)
+
+    def means_everywhere(self, node: Expression) -> bool:
+        """Whether a constant has no name of a parameter of a template, which means nothing outside of the function."""
+        own = {p.name for p in self.facts.parameters}
+        return self.outer or not any(isinstance(n, Name | TypeName) and n.name in own for n in walk(node))
+
+
+@dataclass
+class Evaluation:
+    """A block, as far as expressions are concerned. `arrays` are what its shared arrays hold by index."""
+
+    threads: int
+    frame: Frame
+    arrays: dict[str, dict[int, Value]] = field(default_factory=dict)
+    known: dict[tuple[int, templates.Numbers], Facts] = field(default_factory=dict)
+    spent: int = 0
+
+    def call(
+        self, function: FunctionTree, node: Call | None, threads: Threads, values: tuple[dict[int, Held], ...] = ()
+    ) -> dict[int, Held]:
+        """What a function of the source gives to `threads` that call it, for `values` where there is no `node`."""
+        raise NotImplementedError
+
+    def typed(self, value: Held | None, kind: TypeName) -> Held:
+        """`value` as one of the type."""
+        if value is None:
+            return 0
+        return as_type(value, kind) if isinstance(value, int | float | Constant | Parts) else value
+
+    def function(self, node: Call) -> FunctionTree | None:
+        """The function of the source that is called."""
+        own = isinstance(node.callee, Name) and not node.callee.name.startswith("porter::")
+        named = self.frame.facts.unit.named(called(node)) if own else ()
+        fitting = [f for f in named if f.head.space != "global" and len(f.parameters) == len(node.arguments)]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def address(self, node: Expression) -> Held:
+        """The address of a local variable."""
+        if isinstance(node, Name) and node.name in self.frame.variables:
+            return Reference(self.frame, node.name)
+        raise UnclearError
+
+    def truth(self, node: Expression, thread: int) -> bool:
+        """Whether a condition holds in a thread."""
+        value = self.value(node, thread)
+        if not isinstance(value, int | float):
+            raise UnclearError
+        return bool(value)
+
+    def value(self, node: Expression | None, thread: int) -> Held:  # noqa: PLR0912 - a row for each kind of expression
+        """The value of an expression in one thread."""
+        if node is not None and is_constant(node) and self.frame.means_everywhere(node):
+            return Constant(bare(node))
+        self.spent += 1
+        if self.spent > _MOST_EVALUATIONS:
+            raise UnclearError
+        match node:
+            case Literal(value=bool() | int() | float() as value):
+                return value
+            case Name():
+                return self._named(node, thread)
+            case Member(owner=Name(name="threadIdx")):
+                return thread if node.name == "x" else 0
+            case Member(owner=Name(name="blockDim")):
+                return self.threads if node.name == "x" else 1
+            case Cast():
+                return self.typed(self.value(node.operand, thread), node.type)
+            case Subscript() | Unary(operator="*"):
+                return self._loaded(node, thread)
+            case Unary(operator="&", operand=Name() as name):
+                return self.address(name)
+            case Unary(operator="&", operand=Subscript() as element):
+                return self.place(element, thread)
+            case Unary(operator="-" | "!" | "+"):
+                return self._signed(node, thread)
+            case Binary():
+                return self._binary(node, thread)
+            case Choice():
+                return self._choice(node, thread)
+            case Call():
+                return self._called(node, thread)
+        raise UnclearError
+
+    def _named(self, node: Name, thread: int) -> Held:
+        if node.name in self.frame.variables:
+            held = self.frame.variables[node.name]
+            if thread not in held:
+                raise UnclearError
+            value = held[thread]
+            is_reference = self.frame.types[node.name].reference and isinstance(value, Reference)
+            return self._of(value, thread) if is_reference else value  # type: ignore[arg-type]
+        known = self.frame.facts.value(bare(node))
+        if known is None and node.name in self.frame.facts.fixed:
+            return self.value(self.frame.facts.fixed[node.name], thread)
+        if known is None:
+            if node.name in self.arrays:
+                return Pointer(node.name)
+            raise UnclearError
+        return known
+
+    def _of(self, place: Reference, thread: int) -> Held:
+        held = place.frame.variables[place.name]
+        if thread not in held:
+            raise UnclearError
+        return held[thread]
+
+    def place(self, node: Expression, thread: int) -> Pointer | Reference:
+        """Where an element lies."""
+        if isinstance(node, Unary):
+            found = self.value(node.operand, thread)
+        else:
+            assert isinstance(node, Subscript)
+            found, index = self.value(node.owner, thread), self.value(node.index, thread)
+            if not isinstance(found, Pointer) or not isinstance(index, int):
+                raise UnclearError
+            found = Pointer(found.array, found.offset + index)
+        if not isinstance(found, Pointer | Reference):
+            raise UnclearError
+        return found
+
+    def _loaded(self, node: Expression, thread: int) -> Held:
+        place = self.place(node, thread)
+        if isinstance(place, Reference):
+            return self._of(place, thread)
+        held = self.arrays[place.array]
+        if place.offset not in held:
+            raise UnclearError
+        return held[place.offset]
+
+    def _signed(self, node: Unary, thread: int) -> Held:
+        value = self.value(node.operand, thread)
+        if isinstance(value, Constant) and node.operator == "-":
+            return Constant(Unary("-", value.text))
+        if not isinstance(value, int | float):
+            raise UnclearError
+        return -value if node.operator == "-" else value if node.operator == "+" else int(not value)
+
+    def _binary(self, node: Binary, thread: int) -> Held:
+        left = self.value(node.left, thread)
+        if node.operator in ("&&", "||"):
+            decided = bool(left) == (node.operator == "||")
+            return int(bool(left) if decided else self.truth(node.right, thread))
+        right = self.value(node.right, thread)
+        if isinstance(left, Pointer) and isinstance(right, int) and node.operator in "+-":
+            return Pointer(left.array, left.offset + (right if node.operator == "+" else -right))
+        if isinstance(left, int) and isinstance(right, int):
+            try:
+                return int(operated(node.operator, left, right))
+            except InexactError:
+                raise UnclearError from None
+        if node.operator not in BY_OPERATOR:
+            raise UnclearError
+        return combined(BY_OPERATOR[node.operator], _value(left), _value(right))
+
+    def _choice(self, node: Choice, thread: int) -> Held:
+        test = node.condition
+        if isinstance(test, Binary) and test.operator in COMPARED:
+            left, right = self.value(test.left, thread), self.value(test.right, thread)
+            if isinstance(left, Parts | Constant) or isinstance(right, Parts | Constant):
+                yes, no = self.value(node.yes, thread), self.value(node.no, thread)
+                larger = COMPARED[test.operator]
+                if (yes, no) == (right, left):
+                    return combined(larger, _value(left), _value(right))
+                if (yes, no) == (left, right):
+                    return combined("min" if larger == "max" else "max", _value(left), _value(right))
+                raise UnclearError
+        return self.value(node.yes if self.truth(test, thread) else node.no, thread)
+
+    def _called(self, node: Call, thread: int) -> Held:
+        name = called(node)
+        if isinstance(node.callee, Name) and isinstance(held := self._variable(node.callee.name, thread), StructTree):
+            methods = [m for m in held.methods if m.head.name == "operator()"]
+            if len(methods) != 1 or held.fields or len(methods[0].parameters) != len(node.arguments):
+                raise UnclearError
+            values = tuple({thread: self.value(a, thread)} for a in node.arguments)
+            return self.call(methods[0], None, (thread,), values)[thread]
+        if isinstance(node.callee, Name) and node.callee.name.startswith("porter::"):
+            return self._lifted(name, node, thread)
+        if name in _SHUFFLES:
+            return self._exchanged(name, node, thread)
+        if (function := self.function(node)) is not None:
+            made = self.call(function, node, (thread,))
+            if thread not in made:
+                raise UnclearError
+            return made[thread]
+        if (structs := self.frame.facts.unit.struct(name)) and not node.arguments and len(structs) == 1:
+            return structs[0]
+        if name in BY_CALL and len(node.arguments) == 2 and not self.frame.facts.unit.named(name):
+            left, right = (_value(self.value(a, thread)) for a in node.arguments)
+            return combined(BY_CALL[name], left, right)
+        raise UnclearError
+
+    def _variable(self, name: str, thread: int) -> Held | None:
+        return self.frame.variables.get(name, {}).get(thread)
+
+    def _lifted(self, name: str, node: Call, thread: int) -> Held:
+        """The word for what lanes of a warp make together."""
+        scope, _, operation = name.partition("_")
+        width = self.value(node.arguments[1], thread) if len(node.arguments) > 1 else WARP
+        if scope != "warp" or operation not in COUNTED or not isinstance(width, int):
+            raise UnclearError
+        first = thread - thread % width
+        values = [_value(self.value(node.arguments[0], t)) for t in range(first, min(first + width, self.threads))]
+        made = values[0]
+        for other in values[1:]:
+            made = combined(operation, made, other)
+        return made
+
+    def _exchanged(self, name: str, node: Call, thread: int) -> Held:
+        """What another lane of the warp has."""
+        _, value, by, *width = node.arguments
+        step, segment = self.value(by, thread), self.value(width[0], thread) if width else WARP
+        if not isinstance(step, int) or not isinstance(segment, int):
+            raise UnclearError
+        lane, first = thread % segment, thread - thread % segment
+        other = {"+": lane + step, "-": lane - step, "^": lane ^ step, "": step % segment}[_SHUFFLES[name]]
+        source = first + other if 0 <= other < segment else thread
+        return self.value(value, source if source < self.threads else thread)
+
+
+def is_constant(node: Expression) -> bool:
+    """Whether an expression is a limit of a type, perhaps converted and negated, which no number is known for."""
+    while isinstance(node, Cast | Unary) and getattr(node, "operator", "-") == "-":
+        node = node.operand
+    if isinstance(node, Name):
+        return node.name in _LIMITS
+    return isinstance(node, Call) and not node.arguments and "numeric_limits" in repr(node.callee)
+
+
+def _value(held: Held) -> Value:
+    if not isinstance(held, int | float | Constant | Parts):
+        raise UnclearError
+    return held
