@@ -89,3 +89,83 @@ def test_a_knob_that_the_text_has_not_is_refused():
 )
 def test_features_of_a_source(before, after, cell):
     assert features(TEXT.replace(before, after, 1) if before else TEXT) == cell
+
+
+ELEMENTS = """\
+#include <mc_runtime.h>
+
+__global__ void scale(const float* __restrict__ x, const float* w, float* y, float a, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    y[i] = a * x[i] + w[0];
+}
+
+void run(const float* x, const float* w, float* y, float a, int n, dim3 grid) {
+    if (n > 9) scale<<<(n + 255) / 256, 256>>>(x, w, y, a, n);
+    else scale<<<grid, 256>>>(x, w, y, a, n);
+}
+"""
+TURNED = """\
+#include <mc_runtime.h>
+static inline dim3 fewer_scale(dim3 grid) { grid.x = (grid.x + 4 - 1) / 4; return grid; }
+
+
+__global__ void scale(const float* __restrict__ x, const float* w, float* y, float a, int n) {
+    float x_held[4];
+#pragma unroll
+    for (unsigned turn_ = 0; turn_ < 4u; ++turn_) {
+        const int i = (blockIdx.x * 4u + turn_) * blockDim.x + threadIdx.x;
+        if (i < n) { x_held[turn_] = x[i]; }
+    }
+#pragma unroll
+    for (unsigned turn_ = 0; turn_ < 4u; ++turn_) {
+        const int i = (blockIdx.x * 4u + turn_) * blockDim.x + threadIdx.x; [&]() {
+    if (i >= n) return;
+    y[i] = a * x_held[turn_] + w[0];
+ }(); }
+}
+
+void run(const float* x, const float* w, float* y, float a, int n, dim3 grid) {
+    if (n > 9) scale<<<fewer_scale((n + 255) / 256), 256>>>(x, w, y, a, n);
+    else scale<<<fewer_scale(grid), 256>>>(x, w, y, a, n);
+}
+"""
+
+
+def test_a_thread_loads_for_all_turns_before_it_computes_one():
+    assert turned({"scale.turns": 4}, ELEMENTS) == TURNED
+
+
+def test_what_is_bounded_as_a_whole_needs_no_return():
+    text = ELEMENTS.replace("if (i >= n) return;\n    y[i]", "if (i < n) y[i]")
+    assert "[&]" not in turned({"scale.turns": 2}, text)
+    assert "if (i < n) y[i] = a * x_held[turn_] + w[0];" in turned({"scale.turns": 2}, text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("if (i >= n) return;", ""),  # nothing says where it ends
+        ("if (i >= n) return;", "if (i >= n || a == 0) return;"),
+        ("if (i >= n) return;", "if (i >= n) return; if (gridDim.x > 1) y[0] = 0;"),
+        ("if (i >= n) return;", "if (i >= n) return; __syncthreads();"),
+        ("if (i >= n) return;", "if (i >= n) return; y[i] = blockIdx.x;"),
+        ("y[i] = a * x[i]", "y[i] = a * x[i] + x[i + 1]"),  # read elsewhere, too
+        ("y[i] = a * x[i]", "y[i] = a * *(x + i)"),
+        ("const float* __restrict__ x", "float* x"),  # written perhaps
+        ("const int i", "int turn_ = 0; const int i"),  # a name that it would get
+        ("else scale<<<", "auto pointer = &scale; else scale<<<"),  # launched otherwise, too
+        ("blockIdx.x", "blockIdx.y"),
+    ],
+)
+def test_kernels_of_another_form_are_left_alone(one, other):
+    assert one in ELEMENTS
+    text = ELEMENTS.replace(one, other)
+    assert "scale.turns" not in {knob.name for knob in knobs(file(text), targets()[0])}
+
+
+def test_a_device_function_that_exchanges_leaves_no_turns():
+    text = ELEMENTS.replace(
+        "__global__", "__device__ float all(float v) { return __shfl_sync(~0u, v, 0); }\n__global__"
+    )
+    assert "scale.turns" not in {knob.name for knob in knobs(file(text), targets()[0])}

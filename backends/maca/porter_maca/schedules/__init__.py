@@ -14,10 +14,11 @@ from porter.source.program import Program
 from porter.source.text import Source
 from porter_maca.schedules.bounds import bounds
 from porter_maca.schedules.loops import loops
+from porter_maca.schedules.turns import turns
 
 
 def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
-    """The knobs of the first file: how far loops are written out, how many blocks share a multiprocessor."""
+    """The knobs of the first file: how far loops are written out, how many blocks share a multiprocessor, turns."""
     return tuple(one.knob for one in by_name(_offered(_program(files[0]), target)))
 
 
@@ -36,3 +37,4 @@ def _program(file: PortedFile) -> Program:
 def _offered(program: Program, target: Target) -> Iterator[EditedKnob]:
     yield from loops(program)
     yield from bounds(program, target)
+    yield from turns(program)
