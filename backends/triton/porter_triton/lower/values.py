@@ -162,17 +162,20 @@ def _whole(whole: int, type_: Arithmetic) -> Scalar:
     return Scalar(text, type_, False, _number_level(whole), whole, interval=(whole, whole), affine=affine, loose=True)
 
 
+_LARGEST_FLOAT = 3.4028234663852886e38
+
+
 def _number_level(value: float) -> int:
     return SIGN if value < 0 and not math.isinf(value) else ATOM
 
 
 def float_text(value: float, type_: Arithmetic) -> str:
-    """A float as Triton code spells it: with no more digits than its type needs."""
+    """A float as Triton code spells it: with no more digits than its type needs, and as no double where it is none."""
     if math.isnan(value) or math.isinf(value):
         return f'float("{value}")'
     if type_.bits == 32:
         shortest = (float(f"{value:.{digits}g}") for digits in range(1, 10))
-        value = next((x for x in shortest if rounded(x) == value), value)
+        value = next((x for x in shortest if rounded(x) == value and abs(x) <= _LARGEST_FLOAT), value)
     return repr(value).replace("e+", "e")
 
 
