@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from porter.cli.groups import spread
 from porter.cli.options import (
     ArchOption,
-    ContractOption,
     DebugFlag,
-    DefineOption,
     FidelityOption,
-    IncludeOption,
     JsonFlag,
-    KernelOption,
     OnlyTargetOption,
+    Original,
     ReferenceOption,
     SeedOption,
-    SizeOption,
-    TimeLimitOption,
-    cache_folder,
     checked_file,
     drawn_seed,
     parse_fidelity,
@@ -36,18 +31,15 @@ AgainstOption = Annotated[
 AtOption = Annotated[list[str] | None, typer.Option("--at", metavar="NAME=N", help="A size to time it at; repeatable.")]
 
 
+@spread
 def bench(
     context: typer.Context,
+    *,
     candidate: CandidateArgument,
     against: AgainstOption,
     target: OnlyTargetOption = "",
     arch: ArchOption = "",
-    kernel: KernelOption = None,
-    contract: ContractOption = None,
-    size: SizeOption = None,
-    include_dir: IncludeOption = None,
-    define: DefineOption = None,
-    time_limit: TimeLimitOption = 20.0,
+    original: Original,
     reference: ReferenceOption = None,
     entry: EntryOption = "",
     seed: SeedOption = None,
@@ -57,27 +49,18 @@ def bench(
     debug: DebugFlag = False,
 ) -> int:
     """Judge a candidate, and time it on an NVIDIA device beside what it is held to."""
-    from porter.evaluate.migration import MigrateOptions
     from porter.native.place import require_device
     from porter.registry import backend_of, find_backend
 
     require_device()
-    options = MigrateOptions(
-        target=(find_backend(target) if target else backend_of(candidate)).name,
-        cache=cache_folder(),
+    options = replace(
+        original.options((find_backend(target) if target else backend_of(candidate)).name),
         arch=arch,
-        kernels=tuple(kernel or ()),
-        contract=contract,
-        sizes=parse_sizes(size or ()),
-        include_dirs=tuple(include_dir or ()),
-        defines=tuple(define or ()),
-        time_limit_s=time_limit,
         entry=entry,
         seed=drawn_seed() if seed is None else seed,
         fidelity=parse_fidelity(fidelity),
         timed=True,
         timed_sizes=parse_sizes(at or ()),
         reference=checked_file(reference),
-        environment=dict(os.environ),
     )
     return judged(candidate, against, options, context.obj)

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from porter.cli.console import Console
+from porter.cli.groups import spread
 from porter.cli.options import (
     ArchOption,
-    ContractOption,
     DebugFlag,
-    DefineOption,
-    IncludeOption,
     JsonFlag,
-    KernelOption,
+    Original,
     ReferenceOption,
     SeedOption,
-    SizeOption,
     TargetOption,
-    TimeLimitOption,
-    cache_folder,
     checked_file,
     named_path,
-    parse_sizes,
 )
 from porter.cli.search import (
     BaseUrlOption,
@@ -51,17 +45,14 @@ DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port chang
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]
 
 
+@spread
 def migrate(
     context: typer.Context,
+    *,
     paths: PathsArgument,
     target: TargetOption,
     arch: ArchOption = "",
-    kernel: KernelOption = None,
-    contract: ContractOption = None,
-    size: SizeOption = None,
-    include_dir: IncludeOption = None,
-    define: DefineOption = None,
-    time_limit: TimeLimitOption = 20.0,
+    original: Original,
     reference: ReferenceOption = None,
     rounds: RoundsOption = 0,
     evaluations: EvaluationsOption = None,
@@ -82,23 +73,14 @@ def migrate(
 ) -> int:
     """Port CUDA sources, execute ports and originals on the CPU, compare them; time them where there is a device."""
     from porter.cli.attempt import Destination, Wish, attempt_all
-    from porter.evaluate.migration import MigrateOptions
     from porter.native.place import missing_device
 
     console: Console = context.obj
-    options = MigrateOptions(
-        target=target,
-        cache=cache_folder(),
+    options = replace(
+        original.options(target),
         arch=arch,
-        kernels=tuple(kernel or ()),
-        contract=contract,
-        sizes=parse_sizes(size or ()),
-        include_dirs=tuple(include_dir or ()),
-        defines=tuple(define or ()),
-        time_limit_s=time_limit,
         timed=not missing_device(),
         reference=checked_file(reference),
-        environment=dict(os.environ),
     )
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     proposing = model_of(model, base_url, recording)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ import typer
 from porter.errors import UsageError
 
 if TYPE_CHECKING:
+    from porter.evaluate.migration import MigrateOptions
     from porter.evaluate.outcome import Fidelity
 
 _SEED_BITS = 48  # a number that every reader of JSON keeps exact
@@ -102,3 +104,31 @@ def cache_folder() -> Path:
     if chosen := os.environ.get("PORTER_CACHE_DIR"):
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "porter"
+
+
+@dataclass(frozen=True)
+class Original:
+    """The options of all commands that execute an original: how it is called."""
+
+    kernel: KernelOption = None
+    contract: ContractOption = None
+    size: SizeOption = None
+    include_dir: IncludeOption = None
+    define: DefineOption = None
+    time_limit: TimeLimitOption = 20.0
+
+    def options(self, target: str) -> MigrateOptions:
+        """What is asked for `target`. Raises `UsageError` for a size that is none."""
+        from porter.evaluate.migration import MigrateOptions
+
+        return MigrateOptions(
+            target=target,
+            cache=cache_folder(),
+            kernels=tuple(self.kernel or ()),
+            contract=self.contract,
+            sizes=parse_sizes(self.size or ()),
+            include_dirs=tuple(self.include_dir or ()),
+            defines=tuple(self.define or ()),
+            time_limit_s=self.time_limit,
+            environment=dict(os.environ),
+        )

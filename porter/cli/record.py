@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from porter.cli.console import Console
+from porter.cli.groups import spread
 from porter.cli.options import (
-    ContractOption,
     DebugFlag,
-    DefineOption,
-    IncludeOption,
     JsonFlag,
-    KernelOption,
+    Original,
     SeedOption,
-    SizeOption,
-    TimeLimitOption,
-    cache_folder,
     drawn_seed,
-    parse_sizes,
 )
 from porter.errors import DONE, InputError
 
@@ -30,36 +25,25 @@ StandardArgument = Annotated[
 OutOption = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The recording, which is written over.")]
 
 
+@spread
 def record(
     context: typer.Context,
+    *,
     standard: StandardArgument,
     out: OutOption,
-    kernel: KernelOption = None,
-    contract: ContractOption = None,
-    size: SizeOption = None,
-    include_dir: IncludeOption = None,
-    define: DefineOption = None,
-    time_limit: TimeLimitOption = 20.0,
+    original: Original,
     seed: SeedOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
     """Record the answers that candidates are held to, with all it takes to judge by them elsewhere."""
-    from porter.evaluate.migration import MigrateOptions
     from porter.evaluate.record import record as record_answers
     from porter.oracle.golden import write_golden
     from porter.report.recording import recording_document, recording_text
 
     console: Console = context.obj
-    options = MigrateOptions(
-        target="",
-        cache=cache_folder(),
-        kernels=tuple(kernel or ()),
-        contract=contract,
-        sizes=parse_sizes(size or ()),
-        include_dirs=tuple(include_dir or ()),
-        defines=tuple(define or ()),
-        time_limit_s=time_limit,
+    options = replace(
+        original.options(""),
         seed=drawn_seed() if seed is None else seed,
     )
     if out.suffix != ".golden":

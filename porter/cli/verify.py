@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from porter.cli.console import Console
+from porter.cli.groups import spread
 from porter.cli.options import (
     ArchOption,
-    ContractOption,
     DebugFlag,
-    DefineOption,
     FidelityOption,
-    IncludeOption,
     JsonFlag,
-    KernelOption,
     OnlyTargetOption,
+    Original,
     SeedOption,
-    SizeOption,
-    TimeLimitOption,
-    cache_folder,
     drawn_seed,
     parse_fidelity,
-    parse_sizes,
 )
 from porter.errors import DONE, FELL_SHORT, UsageError
 
@@ -48,19 +42,16 @@ EdgesFlag = Annotated[
 EntryOption = Annotated[str, typer.Option("--entry", metavar="NAME", help="The candidate's function to call.")]
 
 
+@spread
 def verify(
     context: typer.Context,
+    *,
     candidate: CandidateArgument,
     against: AgainstOption = None,
     golden: GoldenOption = None,
     target: OnlyTargetOption = "",
     arch: ArchOption = "",
-    kernel: KernelOption = None,
-    contract: ContractOption = None,
-    size: SizeOption = None,
-    include_dir: IncludeOption = None,
-    define: DefineOption = None,
-    time_limit: TimeLimitOption = 20.0,
+    original: Original,
     entry: EntryOption = "",
     seed: SeedOption = None,
     edges: EdgesFlag = False,
@@ -69,26 +60,17 @@ def verify(
     debug: DebugFlag = False,
 ) -> int:
     """Execute a candidate and what it is held to on the CPU, and compare them."""
-    from porter.evaluate.migration import MigrateOptions
     from porter.registry import backend_of, find_backend
 
     standard = against or golden
     if standard is None or (against and golden):
         raise UsageError("this needs one of --against and --golden", "for example --against softmax.cu")
-    options = MigrateOptions(
-        target=(find_backend(target) if target else backend_of(candidate)).name,
-        cache=cache_folder(),
+    options = replace(
+        original.options((find_backend(target) if target else backend_of(candidate)).name),
         arch=arch,
-        kernels=tuple(kernel or ()),
-        contract=contract,
-        sizes=parse_sizes(size or ()),
-        include_dirs=tuple(include_dir or ()),
-        defines=tuple(define or ()),
-        time_limit_s=time_limit,
         entry=entry,
         seed=drawn_seed() if seed is None else seed,
         fidelity=parse_fidelity(fidelity),
-        environment=dict(os.environ),
         edges=edges,
     )
     return judged(candidate, standard, options, context.obj)
