@@ -30,7 +30,6 @@ from porter.syntax.nodes import (
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 
-
 CHANGE_VECTORS = ("push_back", "emplace_back", "pop_back", "erase", "insert")
 
 

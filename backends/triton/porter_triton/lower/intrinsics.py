@@ -22,6 +22,7 @@ from porter_triton.lower import (
     remarks,
     resolve,
     table,
+    tuples,
     views,
     warp,
 )
@@ -69,7 +70,12 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
         return calls.construct(cx, record, tuple(expressions.value(cx, a) for a in node.arguments), node.line)
     if plain in _SAME and node.arguments:
         return expressions.value(cx, node.arguments[0])
-    made = remarks.call(cx, plain, node) or float8.call(cx, plain, node) or _of_memory(cx, plain, node)
+    made = (
+        remarks.call(cx, plain, node)
+        or tuples.call(cx, callee, node)
+        or float8.call(cx, plain, node)
+        or _of_memory(cx, plain, node)
+    )
     if made is not None:
         return made
     grouped = groups.call(cx, callee, node)

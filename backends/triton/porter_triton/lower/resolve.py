@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from porter.syntax.nodes import TypeName
-from porter_triton.lower import accessors, expressions, structs
+from porter_triton.lower import accessors, expressions, structs, tuples
 from porter_triton.lower.context import Context
 from porter_triton.lower.types import (
     BUILT_IN,
@@ -48,8 +48,8 @@ def _named(cx: Context, name: TypeName, line: int, depth: int) -> Type:
         return bound
     if name.name in BUILT_IN:
         return BUILT_IN[name.name]
-    if (accessor := accessors.record(cx, name, line)) is not None:
-        return accessor
+    if (library := accessors.record(cx, name, line) or tuples.record(cx, name, line)) is not None:
+        return library
     found = _transformed(cx, name, line, depth) or _aliased(cx, name, line, depth) or structs.record(cx, name, line)
     if found is None and "::" in name.name:
         owner, member = name.name.rsplit("::", 1)
