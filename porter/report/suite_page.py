@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from porter.catalogue import full_catalogue
-from porter.report.suite import SuiteTable, caption, heads, rows, title, untimed
+from porter.report.suite import SuiteTable, caption, heads, rows, stages, title, untimed
 from porter.suite.metrics import speedup_of
 from porter.suite.result import ORIGINAL, Result, SuiteResult
 
@@ -67,6 +67,7 @@ def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path) 
     return template.get_template("suite.html.j2").render(
         title=f"porter: {len(result.results)} operators for {result.target}",
         caption=caption(result),
+        stages=stages(result),
         tables=[(title(table) if table.overall.timed else "", heads(table), rows(table)) for table in tables],
         baseline=first.baseline,
         bars=bars(result, first.baseline),
