@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from porter.backend import Port, Target
 from porter.contract.bench import timed_workloads
@@ -63,6 +63,7 @@ class _Timing:
     options: MigrateOptions
     place: Place
     progress: Progress
+    too_slow: dict[str, str] = field(default_factory=dict)
 
     @property
     def _sizes(self) -> Mapping[str, int]:
@@ -103,7 +104,9 @@ class _Timing:
             yield NotMeasured(None, fidelity, "there are no sizes at which it could be timed")
         else:
             seed, stages = secrets.randbits(32), self.options.stages
-            watch = Stopwatch(self.place, contract, rivals.answers, fidelity, seed, stages=stages)
+            watch = Stopwatch(
+                self.place, contract, rivals.answers, fidelity, seed, stages=stages, too_slow=self.too_slow
+            )
             for workload in workloads:
                 self.progress(f"timing {entry.name}: {workload.name}")
                 yield watch.time(candidate, workload, rivals.baselines)

@@ -22,7 +22,7 @@ from porter.evaluate.outcome import Fidelity
 from porter.evaluate.speed import Baseline, Measured, NotMeasured, Speed
 from porter.measure.environment import DeviceState, Environment
 from porter.measure.interleave import Interleaved, Stopped, StopRule, interleaved
-from porter.measure.lock import SEATS
+from porter.measure.lock import seats_for
 from porter.measure.stages import Stage, Stages
 from porter.native.place import Place
 from porter.native.requests import ModuleEntry
@@ -30,7 +30,7 @@ from porter.native.session import CandidateError, Prepared
 from porter.native.timed import Timed
 from porter.native.versions import commit
 from porter.oracle.reference import Expected
-from porter.simt.job import DISHONEST, Job, Run
+from porter.simt.job import DISHONEST, FaultKind, Job, Run
 
 _WARM_BLOCKS = 5
 _COPIES = 4  # of its arguments: a call's results, and what a reference keeps that is no kernel of one piece
@@ -81,7 +81,8 @@ class Stopwatch:
 
     `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. In one process for
     all candidates what is `known` by the names of workloads, once the first was right, holds for those after it: of
-    them only what may be of interest is compared, as it was timed.
+    them only what may be of interest is compared, as it was timed. A baseline that is `too_slow` once, as compilers may
+    be, is not tried again: all others wait for it.
     """
 
     place: Place
@@ -92,6 +93,7 @@ class Stopwatch:
     rule: StopRule = field(default_factory=StopRule)
     known: dict[str, Ready] = field(default_factory=dict)
     stages: Stages = field(default_factory=Stages)
+    too_slow: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def _draw(self) -> Random:
@@ -110,7 +112,8 @@ class Stopwatch:
             return NotMeasured(workload, self.fidelity, f"it does not run on the device: {error}")
 
     def _checked(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Ready:
-        with self.stages.holding(self.place.lock.shared(self._seats(workload)), Stage.CHECK):
+        seats = seats_for(_COPIES * footprint(self.contract, workload), self.place.device.memory_bytes)
+        with self.stages.holding(self.place.lock.shared(seats), Stage.CHECK):
             ready = self._ready(candidate, workload, baselines)
         if self.place.one is not None and not ready.without:
             self.known[workload.name] = ready
@@ -123,10 +126,12 @@ class Stopwatch:
             session.forget()  # memory is for one call at a time
         given = expected.job(self.contract)
         results = self._proven(candidate, given, expected)
-        here, without = {}, []
-        for name, baseline in baselines.items():
-            moved = replace(baseline, session=candidate.session)
+        here, without = {}, [f"{name}: {why}" for name, why in self.too_slow.items() if name in baselines]
+        for name in [name for name in baselines if name not in self.too_slow]:
+            moved = replace(baselines[name], session=candidate.session)
             run = moved.run(given)
+            if any(fault.kind is FaultKind.TIMEOUT for fault in run.faults):
+                self.too_slow[name] = f"{fault_of(run)} at '{workload.name}'"
             if wrong := differs(self.contract, expected, run) if run.finished else fault_of(run):
                 without.append(f"{name}: {wrong}")
             else:
@@ -134,11 +139,6 @@ class Stopwatch:
         candidate.session.forget()
         made_bytes = outputs_bytes(self.contract, workload) + results
         return Ready(given, here, tuple(without), made_bytes, fresh, fresh.job(self.contract))
-
-    def _seats(self, workload: Workload) -> int:
-        """Those for a call's arguments and results, and for what PyTorch holds on the way."""
-        needed = _COPIES * footprint(self.contract, workload)
-        return min(SEATS, 1 + SEATS * needed // self.place.device.memory_bytes)
 
     def _expected(self, workload: Workload) -> Expected:
         expected = self.answers(workload)

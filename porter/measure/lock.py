@@ -22,6 +22,11 @@ _POLL_S = 0.02
 _FOR_ALL_USERS = 0o666
 
 
+def seats_for(needed_bytes: int, memory_bytes: int) -> int:
+    """The seats of a device with so much memory that stand for what is needed of it."""
+    return min(SEATS, 1 + SEATS * needed_bytes // memory_bytes)
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceLock:
     """That of the device `uuid`; `folder` is the same for all on this machine. Nobody waits longer than `patience_s`.
