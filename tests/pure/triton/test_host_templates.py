@@ -96,3 +96,15 @@ def test_vectors_grow_and_shrink():
     assert "shape = shape[1:]" in lines
     assert "sizes = [*sizes, shape[0]]" in lines
     assert "sizes = [*sizes[:1], 4, *sizes[1:]]" in lines
+
+
+def test_a_pack_of_arguments_is_refused_by_name():
+    text = (
+        KERNEL
+        + """
+template <typename T, typename... Rest> void run(T* y, Rest... rest) { scale<T><<<1, 32>>>(y, rest...); }
+void f(float* y, const float* x) { run<float>(y, x, 4); }
+"""
+    )
+    messages = [f.message for f in port(parse(Source(Path("op.cu"), text)), ()).findings]
+    assert "'run' takes a pack of arguments, which is not understood" in messages

@@ -222,6 +222,8 @@ def _own(cx: Context, callee: Name, own: tuple[FunctionTree, ...], arguments: tu
         for f in hosts
         if overloads.fits(cx, f, arguments) and (not f.arguments or overloads.specialised(cx, f, explicit))
     ]
+    if not fitting and any(p.type.name.endswith("...") for f in hosts for p in f.parameters):
+        raise Refusal(line, f"'{callee.name}' takes a pack of arguments, which is not understood")
     if not fitting:
         raise Refusal(line, f"no function '{callee.name}' takes these arguments")
     target = max(fitting, key=lambda f: bool(f.arguments))
