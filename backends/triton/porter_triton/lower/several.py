@@ -9,10 +9,11 @@ behind the loop. Sums of floats are added in another order, as between any two s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from porter_triton.lower.ahead import loads_ahead
+from porter_triton.lower.behind import After, Behind
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Branch, Comment, Line, Loop, Node, Steps, Suite, assigned, names_in, renamed
 from porter_triton.lower.independent import BARRIER, Turns, independent, load_parts
@@ -23,6 +24,7 @@ from porter_triton.lower.types import Arithmetic
 from porter_triton.lower.values import AND, PRODUCT, SUM
 
 _LANE_BITS = 128  # that a lane should have on their way
+_MOST_TURNS = 8
 _MOST_ELEMENTS = 2048  # of a tile
 _MOST_THREADS = 1024  # of a block
 _LARGEST_STEP = 4096  # of which several do not pass the counter's type, unless what it counts to nearly does
@@ -30,21 +32,22 @@ _LARGEST_STEP = 4096  # of which several do not pass the counter's type, unless 
 
 def together(cx: Context, suite: Suite) -> None:
     """Rewrite the loops of a function's body whose turns may be done together."""
-    _within(cx, suite, frozenset())
+    _within(cx, Behind.of(suite), suite, frozenset())
 
 
-def _within(cx: Context, suite: Suite, live: frozenset[str]) -> None:
+def _within(cx: Context, behind: Behind, suite: Suite, live: frozenset[str]) -> None:
     """The loops of a suite, behind which the names `live` are read."""
     nodes: list[Node] = []
+    end = live
     for node in reversed(suite.nodes):
         before, made = live_before(Suite([node]), live), None
         if isinstance(node, Branch):
-            _within(cx, node.yes, live)
-            _within(cx, node.no, live)
+            _within(cx, behind, node.yes, live)
+            _within(cx, behind, node.no, live)
         elif isinstance(node, Loop):
-            made = _rewritten(cx, node, live)
+            made = _rewritten(cx, behind, node, live, After(nodes, end))
             if made is None:
-                _within(cx, node.body, live_around(node, live))
+                _within(cx, behind, node.body, live_around(node, live))
         elif isinstance(node, Comment) and nodes and isinstance(nodes[0], Line):
             node.turns = _turns_of(nodes)
         nodes[:0] = [node] if made is None else made
@@ -52,8 +55,8 @@ def _within(cx: Context, suite: Suite, live: frozenset[str]) -> None:
     suite.nodes = nodes
 
 
-def _rewritten(cx: Context, loop: Loop, live: frozenset[str]) -> list[Node] | None:
-    """What stands for the loop; None where its turns stay one after another."""
+def _rewritten(cx: Context, behind: Behind, loop: Loop, live: frozenset[str], after: After) -> list[Node] | None:
+    """What stands for the loop before what is `after` it; None where its turns stay one after another."""
     lines = [node for node in loop.body.nodes if isinstance(node, Line)]
     if loop.steps is None or any(not isinstance(node, Line | Comment) for node in loop.body.nodes):
         return None
@@ -63,8 +66,14 @@ def _rewritten(cx: Context, loop: Loop, live: frozenset[str]) -> list[Node] | No
     found = independent(cx, loop, lines, carried)
     if found is None:
         return loads_ahead(cx, loop, lines, carried)
-    count = _count(cx, loop.steps, found) if _worth_it(loop.steps, found) else 1
-    return _Tile(cx, loop, loop.steps, found, count).nodes() if count > 1 else None
+    body = {id(line) for line in lines}
+    if not _worth_it(loop.steps, found) or any(behind.exchanged(name, body) for name in found.gathered):
+        return None
+    count = _count(cx, loop.steps, found)
+    if count <= 1:
+        return None
+    wholes = {n: behind.wholes(n, operation, body, after) for n, (operation, _) in found.gathered.items()}
+    return _Tile(cx, loop, found, count, wholes).nodes()
 
 
 def _worth_it(steps: Steps, found: Turns) -> bool:
@@ -77,20 +86,22 @@ def _worth_it(steps: Steps, found: Turns) -> bool:
 
 def _count(cx: Context, steps: Steps, found: Turns) -> int:
     """How many turns make a tile."""
-    count = min(_LANE_BITS // found.bits, _MOST_ELEMENTS // (cx.padded or _MOST_THREADS))
+    count = min(_LANE_BITS // found.bits, _MOST_TURNS, _MOST_ELEMENTS // (cx.padded or _MOST_THREADS))
     return count if steps.turns is None else min(count, 1 << max(steps.turns - 1, 0).bit_length())
 
 
 class _Tile:
     """One loop, rewritten for `count` turns at a time."""
 
-    def __init__(self, cx: Context, loop: Loop, steps: Steps, found: Turns, count: int) -> None:
-        self._cx, self._loop, self._steps, self._found, self._count = cx, loop, steps, found, count
+    def __init__(self, cx: Context, loop: Loop, found: Turns, count: int, wholes: Mapping[str, list[Line]]) -> None:
+        assert loop.steps is not None
+        self._cx, self._loop, self._steps, self._found, self._count = cx, loop, loop.steps, found, count
+        self._wholes = wholes
         own = assigned(loop.body) | {loop.variable}
         # Triton demands one shape of a name that a loop finds and assigns.
         self._names = {name: cx.names.temporary(name) for name in own if not is_temporary(name)}
         self._names |= {name: cx.names.temporary(f"{name.rstrip('_')}_turns") for name in found.gathered}
-        self._rows = "" if steps.masked or steps.even else cx.names.temporary("going")
+        self._rows = "" if loop.steps.masked or loop.steps.even else cx.names.temporary("going")
 
     def nodes(self) -> list[Node]:
         """The loop with what stands before and behind it; what it repeats alone where one tile has all turns."""
@@ -119,6 +130,10 @@ class _Tile:
 
     def _end(self) -> Iterable[Line]:
         for name, (operation, _) in self._found.gathered.items():
+            for line in self._wholes[name]:
+                line.text = f"tl.{operation}({self._names[name]})"
+            if self._wholes[name]:
+                continue
             whole = f"tl.{operation}({self._names[name]}, axis=0)"
             yield Line(f"{name} + {whole}" if operation == "sum" else whole, name)
 

@@ -10,7 +10,6 @@ def row_mean(in_, out, columns: tl.int32, BLOCK_SIZE: tl.constexpr):
     tid = tl.arange(0, BLOCK_SIZE)
     # row_mean.cu:6-7
     row = in_ + (tl.program_id(0) * columns).to(tl.uint32)
-    sum_ = tl.zeros([BLOCK_SIZE], tl.float32)
     # row_mean.cu:8, 4 turns at a time
     ahead = tl.arange(0, 4)[:, None] * BLOCK_SIZE
     sum_turns = tl.zeros([4, BLOCK_SIZE], tl.float32)
@@ -18,9 +17,8 @@ def row_mean(in_, out, columns: tl.int32, BLOCK_SIZE: tl.constexpr):
         i_base = i_tile + ahead
         i = i_base + tid
         sum_turns = sum_turns + tl.load(row + i, mask=i < columns, other=0.0)
-    sum_ = sum_ + tl.sum(sum_turns, axis=0)
     # row_mean.cu:11-15
-    partial_sum = tl.sum(sum_, axis=0)
+    partial_sum = tl.sum(sum_turns)
     tl.store(out + tl.program_id(0), tl.div_rn(partial_sum, columns.to(tl.float32)))
 
 

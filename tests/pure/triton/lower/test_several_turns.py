@@ -55,3 +55,9 @@ def test_a_launch_may_ask_for_one_turn_after_another():
     unit = read_unit(parse(Source(Path("op.cu"), source(dict(TOGETHER)["a sum"]))))
     info = LaunchInfo((Dimension(128, ""), Dimension(1), Dimension(1)), together=False)
     assert "_tile in range(" not in lower_kernel(unit, unit.kernels[0], info).text
+
+
+def test_no_threads_sum_is_put_together_where_only_that_of_all_is_asked_for():
+    assert "tl.sum(s_turns)" in lowered(source(dict(TOGETHER)["a sum of all threads"]))
+    for also in ("a sum of all threads that is asked for twice", "a sum of all threads that begins with 1"):
+        assert "tl.sum(s_turns, axis=0)" in lowered(source(dict(TOGETHER)[also]))

@@ -1,0 +1,105 @@
+"""What becomes of a sum behind its loop: whether each thread's own part counts, or only the sum of all.
+
+A tile of several turns gives a thread's part to a lane that has those of its neighbours, too. Where only all parts
+together are asked for, none is put together. Where lanes exchange parts, the tile's layout would make each warp
+exchange those of the whole block, which costs more than the tile has saved.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from porter_triton.device.source import helpers
+from porter_triton.lower.emit import Comment, Line, Node, Suite, lines_of
+
+_EXCHANGES = re.compile(r"tl\.(gather|associative_scan|cumsum|cumprod|sort)\(")
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """The statements that follow in the same suite, and the names that are read behind that."""
+
+    nodes: list[Node]
+    live: frozenset[str]
+
+
+@dataclass(slots=True)
+class Behind:
+    """Who reads and who assigns each name of a function."""
+
+    readers: dict[str, list[Line]] = field(default_factory=lambda: defaultdict(list))
+    assignments: dict[str, list[Line]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of(cls, suite: Suite) -> Behind:
+        """Those of a function's body."""
+        found = cls()
+        for line in lines_of(suite):
+            found.assignments[line.target].append(line)
+            for name in line.reads:
+                found.readers[name].append(line)
+        return found
+
+    def exchanged(self, name: str, body: Collection[int]) -> bool:
+        """Whether lanes exchange what `name` holds behind the loop whose statements have the identities `body`."""
+        return any(_exchanges(line) for line in self._read(name, body))
+
+    def wholes(self, name: str, operation: str, body: Collection[int], after: After) -> list[Line]:
+        """The statements after the loop that reduce `name` over all threads, if nothing else reads it; else none."""
+        outside = [line for line in self.assignments[name] if id(line) not in body]
+        if len(outside) != 1 or (operation == "sum" and not outside[0].text.startswith("tl.zeros(")):
+            return []
+        return _reductions(name, operation, after)
+
+    def _read(self, name: str, body: Collection[int]) -> list[Line]:
+        """The statements that read `name` or a copy of it; a copy that is assigned twice is one of them."""
+        found: list[Line] = []
+        waiting, seen = [name], {name}
+        while waiting:
+            for line in self.readers[waiting.pop()]:
+                if id(line) in body:
+                    continue
+                found.append(line)
+                if line.text.isidentifier() and line.target not in seen:
+                    seen.add(line.target)
+                    waiting.append(line.target)
+        return found
+
+
+def _reductions(name: str, operation: str, after: After) -> list[Line]:
+    """The reductions among the statements that follow one another; none if these do anything else with `name`."""
+    found: list[Line] = []
+    holders = {name}
+    for node in after.nodes:
+        if not isinstance(node, Line):
+            if not isinstance(node, Comment) and holders & touched(node):
+                return []
+            continue
+        held = node.reads & holders
+        holders.discard(node.target)
+        if held and node.text.isidentifier():
+            holders.add(node.target)
+        elif held and re.fullmatch(rf"tl\.{operation}\(\w+, axis=0\)", node.text):
+            found.append(node)
+        elif held:
+            return []
+    return [] if holders & after.live else found
+
+
+def touched(node: Node) -> frozenset[str]:
+    """The names that a statement with a body reads or assigns."""
+    lines = list(lines_of(Suite([node])))
+    return frozenset().union(*(line.reads | {line.target} for line in lines))
+
+
+def _exchanges(line: Line) -> bool:
+    """Whether lanes exchange parts one by one."""
+    calls = {
+        n.func.id for n in ast.walk(ast.parse(line.text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
+    between = (n for n in calls & helpers().keys() if not helpers()[n].elementwise and not n.startswith("segment_"))
+    return any(between) or bool(_EXCHANGES.search(line.text))
