@@ -169,3 +169,54 @@ def test_a_device_function_that_exchanges_leaves_no_turns():
         "__global__", "__device__ float all(float v) { return __shfl_sync(~0u, v, 0); }\n__global__"
     )
     assert "scale.turns" not in {knob.name for knob in knobs(file(text), targets()[0])}
+
+
+STRIDED = """\
+__global__ void sum(const float* x, float* y, size_t n) {
+    const float* row = x + blockIdx.x * n;
+    float all = 0;
+    for (size_t i = threadIdx.x; i < n; i += blockDim.x) all += row[i];
+    atomicAdd(y, all);
+}
+"""
+BATCHED = """\
+__global__ void sum(const float* x, float* y, size_t n) {
+    const float* row = x + blockIdx.x * n;
+    float all = 0;
+    for (long long first_ = threadIdx.x; first_ < n; first_ += 2ll * (blockDim.x)) {
+float row_held[2];
+#pragma unroll
+for (unsigned turn_ = 0; turn_ < 2u; ++turn_) {
+const long long at_ = first_ + turn_ * static_cast<long long>(blockDim.x);
+if (at_ < n) { row_held[turn_] = row[at_]; }
+}
+#pragma unroll
+for (unsigned turn_ = 0; turn_ < 2u; ++turn_) {
+const long long at_ = first_ + turn_ * static_cast<long long>(blockDim.x);
+if (at_ < n) { const size_t i = at_;  all += row_held[turn_]; } } }
+    atomicAdd(y, all);
+}
+"""
+
+
+def test_a_loop_loads_for_several_turns_and_keeps_their_order():
+    assert turned({"sum.batch": 2}, STRIDED) == BATCHED
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("all += row[i];", "{ all += row[i]; if (all > 9) break; }"),
+        ("all += row[i];", "{ all += row[i]; __syncthreads(); }"),
+        ("all += row[i];", "all += row[i] + row[i + 1];"),
+        ("all += row[i];", "{ all += row[i]; i += 1; }"),
+        ("all += row[i];", "for (int k = 0; k < 2; ++k) all += row[i];"),
+        ("const float* row", "float* row"),
+        ("i < n;", "i < n && all < 9;"),
+        ("size_t i = threadIdx.x", "auto i = threadIdx.x"),
+        ("float all = 0;", "float all = 0, first_ = 0;"),
+    ],
+)
+def test_loops_of_another_form_are_left_alone(one, other):
+    assert one in STRIDED
+    assert "sum.batch" not in {knob.name for knob in knobs(file(STRIDED.replace(one, other)), targets()[0])}

@@ -12,6 +12,7 @@ from porter.evolve.space import Knob, Point
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
+from porter_maca.schedules.batches import batches
 from porter_maca.schedules.bounds import bounds
 from porter_maca.schedules.loops import loops
 from porter_maca.schedules.turns import turns
@@ -38,3 +39,4 @@ def _offered(program: Program, target: Target) -> Iterator[EditedKnob]:
     yield from loops(program)
     yield from bounds(program, target)
     yield from turns(program)
+    yield from batches(program)

@@ -16,12 +16,11 @@ from porter.evolve.edited import EditedKnob, edited_knob
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, tokens
 from porter.source.program import Function, Launch, Program
+from porter_maca.schedules.reading import TOGETHER, WRITES, is_member, read_at
 
 _TURNS = (2, 4, 8)
 _TURN, _FEWER, _HELD = "turn_", "fewer_", "_held"
-_TOGETHER = ("__sync", "__shfl", "__ballot", "__any", "__all", "__match", "__reduce", "__activemask", "__shared__")
 _NEVER = frozenset(("gridDim", "asm", "goto", "static", "this_thread_block", "cooperative_groups"))
-_WRITES = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"))
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def _devices(program: Program) -> Sequence[Function]:
 
 
 def _is_together(text: str) -> bool:
-    return any(word.text.startswith(_TOGETHER) or word.text in _NEVER for word in significant(tokens(text)))
+    return any(word.text.startswith(TOGETHER) or word.text in _NEVER for word in significant(tokens(text)))
 
 
 def _form(program: Program, words: Sequence[Token], kernel: Function) -> _Form | None:
@@ -80,7 +79,9 @@ def _form(program: Program, words: Sequence[Token], kernel: Function) -> _Form |
         return None
     index = declared[at - 1].text
     bound = _bound(program.source.text, rest, index)
-    return _Form(kernel, index, bound, declared, rest, dict(_read(kernel, body, index))) if bound else None
+    return (
+        _Form(kernel, index, bound, declared, rest, dict(read_at(kernel, body[:begin], body, index))) if bound else None
+    )
 
 
 def _statement(body: Sequence[Token], inside: int) -> tuple[int, int]:
@@ -105,7 +106,7 @@ def _bound(text: str, rest: Sequence[Token], index: str) -> str:
 
 def _unclear(condition: Sequence[Token], index: str) -> bool:
     """Whether a bound does more than bound, or is of the index itself."""
-    return any(word.text in _WRITES or word.text in ("&&", "||", "?", index) for word in condition)
+    return any(word.text in WRITES or word.text in ("&&", "||", "?", index) for word in condition)
 
 
 def _is_all(rest: Sequence[Token], first: int) -> bool:
@@ -113,22 +114,6 @@ def _is_all(rest: Sequence[Token], first: int) -> bool:
     if first < len(rest) and rest[first].text == "{":
         return match_bracket(rest, first) == len(rest) - 1
     return [word.text for word in rest[first:]].count(";") == 1 and rest[-1].text == ";"
-
-
-def _read(kernel: Function, body: Sequence[Token], index: str) -> Iterator[tuple[str, str]]:
-    """The tensors that are read at the index and nowhere else, with the types of their elements."""
-    for parameter in kernel.params:
-        places = [i for i, word in enumerate(body) if word.text == parameter.name and not _is_member(body, i)]
-        uses = [[word.text for word in body[i + 1 : i + 5]] for i in places]
-        only = all(use[:3] == ["[", index, "]"] and use[3:] and use[3] not in (*_WRITES, ".") for use in uses)
-        taken = any(body[i - 1].text in ("&", "++", "--") for i in places if i)
-        if parameter.type.pointers == 1 and parameter.type.const and uses and only and not taken:
-            yield parameter.name, parameter.type.base
-
-
-def _is_member(body: Sequence[Token], i: int) -> bool:
-    """`x` of `threadIdx.x`."""
-    return i > 0 and body[i - 1].text in (".", "->")
 
 
 def _turned(program: Program, form: _Form, launches: Sequence[Launch], value: Value) -> Iterator[Edit]:
@@ -156,7 +141,7 @@ def _turned(program: Program, form: _Form, launches: Sequence[Launch], value: Va
 def _held(form: _Form) -> Iterator[Edit]:
     """What was loaded, where it was loaded before."""
     for i, word in enumerate(form.rest):
-        if word.text in form.read and not _is_member(form.rest, i):
+        if word.text in form.read and not is_member(form.rest, i):
             yield Edit(word.start, form.rest[i + 3].end, f"{word.text}{_HELD}[{_TURN}]")
 
 
