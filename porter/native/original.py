@@ -28,6 +28,7 @@ from porter.native.torch_headers import narrow_headers, torch_flags, torch_folde
 from porter.native.wrappers import wrapped
 from porter.simt.job import BuildFailure, Callee
 from porter.simt.kernels_only import kernels_only
+from porter.source.headers import folders_of
 
 _FLAGS = (
     *("-O3", "-std=c++17", "-w", "-shared", "-Xcompiler", "-fPIC", "--default-stream", "per-thread"),
@@ -119,7 +120,7 @@ def _linked(
 ) -> tuple[Entry, ...] | BuildFailure:
     source = _Source(
         text=wrapped(side, callees, module=module),
-        include_dirs=(str(side.source.path.absolute().parent), *side.include_dirs),
+        include_dirs=(str(side.source.path.absolute().parent), *side.include_dirs, *map(str, folders_of(side.headers))),
         defines=side.defines,
         headers=tuple(header.text for _, header in side.headers),
         flags=flags,
