@@ -338,6 +338,10 @@ LIFTED = (
      " __syncwarp(); v += w[t + 16]; __syncwarp(); w[t] = v; __syncwarp(); v += w[t + 8]; __syncwarp(); w[t] = v; __syncwarp();"
      " v += w[t + 4]; __syncwarp(); w[t] = v; __syncwarp(); v += w[t + 2]; __syncwarp(); w[t] = v; __syncwarp(); v += w[t + 1];"
      f" __syncwarp(); w[t] = v; __syncwarp(); }} {_FIRST}"),
+    ("a tree of what a loop has added up in shared memory", [DONE_TREE], "", "__shared__ float a[128]; int t = threadIdx.x; a[t] = 0.0f;"
+     " for (int i = t; i < n; i += 128) a[t] += x[i]; __syncthreads(); if (t < 64) a[t] += a[t + 64]; __syncthreads(); if (t < 32) {"
+     " a[t] += a[t + 32]; __syncwarp(); a[t] += a[t + 16]; __syncwarp(); a[t] += a[t + 8]; __syncwarp(); a[t] += a[t + 4];"
+     f" __syncwarp(); a[t] += a[t + 2]; __syncwarp(); a[t] += a[t + 1]; }} {_FIRST}"),
     ("a counter from before", [COUNTER], "", "int i = threadIdx.x; float s = 0.0f; for (; i < n; i += blockDim.x) s += x[i];"
      " out[blockIdx.x * 128 + threadIdx.x] = s;"),
     ("a while with its step", [COUNTER], "", "float s = 0.0f; unsigned int i = blockIdx.x * 128 + threadIdx.x;"

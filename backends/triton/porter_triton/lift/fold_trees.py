@@ -12,7 +12,7 @@ from porter_triton.lift.facts import Facts
 from porter_triton.lift.lockstep import block_of
 from porter_triton.lift.parts import Parts, UnclearError, is_whole, single
 from porter_triton.lift.slices import slice_of
-from porter_triton.lift.trees import mentions
+from porter_triton.lift.trees import called, is_barrier, mentions
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.types import BUILT_IN, Arithmetic
 
@@ -20,13 +20,16 @@ _MOST_STATEMENTS = 24
 
 
 def folding_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
-    """What combines the elements that all threads have just stored in a shared array into its first."""
-    array, threads = _stored_before(facts, block, at), facts.threads
+    """What combines the elements of all threads in a shared array into its first."""
+    stored, threads = _stored_before(facts, block, at), facts.threads
+    array = stored or _reached_behind(facts, block, at)
     held = slice_of(facts, array) if array else None
     if held is None or threads is None or not facts.leaves_together:
         return None
     kind = BUILT_IN.get(held.element.name)
     element = kind if isinstance(kind, Arithmetic) else None
+    if element is not None and element.is_narrow:  # whose sums round at each step
+        return None
     machine = block_of(facts, threads)
     machine.arrays[array] = {t: single(array, t, element) for t in range(threads)}
     for count, statement in enumerate(block.statements[at : at + _MOST_STATEMENTS], start=1):
@@ -40,8 +43,9 @@ def folding_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | Non
             tree = Tree(((array, first.operation),), Member(Name("threadIdx"), "x"), taken[0].line)
             if not _forgotten(facts, taken, array):
                 return None
-            found = lifted_tree(facts, _by_name(facts, block, at - 1, array), at + 1, count, tree)
-            return None if found is None else (found[0], found[1])
+            if not stored:
+                return lifted_tree(facts, block, at, count, tree)
+            return lifted_tree(facts, _by_name(facts, block, at - 1, array), at + 1, count, tree)
     return None
 
 
@@ -53,6 +57,15 @@ def _stored_before(facts: Facts, block: Block, at: int) -> str:
     if not isinstance(owner, Name) or made is None or not stores_all(facts, made, owner.name):
         return ""
     return owner.name
+
+
+def _reached_behind(facts: Facts, block: Block, at: int) -> str:
+    """The one shared array that the statement behind the barrier `at` has; empty where there is none."""
+    if called(block.statements[at]) != "__syncthreads":
+        return ""
+    following = next((s for s in block.statements[at:] if not is_barrier(s)), None)
+    names = [name for name in facts.shared if following is not None and mentions(following, name)]
+    return names[0] if len(names) == 1 else ""
 
 
 def _by_name(facts: Facts, block: Block, at: int, array: str) -> Block:
