@@ -128,6 +128,22 @@ def test_numbers_come_back_from_shared_memory():
     assert [access.first for access in found.accesses.by_place.values()] == [X + 5 * 64]
 
 
+@pytest.mark.parametrize(
+    ("words", "access", "cycles"),
+    [
+        *((words, "ld.shared.b32 %r7", cycles) for words, cycles in ((1, 1), (2, 2), (8, 8), (32, 32), (33, 1))),
+        (4, "ld.shared.v4.b32 {%r7, %r8, %r9, %r10}", 4),
+    ],
+)
+def test_words_of_one_bank_come_one_by_one(words, access, cycles):
+    found = counts(f"\tmul.lo.s32 %r6, %r2, {4 * words};\n\t{access}, [%r6];\n")
+    assert found.shared == cycles
+
+
+def test_shuffles_take_the_path_to_shared_memory():
+    assert counts("\tshfl.sync.bfly.b32 %r7, %r2, 1, 31, -1;\n" * 5).shared == 5
+
+
 def test_copies_to_shared_memory_go_on_until_they_are_waited_for():
     copy = "\tmad.wide.s32 %rd3, %r2, 16, %rd1;\n\tcp.async.cg.shared.global [ %r2 + 0 ], [ %rd3 + 0 ], 0x10, 0x10;\n"
     commit, wait, work = "\tcp.async.commit_group;\n", "\tcp.async.wait_group \t0;\n", "\tadd.f32 %r8, %r8, %r8;\n"

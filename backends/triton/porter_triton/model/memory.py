@@ -13,6 +13,7 @@ from porter_triton.model.lanes import WARP_SIZE, Value
 from porter_triton.model.ptx import Instruction
 
 SECTOR_BYTES = 32
+_BANKS, _BANK_BYTES = 32, 4
 _NEAR_SECTORS = 1024  # 32 KB of a cache of 256 that several programs share
 _SECTORS_OF_LINE, _WARP_BITS = 4, 6
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
@@ -115,6 +116,20 @@ class Accesses:
             self.passed += not is_near
             self.touched[sector] = self.passed
         return float(fresh), float(near)
+
+
+def bank_cycles(address: Value, condition: Value, one: Instruction, threads: int) -> float:
+    """Cycles that a warp's access of shared memory takes, on average: different words of a bank come one by one."""
+    words = max(1, _width(one) // _BANK_BYTES)
+    if address is None:
+        return float(words)
+    active = np.ones(threads, bool) if condition is None else np.broadcast_to(condition, (threads,))
+    first = np.broadcast_to(address, (threads,))[active] // _BANK_BYTES
+    warp = (np.arange(threads) // WARP_SIZE)[active]
+    touched = np.unique((first[:, None] + np.arange(words) << _WARP_BITS) | warp[:, None])
+    by_bank = np.zeros((threads // WARP_SIZE, _BANKS), np.int64)
+    np.add.at(by_bank, (touched & ((1 << _WARP_BITS) - 1), (touched >> _WARP_BITS) % _BANKS), 1)
+    return float(by_bank.max(axis=1).mean())
 
 
 def _width(one: Instruction) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from porter_triton.model.costs import LATENCY, issue_slots, latency
 from porter_triton.model.lanes import WARP_SIZE, Value, computed, over_warps, selected, shuffled
-from porter_triton.model.memory import Access, Accesses
+from porter_triton.model.memory import Access, Accesses, bank_cycles
 from porter_triton.model.ptx import Code, Instruction, words
 
 _ALIKE, _MANY, _SAME = 3, 64, 1e-6  # turns that are compared; from how many on they need not be alike to a cycle
@@ -33,12 +33,15 @@ class Launched:
 
 @dataclass(slots=True)
 class Counts:
-    """What one program does. `slots` are of one warp's issue, `cycles` until its end, `shared` its shared accesses."""
+    """What one program does. `slots` are of one warp's issue, `cycles` until its end.
+
+    `shared` are the cycles for which one warp has the path to shared memory, which shuffles take, too.
+    """
 
     slots: float = 0.0
     cycles: float = 0.0
     barriers: int = 0
-    shared: int = 0
+    shared: float = 0.0
     steps: int = 0
     accesses: Accesses = field(default_factory=Accesses)
 
@@ -182,8 +185,10 @@ class _Walk:
             case "ld" | "st" | "atom" | "red" | "cp":
                 return self._moved(place, one, given)
             case "shfl":
+                self.counts.shared += 1
                 return [shuffled(one.op.split(".")[2], self._value(given[0][0]), self._value(given[1][0]))]
             case "redux":
+                self.counts.shared += 1
                 return [over_warps(one.op.split(".")[2], self._value(given[0][0]))]
         if one.name == "setp":
             first, second = (self._value(group[0]) for group in given[:2])
@@ -206,7 +211,7 @@ class _Walk:
             group = brackets[-1 if one.name == "cp" else 0]
             self.counts.accesses.add(place, one, self._address(group), self._condition(one), self._threads)
             return []
-        self.counts.shared += 1
+        self.counts.shared += bank_cycles(self._address(given[0]), self._condition(one), one, self._threads)
         return self._exchanged(one, given)
 
     def _address(self, group: Sequence[str]) -> Value:
@@ -262,7 +267,7 @@ class _Walk:
         counts.slots += count * changes[0]
         counts.cycles += count * changes[1]
         counts.barriers += count * int(changes[2])
-        counts.shared += count * int(changes[3])
+        counts.shared += count * changes[3]
         counts.accesses.repeat(count, last.accesses)
         for register, value in now.registers.items():
             one, two = last.registers.get(register), before.registers.get(register)
@@ -276,7 +281,7 @@ class _Walk:
 
 
 def _numbers(counts: Counts) -> tuple[float, ...]:
-    return counts.slots, counts.cycles, float(counts.barriers), float(counts.shared)
+    return counts.slots, counts.cycles, float(counts.barriers), counts.shared
 
 
 def _turns_left(last: tuple[str, int], now: tuple[str, int]) -> int:
