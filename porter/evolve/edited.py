@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from porter.evolve.candidate import Value
 from porter.evolve.space import AS_IS, Knob, Point
-from porter.source.edit import Edit, apply_edits
+from porter.source.edit import Edit, OverlappingEditsError, apply_edits
 
 Edits = Iterable[Edit] | None  # None where the value does not go with the text
 
@@ -38,10 +38,13 @@ def turned(point: Point) -> dict[str, Value]:
 def edited(text: str, offered: Iterable[EditedKnob], wanted: dict[str, Value]) -> str | None:
     """`text` with those of the knobs that are `wanted`, in which the others are left.
 
-    None where a value does not go with the text.
+    None where a value does not go with the text, or two of them not with each other.
     """
     chosen = [one for one in by_name(offered) if one.knob.name in wanted]
     found = [one.edits(wanted.pop(one.knob.name)) for one in chosen]
     if any(edits is None for edits in found):
         return None
-    return apply_edits(text, (edit for edits in found for edit in edits or ()))
+    try:
+        return apply_edits(text, (edit for edits in found for edit in edits or ()))
+    except OverlappingEditsError:
+        return None

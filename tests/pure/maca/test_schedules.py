@@ -220,3 +220,11 @@ def test_a_loop_loads_for_several_turns_and_keeps_their_order():
 def test_loops_of_another_form_are_left_alone(one, other):
     assert one in STRIDED
     assert "sum.batch" not in {knob.name for knob in knobs(file(STRIDED.replace(one, other)), targets()[0])}
+
+
+def test_knobs_that_turn_the_same_text_are_not_turned_together():
+    text = ELEMENTS.replace("y[i] =", "for (int k = 0; k < int(x[i]); k += 2) y[i] += w[k];\n    y[i] +=")
+    names = {knob.name for knob in knobs(file(text), targets()[0])}
+    assert {"scale.turns", "scale.batch"} <= names
+    assert turned({"scale.turns": 2}, text)
+    assert turned({"scale.turns": 2, "scale.batch": 2}, text) is None
