@@ -59,8 +59,8 @@ def new_operator(wanted: NewOperator) -> Path:
 
 def _with_bench(contract: Contract, sizes: Mapping[str, int]) -> Contract:
     """With a size for devices as well: those that a CPU takes say nothing of speed."""
-    bench = bench_workload(contract, sizes)
-    return contract if bench is None or not contract.symbols else replace(contract, workloads=(*contract.workloads, bench))
+    bench = bench_workload(contract, sizes) if contract.symbols else None
+    return contract if bench is None else replace(contract, workloads=(*contract.workloads, bench))
 
 
 def _settled(program: Program, wanted: NewOperator) -> tuple[Contract, ...]:
