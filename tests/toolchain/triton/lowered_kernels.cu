@@ -757,3 +757,13 @@ __global__ void windows(const float* x, float* y, int n, int size) {
   }
   y[i] = sum;
 }
+
+__global__ void turned(const float* x, float* y) {
+  __shared__ float sines[64], cosines[64];
+  float own[2];
+  int i = threadIdx.x;
+  sincosf(x[i], &sines[i], cosines + i);
+  sincosf(x[i] * 2.0f, own, own + 1);
+  __syncthreads();
+  y[i] = sines[63 - i] + 3.0f * cosines[63 - i] + 5.0f * own[0] + 7.0f * own[1];
+}

@@ -168,6 +168,10 @@ def _joined(x, n):
     return np.r_[np.where(lives, first, 0), np.where(lives, second, 0)].astype(np.float32), signs.astype(np.int32)
 
 
+def _turned(x):
+    return np.sin(x[::-1]) + 3 * np.cos(x[::-1]) + 5 * np.sin(2 * x) + 7 * np.cos(2 * x)
+
+
 def _left_early(x, n):
     """What `left_early` makes of `x`, thread by thread."""
     tail, roots = _zeros(512), _zeros(256)
@@ -282,6 +286,7 @@ CASES = [
          {1: [X[:96].max()], 2: [X[:96].argmax()], 3: _composed(X[:90])}, (1, 1, 1), (96, 1, 1)),
     Case("windows", (X, _zeros(64), 100, 7), {1: _windows(X, 100, 7)}),
     Case("joined", (X, _zeros(128), _zeros(64, np.int32), 50), dict(zip((1, 2), _joined(X, 50), strict=True))),
+    Case("turned", (X, _zeros(64)), {1: _turned(X[:64])}, (1, 1, 1), (64, 1, 1)),
     Case("powers", (_zeros(64, np.int64),), {0: np.array([3**i % 2**64 for i in range(64)], np.uint64).view(np.int64)}),
 ]  # fmt: skip
 

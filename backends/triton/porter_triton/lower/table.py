@@ -12,6 +12,7 @@ from porter_triton.lower import access, expressions, lvalues, operators
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import cast_text, convert, narrowed, settled
 from porter_triton.lower.emit import Line
+from porter_triton.lower.places import LocalArray, SharedArray
 from porter_triton.lower.types import BUILT_IN, DOUBLE, FLOAT, Arithmetic, Record, Type, components
 from porter_triton.lower.values import ATOM, LEVELS, Address, Fields, Nothing, Scalar, Value
 from porter_triton.refusal import Refusal
@@ -82,7 +83,9 @@ def _kind(value: Value) -> str | None:
         parts = components(value.type)
         return f"{parts[0].dtype}x{parts[1]}" if parts is not None and parts[1] <= 4 else None
     if isinstance(value, Address):
-        type_ = access.place_type(value.place)
+        place = value.place
+        in_array = isinstance(place, LocalArray | SharedArray)
+        type_ = value.view or (place.element if in_array else access.place_type(place))
         return f"{type_.dtype}*" if isinstance(type_, Arithmetic) else None
     return None
 
