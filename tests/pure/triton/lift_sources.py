@@ -378,6 +378,10 @@ LEFT_ALONE = (
     ("a sum that is written to memory on the way", ODD_STAGES.replace("(float v) {", "(float v, float* out) { out[127] = v;"),
      f"{_LOAD} v = odd(v, out); out[blockIdx.x * 128 + t] = v;"),
     ("a tree of differences without its loop", "", f"{_STORE} if (t < 64) a[t] -= a[t + 64]; __syncthreads(); {_FIRST}"),
+    ("a tree that some threads may not come to", "", "__shared__ float a[128]; int t = threadIdx.x; a[t] = 0.0f; if (x[t] > 0.0f) {"
+     " a[t] = x[t]; if (t < 64) a[t] += a[t + 64]; if (t < 32) a[t] += a[t + 32]; if (t < 16) a[t] += a[t + 16]; if (t < 8)"
+     " a[t] += a[t + 8]; if (t < 4) a[t] += a[t + 4]; if (t < 2) a[t] += a[t + 2]; if (t < 1) a[t] += a[t + 1]; }"
+     " if (t == 0) out[blockIdx.x] = a[0];"),
     ("a tree that leaves a register", "", f"{_STORE} float v = a[t]; if (t < 64) {{ v += a[t + 64]; a[t] = v; }} __syncthreads();"
      " if (t == 0) { for (int i = 1; i < 64; ++i) a[0] += a[i]; } __syncthreads(); if (t == 0) out[blockIdx.x] = a[0] + v;"),
     ("a counter that is read behind the loop", "", "int i = threadIdx.x; float s = 0.0f; for (; i < n; i += 128) s += x[i];"

@@ -279,7 +279,9 @@ class Evaluation:
         lane, first = thread % segment, thread - thread % segment
         other = {"+": lane + step, "-": lane - step, "^": lane ^ step, "": step % segment}[_SHUFFLES[name]]
         source = first + other if 0 <= other < segment else thread
-        return self.value(value, source if source < self.threads else thread)
+        if source >= self.threads or (name == "__shfl_xor_sync" and other >= segment):
+            raise UnclearError
+        return self.value(value, source)
 
 
 def is_constant(node: Expression) -> bool:

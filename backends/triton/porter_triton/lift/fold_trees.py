@@ -41,7 +41,7 @@ def folding_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | Non
         if isinstance(first, Parts) and is_whole(first, array, threads) and not first.constants:
             taken = block.statements[at : at + count]
             tree = Tree(((array, first.operation),), Member(Name("threadIdx"), "x"), taken[0].line)
-            if not _forgotten(facts, taken, array):
+            if not (_is_together(facts, block, taken) and _forgotten(facts, taken, array)):
                 return None
             if not stored:
                 return lifted_tree(facts, block, at, count, tree)
@@ -77,6 +77,11 @@ def _by_name(facts: Facts, block: Block, at: int, array: str) -> Block:
     own = Declare((Variable(name, TypeName("auto"), value=store.expression.value, line=line),), line)
     stored = replace(store, expression=replace(store.expression, value=Name(name, line=line)))
     return replace(block, statements=(*block.statements[:at], own, stored, *block.statements[at + 1 :]))
+
+
+def _is_together(facts: Facts, block: Block, taken: tuple[Statement, ...]) -> bool:
+    """Whether all threads come to the statements: these wait for all, or stand under no condition."""
+    return block is facts.function.body or any(called(n) == "__syncthreads" for n in walk(taken))
 
 
 def _forgotten(facts: Facts, taken: tuple[Statement, ...], array: str) -> bool:
