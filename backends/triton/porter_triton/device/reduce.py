@@ -9,6 +9,15 @@ from porter_triton.device.warp import bits_and, bits_or
 
 
 @triton.jit
+def by_thread(value):
+    """One number a thread in Triton's own layout, in which a lane has one of them or two neighbours.
+
+    What is reduced over a tile's rows has the tile's: as many in a lane as one access moves, and the same in all warps.
+    """
+    return tl.gather(value, tl.arange(0, value.shape[0]), 0)
+
+
+@triton.jit
 def segments(value, width: tl.constexpr):
     """A value as [segments, lanes]."""
     threads: tl.constexpr = value.shape[0]

@@ -2,18 +2,18 @@
 
 A tile of several turns gives a thread's part to a lane that has those of its neighbours, too. Where only all parts
 together are asked for, none is put together. Where lanes exchange parts, the tile's layout would make each warp
-exchange those of the whole block, which costs more than the tile has saved.
+exchange those of the whole block, which costs more than the tile has saved. Where warps reduce them, they are put where
+Triton has them by default before: else all that is made of the result goes from layout to layout.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from porter_triton.device.source import helpers
+from porter_triton.device.source import helpers, helpers_in
 from porter_triton.lower.emit import Comment, Line, Node, Suite, lines_of
 
 _EXCHANGES = re.compile(r"tl\.(gather|associative_scan|cumsum|cumprod|sort)\(")
@@ -25,6 +25,14 @@ class After:
 
     nodes: list[Node]
     live: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """`wholes` reduce a name over all threads, if nothing else reads it, else there are none; `segmented`: warps do."""
+
+    wholes: list[Line]
+    segmented: bool
 
 
 @dataclass(slots=True)
@@ -48,12 +56,12 @@ class Behind:
         """Whether lanes exchange what `name` holds behind the loop whose statements have the identities `body`."""
         return any(_exchanges(line) for line in self._read(name, body))
 
-    def wholes(self, name: str, operation: str, body: Collection[int], after: After) -> list[Line]:
-        """The statements after the loop that reduce `name` over all threads, if nothing else reads it; else none."""
+    def use(self, name: str, operation: str, body: Collection[int], after: After) -> Use:
+        """What the statements after the loop do with `name`, which the loop reduces by `operation`."""
         outside = [line for line in self.assignments[name] if id(line) not in body]
-        if len(outside) != 1 or (operation == "sum" and not outside[0].text.startswith("tl.zeros(")):
-            return []
-        return _reductions(name, operation, after)
+        alone = len(outside) == 1 and (operation != "sum" or outside[0].text.startswith("tl.zeros("))
+        segmented = any(_between(line) for line in self._read(name, body))
+        return Use(_reductions(name, operation, after) if alone else [], segmented)
 
     def _read(self, name: str, body: Collection[int]) -> list[Line]:
         """The statements that read `name` or a copy of it; a copy that is assigned twice is one of them."""
@@ -98,8 +106,9 @@ def touched(node: Node) -> frozenset[str]:
 
 def _exchanges(line: Line) -> bool:
     """Whether lanes exchange parts one by one."""
-    calls = {
-        n.func.id for n in ast.walk(ast.parse(line.text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-    }
-    between = (n for n in calls & helpers().keys() if not helpers()[n].elementwise and not n.startswith("segment_"))
-    return any(between) or bool(_EXCHANGES.search(line.text))
+    return any(not name.startswith("segment_") for name in _between(line)) or bool(_EXCHANGES.search(line.text))
+
+
+def _between(line: Line) -> frozenset[str]:
+    """The helpers that a line calls to bring lanes together."""
+    return frozenset(name for name in helpers_in(line.text) if not helpers()[name].elementwise)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from porter_triton.lower.ahead import loads_ahead
-from porter_triton.lower.behind import After, Behind
+from porter_triton.lower.behind import After, Behind, Use
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Branch, Comment, Line, Loop, Node, Steps, Suite, assigned, names_in, renamed
 from porter_triton.lower.independent import BARRIER, Turns, independent, load_parts
@@ -72,8 +72,8 @@ def _rewritten(cx: Context, behind: Behind, loop: Loop, live: frozenset[str], af
     count = _count(cx, loop.steps, found)
     if count <= 1:
         return None
-    wholes = {n: behind.wholes(n, operation, body, after) for n, (operation, _) in found.gathered.items()}
-    return _Tile(cx, loop, found, count, wholes).nodes()
+    uses = {name: behind.use(name, operation, body, after) for name, (operation, _) in found.gathered.items()}
+    return _Tile(cx, loop, found, count, uses).nodes()
 
 
 def _worth_it(steps: Steps, found: Turns) -> bool:
@@ -93,10 +93,10 @@ def _count(cx: Context, steps: Steps, found: Turns) -> int:
 class _Tile:
     """One loop, rewritten for `count` turns at a time."""
 
-    def __init__(self, cx: Context, loop: Loop, found: Turns, count: int, wholes: Mapping[str, list[Line]]) -> None:
+    def __init__(self, cx: Context, loop: Loop, found: Turns, count: int, uses: Mapping[str, Use]) -> None:
         assert loop.steps is not None
         self._cx, self._loop, self._steps, self._found, self._count = cx, loop, loop.steps, found, count
-        self._wholes = wholes
+        self._uses = uses
         own = assigned(loop.body) | {loop.variable}
         # Triton demands one shape of a name that a loop finds and assigns.
         self._names = {name: cx.names.temporary(name) for name in own if not is_temporary(name)}
@@ -130,12 +130,14 @@ class _Tile:
 
     def _end(self) -> Iterable[Line]:
         for name, (operation, _) in self._found.gathered.items():
-            for line in self._wholes[name]:
+            use = self._uses[name]
+            for line in use.wholes:
                 line.text = f"tl.{operation}({self._names[name]})"
-            if self._wholes[name]:
+            if use.wholes:
                 continue
             whole = f"tl.{operation}({self._names[name]}, axis=0)"
-            yield Line(f"{name} + {whole}" if operation == "sum" else whole, name)
+            parts = f"{name} + {whole}" if operation == "sum" else whole
+            yield Line(f"{self._cx.helper('by_thread')}({parts})" if use.segmented else parts, name)
 
     def _node(self, node: Node) -> Node:
         """A statement of the body, for all rows."""
