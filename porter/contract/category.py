@@ -20,7 +20,10 @@ _STRUCTURE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("activation", (r"\b_*expf?\(|tanhf?\(|erff?\(|fmaxf?\(|\?",)),
     ("elementwise", (r"^(?!.*\bfor\b)",)),
 )
-_REDUCES = re.compile(r"__shfl_(?:xor|down)|BlockReduce|WarpReduce|atomicAdd|__syncthreads[^;]*;.*\+=|\+=(?=.*\bfor\b)")
+_REDUCES = re.compile(
+    r"__shfl_(?:xor|down)|BlockReduce|WarpReduce|atomicAdd|__syncthreads[^;]*;.*\+=|\bfor\b.*(?<!\])\+=", re.S
+)
+_STEP = re.compile(r"(\bfor\([^;]*;[^;]*;)[^)]*\)")  # that of a loop adds up nothing
 _NAMES: tuple[tuple[str, str], ...] = (
     ("softmax", r"softmax"),
     ("norm", r"norm"),
@@ -34,8 +37,9 @@ _NAMES: tuple[tuple[str, str], ...] = (
 
 def category(usage: Usage, name: str, kernels: Iterable[Function]) -> str:
     """One of activation, norm, softmax, reduction, scan, loss, pooling, elementwise, other."""
-    by_name = _by_name(name)
-    text = _code(usage, kernels)
+    functions = tuple(kernels)
+    by_name = _by_name(name) or _by_name(" ".join(f.name for f in functions))
+    text = _code(usage, functions)
     fitting = [label for label, patterns in _STRUCTURE if all(_found(p, text) for p in patterns)]
     if by_name in fitting:
         return by_name
@@ -63,4 +67,4 @@ def _code(usage: Usage, kernels: Iterable[Function]) -> str:
         fresh = [n for n in body.names if n in devices and n not in seen]
         seen.update(fresh)
         pending.extend(devices[n] for n in fresh)
-    return " ".join(parts)
+    return _STEP.sub(r"\1)", " ".join(parts))

@@ -506,3 +506,19 @@ def test_to_complain_and_leave_is_to_refuse():
         "scale<<<n / 256 + 1, 256>>>(x, y, 2.0f, n); }"
     )
     assert "n % 2 == 0" in contract.conditions
+
+
+@pytest.mark.parametrize(
+    ("name", "loop", "category"),
+    [
+        ("k", "for (int j = i; j < n; j += 4) y[j] = tanhf(x[j]);", "activation"),
+        ("k", "for (int j = i; j < n; j += 4) y[j] += x[j];", "other"),
+        ("k", "float s = 0; for (int j = 0; j < n; j++) s += x[i * n + j]; y[i] = s;", "reduction"),
+        ("row_mean", "float s = 0; for (int j = 0; j < n; j++) s += sqrtf(x[i * n + j]); y[i] = s;", "reduction"),
+        ("k", "float s = 0; for (int j = 0; j < n; j++) s += x[i * n + j]; y[i] = rsqrtf(s);", "norm"),
+    ],
+)
+def test_the_category_is_told_by_what_is_added_up_not_by_the_step_of_a_loop(name, loop, category):
+    text = f"__global__ void {name}(const float* x, float* y, int n) {{ int i = threadIdx.x; {loop} }}"
+    (contract,) = drafted(text)
+    assert contract.category == category
