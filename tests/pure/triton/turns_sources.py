@@ -27,6 +27,7 @@ TOGETHER = [
     ("the largest of all threads", "typedef cub::BlockReduce<float, 128> R; __shared__ typename R::TempStorage m; float s = 0.5f; for (int i = threadIdx.x; i < n - 3; i += 128) s = fmaxf(s, x[i]); float all = R(m).Reduce(s, cub::Max()); if (threadIdx.x == 0) out[blockIdx.x] = all;"),
     ("few items of a thread", "int b = threadIdx.x * 2; for (int k = 0; k < 2; ++k) if (b + k < n - 3) out[b + k] = x[b + k] * 2.0f;"),
     ("some threads", f"float s = 0; if (threadIdx.x % 3) for (int i = threadIdx.x; i < n - 3; i += 128) s += x[i]; {_STORE}"),
+    ("a sum that lanes exchange one by one", f"float s = 0; for (int i = threadIdx.x; i < n; i += 128) s += x[i]; s = __shfl_sync(0xffffffff, s, n & 31); {_STORE}"),
 ]  # fmt: skip
 AHEAD = [
     ("a mean that is updated", f"float s = 0, c = 0; for (int i = threadIdx.x; i < n - 3; i += 128) {{ c += 1.0f; s += (x[i] - s) / c; }} {_STORE}"),
@@ -48,7 +49,6 @@ ALONE = [
     ("what lanes exchange", f"float s = 0; for (int i = threadIdx.x; i < n; i += 128) s += __shfl_xor_sync(0xffffffff, x[i], 1); {_STORE}"),
     ("a shared array", f"__shared__ float t[128]; float s = 0; for (int i = threadIdx.x; i < n; i += 128) {{ t[127 - threadIdx.x] = x[i]; __syncthreads(); s += t[threadIdx.x]; __syncthreads(); }} {_STORE}"),
     ("rows of one and columns of another", "float s = 0; for (int c = 0; c < n; ++c) s += x[threadIdx.x * n + c] * x[c * n + threadIdx.x]; out[threadIdx.x] = s;"),
-    ("a sum that lanes exchange one by one", f"float s = 0; for (int i = threadIdx.x; i < n; i += 128) s += x[i]; s = __shfl_sync(0xffffffff, s, n & 31); {_STORE}"),
     ("a window that is cut off", "float s = 0; for (int k = 0; k < 7; ++k) if (threadIdx.x + k < n) s += x[threadIdx.x + k]; out[threadIdx.x] = s;"),
     ("what another load decides on loading", f"float s = 0; for (int i = threadIdx.x; i < n - 3; i += 128) if (out[i] > 0) s += x[i]; {_STORE}"),
     ("what a load decides on storing", "for (int i = threadIdx.x; i < n; i += 128) if (x[i] > 0) out[i] = x[i];"),

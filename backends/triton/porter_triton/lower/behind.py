@@ -1,9 +1,9 @@
 """What becomes of a sum behind its loop: whether each thread's own part counts, or only the sum of all.
 
 A tile of several turns gives a thread's part to a lane that has those of its neighbours, too. Where only all parts
-together are asked for, none is put together. Where lanes exchange parts, the tile's layout would make each warp
-exchange those of the whole block, which costs more than the tile has saved. Where warps reduce them, they are put where
-Triton has them by default before: else all that is made of the result goes from layout to layout.
+together are asked for, none is put together. Where lanes exchange parts, they are put where Triton has them by default
+before: in the tile's layout each warp exchanges those of the whole block, and what is made of them goes from layout to
+layout.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """`wholes` reduce a name over all threads, if nothing else reads it, else there are none; `segmented`: warps do."""
+    """`wholes` reduce a name over all threads if nothing else reads it; `exchanged`: lanes exchange what it holds."""
 
     wholes: list[Line]
-    segmented: bool
+    exchanged: bool
 
 
 @dataclass(slots=True)
@@ -52,16 +52,12 @@ class Behind:
                 found.readers[name].append(line)
         return found
 
-    def exchanged(self, name: str, body: Collection[int]) -> bool:
-        """Whether lanes exchange what `name` holds behind the loop whose statements have the identities `body`."""
-        return any(_exchanges(line) for line in self._read(name, body))
-
     def use(self, name: str, operation: str, body: Collection[int], after: After) -> Use:
         """What the statements after the loop do with `name`, which the loop reduces by `operation`."""
         outside = [line for line in self.assignments[name] if id(line) not in body]
         alone = len(outside) == 1 and (operation != "sum" or outside[0].text.startswith("tl.zeros("))
-        segmented = any(_between(line) for line in self._read(name, body))
-        return Use(_reductions(name, operation, after) if alone else [], segmented)
+        exchanged = any(_exchanges(line) for line in self._read(name, body))
+        return Use(_reductions(name, operation, after) if alone else [], exchanged)
 
     def _read(self, name: str, body: Collection[int]) -> list[Line]:
         """The statements that read `name` or a copy of it; a copy that is assigned twice is one of them."""
@@ -105,10 +101,6 @@ def touched(node: Node) -> frozenset[str]:
 
 
 def _exchanges(line: Line) -> bool:
-    """Whether lanes exchange parts one by one."""
-    return any(not name.startswith("segment_") for name in _between(line)) or bool(_EXCHANGES.search(line.text))
-
-
-def _between(line: Line) -> frozenset[str]:
-    """The helpers that a line calls to bring lanes together."""
-    return frozenset(name for name in helpers_in(line.text) if not helpers()[name].elementwise)
+    """Whether a line brings lanes together."""
+    between = any(not helpers()[name].elementwise for name in helpers_in(line.text))
+    return between or bool(_EXCHANGES.search(line.text))

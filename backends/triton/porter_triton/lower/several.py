@@ -66,12 +66,10 @@ def _rewritten(cx: Context, behind: Behind, loop: Loop, live: frozenset[str], af
     found = independent(cx, loop, lines, carried)
     if found is None:
         return loads_ahead(cx, loop, lines, carried)
-    body = {id(line) for line in lines}
-    if not _worth_it(loop.steps, found) or any(behind.exchanged(name, body) for name in found.gathered):
-        return None
-    count = _count(cx, loop.steps, found)
+    count = _count(cx, loop.steps, found) if _worth_it(loop.steps, found) else 1
     if count <= 1:
         return None
+    body = {id(line) for line in lines}
     uses = {name: behind.use(name, operation, body, after) for name, (operation, _) in found.gathered.items()}
     return _Tile(cx, loop, found, count, uses).nodes()
 
@@ -137,7 +135,7 @@ class _Tile:
                 continue
             whole = f"tl.{operation}({self._names[name]}, axis=0)"
             parts = f"{name} + {whole}" if operation == "sum" else whole
-            yield Line(f"{self._cx.helper('by_thread')}({parts})" if use.segmented else parts, name)
+            yield Line(f"{self._cx.helper('by_thread')}({parts})" if use.exchanged else parts, name)
 
     def _node(self, node: Node) -> Node:
         """A statement of the body, for all rows."""
