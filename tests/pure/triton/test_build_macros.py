@@ -38,3 +38,13 @@ void f(float* y) { k<<<1, THREADS>>>(y); }
     defined = parse(Source(Path("op.cu"), text), defines=("THREADS=64",))
     (finding,) = port(defined, ()).findings
     assert "--define LENGTH=VALUE" in finding.message
+
+
+def test_a_variable_that_the_source_declares_comes_from_no_build():
+    text = """static int sizes[2] = {32, 64};
+__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }
+void f(float* y, int i) { k<<<1, sizes[i]>>>(y); }
+"""
+    (finding,) = port(parse(Source(Path("op.cu"), text)), ()).findings
+    assert "'sizes' is not known" in finding.message
+    assert "--define" not in finding.message

@@ -32,7 +32,8 @@ def name(cx: Context, node: Name) -> Code:
         raise Refusal(node.line, f"'{node.name}' is no value")
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
     if found is None:
-        raise Refusal(node.line, f"'{node.name}' is not known{told_by_build(node.name)}")
+        declared = cx.unit.variables_named(node.name, cx.function.head.scope)
+        raise Refusal(node.line, f"'{node.name}' is not known{'' if declared else told_by_build(node.name)}")
     return found
 
 
