@@ -84,8 +84,8 @@ def _kind(value: Value) -> str | None:
         return f"{parts[0].dtype}x{parts[1]}" if parts is not None and parts[1] <= 4 else None
     if isinstance(value, Address):
         place = value.place
-        in_array = isinstance(place, LocalArray | SharedArray)
-        type_ = value.view or (place.element if in_array else access.place_type(place))
+        held = place.element if isinstance(place, LocalArray | SharedArray) else access.place_type(place)
+        type_ = value.view or held
         return f"{type_.dtype}*" if isinstance(type_, Arithmetic) else None
     return None
 
