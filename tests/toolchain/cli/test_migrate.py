@@ -16,7 +16,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[3] / "examples"
 KEYS = {
     *("source", "target", "outcome", "fidelity", "warp_sizes", "entries"),
-    *("workloads", "findings", "outputs", "timing", "baseline", "speedup", "times", "device", "seconds"),
+    *("workloads", "findings", "outputs", "timing", "baseline", "speedup", "times", "device", "seconds", "stages"),
 }
 
 SUM = """\
