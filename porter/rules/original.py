@@ -25,7 +25,7 @@ _ARITHMETIC: Mapping[str, tuple[str, ...]] = {
 }
 # What CUDA's own calls are in torch, by how their names begin.
 _RUNTIME: Mapping[str, tuple[str, ...]] = {
-    "cudaMemcpy": ("copy_", "clone"),
+    "cudaMemcpy": ("copy_", "clone", "fill_"),  # one number of the host is filled in
     "cudaMemset": ("fill_", "zero_", "zeros"),
 }
 # What calls of libraries are in torch, by what is in their names.

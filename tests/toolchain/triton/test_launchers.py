@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from porter.contract.dtype import DType
+from porter.rules.original import OwnCode
 from porter.simt.job import Job, Limits, ScalarValue, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -40,6 +41,13 @@ void total(float* y, const float* x, int n) {
     pairs<<<(half + 31) / 32, 32>>>(to, t, half);
   }
   cudaFree(t);
+}
+void average(float* y, const float* x, int n) {
+  total(y, x, n);
+  float sum;
+  cudaMemcpy(&sum, y, sizeof(float), cudaMemcpyDeviceToHost);
+  float mean = sum / n;
+  cudaMemcpy(y, &mean, sizeof(float), cudaMemcpyHostToDevice);
 }
 torch::Tensor mean_of_doubled(torch::Tensor x) {
   auto y = torch::zeros({x.size(0), x.size(1)}, x.options());
@@ -139,6 +147,14 @@ def test_launches_that_hand_on_a_buffer_of_their_own(worker):
     x = numbers(64)
     found = run(worker, "total", np.zeros(1, np.float32), x, 64).outputs[0].storage
     assert found.tolist() == [x.sum()]
+
+
+def test_a_number_that_the_host_writes_back_as_in_the_original(worker):
+    x, own = numbers(64), OwnCode.of(parse(Source(Path("op.cu"), SOURCE)))
+    job = Job(arguments=tuple(_value(a) for a in (np.zeros(1, np.float32), x, 64)))
+    done, _ = worker.run(Task("average", job, permitted=own.operators))
+    assert done.faults == ()
+    assert done.outputs[0].storage.tolist() == [x.mean()]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
