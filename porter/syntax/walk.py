@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import Field
+
+
+class _Fields(dict[type, tuple[str, ...]]):
+    """The fields of each kind of node, last first; asked once a kind, for kernels are walked thousands of times."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        self[kind] = tuple(reversed(getattr(kind, "__dataclass_fields__", {})))
+        return self[kind]
+
+
+_FIELDS = _Fields()
 
 
 def walk(node: object) -> Iterator[object]:
@@ -13,9 +23,6 @@ def walk(node: object) -> Iterator[object]:
         found = waiting.pop()
         if isinstance(found, tuple):
             waiting.extend(reversed(found))
-            continue
-        # `dataclasses.fields` makes a tuple of them at each call, and kernels are walked thousands of times.
-        fields: dict[str, Field[object]] = getattr(type(found), "__dataclass_fields__", {})
-        if fields:
+        elif fields := _FIELDS[type(found)]:
             yield found
-            waiting.extend(getattr(found, name) for name in reversed(fields))
+            waiting.extend([getattr(found, name) for name in fields])

@@ -9,7 +9,7 @@ from porter.source.text import Source
 from porter.syntax.nodes import Launch
 from porter.syntax.read import read_unit
 from porter.syntax.walk import walk
-from porter_triton.host.block_sizes import possible
+from porter_triton.host.block_sizes import BlockSizes
 
 _KERNEL = "__global__ void k(float* x) { x[threadIdx.x] = 1.0f; }\n"
 _DOUBLED = "unsigned b = 1; while (b < n / 2) b *= 2;"
@@ -20,7 +20,7 @@ def sizes(before, block, more=""):
     unit = read_unit(parse(Source(Path("op.cu"), text)))
     (function,) = unit.named("f")
     (launch,) = (n for n in walk(function.body) if isinstance(n, Launch))
-    return possible(unit, function, launch.block)
+    return BlockSizes(unit, function).extents(launch.block)
 
 
 def powers(least):

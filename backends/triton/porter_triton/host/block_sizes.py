@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from porter.syntax.nodes import (
     Asm,
@@ -36,21 +37,36 @@ _UNKNOWN: Extents = ((), (), ())
 _MOST_CALLS = 4
 
 
-def possible(unit: Unit, function: FunctionTree, block: Expression) -> Extents:
-    """The only sizes that each extent of the block of a launch in `function` may have; none where that is not known."""
-    return _Sizes(unit, function).extents(block)
-
-
 @dataclass(frozen=True)
-class _Sizes:
-    """What is known of expressions in one function."""
+class BlockSizes:
+    """The only sizes that blocks of the launches in one function may have. The function is walked once for all."""
 
     unit: Unit
     function: FunctionTree
     depth: int = 0
 
+    @cached_property
+    def _nodes(self) -> tuple[object, ...]:
+        return tuple(walk(self.function.body))
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[Block, int]]:
+        """The innermost block that each node stands in, by its identity, and which of the block's statements has it."""
+        blocks = (n for n in self._nodes if isinstance(n, Block))
+        return {id(n): (b, i) for b in blocks for i, s in enumerate(b.statements) for n in walk(s)}
+
+    @cached_property
+    def _assigned(self) -> frozenset[str]:
+        return assigned_names(self.unit, self.function.body)
+
+    @cached_property
+    def _changed_by_calls(self) -> frozenset[str]:
+        """Names that are changed by anything but an assignment of its own."""
+        changing = (n for n in self._nodes if isinstance(n, Update | Unary | Call | Asm))
+        return frozenset().union(*(assigned_names(self.unit, n) for n in changing))
+
     def extents(self, node: Expression) -> Extents:
-        """The possible sizes of a `dim3`, or of a number in its place."""
+        """The possible sizes of a block, a `dim3` or a number in its place; none of an extent that is not known."""
         if isinstance(node, Braces) and node.type is not None and node.type.name == "dim3":
             return self._of_items(node, node.items)
         if isinstance(node, Call) and isinstance(node.callee, Name):
@@ -64,7 +80,7 @@ class _Sizes:
         return _UNKNOWN
 
     def _of_variable(self, name: str, declared: list[Variable]) -> Extents:
-        if name in assigned_names(self.unit, self.function.body):
+        if name in self._assigned:
             return _UNKNOWN
         return _either([_UNKNOWN if v.value is None else self.extents(v.value) for v in declared])
 
@@ -73,7 +89,7 @@ class _Sizes:
         named = [f for f in self.unit.named(name) if f.head.space != "global"]
         if len(named) != 1 or named[0].returns.name != "dim3" or self.depth == _MOST_CALLS:
             return _UNKNOWN
-        inner = _Sizes(self.unit, named[0], self.depth + 1)
+        inner = BlockSizes(self.unit, named[0], self.depth + 1)
         values = [n.value for n in walk(named[0].body) if isinstance(n, Return)]
         return _either([_UNKNOWN if v is None else inner.extents(v) for v in values])
 
@@ -91,9 +107,7 @@ class _Sizes:
 
     def _written_before(self, whole: Expression, name: Name) -> Expression:
         """What a variable was assigned last, right before the statement in which `whole` stands; else itself."""
-        suites = [n for n in walk(self.function.body) if isinstance(n, Block)]
-        holding = [(b, i) for b in suites for i, s in enumerate(b.statements) if any(n is whole for n in walk(s))]
-        block, at = holding[-1] if holding else (Block(()), 0)
+        block, at = self._places.get(id(whole), (Block(()), 0))
         for statement in reversed(block.statements[:at]):
             if name.name in assigned_names(self.unit, statement):
                 value = _assigned(statement, name.name)
@@ -130,14 +144,11 @@ class _Sizes:
         declared = self._declared(name) or [
             v for v in self.unit.variables if v.name == name and (v.constexpr or v.type.const)
         ]
-        given: list[Expression | None] = [v.value for v in declared]
-        for node in walk(self.function.body):
-            if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.name == name:
-                if node.operator not in {"", "*"}:
-                    return None
-                given.append(node.value)
-            elif isinstance(node, Update | Unary | Call | Asm) and name in assigned_names(self.unit, node):
-                return None
+        changes = (n for n in self._nodes if isinstance(n, Assign))
+        assigned = [n for n in changes if isinstance(n.target, Name) and n.target.name == name]
+        if name in self._changed_by_calls or any(n.operator not in {"", "*"} for n in assigned):
+            return None
+        given = [*(v.value for v in declared), *(n.value for n in assigned)]
         known = [self.least(value, seen | {name}) for value in given]
         found = [value for value in known if value is not None]
         return min(found) if found and len(found) == len(known) else None
@@ -146,7 +157,7 @@ class _Sizes:
         """The declarations of a local number or `dim3`."""
         if any(p.name == name for p in self.function.parameters):
             return []
-        declares = (n for n in walk(self.function.body) if isinstance(n, Declare))
+        declares = (n for n in self._nodes if isinstance(n, Declare))
         found = [v for d in declares for v in d.variables if v.name == name]
         plain = not any(v.extents or v.type.pointers or v.type.reference for v in found)
         return found if plain else []
@@ -162,6 +173,7 @@ def _either(many: list[Extents]) -> Extents:
 
 def _assigned(statement: Statement, name: str) -> Expression | None:
     """The value of `name = value`."""
-    made = statement.expression if isinstance(statement, Evaluate) else None
-    plain = isinstance(made, Assign) and not made.operator and isinstance(made.target, Name)
-    return made.value if isinstance(made, Assign) and plain and made.target.name == name else None  # type: ignore[union-attr]
+    match statement:
+        case Evaluate(expression=Assign(operator="", target=Name(name=target), value=value)) if target == name:
+            return value
+    return None

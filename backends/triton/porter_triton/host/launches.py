@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Launch
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import block_sizes, constants, expressions, known, overloads
+from porter_triton.host import constants, expressions, known, overloads
 from porter_triton.host.block_sizes import Extents
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.instances import instance
@@ -29,7 +29,7 @@ def launch(cx: Context, node: Launch) -> None:
     template = instance(cx, tree, node.kernel.template, arguments, node.line)
     tree = cx.kernels.specialised(tree, template)
     grid = extents(expressions.expression(cx, node.grid))
-    sizes = block_sizes.possible(cx.unit, cx.function, node.block)
+    sizes = cx.block_sizes.extents(node.block)
     block = _evaluated(cx, extents(expressions.expression(cx, node.block)), sizes)
     shared = expressions.expression(cx, node.shared_bytes) if node.shared_bytes is not None else integer(0)
     info = LaunchInfo(_dimensions(block, sizes), template, _whole(shared))

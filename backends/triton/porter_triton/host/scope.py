@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 from porter.syntax.nodes import Block, Expression, Lambda, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host.assigned import assigned_with_calls
+from porter_triton.host.block_sizes import BlockSizes
 from porter_triton.host.codes import AND, Code
 from porter_triton.host.dtypes import Dtypes
 from porter_triton.host.suites import Line, Suite
@@ -83,6 +85,11 @@ class Context:
     depth: int = 0  # of Python's suites
     dtypes: Dtypes = field(default_factory=Dtypes)
     prints: list[int] = field(default_factory=list)  # lines that print, which is left out
+
+    @cached_property
+    def block_sizes(self) -> BlockSizes:
+        """What is known of the blocks that the function launches."""
+        return BlockSizes(self.unit, self.function)
 
     def find(self, name: str) -> Binding | None:
         """What `name` means here; None for a name that no statement of the function declared."""

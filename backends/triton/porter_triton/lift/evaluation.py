@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from porter.syntax.nodes import (
@@ -70,7 +71,7 @@ class Frame:
 
 
 @dataclass
-class Evaluation:
+class Evaluation(ABC):
     """A block, as far as expressions are concerned. `arrays` are what its shared arrays hold by index."""
 
     threads: int
@@ -79,11 +80,11 @@ class Evaluation:
     known: dict[tuple[int, templates.Numbers], Facts] = field(default_factory=dict)
     spent: int = 0
 
+    @abstractmethod
     def call(
         self, function: FunctionTree, node: Call | None, threads: Threads, values: tuple[dict[int, Held], ...] = ()
     ) -> dict[int, Held]:
         """What a function of the source gives to `threads` that call it, for `values` where there is no `node`."""
-        raise NotImplementedError
 
     def typed(self, value: Held | None, kind: TypeName) -> Held:
         """`value` as one of the type."""
@@ -153,7 +154,7 @@ class Evaluation:
             value = held[thread]
             is_reference = self.frame.types[node.name].reference and isinstance(value, Reference)
             return self._of(value, thread) if is_reference else value  # type: ignore[arg-type]
-        known = self.frame.facts.value(bare(node))
+        known = self.frame.facts.value(node)
         if known is None and node.name in self.frame.facts.fixed:
             return self.value(self.frame.facts.fixed[node.name], thread)
         if known is None:

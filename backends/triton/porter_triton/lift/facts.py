@@ -136,21 +136,27 @@ class Facts:
             if node.operator == "*" and 0 in {left, right}:
                 return 0
             return None if left is None or right is None else _ARITHMETIC[node.operator](left, right)
-        return self._named(node) if isinstance(node, Name) and not node.template else None
+        return self._named(node.name) if isinstance(node, Name) and not node.template else None
 
-    def _named(self, node: Name) -> int | None:
-        if node.name == "warpSize":
+    @cached_property
+    def _numbers(self) -> dict[str, int | None]:
+        """What names were found to be: threads are run one by one, and each asks."""
+        return {}
+
+    def _named(self, name: str) -> int | None:
+        if name not in self._numbers:
+            self._numbers[name] = self._number(name)
+        return self._numbers[name]
+
+    def _number(self, name: str) -> int | None:
+        if name == "warpSize":
             return WARP
-        if node.name in self.fixed:
-            return self.value(self.fixed[node.name])
-        if (known := dict(self.template).get(node.name)) is not None:
+        if name in self.fixed:
+            return self.value(self.fixed[name])
+        if (known := dict(self.template).get(name)) is not None:
             return known
         for variable in self.unit.variables:
-            if (
-                variable.name == node.name
-                and variable.value is not None
-                and (variable.constexpr or variable.type.const)
-            ):
+            if variable.name == name and variable.value is not None and (variable.constexpr or variable.type.const):
                 return self.value(bare(variable.value))
         return None
 

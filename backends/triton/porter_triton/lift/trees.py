@@ -20,9 +20,11 @@ def mapped(node: _T, change: Callable[[Any], Any]) -> _T:
     fields: dict[str, Field[object]] = getattr(type(node), "__dataclass_fields__", {})
     if not fields:
         return node
-    values = {name: getattr(node, name) for name in fields}
-    new = {name: mapped(value, change) for name, value in values.items()}
-    changed = {name: value for name, value in new.items() if value is not values[name]}
+    changed = {}
+    for name in fields:
+        value = getattr(node, name)
+        if (new := mapped(value, change)) is not value:
+            changed[name] = new
     return change(replace(node, **changed) if changed else node)  # type: ignore[no-any-return,type-var]
 
 
