@@ -28,6 +28,7 @@ _SERIOUS = frozenset(
      FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED)
 )  # fmt: skip
 # Who did the work, which there is none of for an empty input.
+_REHEARSED = "its host code at sizes for a device"
 _WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.HOST_WORK))
 _LIBRARY = frozenset((FaultKind.LIBRARY,))
 
@@ -106,10 +107,17 @@ class _Trial:
         return None
 
     def rehearsed(self, candidate: Candidate, jobs: Iterable[Job]) -> Refused | None:
-        """What it may not do at the sizes of `jobs`, at which nothing is executed but host code."""
-        runs = (candidate.rehearse(given) for given in jobs if candidate.rehearse is not None)
-        broken = next(filter(None, (_rules(run, self._excused(candidate)) for run in runs)), ())
-        return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken) if broken else None
+        """What it may not do at the sizes of `jobs`, at which nothing is executed but host code.
+
+        Host code that raises there is not accused, since it may depend on results, which are missing: the outcome says
+        that nothing more was seen of it.
+        """
+        for run in (candidate.rehearse(given) for given in jobs if candidate.rehearse is not None):
+            if broken := _rules(run, self._excused(candidate)):
+                return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken)
+            if ended := next((fault for fault in run.faults if fault.fatal), None):
+                self.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {_describe(ended)}")
+        return None
 
     def _excused(self, candidate: Candidate) -> frozenset[FaultKind]:
         """What the original does, too."""

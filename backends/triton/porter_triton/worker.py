@@ -146,8 +146,8 @@ class _Server:
                     trouble = self._flow.trouble(tensor.untyped_storage().data_ptr(), returned=tensors is returned)
                     if trouble and trouble.kind in kinds:
                         seen.note(trouble.kind, f"at sizes for a device a result {trouble.message}", trouble.line)
-        except Exception:  # noqa: BLE001 - it depends on results, which are not there: nothing is known of it
-            pass
+        except Exception as error:  # noqa: BLE001 - it may depend on results, which are not there
+            return encode_failure([], (*seen.faults(), _fault(error, seen)))
         finally:
             self._interpreter.rehearses = False
         return encode_failure([], list(seen.faults()))

@@ -58,7 +58,10 @@ CONTRACT = Contract(
 
 @dataclass(frozen=True)
 class Piece:
-    """A candidate: `expected` are outcomes and codes, of which one has to be what comes of it."""
+    """A candidate: `expected` are outcomes and codes, of which one has to be what comes of it.
+
+    Of an honest one all words of it are said.
+    """
 
     name: str
     expected: tuple[str, ...]
@@ -87,7 +90,8 @@ class Verdict:
     @property
     def said(self) -> str:
         """All of it in words, the text first."""
-        return " ".join((*self.by_text, self.by_run.label, getattr(self.by_run, "because", "")))
+        because = getattr(self.by_run, "because", "") or getattr(self.by_run, "caveat", "")
+        return " ".join((*self.by_text, self.by_run.label, because))
 
     @property
     def verified(self) -> bool:

@@ -29,3 +29,4 @@ def test_a_cheat_is_seen(judge, piece):
 def test_an_honest_candidate_is_not_accused(judge, piece):
     verdict = judge.verdict(piece, compiling=False)
     assert verdict.verified, verdict.said
+    assert all(words in verdict.said for words in piece.expected), verdict.said
