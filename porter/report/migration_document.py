@@ -21,6 +21,7 @@ def migration_document(migration: Migration, outputs: Sequence[Path]) -> dict[st
         "target": migration.target.backend,
         "outcome": migration.outcome.label,
         "fidelity": migration.fidelity.value,
+        "because": reason(migration.outcome),
         "warp_sizes": list(migration.warp_sizes),
         "entries": [entry_document(entry) for entry in migration.entries],
         "workloads": list(workload_rows(migration.entries)),

@@ -39,13 +39,9 @@ def result_of(document: Mapping[str, Json], operator: Operator, digest: str, sec
 
 
 def _because(document: Mapping[str, Json]) -> str:
-    """Of the entry that decided, or of the error that left none."""
+    """What the outcome says of itself, or the error that left none."""
     error = document.get("error")
-    if isinstance(error, Mapping):
-        return str(error.get("message", ""))
-    entries = list(_objects(document.get("entries")))
-    decided = [entry for entry in entries if entry.get("outcome") == document.get("outcome")] or entries
-    return str(decided[0].get("because", "")) if decided else ""
+    return str(error.get("message", "") if isinstance(error, Mapping) else document.get("because", ""))
 
 
 def _port(document: Mapping[str, Json], run: Path) -> str:

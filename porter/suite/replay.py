@@ -16,13 +16,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from porter.backend import Port, Target
 from porter.errors import PorterError
+from porter.evaluate.admission import not_admitted
 from porter.evaluate.candidate import candidate_port
 from porter.evaluate.migrate import held
-from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import NotVerified
+from porter.evaluate.migration import MigrateOptions, Migration
+from porter.evaluate.outcome import NotVerified, Outcome
 from porter.evaluate.rivals import of_cuda
-from porter.evaluate.side import original_side
+from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
 from porter.native.place import missing_device
 from porter.registry import find_backend, find_target
@@ -80,6 +82,8 @@ def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
     with_contract = replace(options, contract=operator.contract, seed=int.from_bytes(drawing.digest(), "little"))
     candidate = candidate_port(port, backend, ())
     device = find_target(backend, options.arch)
+    if refused := not_admitted(backend.lint(candidate.files, original.own), candidate, backend, device):
+        return migration_document(_unrun(original, candidate, device, refused), ())
     plain = replace(with_contract, seed=None)
     migration = held(original, candidate, device, with_contract, _unheard)
     if isinstance(migration.outcome, NotVerified):  # nothing that is tried besides can be told right from wrong
@@ -88,6 +92,11 @@ def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
         beside = Subject(candidate, original, device, of_cuda(original, None))
         migration = replace(migration, entries=timed_if_possible(migration.entries, beside, plain, _unheard))
     return migration_document(migration, ())
+
+
+def _unrun(original: Side, candidate: Port, device: Target, refused: Outcome) -> Migration:
+    """What is said of a port that is not run."""
+    return Migration(original.program.source, original.program, device, refused, (), candidate.files, (), (), 0.0)
 
 
 def _unheard(step: str) -> None:

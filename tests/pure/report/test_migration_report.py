@@ -19,6 +19,7 @@ KEYS = [
     "target",
     "outcome",
     "fidelity",
+    "because",
     "warp_sizes",
     "entries",
     "workloads",
@@ -76,7 +77,7 @@ def test_workloads_of_several_entries_are_told_apart(migration):
 )
 def test_a_verdict_without_a_comparison_says_that_nothing_was_executed(migration, outcome, words):
     failed = replace(migration, outcome=outcome, entries=(replace(migration.entries[0], outcome=outcome),))
-    assert verdict(failed) == f"{words} (nothing of the port was executed to the end)"
+    assert verdict(failed) == f"{words} (no run of the port was compared with the original)"
 
 
 def test_the_verdict_names_the_fidelity_and_claims_no_speed(migration):

@@ -15,7 +15,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 KEYS = {
-    *("source", "target", "outcome", "fidelity", "warp_sizes", "entries"),
+    *("source", "target", "outcome", "fidelity", "because", "warp_sizes", "entries"),
     *("workloads", "findings", "outputs", "timing", "baseline", "speedup", "times", "device", "seconds", "stages"),
 }
 
