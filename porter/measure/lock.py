@@ -1,7 +1,8 @@
 """Who may use a device: one that measures is alone there, whoever else proves and prepares does so beside others.
 
 Each device has seats, lock files named by its UUID, that stand for shares of its memory. Work takes as many of them as
-it needs; a measurement takes all, and while somebody waits for that no seat is given to anybody else.
+it needs; a measurement takes all, and while one waits for that no seat is given to anybody else. Only one waits so: the
+others, and who wants seats, have the same chance once it is done.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class DeviceLock:
         """With nobody else there. Raises `MachineError` after `patience_s`."""
         with ExitStack() as held:
             wish = held.enter_context(_opened(self._path("wish")))
-            self._wait(lambda: _try(wish, fcntl.LOCK_SH))
+            self._wait(lambda: _try(wish, fcntl.LOCK_EX))
             for seat in range(SEATS):
                 place = held.enter_context(_opened(self._path(str(seat))))
                 self._wait(lambda place=place: _try(place, fcntl.LOCK_EX))  # type: ignore[misc]

@@ -103,6 +103,27 @@ def test_nobody_sits_down_while_somebody_waits_to_measure(lock, holder):
     assert measured.is_set()
 
 
+def test_somebody_sits_down_where_others_measure_one_after_the_other(lock):
+    seated = threading.Event()
+
+    def measure() -> None:
+        while not seated.is_set():
+            with lock(LONG_S).alone():
+                seated.wait(BRIEF_S)
+            seated.wait(BRIEF_S)  # as long as it takes to make the next candidate ready
+
+    measuring = [threading.Thread(target=measure) for _ in range(3)]
+    for thread in measuring:
+        thread.start()
+    try:
+        with lock(LONG_S).shared():
+            pass
+    finally:
+        seated.set()
+        for thread in measuring:
+            thread.join()
+
+
 @alone
 @pytest.mark.usefixtures("holder")
 def test_another_device_is_free(tmp_path):
