@@ -32,7 +32,6 @@ from porter.native.versions import commit
 from porter.oracle.reference import Expected
 from porter.simt.job import DISHONEST, FaultKind, Job, Run
 
-_WARM_BLOCKS = 5
 _COPIES = 4  # of its arguments: a call's results, and what a reference keeps that is no kernel of one piece
 # The worker's own times against the clock here: launches are queued, so the device is seldom idle between them.
 _KEPT_US, _LEAST_SHARE, _MOST_SHARE = 40_000.0, 0.5, 1.02
@@ -61,9 +60,9 @@ class Ready:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """The times of the candidate and of the baselines `names`, and what all of them make of the fresh inputs.
+    """The times of the candidate and of the baselines `names`, and what they make of the fresh inputs.
 
-    Of a candidate that is too slow to be of interest nothing is asked `again`.
+    Of a candidate that is too slow to be of interest nothing is asked `again`, of baselines nothing that is known.
     """
 
     found: Interleaved
@@ -81,7 +80,7 @@ class Stopwatch:
 
     `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. In one process for
     all candidates what is `known` by the names of workloads, once the first was right, holds for those after it: of
-    them only what may be of interest is compared, as it was timed. A baseline that is `too_slow` once, as compilers may
+    them only what may be of interest is compared, as it was timed, and of the baselines nothing any more. A baseline that is `too_slow` once, as compilers may
     be, is not tried again: all others wait for it.
     """
 
@@ -102,9 +101,10 @@ class Stopwatch:
     def time(self, candidate: Timed, workload: Workload, baselines: Mapping[str, Timed]) -> Speed:
         """The times of `workload`. Never raises for anything a candidate does; `MachineError` where others hold on."""
         try:
-            ready = self.known.get(workload.name) or self._checked(candidate, workload, baselines)
+            known = self.known.get(workload.name)
+            ready = known or self._checked(candidate, workload, baselines)
             with self.stages.holding(self.place.lock.alone(), Stage.TIME), _giving_back(candidate):
-                sampled = self._sampled(candidate, ready)
+                sampled = self._sampled(candidate, ready, whole=known is None)
             return self._measured(workload, ready, sampled)
         except _Unfit as unfit:
             return NotMeasured(workload, self.fidelity, str(unfit))
@@ -159,8 +159,8 @@ class Stopwatch:
             raise _Unfit(f"its answer on the device differs: {wrong}")
         return sum(result.count * result.dtype.bytes for result in run.results)
 
-    def _sampled(self, candidate: Timed, ready: Ready) -> _Sampled:
-        """What takes the device for itself: samples of all arms, and what these make of new inputs."""
+    def _sampled(self, candidate: Timed, ready: Ready, *, whole: bool) -> _Sampled:
+        """What takes the device for itself: samples of all arms, and what these, or the first, make of new inputs."""
         arms, without = [candidate.prepare(ready.given)], []
         self._check_work(candidate, arms[0])
         beside: dict[str, Prepared] = {}
@@ -181,7 +181,7 @@ class Stopwatch:
         again: tuple[tuple[Run, ...], ...] = ()
         if found.stopped is not Stopped.SLOW:  # of what nobody wants nothing more has to be known
             self._check_clock(candidate, found, ready.made_bytes, copy_bytes_per_s, captured=not uncaptured)
-            again = self._again([candidate, *(ready.baselines[name] for name in beside)], arms, found, ready)
+            again = self._again([candidate, *(ready.baselines[n] for n in beside if whole)], arms, found, ready)
         return _Sampled(
             found, tuple(beside), tuple(without), uncaptured, copy_bytes_per_s,
             self._environment(candidate, before, after), again,
@@ -190,7 +190,8 @@ class Stopwatch:
     def _measured(self, workload: Workload, ready: Ready, sampled: _Sampled) -> Measured:
         """What was sampled, once it is known to have been right on the new inputs."""
         found, names = sampled.found, sampled.names
-        wrong = [self._wrong(runs, ready.fresh) for runs in sampled.again] or [""] * (1 + len(names))
+        wrong = [self._wrong(runs, ready.fresh) for runs in sampled.again]
+        wrong += [""] * (1 + len(names) - len(wrong))
         if wrong[0]:
             raise _Unfit(f"what was timed gives another answer on new inputs: {wrong[0]}")
         without = (f"{name}: {why}" for name, why in zip(names, wrong[1:], strict=True) if why)
@@ -213,7 +214,7 @@ class Stopwatch:
         def sample(order: Sequence[int]) -> Sequence[float]:
             return candidate.session.sample(tuple(order), captured=captured)
 
-        for _ in range(_WARM_BLOCKS):
+        for _ in range(self.rule.warm_blocks):
             sample(range(arms))
         return interleaved(arms, sample, self.rule, time.monotonic, self.seed)
 
@@ -230,7 +231,7 @@ class Stopwatch:
             if told := works_less(candidate, arm, us, replayed, (ready.given, given)):
                 raise _Unfit(told)
         own = (replayed.run, *(candidate.replay(arm.arm, given, index).run for index in others))
-        pairs = zip(entries[1:], arms[1:], strict=True)
+        pairs = zip(entries[1:], arms[1:], strict=False)  # all, or none
         return own, *((each.replay(arm.arm, given, self._draw.randrange(arm.sets)).run,) for each, arm in pairs)
 
     def _wrong(self, runs: Sequence[Run], fresh: Expected) -> str:

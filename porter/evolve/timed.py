@@ -40,7 +40,7 @@ from porter.oracle.reference import Expected
 SEED = "seed"
 _MEASURES = {Fidelity.NATIVE: Measure.NATIVE, Fidelity.PROXY: Measure.PROXY}
 _BUDGET_S, _LEAST_BLOCKS = 0.6, 8  # for what may be the best; a fourth of what a port's own times get
-_SLOWER = 1.02  # what takes so many times as long as the best need not be known better
+_WARM_BLOCKS = 2  # the device was busy with another candidate just now
 _MOST_ANSWERS = 8
 
 
@@ -138,7 +138,9 @@ class TimedScorer:
         timed = candidates[0].timed if isinstance(candidates, tuple) else None
         if timed is None:
             return "nothing answers on the device" if isinstance(candidates, tuple) else candidates.because
-        rule = StopRule(budget_s=_BUDGET_S, least_blocks=_LEAST_BLOCKS, slowest=_SLOWER / self._best)
+        rule = StopRule(
+            budget_s=_BUDGET_S, warm_blocks=_WARM_BLOCKS, least_blocks=_LEAST_BLOCKS, slowest=1 / self._best
+        )
         seed = secrets.randbits(32) if entry.seed is None else entry.seed
         where, stages = (self.place, entry.contract, entry.answers, entry.fidelity), self._subject.options.stages
         watch = Stopwatch(*where, seed, rule, entry.known, stages)

@@ -35,12 +35,14 @@ class Stopped(StrEnum):
 class StopRule:
     """When sampling ends: every interval within `half_width` of its median, or `budget_s` gone.
 
-    `half_width` is a share: 0.0025 for a quarter of a percent. No block is begun after `most_blocks`. Sampling ends
-    early where the first arm takes certainly more than `slowest` times as long as the second.
+    `half_width` is a share: 0.0025 for a quarter of a percent. Whoever samples takes `warm_blocks` before, which count
+    nowhere. No block is begun after `most_blocks`. Sampling ends early where the first arm takes certainly more than
+    `slowest` times as long as the second.
     """
 
     half_width: float = 0.0025
     budget_s: float = 2.0
+    warm_blocks: int = 5
     least_blocks: int = 16
     most_blocks: int = 400
     slowest: float = math.inf
