@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from porter.errors import DONE, FELL_SHORT, PorterError, UsageError, exhaustion
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
+from porter.measure.stages import Stage
 from porter.report.columns import Cell, columns
 from porter.report.diff import port_diff
 from porter.report.document import Json
@@ -135,7 +137,7 @@ def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine
     from porter.evolve.finish import finished
     from porter.evolve.run import improve
 
-    migration, found, unsearched = made.migration, None, None
+    migration, found, unsearched, begin = made.migration, None, None, time.monotonic()
     if isinstance(migration.outcome, Verified):
         run = folder / f"{migration.source.path.stem}.search"
         try:
@@ -143,6 +145,8 @@ def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine
         except PorterError as error:
             unsearched = error
     migration, found = finished(migration, found, wish.options, step)
+    stages = {**made.migration.stages, Stage.SEARCH.value: time.monotonic() - begin}
+    migration = replace(migration, stages=stages)
     return replace(_written(migration, folder, wish, to, machine), improved=found, unsearched=unsearched)
 
 

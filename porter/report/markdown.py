@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from porter.contract.contract import Argument, Contract, TensorArg
 from porter.evaluate.migration import EntryOutcome, Migration
 from porter.evaluate.outcome import Checked, Fidelity
+from porter.evaluate.speed import Measured
 from porter.findings import Effort, Finding, Severity
 from porter.report.catalogue import EFFORTS
 from porter.report.machine import Machine
+from porter.report.speed import SPEED_HEAD, speed_remark, speed_rows
 from porter.report.verdict import checks, counted_lanes, describe, lanes_of, reason, verdict
 from porter.source.text import Source
 
@@ -27,6 +29,7 @@ def migration_markdown(migration: Migration, machine: Machine) -> str:
             *(line for contract in migration.contracts for line in _contract(contract)),
             "## Workloads and errors\n",
             *(line for entry in migration.entries for line in _comparisons(entry)),
+            *_times(migration),
             "## How the numbers were obtained\n",
             *_method(migration),
             "## Environment\n",
@@ -97,6 +100,19 @@ def _comparison_row(check: Checked, sizes: Mapping[str, int]) -> tuple[str, ...]
     return (check.name, named, lanes_of(check), *errors, "equal" if check.passed else check.worst or "differs")
 
 
+def _times(migration: Migration) -> Iterator[str]:
+    """What a device measured of each entry; nothing where there was none to ask."""
+    timed = [entry for entry in migration.entries if entry.speeds]
+    if timed:
+        yield "## Times\n"
+    for entry in timed:
+        yield f"### `{entry.name}`\n"
+        if rows := speed_rows(entry):
+            yield from _table(SPEED_HEAD, [[str(cell) for cell in row] for row in rows])
+        yield from (f"- {speed_remark(speed)}" for speed in entry.speeds)
+        yield ""
+
+
 def _method(migration: Migration) -> Iterator[str]:
     if migration.fidelity is Fidelity.EMULATED:
         lanes = counted_lanes(migration.warp_sizes)
@@ -105,7 +121,9 @@ def _method(migration: Migration) -> Iterator[str]:
             f"{lanes}, on the same seeded inputs, in device memory poisoned before use. An output may\n"
             "differ from the original's by the tolerance of the contract, on top of what the original itself loses.\n"
         )
-    yield f"Fidelity: {migration.fidelity}. No speed was measured, and none is claimed.\n"
+    measured = [s for entry in migration.entries for s in entry.speeds if isinstance(s, Measured)]
+    claimed = f"Times: {', '.join(dict.fromkeys(s.fidelity for s in measured))}, by device events."
+    yield f"Fidelity: {migration.fidelity}. {claimed if measured else 'No speed was measured, and none is claimed.'}\n"
 
 
 def _environment(machine: Machine) -> Iterator[str]:

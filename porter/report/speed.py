@@ -12,21 +12,30 @@ from porter.measure.timing import Timing
 from porter.report.columns import Cell, columns
 from porter.report.document import Json, as_record
 
-_HEAD = ("workload", "fidelity", "time", "of it within 95 %", "beside", "its time", "times as fast")
+SPEED_HEAD = ("workload", "fidelity", "time", "of it within 95 %", "beside", "its time", "times as fast")
 
 
 def speeds_text(entry: EntryOutcome) -> Text:
     """The times of an entry, each line with its fidelity; why there are none where there are not."""
     text = Text()
-    if rows := [row for speed in entry.speeds if isinstance(speed, Measured) for row in _rows(speed)]:
-        text.append_text(columns([_HEAD, *rows], indent="  "))
+    if rows := speed_rows(entry):
+        text.append_text(columns([SPEED_HEAD, *rows], indent="  "))
     for speed in entry.speeds:
-        if isinstance(speed, NotMeasured):
-            at = f" at '{speed.workload.name}'" if speed.workload else ""
-            text.append(f"  not timed{at} ({speed.fidelity.value}): {speed.because}\n", "yellow")
-        else:
-            text.append(f"  {'; '.join(_remarks(speed))}\n", "dim")
+        text.append(f"  {speed_remark(speed)}\n", "yellow" if isinstance(speed, NotMeasured) else "dim")
     return text
+
+
+def speed_rows(entry: EntryOutcome) -> list[Sequence[Cell]]:
+    """A row below `SPEED_HEAD` for each time, and for each that it was taken beside."""
+    return [row for speed in entry.speeds if isinstance(speed, Measured) for row in _rows(speed)]
+
+
+def speed_remark(speed: Speed) -> str:
+    """Where and how a time was taken, or why there is none."""
+    if isinstance(speed, Measured):
+        return "; ".join(_remarks(speed))
+    at = f" at '{speed.workload.name}'" if speed.workload else ""
+    return f"not timed{at} ({speed.fidelity.value}): {speed.because}"
 
 
 def _rows(speed: Measured) -> Iterator[Sequence[Cell]]:

@@ -14,6 +14,7 @@ from porter.measure.environment import DeviceState, Environment
 from porter.measure.interleave import Ratio, Stopped
 from porter.measure.timing import Timing
 from porter.report.document import encode_json
+from porter.report.markdown import migration_markdown
 from porter.report.migration_document import migration_document
 from porter.report.speed import speeds_text
 
@@ -68,6 +69,18 @@ def test_without_a_time_the_reason_stands_there(entry, measured):
     none = NotMeasured(measured.workload, Fidelity.NATIVE, "its answer on the device differs: y at [3]")
     text = speeds_text(replace(entry, speeds=(none,))).plain
     assert "not timed at 'bench' (native): its answer on the device differs: y at [3]" in text
+
+
+def test_the_markdown_has_a_table_of_times_and_claims_no_other(migration, entry, machine):
+    none = NotMeasured(None, Fidelity.NATIVE, "the device is gone")
+    timed = replace(entry, speeds=(*entry.speeds, none))
+    page = migration_markdown(replace(migration, entries=(timed,)), machine)
+    assert "| bench (n = 1048576) | proxy | 10.00 us | 9.96 us to 10.04 us | cuda | 20.00 us | 2.000 |" in page
+    assert "- not timed (native): the device is gone" in page
+    assert "Fidelity: emulated. Times: proxy, by device events." in page
+    untimed = migration_markdown(migration, machine)
+    assert "## Times" not in untimed
+    assert "No speed was measured" in untimed
 
 
 def test_json_has_the_first_time_its_baseline_and_every_one(migration, entry):
