@@ -80,8 +80,8 @@ class Stopwatch:
 
     `answers` says what is right; `seed` draws the inputs on which what was timed is proven again. In one process for
     all candidates what is `known` by the names of workloads, once the first was right, holds for those after it: of
-    them only what may be of interest is compared, as it was timed, and of the baselines nothing any more. A baseline that is `too_slow` once, as compilers may
-    be, is not tried again: all others wait for it.
+    them only what may be of interest is compared, as it was timed, and of the baselines nothing any more. A baseline
+    that is `too_slow` once, as compilers may be, is not tried again: all others wait for it.
     """
 
     place: Place

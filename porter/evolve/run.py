@@ -16,6 +16,7 @@ from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.evaluator import Evaluator, Scorer, evaluator, files_of, port_of
+from porter.evolve.events import INTERRUPTED
 from porter.evolve.journal import NAME
 from porter.evolve.modelled import modelled_scorer
 from porter.evolve.ports import space_of_port
@@ -107,9 +108,12 @@ def _seed_of(state: State) -> tuple[File, ...] | None:
 def resume(folder: Path, options: MigrateOptions, budget: Budget, jobs: int, progress: Progress) -> Improved:
     """Go on with the search in `folder` from its last whole line, within that `budget`, with the model it names.
 
+    One that came to its end within that budget is only read.
     Raises `InputError` where the folder holds no search, or this machine measures otherwise than the one it began on.
     """
     state = replayed(folder).state
+    if state.budget == budget and state.ended not in ("", INTERRUPTED):
+        return _came_to(state, folder)
     settings, model = state.settings, model_about(state.settings.about)
     wanted = SearchOptions(budget, settings.seed, settings.islands, settings.batch, jobs, model)
     files = _seed_of(state)

@@ -83,7 +83,7 @@ def turned(text, **point):
 def test_a_row_kernel_has_these_knobs():
     assert values(ROWS) == {
         "norm.width": (AS_IS, 64, 128, 512, 1024, 2048, 4096, 8192),
-        "norm.num_warps": (AS_IS, 1, 2, 4, 8, 16),
+        "norm.num_warps": (AS_IS, 1, 2, 4, 8, 16, 32),
         "norm.num_stages": (AS_IS, 1, 2, 3, 4),
         "norm.loop_unroll_factor": (AS_IS, 2, 4, 8),
         "norm.x.loads": (AS_IS, "evict_first", "evict_last", "evict_last, then evict_first"),

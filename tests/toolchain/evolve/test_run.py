@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,6 +53,9 @@ def test_a_search_is_read_again_and_goes_on(source, tmp_path, capsys):
     further = json.loads(capsys.readouterr().out)
     assert further["rounds"] == 3
     assert further["factor"] >= found["factor"]
+    shutil.rmtree(run / "original")  # nothing is evaluated any more: what it came to stands in the journal
+    assert main(["resume", str(run), "--rounds", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == further
 
 
 def test_what_was_killed_goes_on_as_if_it_had_not_been(source, tmp_path):

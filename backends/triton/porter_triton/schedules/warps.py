@@ -12,7 +12,7 @@ from porter.evolve.edited import EditedKnob, Edits, edited_knob
 from porter.source.edit import Edit
 from porter_triton.schedules.text import Launch, ModuleText, last_name, number
 
-_WARPS = (1, 2, 4, 8, 16)
+_WARPS = (1, 2, 4, 8, 16, 32)
 _MOST_ELEMENTS = 128  # of one tile in the registers of one lane
 _SHAPED = {"arange": 1, "zeros": 0, "full": 0}  # which argument tells how many elements there are
 
