@@ -1,10 +1,11 @@
 """Measure the same kernels again and again on this machine's device: how far apart are the medians?
 
-    python benchmarks/timing_noise/measure.py RESULTS.json [--repeats N] [--only scale:1024]
+    python benchmarks/timing_noise/measure.py RESULTS.json [--repeats N] [--only scale:1024]...
 
 A repeat is a whole measurement as `porter bench` makes it: buffers, capture, warm-up, samples in turn with a second arm
 that is the same kernel, until the intervals are narrow. Every 40 repeats the process is another. For each kernel the
-table has the percentiles of |median / median of all medians - 1|, and of |ratio to itself - 1|.
+table has the percentiles of |median / median of all medians - 1|, and of |ratio to itself - 1|. Rows of RESULTS.json
+about other kernels stay.
 """
 
 from __future__ import annotations
@@ -74,9 +75,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path)
     parser.add_argument("--repeats", type=int, default=200)
-    parser.add_argument("--only", metavar="KERNEL:ELEMENTS", default="")
+    parser.add_argument("--only", metavar="KERNEL:ELEMENTS", action="append", default=[])
     arguments = parser.parse_args()
-    cases = [case for case in CASES if arguments.only in ("", f"{case[0]}:{case[1]}")]
+    cases = [case for case in CASES if not arguments.only or f"{case[0]}:{case[1]}" in arguments.only]
     with (
         place(cache_folder(), 60.0, dict(os.environ)) as device,
         tempfile.TemporaryDirectory() as folder,
@@ -84,11 +85,18 @@ def main() -> None:
     ):
         module = Path(folder) / "kernels.py"
         module.write_text(KERNELS)
-        rows: list[dict] = []
+        rows = earlier(arguments.results)
         for name, count in cases:
-            rows.append(measured_case(device, module, name, count, arguments.repeats))
-            arguments.results.write_text(json.dumps(surroundings(device, rows), indent=1) + "\n")
-            print({key: value for key, value in rows[-1].items() if key != "medians_us"}, file=sys.stderr)
+            row = rows[name, count] = measured_case(device, module, name, count, arguments.repeats)
+            ordered = [rows[case] for case in CASES if case in rows]
+            arguments.results.write_text(json.dumps(surroundings(device, ordered), indent=1) + "\n")
+            print({key: value for key, value in row.items() if key != "medians_us"}, file=sys.stderr)
+
+
+def earlier(results: Path) -> dict[tuple[str, int], dict]:
+    """The rows of the file by function and elements."""
+    rows = json.loads(results.read_text())["rows"] if results.exists() else []
+    return {(row["kernel"], row["elements"]): row for row in rows}
 
 
 def surroundings(device: Place, rows: list[dict]) -> dict:
@@ -100,7 +108,6 @@ def surroundings(device: Place, rows: list[dict]) -> dict:
         "cuda": facts.cuda,
         "torch": facts.torch,
         "triton": facts.triton,
-        "commit": commit() or os.environ.get("PORTER_COMMIT", ""),
         "state": asdict(device.device.state()),
         "worst_p99_of_medians": max(row["medians_p99"] for row in rows),
         "rows": rows,
@@ -119,6 +126,7 @@ def measured_case(device: Place, module: Path, function: str, count: int, repeat
     return {
         "kernel": function,
         "elements": count,
+        "commit": commit() or os.environ.get("PORTER_COMMIT", ""),
         "repeats": repeats,
         "median_us": round(middle, 4),
         **percentiles("medians", [abs(m / middle - 1) for m in medians]),
