@@ -41,13 +41,13 @@ def speed_remark(speed: Speed) -> str:
 def _rows(speed: Measured) -> Iterator[Sequence[Cell]]:
     timing = speed.timing
     low, high = timing.interval_us
-    head = (_named(speed), speed.fidelity.value, _time(timing.median_us), f"{_time(low)} to {_time(high)}")
+    head = (_named(speed), speed.fidelity.value, duration(timing.median_us), f"{duration(low)} to {duration(high)}")
     if not speed.baselines:
         yield (*head, "-", "", "")
     for index, baseline in enumerate(speed.baselines):
         style = "green" if baseline.speedup >= 1 else "red"
         factor = Text(f"{baseline.speedup:.3f}", style)
-        yield (*(head if index == 0 else ("",) * 4), baseline.name, _time(baseline.timing.median_us), factor)
+        yield (*(head if index == 0 else ("",) * 4), baseline.name, duration(baseline.timing.median_us), factor)
 
 
 def _named(speed: Measured) -> str:
@@ -55,7 +55,7 @@ def _named(speed: Measured) -> str:
     return f"{speed.workload.name} ({sizes})" if sizes else speed.workload.name
 
 
-def _time(us: float) -> str:
+def duration(us: float) -> str:
     """Three digits or more: `1.35 us`, `130 us`, `12.4 ms`."""
     for unit, factor in (("us", 1.0), ("ms", 1e3), ("s", 1e6)):
         if us < 1000 * factor or unit == "s":

@@ -12,7 +12,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from porter.catalogue import full_catalogue
-from porter.report.suite import SuiteTable, caption, heads, rows, stages, title, untimed
+from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title, untimed
+from porter.report.speed import duration
 from porter.suite.metrics import speedup_of
 from porter.suite.result import ORIGINAL, Result, SuiteResult
 
@@ -49,11 +50,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """An operator, and what its port changed, line by line."""
+    """An operator, its times in words, and what its port changed, line by line."""
 
     key: str
     outcome: str
     because: str
+    times: tuple[str, ...]
     diff: tuple[str, ...]
 
 
@@ -67,6 +69,7 @@ def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path) 
     return template.get_template("suite.html.j2").render(
         title=f"porter: {len(result.results)} operators for {result.target}",
         caption=caption(result),
+        searched=searched(result),
         stages=stages(result),
         tables=[(title(table) if table.overall.timed else "", heads(table), rows(table)) for table in tables],
         baseline=first.baseline,
@@ -112,4 +115,14 @@ def _detail(one: Result, folder: Path) -> Detail:
     if one.port and original.is_file() and port.is_file():
         before, after = (path.read_text("utf-8").splitlines() for path in (original, port))
         diff = tuple(unified_diff(before, after, original.name, port.name, lineterm=""))
-    return Detail(one.key, one.outcome, one.because, diff)
+    return Detail(one.key, one.outcome, one.because, tuple(_times(one)), diff)
+
+
+def _times(one: Result) -> Iterator[str]:
+    """`forward at bench: 4.03 ms`; beside what it was timed; how near it comes to what memory allows."""
+    yield from (f"{workload}: {duration(time.median)}" for workload, time in one.times_us.items())
+    beside = ", ".join(f"{name} {speedup:.2f}" for name, speedup in one.speedups.items())
+    if beside:
+        yield f"times as fast as {beside}"
+    if one.share_of_limit is not None:
+        yield f"{one.share_of_limit:.0%} of what memory allows"

@@ -77,6 +77,21 @@ def test_the_page_stands_alone_and_shows_sources_as_text(folder):
     assert "PORT1001" in parsed.text
 
 
+def test_an_operator_of_the_page_has_its_times_and_what_they_were_taken_beside(folder):
+    one = replace(
+        RUN.results[0],
+        times_us={"forward at bench": Time(4034.46, 4030.0, 4040.0)},
+        speedups={"cuda": 1.581, "pytorch": 2.824},
+        share_of_limit=0.87,
+        factor=1.31,
+        measure="native",
+    )
+    run = replace(RUN, results=(one,))
+    text = Page(suite_page(run, suite_tables(run), folder)).text
+    assert "forward at bench: 4.03 ms; times as fast as cuda 1.58, pytorch 2.82; 87% of what memory allows" in text
+    assert "1 ports searched: 1 better than what they began with" in text
+
+
 def test_without_a_time_a_page_has_no_bars(tmp_path):
     page = suite_page(UNTIMED, suite_tables(UNTIMED), tmp_path)
     assert "Times as fast" not in page
