@@ -12,8 +12,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from porter.catalogue import full_catalogue
-from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title, untimed
 from porter.report.speed import duration
+from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title, untimed
 from porter.suite.metrics import speedup_of
 from porter.suite.result import ORIGINAL, Result, SuiteResult
 
