@@ -11,6 +11,7 @@ from porter.contract.garbage import POISONS, computes_with_garbage, takes_garbag
 from porter.contract.probing import job, probe_job
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
+from porter.contract.workloads import SMALL_SCALE
 from porter.simt.job import FaultKind, Job, Run, Schedule, Touched
 
 Execute = Callable[[Job], Run]
@@ -18,6 +19,7 @@ Execute = Callable[[Job], Run]
 _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
+_SCALES = (1.0, SMALL_SCALE)  # an extreme shows garbage, as a float 0.01, beside small values only
 _SLOW_S = 1.0  # a probe takes milliseconds
 _MOST_VAIN = 3  # one after the other: a probe comes in three sizes
 _VAIN = frozenset((FaultKind.TIMEOUT, FaultKind.UNDEFINED))
@@ -70,10 +72,11 @@ class Trials:
         *,
         poison: int = POISONS[0],
         schedule: Schedule = Schedule.FORWARD,
+        scale: float = 1.0,
     ) -> Run:
         """A run on the allocations the contract names; fresh memory holds `poison`."""
-        key = (tuple(sizes.items()), 0, contract.arguments, poison, schedule)
-        workload = Workload("probe", sizes, seed=1)
+        key = (tuple(sizes.items()), 0, contract.arguments, poison, schedule, scale)
+        workload = Workload("probe", sizes, seed=1, scale=scale)
         return self._run(key, lambda: replace(job(contract, workload, poison), schedule=schedule))
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
@@ -89,7 +92,12 @@ class Trials:
         run = self.exact(contract, sizes)
         if troubled(run):
             return False
-        return not takes_garbage(run) or not computes_with_garbage(run, self.exact(contract, sizes, poison=POISONS[1]))
+        return not takes_garbage(run) or not any(self._hangs(contract, sizes, scale) for scale in _SCALES)
+
+    def _hangs(self, contract: Contract, sizes: Mapping[str, int], scale: float) -> bool:
+        """Whether the answers for inputs of this scale hang on the bytes of fresh memory."""
+        first, second = (self.exact(contract, sizes, poison=poison, scale=scale) for poison in POISONS)
+        return computes_with_garbage(first, second)
 
     def ordered(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
         """Whether threads that run in the opposite order give the same answers."""

@@ -189,6 +189,20 @@ def test_garbage_that_is_computed_with_becomes_a_condition(open_contract, tensor
     assert confirm(drafted, execute).inferred == inferred
 
 
+def test_garbage_that_only_small_values_are_smaller_than_becomes_a_condition(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), tensor("y", "n"), *sizes("n"), symbols=("n",))
+    absent = Fault(FaultKind.LANE_ABSENT, "k.cu", 9, "k", "lane 0 reads lane 16, which takes no part")
+    model = Model(lambda s, _: [(s[0], 0), (0, s[0])], lambda s, _: absent if s[0] % 32 else None)
+
+    def execute(job: Job) -> Run:
+        run = model(job)
+        largest = np.abs(job.arguments[0].storage).max()
+        garbage = np.fmax(largest, np.full(4, job.poison, np.uint8).view(np.float32)) if run.faults else largest
+        return replace(run, outputs=(TensorValue(DType.FLOAT32, (1,), garbage.astype(np.float32)),))
+
+    assert confirm(drafted, execute).inferred == ("n % 32 == 0",)
+
+
 def test_launches_that_cannot_start_are_probed_smaller(open_contract, tensor):
     drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
     fault = Fault(FaultKind.LAUNCH, "k.cu", 9, "k", "523 threads", fatal=True)
