@@ -64,6 +64,39 @@ def forward(x):
 )
 
 
+TURNS = (
+    HEAD
+    + """
+@triton.jit
+def total(x, sums, n: tl.int32, BLOCK_SIZE: tl.constexpr):
+    lane = tl.arange(0, BLOCK_SIZE)
+    ahead = tl.arange(0, 4)[:, None] * 256
+    sum_turns = tl.zeros([4, BLOCK_SIZE], tl.float32)
+    for tile in range(0, n, 1024):
+        base = tile + ahead
+        i = base + lane
+        sum_turns += tl.load(x + i, mask=i < n, other=0.0)
+    tl.store(sums, tl.sum(sum_turns))
+
+
+@triton.jit
+def scale(x, sums, y, n: tl.int32, BLOCK_SIZE: tl.constexpr):
+    lane = tl.arange(0, BLOCK_SIZE)
+    ahead = tl.arange(0, 4)[:, None] * tl.num_programs(0) * 256
+    for tile in range(tl.program_id(0) * 256, n, 4 * tl.num_programs(0) * 256):
+        i = tile + ahead + lane
+        tl.store(y + i, tl.load(x + i, mask=i < n) / tl.load(sums), mask=i < n)
+
+
+def forward(x):
+    y, sums = torch.empty_like(x), x.new_empty(1)
+    total[(1,)](x, sums, x.numel(), BLOCK_SIZE=256, num_warps=4)
+    scale[(32,)](x, sums, y, x.numel(), BLOCK_SIZE=256, num_warps=4)
+    return y
+"""
+)
+
+
 def file(text):
     return (PortedFile("op.py", text, Source(Path("op.py"), text)),)
 
@@ -94,6 +127,29 @@ def test_a_row_kernel_has_these_knobs():
 def test_the_width_of_tiles_is_turned_everywhere_at_once():
     assert turned(ROWS, norm__width=1024) == ROWS.replace("256", "1024")
     assert turned(ELEMENTS, double__width=1024) == ELEMENTS.replace("256", "1024")
+
+
+def test_a_tile_has_rows_for_any_number_of_turns():
+    assert values(TURNS)["total.turns"] == values(TURNS)["scale.turns"] == (AS_IS, 1, 2, 8, 16)
+    text = TURNS.replace("arange(0, 4)", "arange(0, 8)").replace("4 * tl.num", "8 * tl.num")
+    text = text.replace("[4, BLOCK", "[8, BLOCK").replace("n, 1024)", "n, 2048)")
+    assert turned(TURNS, total__turns=8, scale__turns=8) == text
+
+
+@pytest.mark.parametrize(
+    ("kernel", "before", "after"),
+    [
+        ("total", "n, 1024)", "n, 512)"),  # each turn begins in the middle of the one before
+        ("scale", "n, 4 * tl.num_programs(0) * 256)", "n, 4 * tl.num_programs(0) * 128)"),
+        ("total", "base = tile + ahead", "base = tile - ahead"),
+        ("scale", "tile + ahead + lane", "tile + ahead + lane + ahead"),
+        ("total", "+= tl.load", "+= tl.zeros([4, BLOCK_SIZE], tl.float32) + tl.load"),
+        ("total", "base + lane", "base + tl.arange(0, 256)"),
+    ],
+)
+def test_rows_that_something_else_knows_stay(kernel, before, after):
+    assert TURNS.count(before) == 1
+    assert f"{kernel}.turns" not in values(TURNS.replace(before, after))
 
 
 def test_warps_are_turned_or_added():

@@ -11,24 +11,25 @@ from porter.evolve.space import Knob, Point
 from porter_triton.schedules.loops import loops
 from porter_triton.schedules.streams import streams
 from porter_triton.schedules.text import ModuleText
+from porter_triton.schedules.turns import turns
 from porter_triton.schedules.warps import warps
 from porter_triton.schedules.widths import widths
 
 
 def knobs(files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
-    """The knobs of the first file: widths of tiles, then what launches, loops and accesses are told."""
+    """The knobs of the first file: widths and rows of tiles, then what launches, loops and accesses are told."""
     module = ModuleText.of(files[0].text)
     if module is None:
         return ()
-    return tuple(one.knob for one in by_name((*widths(module), *_told(module, target))))
+    return tuple(one.knob for one in by_name((*widths(module), *turns(module), *_told(module, target))))
 
 
 def tuned(files: tuple[PortedFile, ...], point: Point, target: Target) -> tuple[PortedFile, ...] | None:
     """`files` as `point` says; None where the first has no such knob, or a tile is too small for so many warps."""
     wanted = turned(point)
     text: str | None = files[0].text
-    # Whether warps suit a tile depends on its width, which so is turned first.
-    for offered in (widths, lambda module: _told(module, target)):
+    # Whether warps suit a tile depends on its size, which so is turned first.
+    for offered in (widths, turns, lambda module: _told(module, target)):
         module = None if text is None else ModuleText.of(text)
         if module is not None and wanted:
             text = edited(module.text, offered(module), wanted)
