@@ -92,7 +92,7 @@ class KnobMaker:
     space_of: Callable[[Sequence[File]], Space]
 
     def make(self, world: World, intent: Intent, request: Request, seed: int, seen: Set[str]) -> Draft | None:  # noqa: ARG002 - nothing is drawn
-        """The next of its points: all its knobs by one step, then each alone, then by two steps."""
+        """The next of its points: all its knobs by one step, then each alone where that means anything, then by two."""
         base = world.programs[intent.base]
         rule = next((rule for rule in rules() if rule.kind == intent.kind), None)
         if rule is None:
@@ -111,8 +111,9 @@ class KnobMaker:
 
 def _points(space: Space, at: Point, rule: Rule) -> Iterator[Point]:
     knobs = [knob for knob in space.knobs if re.fullmatch(rule.knobs, knob.name.rsplit(".", 1)[-1])]
+    alone = [[knob] for knob in knobs] if len(knobs) > 1 and rule.change != "most" else []
     for step in _STEPS:
-        for chosen in (knobs, *([knob] for knob in knobs if len(knobs) > 1)):
+        for chosen in (knobs, *alone):
             values = {knob.name: _turned(knob, at[knob.name], rule.change, step) for knob in chosen}
             point = {**at, **{name: value for name, value in values.items() if value is not None}}
             if point != at and space.legal(point):
@@ -120,7 +121,7 @@ def _points(space: Space, at: Point, rule: Rule) -> Iterator[Point]:
 
 
 def _turned(knob: Knob, value: Value, change: str, step: int) -> Value | None:
-    """The value `step` steps up or down, or the `step`th other word; None where there is none.
+    """The value `step` steps up or down, the `step`th from the top, or the `step`th other word; None where there is none.
 
     A word stands for a number the space does not know: up from it begins in the upper half, down in the lower.
     """
@@ -129,7 +130,9 @@ def _turned(knob: Knob, value: Value, change: str, step: int) -> Value | None:
         return others[step - 1] if step <= len(others) else None
     numbers = sorted(v for v in knob.values if isinstance(v, int))
     half = len(numbers) // 2
-    if isinstance(value, int):
+    if change == "most":
+        ahead = numbers[::-1]
+    elif isinstance(value, int):
         ahead = [v for v in numbers if v > value] if change == "up" else [v for v in numbers[::-1] if v < value]
     else:
         ahead = numbers[half:] if change == "up" else numbers[:half][::-1]

@@ -68,6 +68,12 @@ def test_the_most_promising_intent_is_made_several_times_before_anything_else():
     assert world_of(proposer).intent(1).state is State.OPEN
 
 
+def test_few_programs_at_once_are_the_largest_there_are():
+    made = asked(plan(tries=2), [seed()], count=4)
+    few = [c for c in made if ", few programs at once:" in c.origin.note]
+    assert [(c.point["soft.BLOCK"], c.point["soft.num_warps"]) for c in few] == [(512, 8), (256, 4)]
+
+
 def test_an_idea_outlives_a_bad_first_try():
     proposer = plan(tries=2)
     bad, good = asked(proposer, [seed()], count=2)
@@ -222,8 +228,10 @@ def test_places_in_the_archive_decide_what_is_worth_trying():
         return {intent.kind for intent in world.intents}
 
     everything = {rule.kind for rule in rules()}
-    assert kinds((0, 0, 0)) == everything - {"more stages", "unrolled loops"}
-    assert kinds((0, 1, 0)) == everything
+    together = {"few programs at once"}
+    assert kinds((0, 0, 0)) == everything - {"more stages", "unrolled loops"} - together
+    assert kinds((0, 1, 0)) == everything - together
+    assert kinds((0, 2, 0)) == everything
     assert kinds((0,), (Axis("complexity", ("small",)),)) == everything, "axes that say nothing forbid nothing"
 
 
