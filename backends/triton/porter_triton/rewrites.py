@@ -20,6 +20,8 @@ _DIVISION = "div_rn"
 _NEAREST = frozenset((_DIVISION, "sqrt_rn"))
 _ROUNDING = frozenset(("floor", "ceil", "rint", "round", "trunc", "llrint", "nearbyint", "float2int_rn"))
 _CASTS = frozenset(("to", "cast"))
+_REDUCING = frozenset(("sum", "max", "min", "reduce"))
+_SHAPED = frozenset(("arange", "zeros", "full"))
 _Rule = Callable[[ModuleText, ast.FunctionDef], Iterable[Edit]]
 
 
@@ -38,7 +40,7 @@ def rewrites(files: tuple[PortedFile, ...]) -> Iterator[Rewritten]:
 
 
 def _by_reciprocal(module: ModuleText, kernel: ast.FunctionDef) -> Iterator[Edit]:
-    """A quotient in a loop that does not change its divisor as a product, whose factor leaves the loop.
+    """A quotient as a product where its divisor is the same for many: for a loop's turns, or for a tile's elements.
 
     Of nested ones the innermost; the others are there for the next time.
     """
@@ -47,32 +49,73 @@ def _by_reciprocal(module: ModuleText, kernel: ast.FunctionDef) -> Iterator[Edit
     changed = {n.id for n in inside.values() if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     targets = [loop.target for loop in loops if isinstance(loop, ast.For)]
     changed |= {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
-    quotients = {id(n) for n in inside.values() if isinstance(n, ast.expr) and _divisor(n) not in ("", *changed)}
-    for node in inside.values():
-        if isinstance(node, ast.expr) and quotients.intersection(map(id, ast.walk(node))) == {id(node)}:
+    tiles = _tiles(kernel)
+
+    def is_shared(dividend: ast.expr, divisor: ast.expr, *, turned: bool) -> bool:
+        name = _name(divisor)
+        return name not in changed if turned else name not in tiles and _is_tile(dividend, tiles)
+
+    nodes = [node for statement in kernel.body for node in ast.walk(statement) if isinstance(node, ast.expr)]
+    parts = {id(node): found for node in nodes if (found := _divided(node))}
+    quotients = {place for place, found in parts.items() if is_shared(*found, turned=place in inside)}
+    for node in nodes:
+        if quotients.intersection(map(id, ast.walk(node))) == {id(node)}:
             yield module.replaced(node, _product(module, node))
 
 
-def _divisor(node: ast.expr) -> str:
-    """The variable by which `node` divides more than a number; empty where it does not, or by something else."""
+def _divided(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """Dividend and divisor, where that is a variable, cast or not, and the dividend more than a number."""
     match node:
-        case ast.BinOp(left=ast.Constant()) | ast.Call(args=[ast.Constant(), *_]):
-            return ""
-        case ast.BinOp(op=ast.Div(), right=ast.Name(id=divisor)):
-            return divisor
-        case ast.Call(args=[_, ast.Name(id=divisor)], keywords=[]) if last_name(node.func) == _DIVISION:
-            return divisor
+        case ast.BinOp(op=ast.Div(), left=left, right=right):
+            parts = left, right
+        case ast.Call(args=[left, right], keywords=[]) if last_name(node.func) == _DIVISION:
+            parts = left, right
+        case _:
+            return None
+    return parts if _name(parts[1]) and not isinstance(parts[0], ast.Constant) else None
+
+
+def _name(divisor: ast.expr) -> str:
+    """The variable that a divisor is; empty where it is something else."""
+    match divisor:
+        case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to")):
+            return name
     return ""
 
 
 def _product(module: ModuleText, quotient: ast.expr) -> str:
     """`a / b` as `(a) * (1.0 / b)`; the reciprocal is rounded as the quotient was."""
+    parts = _divided(quotient)
+    assert parts is not None
+    left, right = (module.text[module.start(part) : module.end(part)] for part in parts)
     if isinstance(quotient, ast.BinOp):
-        left = module.text[module.start(quotient.left) : module.end(quotient.left)]
-        return f"({left}) * (1.0 / {_divisor(quotient)})"
-    assert isinstance(quotient, ast.Call)
-    left = module.text[module.start(quotient.args[0]) : module.end(quotient.args[0])]
-    return f"(({left}) * {module.language}.{_DIVISION}(1.0, {_divisor(quotient)}))"
+        return f"({left}) * (1.0 / {right})"
+    return f"(({left}) * {module.language}.{_DIVISION}(1.0, {right}))"
+
+
+def _tiles(kernel: ast.FunctionDef) -> set[str]:
+    """The variables that may have an element for each of several lanes."""
+    found: set[str] = set()
+    assigned = [node for node in ast.walk(kernel) if isinstance(node, (ast.Assign, ast.AugAssign))]
+    while more := {name for node in assigned if _is_tile(node.value, found) for name in _targets(node)} - found:
+        found |= more
+    return found
+
+
+def _targets(node: ast.Assign | ast.AugAssign) -> Iterator[str]:
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def _is_tile(node: ast.AST, tiles: set[str]) -> bool:
+    """Whether it is made of numbered lanes or of tiles, and not brought to one value."""
+    if isinstance(node, ast.Call) and last_name(node.func) in _REDUCING:
+        return False
+    if (isinstance(node, ast.Call) and last_name(node.func) in _SHAPED) or (
+        isinstance(node, ast.Name) and node.id in tiles
+    ):
+        return True
+    return any(_is_tile(child, tiles) for child in ast.iter_child_nodes(node))
 
 
 def _makes_whole_numbers(kernel: ast.FunctionDef) -> bool:
@@ -90,14 +133,7 @@ def _fractions(kernel: ast.FunctionDef) -> set[str]:
     found: set[str] = set()
     assigned = [node for node in ast.walk(kernel) if isinstance(node, (ast.Assign, ast.AugAssign))]
     while True:
-        more = {
-            name.id
-            for node in assigned
-            if _has_fraction(node.value, found)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-            for name in ast.walk(target)
-            if isinstance(name, ast.Name)
-        }
+        more = {name for node in assigned if _has_fraction(node.value, found) for name in _targets(node)}
         if more <= found:
             return found
         found |= more

@@ -121,7 +121,7 @@ def _points(space: Space, at: Point, rule: Rule) -> Iterator[Point]:
 
 
 def _turned(knob: Knob, value: Value, change: str, step: int) -> Value | None:
-    """The value `step` steps up or down, the `step`th from the top, or the `step`th other word; None where there is none.
+    """The value `step` steps up or down, the `step`th from the top or the `step`th other word; None without one.
 
     A word stands for a number the space does not know: up from it begins in the upper half, down in the lower.
     """

@@ -85,6 +85,15 @@ def test_whole_numbers_that_come_of_no_quotient_do_not_matter():
     assert list(made(TEXT.replace("+ i + tid)", "+ (i + tid).to(tl.int64))"))) == RULES
 
 
+def test_a_tile_is_multiplied_with_what_one_number_divides():
+    straight = TEXT.replace("    for i in range(0, n, 256):\n", "    if n > 0:\n        i = 0\n")
+    text = made(straight.replace("/ root", "/ n.to(tl.float32)"))["division by reciprocal"].files[0].text
+    assert "(v + 1.0) * (1.0 / n.to(tl.float32))" in text
+    assert "tl.div_rn(tl.sum(" in text, "one number by another is one division either way"
+    assert not made(straight.replace("/ root", "/ (v * v)"))
+    assert not made(straight.replace("/ root", "/ tid"))
+
+
 def test_what_is_no_python_gets_no_rule():
     assert not made("no python (")
 
