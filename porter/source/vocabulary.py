@@ -51,3 +51,16 @@ TEXTURES = _words(
     surf1Dread surf2Dread surf3Dread surf1Dwrite surf2Dwrite surf3Dwrite"""
 )
 GRID_WIDE = _words("grid_group this_grid multi_grid_group this_multi_grid cudaLaunchCooperativeKernel")
+# What a using-directive for a library's namespace makes known without it.
+LIBRARIES = {
+    "cooperative_groups": _words(
+        """thread_group thread_block thread_block_tile coalesced_group grid_group this_thread_block this_grid
+        tiled_partition labeled_partition binary_partition coalesced_threads sync reduce inclusive_scan exclusive_scan
+        plus less greater bit_and bit_or bit_xor invoke_one"""
+    ),
+    "cub": _words(
+        """BlockReduce BlockScan BlockLoad BlockStore BlockRadixSort BlockExchange BlockHistogram BlockDiscontinuity
+        WarpReduce WarpScan DeviceReduce DeviceScan DeviceSegmentedReduce DeviceRadixSort Sum Max Min ArgMax ArgMin
+        Equality KeyValuePair CachingDeviceAllocator"""
+    ),
+}

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from porter.source.lexer import Token, TokenKind
+from porter.source.vocabulary import LIBRARIES
 from porter.syntax.words import Words
 
 _OPENING = {"(": ")", "[": "]", "{": "}"}
@@ -26,11 +27,12 @@ class NotReadError(Exception):
 class Scopes:
     """What names mean, innermost scope last: `type`, `type parameter`, `value`, or `template` (of a function).
 
-    An alias of a namespace is taken to be the same in the whole program.
+    An alias of a namespace is taken to be the same in the whole program, as is what a using brings into scope.
     """
 
     levels: list[dict[str, str]] = field(default_factory=lambda: [{}])
     namespaces: dict[str, str] = field(default_factory=dict)  # by alias
+    used: dict[str, str] = field(default_factory=dict)  # qualified names of libraries, by their last part
 
     def meaning(self, name: str) -> str:
         """What `name` was last declared as; empty for one nobody declared."""
@@ -40,9 +42,19 @@ class Scopes:
         return ""
 
     def qualified(self, parts: Sequence[str]) -> str:
-        """The parts joined, an alias of a namespace at the beginning written out."""
+        """The parts joined, an alias of a namespace at the beginning and what a using leaves out written out."""
+        if parts[0] in self.used and not self.meaning(parts[0]):
+            return "::".join((self.used[parts[0]], *parts[1:]))
         first = self.namespaces.get(parts[0], parts[0]) if len(parts) > 1 else parts[0]
         return "::".join((first, *parts[1:]))
+
+    def use(self, parts: Sequence[str]) -> None:
+        """`using a::b;`, or `using namespace a;` for what is known of `a`, where these are a library's."""
+        name = self.namespaces.get("::".join(parts), self.qualified(parts))
+        owner, _, last = name.rpartition("::")
+        if last in LIBRARIES.get(owner, ()):
+            self.used[last] = name
+        self.used |= {member: f"{name}::{member}" for member in LIBRARIES.get(name, ())}
 
     def declare(self, name: str, meaning: str) -> None:
         """Make `name` known in the innermost scope."""

@@ -139,10 +139,10 @@ class DeclarationReader(DeclaratorReader):
             return self.typedef(line)
         self.expect("using")
         if self.text == "namespace" or self.ahead() != "=":
+            parts = []
             while self.text not in (";", ""):
-                last = self.step()
-                if self.text == ";" and not self.scopes.meaning(last):
-                    self.scopes.declare(last, "type" if last in BUILT_IN or self.is_type(last) else "")
+                parts.append(self.step())
+            self.used(parts)
             return None
         name = self.name()
         self.expect("=")
@@ -151,6 +151,13 @@ class DeclarationReader(DeclaratorReader):
             kind = self.declarator_of_type(kind)
         self.scopes.declare(name, "type")
         return Alias(name, kind, (), line)
+
+    def used(self, words: list[str]) -> None:
+        """What `using namespace a::b` or `using a::b` brings into scope."""
+        parts = [word for word in words if word not in ("namespace", "::", "typename")]
+        if parts and not self.scopes.meaning(parts[-1]):
+            self.scopes.declare(parts[-1], "type" if parts[-1] in BUILT_IN or self.is_type(parts[-1]) else "")
+            self.scopes.use(parts)
 
     def namespace_alias(self) -> bool:
         """Take `namespace cg = cooperative_groups;`, after which `cg::` is written out; False for a definition."""

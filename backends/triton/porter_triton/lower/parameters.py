@@ -19,7 +19,7 @@ from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.places import Held, Members, Memory, Place, Slot
 from porter_triton.lower.scopes import Closure, FunctionName
 from porter_triton.lower.types import Arithmetic, Pointer
-from porter_triton.lower.values import Address, Bits, Fields, Scalar, Value, number
+from porter_triton.lower.values import Address, Bits, Collective, Fields, Group, Scalar, Value, number
 
 Argument = Place | Closure | FunctionName
 
@@ -68,6 +68,8 @@ def _bound(
     cx: Context, parameter: Parameter, argument: Argument, changes: bool, aliasing: bool, *, line: int
 ) -> Argument:
     if isinstance(argument, Closure | FunctionName):
+        return argument
+    if isinstance(argument, Held) and isinstance(argument.value, Group | Collective):
         return argument
     argument = _typed(cx, parameter, argument, line)
     if parameter.type.reference and not (parameter.type.const and isinstance(argument, Memory | Slot)):
