@@ -53,6 +53,11 @@ def test_what_cannot_be_read_says_so(text):
         ('asm("red.global.add.f32 [%0], %1;" :: "l"(p), "f"(x))', "atomicAdd((float*)((char*)(p)), (x));"),
         ('asm("bar.sync 0;")', "__syncthreads();"),
         ('asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(hi), "f"(lo))', "__float2bfloat16_rn((hi))) << 16"),
+        (
+            'asm("cvt.sat.s8.s32 %0, %1;" : "=r"(d) : "r"(n))',
+            "(d) = (signed char)min(max((int)(int)((n)), -128), 127);",
+        ),
+        ('asm("cvt.u8.u32 %0, %1;" : "=r"(d) : "r"(n))', "(d) = (unsigned char)(unsigned int)((n));"),
     ],
 )
 def test_common_instructions(text, code):
