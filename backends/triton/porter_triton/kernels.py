@@ -10,6 +10,7 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
 from porter_triton.lift import Applied, lift
 from porter_triton.lower import LaunchInfo, LoweredKernel, lower_kernel
+from porter_triton.lower.enabled import enabled_kernel
 from porter_triton.merging import Instance, Key, merged
 from porter_triton.naming import python_name
 from porter_triton.refusal import Refusal
@@ -89,6 +90,10 @@ class Kernels:
     def overloads(self, name: str) -> list[FunctionTree]:
         """All kernels called `name`, explicit specialisations among them."""
         return [f for f in self._unit.named(name) if f.head.space == "global"]
+
+    def enabled(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> bool:
+        """Whether an overload that `std::enable_if` limits is one for these template arguments."""
+        return enabled_kernel(self._unit, kernel, template)
 
     def specialised(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> FunctionTree:
         """The explicit specialisation of `kernel` for these arguments; itself where there is none."""

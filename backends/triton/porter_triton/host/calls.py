@@ -179,6 +179,8 @@ def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
     if name in known.like or name in known.functions:
         inside = ", ".join(methods.spread(_as_options(a, like=name in known.like)) for a in arguments)
         return Code(f"torch.{name}({inside})", Kind.TENSOR)
+    if name in ("CUDA", "CPU") and len(arguments) == 1:
+        return methods.options_of(arguments[0], Code(f'"{name.lower()}"', Kind.DEVICE))
     if name in ("tensor", "scalar_tensor"):
         return Code(f"torch.tensor({', '.join(_factory(arguments))})", Kind.TENSOR)
     if name in known.methods and arguments:

@@ -65,6 +65,9 @@ def joined(cx: Context, parts: list[Expression]) -> str:
         codes = [expressions.expression(cx, part) for part in parts]
     except Refusal:
         codes = [expressions.expression(cx, part) for part in parts if isinstance(part, Literal)]
+    codes = [code for code in codes if code.text]  # what a std::ostringstream holds is not kept
+    if not codes:
+        return '"failed"'
     if all(is_literal(code) for code in codes):
         return expressions.repr_string("".join(str(literal_eval(code.text)) for code in codes))
     return 'f"' + "".join(_embedded(code) for code in codes) + '"'

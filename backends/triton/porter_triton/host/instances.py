@@ -72,9 +72,11 @@ def instance(
 def settled(cx: Context, argument: TypeName | Expression, line: int) -> TypeName | Expression:
     """A template argument without names of this function: a type or a constant."""
     if isinstance(argument, TypeName):
-        if not isinstance(cx.find(argument.name), Code):
+        held = cx.find(argument.name)
+        of_function = held is None and not cx.unit.struct(argument.name) and cx.unit.named(argument.name)
+        if not (isinstance(held, Code) or of_function):
             return cx.type(argument)
-        argument = Name(argument.name, (), line)
+        argument = Name(argument.name, argument.arguments, line)
     if isinstance(argument, Name) and isinstance(meaning := cx.find(argument.name), TypeName):
         return cx.type(meaning)
     if isinstance(argument, Name) and cx.find(argument.name) is None and cx.unit.named(argument.name):

@@ -61,11 +61,20 @@ def _meant(cx: Context, node: Launch, arguments: tuple[Code, ...]) -> FunctionTr
     plain = [f for f in named if not f.arguments] or named
     fitting = [f for f in plain if overloads.fits(cx, f, arguments)] if len(plain) > 1 else plain
     fitting = [f for f in fitting if not f.head.template] or fitting
+    if len(fitting) > 1:
+        fitting = [f for f in fitting if _enabled(cx, f, node, arguments)]
     if not plain:
         raise Refusal(node.line, f"the source defines no kernel '{node.kernel.name}'")
     if len({(f.head.body_text, len(f.parameters)) for f in fitting}) != 1:
         raise Refusal(node.line, f"several kernels are called '{node.kernel.name}'")
     return fitting[0]
+
+
+def _enabled(cx: Context, kernel: FunctionTree, node: Launch, arguments: tuple[Code, ...]) -> bool:
+    try:
+        return cx.kernels.enabled(kernel, instance(cx, kernel, node.kernel.template, arguments, node.line))
+    except Refusal:
+        return True
 
 
 def _on_one_line(text: str) -> str:

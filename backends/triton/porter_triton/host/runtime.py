@@ -18,6 +18,7 @@ _ASKS = (
     "cudaGetDevice", "cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDeviceGetAttribute",
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
 )  # fmt: skip
+_PROPOSALS = ("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBlockSizeVariableSMem")
 _FILLS = ("cudaMemset", "cudaMemsetAsync")
 
 
@@ -37,6 +38,8 @@ def memory_call(cx: Context, node: Call) -> bool:
         _to_symbol(cx, node)
     elif name in _ASKS:
         _ask(cx, node, name)
+    elif name in _PROPOSALS:
+        _propose(cx, node)
     else:
         return False
     return True
@@ -181,6 +184,21 @@ def _ask(cx: Context, node: Call, name: str) -> None:
         answer = integer(int(name == "cudaGetDeviceCount"))
     cx.changed(target.text)
     cx.emit(f"{target.text} = {answer.text}", target.text)
+
+
+def _propose(cx: Context, node: Call) -> None:
+    """`cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel, shared_bytes, limit)`: the largest blocks."""
+    grid, block = (_address(cx, argument) for argument in node.arguments[:2])
+    if grid is None or block is None:
+        raise Refusal(node.line, "the answer must go to a variable of this function")
+    limit = expressions.expression(cx, node.arguments[4]) if len(node.arguments) > 4 else integer(0)
+    asked = ("maxThreadsPerBlock", "maxThreadsPerMultiProcessor", "multiProcessorCount")
+    threads, resident, count = (methods.device_property(cx, name, node.line) for name in asked)
+    if limit.constant != 0:
+        threads = Code(f"min({limit.text} or {threads.text}, {threads.text})", Kind.INT)
+    for target, answer in ((block, threads), (grid, binary("*", count, binary("/", resident, block)))):
+        cx.changed(target.text)
+        cx.emit(f"{target.text} = {answer.text}", target.text)
 
 
 def _to_symbol(cx: Context, node: Call) -> None:

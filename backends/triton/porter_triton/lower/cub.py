@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Call, Expression, Member, Name, TypeName
+from porter.syntax.nodes import Binary, Call, Expression, Member, Name, TypeName
 from porter_triton.lower import access, block_fold, block_io, expressions, lvalues, resolve, warp
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
@@ -59,26 +59,28 @@ def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
         raise Refusal(node.line, "a collective on pointers")
     if used.kind == "scan":
         return _scanned(cx, callee.name, value, node)
-    if callee.name == "Sum" and len(node.arguments) == 1:
-        operation = "sum"
-    elif callee.name == "Reduce" and len(node.arguments) == 2:
-        operation = own or _operation(cx, node.arguments[1])
-        if not operation:
-            raise Refusal(node.line, "a collective of a warp with an operation of the source's own")
-    else:
+    needed = {"Sum": 1, "Reduce": 2}.get(callee.name, len(node.arguments) + 1)
+    count = node.arguments[needed] if len(node.arguments) == needed + 1 else None
+    if len(node.arguments) != needed and (count is None or used.kind == "warp"):
         raise Refusal(node.line, f"`{callee.name}` of a collective for so many arguments")
+    operation = own or _operation(cx, node.arguments[1]) if callee.name == "Reduce" else "sum"
+    if not operation:
+        raise Refusal(node.line, "a collective of a warp with an operation of the source's own")
     if own and used.element is not None:
         element = resolve.type_of(cx, used.element, node.line)
         assert isinstance(element, Arithmetic)
         value = convert(value, element)
     if used.kind == "warp":
         return warp.reduce(cx, _OF_WARP[operation], None, value)
-    return _reduced(cx, operation, value)
+    if count is None:
+        return _reduced(cx, operation, value)
+    with cx.where(expressions.truth(cx, Binary("<", block_io.threads_number(), count, node.line))):
+        return _reduced(cx, operation, value)
 
 
 def _own(cx: Context, used: Collective, callee: Member, node: Call) -> str:
     """The word for the source's own operation on what a collective is of; empty where it has none."""
-    if callee.name != "Reduce" or len(node.arguments) != 2 or used.element is None:
+    if callee.name != "Reduce" or used.element is None:
         return ""
     return own_operation(cx, node.arguments[1], resolve.type_of(cx, used.element, node.line))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.unit import FunctionTree
-from porter_triton.lower import access, resolve, structs
+from porter_triton.lower import access, enabled, resolve, structs
 from porter_triton.lower.context import Context
 from porter_triton.lower.parameters import Argument
 from porter_triton.lower.places import Columns, Held, LocalArray, Pointed, SharedArray, Slot
@@ -26,6 +26,8 @@ def best(
         raise Refusal(line, "a function is called with a number of arguments that it does not take")
     given = structs.arguments(cx, template, line)
     possible = [c for c in fitting if c.arguments or _takes(c, given)]
+    if len(possible) > 1:
+        possible = [c for c in possible if enabled.enabled(cx, c, given, types, line)]
     return max(_specialised(cx, possible or fitting, given, line), key=lambda c: _score(cx, c, types, line))
 
 

@@ -134,6 +134,7 @@ def arguments(cx: Context, given: Sequence[object], line: int) -> tuple[Argument
 def _argument(cx: Context, argument: object, line: int) -> Argument:
     if isinstance(argument, Type | Scalar | FunctionName):
         return argument
+    argument = _function_named(cx, argument)
     name = getattr(argument, "name", None)
     if isinstance(name, str) and not getattr(argument, "arguments", ()) and not getattr(argument, "pointers", 0):
         bound = cx.find(name)
@@ -150,6 +151,14 @@ def _argument(cx: Context, argument: object, line: int) -> Argument:
             return argument
         return resolve.type_of(cx, argument, line)
     return expressions.constant(cx, argument, line)  # type: ignore[arg-type]
+
+
+def _function_named(cx: Context, argument: object) -> object:
+    """What reads as a type, `a::f<T>`, as the name of a function where it is one's alone."""
+    if not isinstance(argument, TypeName) or argument.pointers or cx.find(argument.name) is not None:
+        return argument
+    defined = cx.unit.named(argument.name) and not cx.unit.struct(argument.name)
+    return Name(argument.name, argument.arguments) if defined else argument
 
 
 def _is_template(cx: Context, name: str) -> bool:

@@ -1,0 +1,172 @@
+"""Spellings that serving libraries and course material have, executed: what they compute is what the C++ says."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.contract.dtype import DType
+from porter.simt.job import Job, Limits, ScalarValue, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter.worker.frames import Task
+from porter_triton.backend import TritonBackend
+from porter_triton.proof import interpreter
+
+SOURCE = """
+#include <cooperative_groups.h>
+using namespace cooperative_groups;
+
+namespace own {
+template <typename T> __device__ T half_of(const T& x) { return x / (T)2; }
+template <typename T> __device__ T cube_of(const T& x) { return x * x * x; }
+template <typename T, T (*F)(const T&)> __global__ void applied(T* y, const T* x, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = F(x[i]);
+}
+template <typename T> struct Wide { static constexpr bool exists = false; };
+template <> struct Wide<float> { static constexpr bool exists = true; };
+template <typename T, int width>
+__global__ std::enable_if_t<(width > 1) && Wide<T>::exists> copied(T* y, const T* x, int n) {
+  for (int i = threadIdx.x; i < n / width; i += blockDim.x)
+    for (int k = 0; k < width; ++k) y[i * width + k] = x[i * width + k] + (T)width;
+}
+template <typename T, int width>
+__global__ std::enable_if_t<(width == 1) || !Wide<T>::exists> copied(T* y, const T* x, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i] - (T)1;
+}
+}  // namespace own
+
+#define APPLY(F) own::applied<float, F<float>><<<1, 64>>>(y, x, n)
+void halved(float* y, const float* x, int n) { APPLY(own::half_of); }
+void cubed(float* y, const float* x, int n) { APPLY(own::cube_of); }
+void wide(float* y, const float* x, int n) { own::copied<float, 4><<<1, 32>>>(y, x, n); }
+void narrow(float* y, const float* x, int n) { own::copied<float, 1><<<1, 32>>>(y, x, n); }
+void not_wide(double* y, const double* x, int n) { own::copied<double, 4><<<1, 32>>>(y, x, n); }
+
+__global__ void summed_of_some(float* y, const float* x, int some) {
+  using Reduce = cub::BlockReduce<float, 128>;
+  __shared__ typename Reduce::TempStorage storage;
+  float sum = Reduce(storage).Reduce(x[threadIdx.x], cub::Sum{}, some);
+  __syncthreads();
+  float top = Reduce(storage).Reduce(x[threadIdx.x], cub::Max(), some);
+  __syncthreads();
+  float again = Reduce(storage).Sum(x[threadIdx.x], some);
+  if (threadIdx.x == 0) { y[0] = sum; y[1] = top; y[2] = again; }
+}
+void sums_of_some(float* y, const float* x, int some) { summed_of_some<<<1, 128>>>(y, x, some); }
+
+__device__ float of_group(thread_group g, float* room, float v) {
+  for (int i = g.size() / 2; i > 0; i /= 2) {
+    room[g.thread_rank()] = v;
+    g.sync();
+    if (g.thread_rank() < i) v += room[g.thread_rank() + i];
+    g.sync();
+  }
+  return v;
+}
+__global__ void grouped(float* y, const float* x) {
+  __shared__ float room[64];
+  thread_block block = this_thread_block();
+  thread_block_tile<8> tile = tiled_partition<8>(block);
+  float sum = of_group(block, room, x[block.thread_rank()]);
+  float few = x[threadIdx.x];
+  for (int i = tile.size() / 2; i > 0; i /= 2) few += tile.shfl_down(few, i);
+  if (threadIdx.x == 0) y[0] = sum;
+  if (tile.thread_rank() == 0) y[1 + threadIdx.x / 8] = few;
+}
+void sums_of_groups(float* y, const float* x) { grouped<<<1, 64>>>(y, x); }
+
+__global__ void saturated(int* y, const int* x) {
+  int narrow;
+  asm volatile("cvt.sat.s8.s32 %0, %1;" : "=r"(narrow) : "r"(x[threadIdx.x]));
+  y[threadIdx.x] = narrow;
+  asm volatile("cvt.s8.s32 %0, %1;" : "=r"(narrow) : "r"(x[threadIdx.x]));
+  y[32 + threadIdx.x] = narrow;
+}
+void saturate(int* y, const int* x) { saturated<<<1, 32>>>(y, x); }
+
+__global__ void strided(float* y, const float* x, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = -x[i];
+}
+void proposed(float* y, const float* x, int n) {
+  int grid, block;
+  cudaEvent_t start;
+  cudaEventQuery(start);
+  cudaOccupancyMaxPotentialBlockSize(&grid, &block, strided, 0, 0);
+  strided<<<grid, block>>>(y, x, n);
+}
+torch::Tensor limited(torch::Tensor x) {
+  std::ostringstream said;
+  said << "no";
+  if (x.size(0) > 1000) TORCH_CHECK(false, said.str());
+  auto y = torch::zeros({x.size(0)}, torch::CUDA(at::kFloat)).cuda();
+  strided<<<1, 64>>>(y.data_ptr<float>(), x.data_ptr<float>(), x.size(0));
+  return y;
+}
+"""
+X = np.random.default_rng(3).standard_normal(128).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Calls functions of the port of `SOURCE`: what they leave in their first argument, and what they return."""
+    folder = tmp_path_factory.mktemp("styles")
+    backend = TritonBackend()
+    port = backend.port(parse(Source(Path("op.cu"), SOURCE)), (), backend.targets()[0])
+    assert port.findings == ()
+    module = folder / port.files[0].name
+    module.write_text(port.files[0].text)
+    worker = interpreter(module, folder, Limits(cpu_s=5.0))
+
+    def called(function, *arguments):
+        done = worker.run(Task(function, Job(arguments=tuple(map(_value, arguments)))))[0]
+        assert done.finished, done.faults
+        return (*(t.storage for t in done.outputs[:1]), *(t.storage for t in done.results))
+
+    yield called
+    worker.close()
+
+
+def _value(argument):
+    if not isinstance(argument, np.ndarray):
+        return ScalarValue(argument)
+    return TensorValue(DType(str(argument.dtype)), argument.shape, argument)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("halved", X / 2), ("cubed", X * X * X)])
+def test_functions_of_a_namespace_as_template_arguments(run, name, expected):
+    assert np.allclose(run(name, np.zeros_like(X), X, 128)[0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "expected"), [("wide", np.float32, 4), ("narrow", np.float32, -1), ("not_wide", np.float64, -1)]
+)
+def test_of_two_kernels_the_one_that_enable_if_leaves(run, name, dtype, expected):
+    x = X.astype(dtype)
+    assert np.array_equal(run(name, np.zeros_like(x), x, 128)[0], x + dtype(expected))
+
+
+@pytest.mark.parametrize("some", [1, 37, 128])
+def test_reductions_of_the_first_threads_of_a_block(run, some):
+    found = run("sums_of_some", np.zeros(3, np.float32), X, some)[0]
+    assert np.allclose(found, [X[:some].sum(), X[:some].max(), X[:some].sum()], atol=1e-5)
+
+
+def test_groups_by_their_bare_names(run):
+    found = run("sums_of_groups", np.zeros(9, np.float32), X[:64])[0]
+    assert np.allclose(found, [X[:64].sum(), *X[:64].reshape(8, 8).sum(1)], atol=1e-5)
+
+
+def test_conversions_to_bytes_saturate_only_where_they_say_so(run):
+    x = np.array([-1000, -129, -128, -1, 0, 127, 128, 255, 256, 1000] + [5] * 22, np.int32)
+    found = run("saturate", np.zeros(64, np.int32), x)[0]
+    assert np.array_equal(found[:32], np.clip(x, -128, 127))
+    assert np.array_equal(found[32:], x.astype(np.int8))
+
+
+def test_a_block_that_the_runtime_proposes(run):
+    assert np.array_equal(run("proposed", np.zeros_like(X), X, 128)[0], -X)
+
+
+def test_options_of_a_device_and_a_message_put_together_elsewhere(run):
+    assert np.array_equal(run("limited", X)[-1], -X)
