@@ -27,9 +27,11 @@ from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
 from porter.contract.regular import Change, multiples, regularities
 from porter.contract.relations import relations
+from porter.contract.retyped import other_types
 from porter.contract.selections import selections
 from porter.contract.trials import Execute, Trials, falls_short, starts
 from porter.contract.workloads import with_workloads
+from porter.simt.job import FaultKind
 
 _ATTEMPTS = 3
 _MOST_RUNS = 40
@@ -57,7 +59,7 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
         return Confirmation(contract, 0)
     given = {s: n for s, n in (fixed or {}).items() if s in contract.symbols}
     trials = Trials(execute)
-    found = _Confirmer(contract, trials, given).confirmed()
+    contract, found = _typed(contract, _Confirmer(contract, trials, given).confirmed(), trials, given)
     for other in _others(contract, trials, given):
         if _complete(found) and not found.inferred:
             break
@@ -66,6 +68,20 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
             found = reading
     chosen = settled_choices(found.contract, execute, given) if not found.trouble else Chosen(found.contract, ())
     return replace(found, contract=chosen.contract, runs=trials.runs, limits=chosen.conditions)
+
+
+def _typed(
+    contract: Contract, found: Confirmation, trials: Trials, fixed: Mapping[str, int]
+) -> tuple[Contract, Confirmation]:
+    """The draft with element types that host code takes, and what running it showed; both as given where none are."""
+    for other in other_types(contract, found.trouble):
+        trials.trouble = ""
+        reading = _Confirmer(other, trials, fixed).confirmed()
+        if reading.trouble != found.trouble:
+            other, reading = _typed(other, reading, trials, fixed)
+        if not reading.trouble.startswith(FaultKind.HOST_CHECK):
+            return other, reading
+    return contract, found
 
 
 def _complete(confirmation: Confirmation) -> bool:

@@ -1,0 +1,43 @@
+"""Other element types for tensors, where host code refuses those that a draft takes for granted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import replace
+
+from porter.contract.compare import DEFAULT_TOLERANCE
+from porter.contract.contract import Contract, EntryKind, TensorArg
+from porter.contract.dtype import DType
+from porter.contract.elements import torch_type
+from porter.simt.job import FaultKind
+
+_MISMATCH = re.compile(r"expected scalar type (\w+) but found (\w+)")
+_NARROW = (DType.FLOAT16, DType.BFLOAT16)
+
+
+def other_types(contract: Contract, trouble: str) -> Iterator[Contract]:
+    """`contract` with types that host code may want instead of those it refused, as `trouble` says.
+
+    Where a check names the type it wants, one tensor of the type it found gets it; else all that are float32 get a
+    type of 16 bits, as inference code dispatches on these alone.
+    """
+    if contract.entry.kind is not EntryKind.TORCH or not trouble.startswith(FaultKind.HOST_CHECK):
+        return
+    told = _MISMATCH.search(trouble)
+    if told is None:
+        floats = {t.name for t in contract.tensors if t.dtype is DType.FLOAT32}
+        yield from (_retyped(contract, floats, dtype) for dtype in _NARROW if floats)
+        return
+    wanted, found = (torch_type(f"k{name}") for name in told.groups())
+    for tensor in contract.tensors if wanted is not None else ():
+        if tensor.dtype is found and wanted is not None:
+            yield _retyped(contract, {tensor.name}, wanted)
+
+
+def _retyped(contract: Contract, names: Set[str], dtype: DType) -> Contract:
+    arguments = tuple(
+        replace(a, dtype=dtype) if isinstance(a, TensorArg) and a.name in names else a for a in contract.arguments
+    )
+    own = {dtype: DEFAULT_TOLERANCE[dtype]} if dtype.is_float else {}
+    return replace(contract, arguments=arguments, tolerance={**contract.tolerance, **own})
