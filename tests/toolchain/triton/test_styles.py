@@ -95,6 +95,15 @@ void proposed(float* y, const float* x, int n) {
   cudaOccupancyMaxPotentialBlockSize(&grid, &block, strided, 0, 0);
   strided<<<grid, block>>>(y, x, n);
 }
+static int processors = 0;
+void on_all_processors(float* y, const float* x, int n) {
+  if (processors == 0) {
+    cudaDeviceProp asked;
+    cudaGetDeviceProperties(&asked, 0);
+    processors = asked.multiProcessorCount;
+  }
+  strided<<<2 * processors, 32>>>(y, x, n);
+}
 torch::Tensor limited(torch::Tensor x) {
   std::ostringstream said;
   said << "no";
@@ -164,8 +173,9 @@ def test_conversions_to_bytes_saturate_only_where_they_say_so(run):
     assert np.array_equal(found[32:], x.astype(np.int8))
 
 
-def test_a_block_that_the_runtime_proposes(run):
-    assert np.array_equal(run("proposed", np.zeros_like(X), X, 128)[0], -X)
+@pytest.mark.parametrize("name", ["proposed", "on_all_processors"])
+def test_launches_as_wide_as_the_device(run, name):
+    assert np.array_equal(run(name, np.zeros_like(X), X, 128)[0], -X)
 
 
 def test_options_of_a_device_and_a_message_put_together_elsewhere(run):

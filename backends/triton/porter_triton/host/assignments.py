@@ -34,6 +34,8 @@ def assign(cx: Context, node: Assign) -> None:
     if target.kind is Kind.STREAM:
         return
     value = expressions.expression(cx, node.value)
+    if not node.operator and value.text == target.text and value.kind is Kind.INT:
+        return  # a variable of the file that keeps what the device answers
     if target.kind is Kind.DIM3:
         extents = value.parts if value.kind is Kind.DIM3 else (value, integer(1), integer(1))
         for part, extent in zip(target.parts, extents, strict=True):
