@@ -76,11 +76,11 @@ def _typed(
     """The draft with element types that host code takes, and what running it showed; both as given where none are."""
     for other in other_types(contract, found.trouble):
         trials.trouble = ""
-        reading = _Confirmer(other, trials, fixed).confirmed()
+        typed, reading = other, _Confirmer(other, trials, fixed).confirmed()
         if reading.trouble != found.trouble:
-            other, reading = _typed(other, reading, trials, fixed)
+            typed, reading = _typed(other, reading, trials, fixed)
         if not reading.trouble.startswith(FaultKind.HOST_CHECK):
-            return other, reading
+            return typed, reading
     return contract, found
 
 
