@@ -14,6 +14,7 @@ from porter.backend import PortedFile
 from porter.evolve.candidate import File
 from porter.evolve.rewrite import Rewritten
 from porter.source.edit import Edit, apply_edits
+from porter_triton.kept import kept_rows
 from porter_triton.schedules.text import ModuleText, last_name
 
 _DIVISION = "div_rn"
@@ -32,8 +33,7 @@ def rewrites(files: tuple[PortedFile, ...]) -> Iterator[Rewritten]:
         return
     for name, rule in _RULES.items():
         for family, kernels in module.families.items():
-            whole = any(_makes_whole_numbers(module.jitted[kernel]) for kernel in kernels)
-            edits = [] if whole else [edit for kernel in kernels for edit in rule(module, module.jitted[kernel])]
+            edits = [edit for kernel in kernels for edit in rule(module, module.jitted[kernel])]
             if edits:
                 changed = (replace(files[0], text=apply_edits(module.text, edits)), *files[1:])
                 yield Rewritten(name, family, tuple(File(file.name, file.text) for file in changed))
@@ -44,6 +44,8 @@ def _by_reciprocal(module: ModuleText, kernel: ast.FunctionDef) -> Iterator[Edit
 
     Of nested ones the innermost; the others are there for the next time.
     """
+    if _makes_whole_numbers(kernel):
+        return
     loops = [node for node in ast.walk(kernel) if isinstance(node, (ast.For, ast.While))]
     inside = {id(node): node for loop in loops for statement in loop.body for node in ast.walk(statement)}
     changed = {n.id for n in inside.values() if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -154,4 +156,4 @@ def _is_whole(cast: ast.Call) -> bool:
     return not types or not types[0].startswith(("float", "bfloat", "fp"))
 
 
-_RULES: Mapping[str, _Rule] = {"division by reciprocal": _by_reciprocal}
+_RULES: Mapping[str, _Rule] = {"division by reciprocal": _by_reciprocal, "rows kept on the chip": kept_rows}

@@ -20,40 +20,44 @@ _VALUES = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """`count` turns at a time: `places` say so, `step` is the number of steps or one that is `count` times as large."""
+class Rows:
+    """`count` turns at a time: `places` say so, `step` is the number of steps or one that is `count` times as large.
+
+    `column` is what a step is, empty for 1.
+    """
 
     count: int
     places: tuple[ast.expr, ...]
     step: ast.expr
+    column: str
 
 
 def turns(module: ModuleText) -> Iterator[EditedKnob]:
     """A knob for each kernel with such loops, which turns all of them."""
     for family, names in module.families.items():
-        found = [rows for name in names for rows in _all(module, module.jitted[name].body)]
+        found = [rows for name in names for _, rows in rows_of(module, module.jitted[name].body)]
         known = {rows.count for rows in found}
         if found:
             values = tuple(value for value in _VALUES if {value} != known)
             yield edited_knob(f"{family}.turns", values, partial(_edits, module, found))
 
 
-def _edits(module: ModuleText, found: Sequence[_Rows], value: Value) -> Iterator[Edit]:
+def _edits(module: ModuleText, found: Sequence[Rows], value: Value) -> Iterator[Edit]:
     for rows in found:
         yield from (module.replaced(place, str(value)) for place in rows.places)
         yield module.replaced(rows.step, str(int(value) * ((number(rows.step) or 0) // rows.count)))
 
 
-def _all(module: ModuleText, suite: Sequence[ast.stmt]) -> Iterator[_Rows]:
-    """Those of the loops in a list of statements, and in what these hold."""
+def rows_of(module: ModuleText, suite: Sequence[ast.stmt]) -> Iterator[tuple[ast.For, Rows]]:
+    """The loops that have rows in a list of statements, and in what these hold."""
     for index, statement in enumerate(suite):
         if isinstance(statement, ast.For) and (found := _rows(module, suite[:index], statement)) is not None:
-            yield found
+            yield statement, found
         for inner in (getattr(statement, "body", []), getattr(statement, "orelse", [])):
-            yield from _all(module, inner)
+            yield from rows_of(module, inner)
 
 
-def _rows(module: ModuleText, before: Sequence[ast.stmt], loop: ast.For) -> _Rows | None:
+def _rows(module: ModuleText, before: Sequence[ast.stmt], loop: ast.For) -> Rows | None:
     """What is known of a loop behind some statements; None where it has no rows, or something else knows them."""
     for index in reversed(range(len(before))):
         made = before[index]
@@ -64,7 +68,7 @@ def _rows(module: ModuleText, before: Sequence[ast.stmt], loop: ast.For) -> _Row
                 places = [shape.elts[0] for shape in shapes if number(shape.elts[0]) == count]
                 if count is None or step is None or not _is_ahead(name, loop):
                     return None
-                return _Rows(count, (extent, *places), step)
+                return Rows(count, (extent, *places), step, _rest(module, value).removeprefix(" * "))
     return None
 
 
