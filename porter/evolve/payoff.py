@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,8 @@ from porter.evolve.archive import Added
 from porter.evolve.bandit import Prior
 
 _MOST_PRIOR = 20.0  # candidates: what other runs taught is soon outweighed by what this one shows
+_INTENT = re.compile(r"intent \d+, ([^:]+): ")
+_TURNED = re.compile(r"(?:^|, )(\S+): .+? -> ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +77,36 @@ class Ledger:
 
 def by_proposer(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
     """The same, summed over notes."""
-    sums: dict[str, Payoff] = {}
+    return _summed(replace(row, note="") for row in rows)
+
+
+def by_rule(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
+    """The same, summed over all that one rule did wherever: an intent's kind, a rewrite, a kind of knob."""
+    return _summed(replace(row, note=rule_of(row.note)) for row in rows if row.note)
+
+
+def rule_of(note: str) -> str:
+    """The rule that a note says was followed; empty where it is in somebody's own words.
+
+    `intent 3, wider tiles: ...` is of an intent, `kernel.width: 64 -> 128, ...` of knobs, `division by reciprocal: ...`
+    of a rewrite.
+    """
+    if intent := _INTENT.match(note):
+        return intent.group(1)
+    if knobs := {name.rpartition(".")[2] for name in _TURNED.findall(note)}:
+        return knobs.pop() if len(knobs) == 1 else "several knobs"
+    rule, colon, _ = note.partition(": ")
+    return rule if colon else ""
+
+
+def _summed(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
+    """One for each proposer and note."""
+    sums: dict[tuple[str, str], Payoff] = {}
     for row in rows:
-        total = sums.get(row.proposer) or Payoff(row.proposer, "")
-        sums[row.proposer] = Payoff(
-            row.proposer,
-            "",
+        key = row.proposer, row.note
+        total = sums.get(key) or Payoff(*key)
+        sums[key] = Payoff(
+            *key,
             total.proposed + row.proposed,
             total.duplicates + row.duplicates,
             total.malformed + row.malformed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.evolve.payoff import by_proposer
+from porter.evolve.payoff import by_proposer, by_rule
 from porter.evolve.proposer import Member
 from porter.report.document import Json, as_json, as_record
 from porter.report.search_course import Completed, Course
@@ -29,6 +29,7 @@ def search_document(course: Course) -> dict[str, Json]:
         "lineage": [_step(step) for step in lineage(course)],
         "islands": [[_member(elite) for elite in archive.ranked()] for archive in state.islands.archives],
         "proposers": [as_record(row) for row in by_proposer(state.ledger.rows)],
+        "rules": [as_record(row) for row in by_rule(state.ledger.rows)],
         "notes": [as_record(row) for row in state.ledger.rows],
     }
 

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from porter.evolve.payoff import Payoff, by_proposer
+from porter.evolve.payoff import Payoff, by_proposer, by_rule
 from porter.report.search_course import Course
 from porter.report.search_lineage import Step
 from porter.report.search_words import factor, factor_head, meaning, measured, number, outcome_words, spent, visible
 
-_PAYOFF = ("proposed", "duplicates", "malformed", "verified", "added", "paid", "champions", "gain")
+_PAYOFF = ("proposed", "duplicates", "malformed", "verified", "added", "paid", "success", "champions", "gain")
 _GAIN = (
     "Duplicates were known already, malformed ones no files that can be kept: neither was evaluated. Added ones were "
-    "taken into the archive; of these, those that paid were better than the best of their parents. Gain is how many "
-    "doublings that makes in sum. Champions were the best of all when they came."
+    "taken into the archive; of these, those that paid were better than the best of their parents: success is their "
+    "share. Gain is how many doublings that makes in sum. Champions were the best of all when they came."
 )
 
 
@@ -67,6 +67,14 @@ def payoff_tables(course: Course) -> tuple[Table, Table]:
     )
 
 
+def rule_table(course: Course) -> Table:
+    """What each rule gained, whatever it was applied to; those that gained most first."""
+    rules = sorted(by_rule(course.state.ledger.rows), key=lambda row: (-row.gain, -row.added, -row.verified))
+    rows = tuple((visible(row.note) or "in its own words", row.proposer, *_payoff(row)) for row in rules)
+    caption = f"Intents by their kind, rewrites, and knobs by what they turn. {_GAIN} Factors are {measured(course)}."
+    return Table("Pay-off by rule", caption, ("rule", "proposer", *_PAYOFF), rows, words=2)
+
+
 def outcomes(course: Course) -> Table:
     """How many candidates came to what, and the most frequent reason of each outcome."""
     told = [member.scored for member in course.state.members.values()]
@@ -101,5 +109,6 @@ def _gain(step: Step) -> str:
 
 
 def _payoff(row: Payoff) -> tuple[str, ...]:
-    counts = (row.proposed, row.duplicates, row.malformed, row.verified, row.added, row.paid, row.champions)
-    return (*map(str, counts), f"{row.gain:.2f}")
+    counts = (row.proposed, row.duplicates, row.malformed, row.verified, row.added, row.paid)
+    success = f"{row.paid / row.proposed:.0%}" if row.proposed else "-"
+    return (*map(str, counts), success, str(row.champions), f"{row.gain:.2f}")

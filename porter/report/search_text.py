@@ -11,7 +11,15 @@ from rich.text import Text
 from porter.report.columns import columns, markdown_table
 from porter.report.search_course import Course, Trial
 from porter.report.search_lineage import Step, lineage
-from porter.report.search_tables import Table, budget_table, improvements, lineage_table, outcomes, payoff_tables
+from porter.report.search_tables import (
+    Table,
+    budget_table,
+    improvements,
+    lineage_table,
+    outcomes,
+    payoff_tables,
+    rule_table,
+)
 from porter.report.search_words import best_words, ending, meaning, title, visible
 
 _MOST_ROWS = 20  # of a table on a terminal; a journal may have hundreds of notes
@@ -58,7 +66,7 @@ def search_csv(course: Course) -> str:
 def _tables(course: Course, steps: tuple[Step, ...]) -> tuple[Table, ...]:
     proposers, notes = payoff_tables(course)
     return (
-        *(improvements(course), lineage_table(course, steps), proposers, notes),
+        *(improvements(course), lineage_table(course, steps), proposers, rule_table(course), notes),
         *(outcomes(course), budget_table(course)),
     )
 

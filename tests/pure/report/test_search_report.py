@@ -12,13 +12,14 @@ from porter.errors import InputError
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.journal import NAME
+from porter.evolve.payoff import by_rule, rule_of
 from porter.evolve.replay import replayed, searching
 from porter.evolve.scored import Measure
 from porter.report.document import encode_json
 from porter.report.search_course import course
 from porter.report.search_document import search_document
 from porter.report.search_lineage import candidate_diff, lineage
-from porter.report.search_tables import payoff_tables
+from porter.report.search_tables import payoff_tables, rule_table
 from porter.report.search_text import search_csv, search_markdown, search_text
 from porter.report.search_words import meaning, visible
 from tests.pure.report.search_world import SEED, World, drive, place, searched, settings, without_a_score
@@ -196,3 +197,29 @@ def test_a_search_in_which_nothing_is_right_says_so(tmp_path):
     assert "out of bounds" in text
     assert search_document(found)["best"] is None
     assert lineage(found) == ()
+
+
+@pytest.mark.parametrize(
+    ("note", "rule"),
+    [
+        ("intent 12, wider tiles: kThreads: 256 -> 512, norm.width: as it is -> 1024", "wider tiles"),
+        ("norm.num_warps: as it is -> 8", "num_warps"),
+        ("norm.num_warps: 4 -> 8, scale.num_warps: as it is -> 8 (with ab12)", "num_warps"),
+        ("norm.x.loads: evict_last, then evict_first -> as it is", "loads"),
+        ("norm.num_warps: 4 -> 8, kThreads: 128 -> 256", "several knobs"),
+        ("division by reciprocal: norm", "division by reciprocal"),
+        ("Stage the row in shared memory, since it is read twice", ""),
+        ("", ""),
+    ],
+)
+def test_a_note_says_which_rule_was_followed(note, rule):
+    assert rule_of(note) == rule
+
+
+def test_what_rules_did_is_what_their_notes_did(native):
+    rows = native.state.ledger.rows
+    assert sum(row.gain for row in by_rule(rows)) == pytest.approx(sum(row.gain for row in rows))
+    table = rule_table(native)
+    proposed, paid, success = (table.heads.index(head) for head in ("proposed", "paid", "success"))
+    for row in table.rows:
+        assert row[success] == f"{int(row[paid]) / int(row[proposed]):.0%}"
