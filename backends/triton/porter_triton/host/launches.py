@@ -32,7 +32,7 @@ def launch(cx: Context, node: Launch) -> None:
     sizes = cx.block_sizes.extents(node.block)
     block = _evaluated(cx, extents(expressions.expression(cx, node.block)), sizes)
     shared = expressions.expression(cx, node.shared_bytes) if node.shared_bytes is not None else integer(0)
-    info = LaunchInfo(_dimensions(block, sizes), template, _whole(shared))
+    info = LaunchInfo(_dimensions(block, sizes), template, _whole(shared), same=_same(tree, arguments))
     lowered = cx.kernels.lowered(tree, info)
     text = LaunchText(
         arguments={**constants.given(cx, lowered, node.line), **_passed(tree, arguments, node.line)},
@@ -53,6 +53,13 @@ def _passed(tree: FunctionTree, arguments: tuple[Code, ...], line: int) -> dict[
     if len(arguments) > len(tree.parameters):
         raise Refusal(line, f"'{tree.head.name}' does not take {len(arguments)} arguments")
     return _texts({p.name: a for p, a in zip(tree.parameters, arguments, strict=False)})
+
+
+def _same(tree: FunctionTree, arguments: tuple[Code, ...]) -> tuple[tuple[str, str], ...]:
+    """Each parameter that is given the memory of an earlier one, and the first that is."""
+    first: dict[str, str] = {}
+    pointers = [(p.name, a.text) for p, a in zip(tree.parameters, arguments, strict=False) if a.kind is Kind.POINTER]
+    return tuple((name, held) for name, text in pointers if (held := first.setdefault(text, name)) != name)
 
 
 def _meant(cx: Context, node: Launch, arguments: tuple[Code, ...]) -> FunctionTree:

@@ -49,11 +49,11 @@ def independent(cx: Context, loop: Loop, lines: list[Line], carried: frozenset[s
     body = _Body(carried, loop.steps.masked, loop.steps.even, {loop.variable}, {loop.variable})
     if not all(body.fits(line) for line in lines if line.text != BARRIER) or not body.bits:
         return None
-    if not loop.steps.masked and not _alike(body.pointers):
+    if not loop.steps.masked and not _alike(cx, body.pointers):
         return None
     read, written = _bases(body.loaded), _bases(body.stored)
     for base in written:
-        touching = {p.text for p in (*body.loaded, *body.stored) if base in p.bases}
+        touching = {_index(cx, p) for p in (*body.loaded, *body.stored) if base in p.bases}
         if len(touching) > 1:
             return None
     elsewhere = any(cx.writes[base] > sum(base in p.bases for p in body.stored) for base in written)
@@ -218,17 +218,17 @@ def elementwise(*texts: str) -> bool:
     return True
 
 
-def _alike(pointers: list[Scalar]) -> bool:
+def _alike(cx: Context, pointers: list[Scalar]) -> bool:
     """Whether all lie alike in memory, so that one layout of the tile suits them."""
     if all(side_by_side(pointer) for pointer in pointers):
         return True
-    return len({_index(pointer) for pointer in pointers}) == 1
+    return len({_index(cx, pointer) for pointer in pointers}) == 1
 
 
-def _index(pointer: Scalar) -> str:
-    """The text of a pointer without the buffer's name."""
+def _index(cx: Context, pointer: Scalar) -> str:
+    """The text of a pointer without the buffer's name, where it is a parameter and an index."""
     first, _, rest = pointer.text.partition(" + ")
-    return rest if first in pointer.bases else pointer.text
+    return rest if first in cx.unchanged and any(p.name == first for p in cx.parameters) else pointer.text
 
 
 def _bases(pointers: list[Scalar]) -> frozenset[str]:

@@ -96,7 +96,7 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
         python = cx.names.declare(name, "parameter")
         cx.parameters.append(LoweredParameter(python, ParameterKind.POINTER, parts[0].dtype, source))
         cx.unchanged.add(python)
-        return Held(Scalar(python, type_, held=Pointer(parts[0]), bases=frozenset({python})))
+        return Held(Scalar(python, type_, held=Pointer(parts[0]), bases=frozenset({_buffer(cx, python, source)})))
     if not isinstance(type_, Arithmetic):
         raise Refusal(line, f"the parameter `{source}` is an array")
     if type_.is_coded:
@@ -105,6 +105,12 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
     cx.parameters.append(LoweredParameter(python, ParameterKind.SCALAR, type_.dtype, source))
     cx.unchanged.add(python)
     return Held(Scalar(python, type_, loose=type_ is FLOAT or type_.is_float))
+
+
+def _buffer(cx: Context, python: str, source: str) -> str:
+    """What the memory behind a pointer is called: by the first parameter that every launch gives it to."""
+    first = dict(cx.launch.same).get(source)
+    return next((p.name for p in cx.parameters if p.source == first), python)
 
 
 def _copied(cx: Context, name: str, place: Place) -> Place:

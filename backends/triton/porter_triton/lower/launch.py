@@ -32,13 +32,15 @@ class LaunchInfo:
     """What is known of the launches of one instance of a kernel.
 
     `template` holds its template arguments in order; `shared_bytes` is the dynamic shared memory where it is known.
-    `together`: several turns of a loop may become one tile.
+    `together`: several turns of a loop may become one tile. `same` has a parameter that is given the memory of an
+    earlier one, and the first that is.
     """
 
     block: tuple[Dimension, Dimension, Dimension] = (Dimension(None, "BLOCK_SIZE"), Dimension(1), Dimension(1))
     template: tuple[TypeName | Expression, ...] = ()
     shared_bytes: int | None = None
     together: bool = True
+    same: tuple[tuple[str, str], ...] = ()
 
 
 class ParameterKind(StrEnum):
