@@ -152,8 +152,8 @@ def starts(run: Run) -> bool:
 
 
 def falls_short(contract: Contract, run: Run) -> bool:
-    """Whether a tensor of unknown extent was allocated too small."""
+    """Whether a tensor of unknown extent was allocated too small: for a kernel, or for what host code copies."""
     unknown = unknown_extents(contract)
-    far_out = any(f.kind is FaultKind.OUT_OF_BOUNDS and f.fatal for f in run.faults)
+    far_out = any(f.kind is FaultKind.OUT_OF_BOUNDS and (f.fatal or not f.kernel) for f in run.faults)
     beyond = (t in unknown and touched.beyond for t, touched in zip(contract.tensors, run.touched, strict=False))
     return (far_out and bool(unknown)) or any(beyond)

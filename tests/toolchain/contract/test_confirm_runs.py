@@ -59,6 +59,25 @@ extern "C" void run_embed(float* out, const int* ids, const float* table, const 
     assert len(reference.expected) == len(confirmation.contract.workloads) > 3
 
 
+def test_an_extent_that_only_host_code_copies_is_found_beyond_what_a_probe_has_at_first(judge):
+    confirmation, reference = judge("""
+__global__ void twice(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n * n) x[i] *= 2;
+}
+void doubled(float* matrix, int n) {
+    float* x;
+    cudaMalloc(&x, n * n * sizeof(float));
+    cudaMemcpy(x, matrix, n * n * sizeof(float), cudaMemcpyHostToDevice);
+    twice<<<(n * n + 255) / 256, 256>>>(x, n);
+    cudaMemcpy(matrix, x, n * n * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaFree(x);
+}""")
+    (matrix,) = confirmation.contract.tensors
+    assert (matrix.role, matrix.shape, confirmation.contract.conditions) == (Role.INOUT, ("n * n",), ())
+    assert reference.because == ""
+
+
 def test_vectors_without_a_tail_are_held_to_whole_vectors(judge):
     confirmation, reference = judge("""
 __global__ void scale4(const float* x, float* y, int n) {

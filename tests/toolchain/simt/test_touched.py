@@ -24,6 +24,15 @@ COPIED = (
         cudaMemcpy(to, y, n * sizeof(float), cudaMemcpyDeviceToHost);
     }"""
 )
+SYMBOLS = """
+    __constant__ float given[5];
+    __device__ float made[5];
+    __global__ void twice() { made[threadIdx.x] = 2 * given[threadIdx.x]; }
+    void f(const float* from, float* to, int n) {
+        cudaMemcpyToSymbol(given, from, n * sizeof(float));
+        twice<<<1, n>>>();
+        cudaMemcpyFromSymbol(to, made, n * sizeof(float));
+    }"""
 CLEARED = """
     __global__ void count(int* x, int n) { if (threadIdx.x < n) atomicAdd(&x[threadIdx.x], 1); }
     void f(const int*, int* x, int n) { cudaMemset(x, 0, n * sizeof(int)); count<<<1, 32>>>(x, n); }"""
@@ -41,7 +50,13 @@ LIBRARY = """
 
 @pytest.mark.parametrize(
     ("text", "read", "kind"),
-    [(COPIED, 20, np.float32), (CLEARED, 0, np.int32), (LOOPED, 20, np.float32), (LIBRARY, 20, np.float32)],
+    [
+        (COPIED, 20, np.float32),
+        (SYMBOLS, 20, np.float32),
+        (CLEARED, 0, np.int32),
+        (LOOPED, 20, np.float32),
+        (LIBRARY, 20, np.float32),
+    ],
 )
 def test_what_host_code_copies_clears_or_reads_is_used(execute, text, read, kind):
     run = execute(text, [np.zeros(16, kind), np.zeros(16, kind), 5], name="f", kind=EntryKind.POINTER)
@@ -49,3 +64,8 @@ def test_what_host_code_copies_clears_or_reads_is_used(execute, text, read, kind
     source, target = run.touched
     assert (source.read_end, source.written_end) == (read, 0)
     assert (target.read_end, target.written_end) == (0, 20)
+
+
+def test_a_copy_to_a_variable_of_the_device_stays_within_what_it_copies(execute):
+    run = execute(SYMBOLS, [np.zeros(3, np.float32), np.zeros(5, np.float32), 5], name="f", kind=EntryKind.POINTER)
+    assert "cudaMemcpyToSymbol of 20 bytes" in next(f for f in run.faults if f.kind is FaultKind.OUT_OF_BOUNDS).message

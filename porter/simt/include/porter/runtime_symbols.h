@@ -5,29 +5,37 @@
 
 template <class T>
 inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                                      cudaMemcpyKind = cudaMemcpyHostToDevice) {
+                                      cudaMemcpyKind = cudaMemcpyHostToDevice,
+                                      porter::Where where = porter::Where::here()) {
     if (offset + bytes > sizeof(T)) return porter::returned(cudaErrorInvalidValue);
+    if (!porter::within(from, bytes, "cudaMemcpyToSymbol", where)) return porter::returned(cudaErrorInvalidValue);
+    porter::simt::host_used(from, bytes, false);
     if (porter::simt::device_extent(from).base == nullptr) porter::simt::host_hands_on({});
     porter::simt::device_copy((char*)std::addressof(symbol) + offset, from, bytes);
     return cudaSuccess;
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes, std::size_t offset,
-                                           cudaMemcpyKind kind, cudaStream_t = nullptr) {
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+                                           cudaMemcpyKind kind, cudaStream_t = nullptr,
+                                           porter::Where where = porter::Where::here()) {
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind, where);
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
-                                        cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+                                        cudaMemcpyKind = cudaMemcpyDeviceToHost,
+                                        porter::Where where = porter::Where::here()) {
     if (offset + bytes > sizeof(T)) return porter::returned(cudaErrorInvalidValue);
+    if (!porter::within(to, bytes, "cudaMemcpyFromSymbol", where)) return porter::returned(cudaErrorInvalidValue);
+    porter::simt::host_used(to, bytes, true);
     if (porter::simt::device_extent(to).base == nullptr) porter::simt::host_took(bytes);
     porter::simt::device_copy(to, (const char*)std::addressof(symbol) + offset, bytes);
     return cudaSuccess;
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset,
-                                             cudaMemcpyKind kind, cudaStream_t = nullptr) {
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+                                             cudaMemcpyKind kind, cudaStream_t = nullptr,
+                                             porter::Where where = porter::Where::here()) {
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind, where);
 }
 template <class P, class T>
 inline cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
