@@ -53,14 +53,14 @@ def test_what_another_loop_touches_waits_at_a_barrier():
     assert "tl.debug_barrier()" not in lowered(source(dict(TOGETHER)["stores"]))
 
 
-@pytest.mark.parametrize(("to", "waits"), [("d", 2), ("e", 0)])
+@pytest.mark.parametrize(("to", "waits"), [("d", True), ("e", False)])
 def test_a_buffer_that_a_launch_passes_twice_is_one_buffer(to, waits):
     body = "float s = 0; for (int c = 0; c < n; ++c) s += x[threadIdx.x * n + c]; "
     body += "for (int c = 0; c < n; ++c) out[threadIdx.x * n + c] = x[threadIdx.x * n + c] / s;"
     launcher = f"void f(float* d, float* e, int n) {{ k<<<1, 128>>>(d, {to}, n); }}"
     text = port(parse(Source(Path("op.cu"), source(body) + launcher)), ()).files[0].text
     assert "[:, None]" in text
-    assert text.count("tl.debug_barrier()") == waits
+    assert ("tl.debug_barrier()" in text) == waits
 
 
 def test_a_launch_may_ask_for_one_turn_after_another():
