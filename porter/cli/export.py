@@ -17,7 +17,9 @@ ToOption = Annotated[
 ]
 TrajectoriesOption = Annotated[
     Path | None,
-    typer.Option("--trajectories", metavar="FILE", parser=named_path, help="A new file of JSON lines, to train on."),
+    typer.Option(
+        "--trajectories", metavar="FILE", parser=named_path, help="A new file to train on: JSON lines or .parquet."
+    ),
 ]
 
 
@@ -36,6 +38,7 @@ def export(
     from porter.evolve.trajectories import trajectories as steps
     from porter.report.search_course import course
     from porter.report.search_export import winner_texts, write_lines, write_texts
+    from porter.report.search_parquet import SUFFIX, write_parquet
 
     console: Console = context.obj
     if to is None and trajectories is None:
@@ -44,7 +47,8 @@ def export(
     if to is not None:
         written += write_texts(winner_texts(course(run)), to)
     if trajectories is not None:
-        written.append(write_lines(steps(replayed(run).lines), trajectories))
+        write = write_parquet if trajectories.suffix == SUFFIX else write_lines
+        written.append(write(steps(replayed(run).lines), trajectories))
     if console.json:
         console.document({"written": [str(path) for path in written]})
     else:

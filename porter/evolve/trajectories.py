@@ -1,7 +1,4 @@
-"""A run as what a model learns from: for each candidate the state that it came of, the action, and the outcome.
-
-JSON lines. Parquet would take a library that nothing else here needs: readers of JSON lines make it of these.
-"""
+"""A run as what a model learns from: for each candidate the state that it came of, the action, and the outcome."""
 
 from __future__ import annotations
 
