@@ -27,9 +27,9 @@ from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
 from porter.contract.regular import Change, multiples, regularities
 from porter.contract.relations import relations
-from porter.contract.retyped import other_types
+from porter.contract.retyped import other_types, types
 from porter.contract.selections import selections
-from porter.contract.trials import Execute, Trials, falls_short, starts
+from porter.contract.trials import Execute, Trials, endless, falls_short, starts
 from porter.contract.workloads import with_workloads
 from porter.simt.job import FaultKind
 
@@ -74,13 +74,17 @@ def _typed(
     contract: Contract, found: Confirmation, trials: Trials, fixed: Mapping[str, int]
 ) -> tuple[Contract, Confirmation]:
     """The draft with element types that host code takes, and what running it showed; both as given where none are."""
-    for other in other_types(contract, found.trouble):
-        trials.trouble = ""
-        typed, reading = other, _Confirmer(other, trials, fixed).confirmed()
-        if reading.trouble != found.trouble:
-            typed, reading = _typed(other, reading, trials, fixed)
-        if not reading.trouble.startswith(FaultKind.HOST_CHECK):
-            return typed, reading
+    pending, tried = [(contract, found.trouble)], {types(contract)}
+    while pending:
+        refused, trouble = pending.pop()
+        for other in other_types(refused, trouble):
+            if types(other) not in tried and trials.runs < _MOST_RUNS_OF_ALL:
+                trials.trouble = ""
+                tried.add(types(other))
+                reading = _Confirmer(other, trials, fixed).confirmed()
+                if not reading.trouble.startswith(FaultKind.HOST_CHECK):
+                    return other, reading
+                pending.append((other, reading.trouble))
     return contract, found
 
 
@@ -281,5 +285,16 @@ class _Confirmer:
         return with_workloads(limited, self.fixed)
 
     def _holds(self, contract: Contract, examined: Callable[[Contract, Mapping[str, int]], bool]) -> bool:
-        """Whether there are sizes to run, and what is `examined` holds at the tiny and the odd ones."""
-        return bool(contract.workloads) and all(examined(contract, w.sizes) for w in contract.workloads[:2])
+        """Whether there are sizes to run, and what is `examined` holds at the tiny and the odd ones.
+
+        Host code that names the axes of each tensor apart may mean the same by two: of these one is the larger in both,
+        so they run at more rows, too, unless that takes too long.
+        """
+        first, others = ([w.sizes for w in some] for some in (contract.workloads[:2], contract.workloads[2:]))
+        apart = contract.entry.kind is EntryKind.TORCH and len(contract.tensors) > 1
+        rows = [sizes for sizes in others if sizes not in first][:1] if apart else []
+        return (
+            bool(first)
+            and all(examined(contract, sizes) for sizes in first)
+            and all(examined(contract, s) or endless(self.trials.exact(contract, s)) for s in rows)
+        )

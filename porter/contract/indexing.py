@@ -82,7 +82,7 @@ class Indices:
         words = self.body.words
         for i, word in enumerate(words[:-1]):
             if word.text in self.aliases and words[i + 1].text in ("[", "+"):
-                end = match_bracket(words, i + 1) if words[i + 1].text == "[" else statement_end(words, i)
+                end = self._subscripts_end(i + 1) if words[i + 1].text == "[" else statement_end(words, i)
                 inside = {w.text for w in words[i + 2 : end]}
                 if inside & self.tainted or inside & self._read:
                     yield self.aliases[word.text]
@@ -91,6 +91,13 @@ class Indices:
                 target = self.aliases[name]
                 if target not in self.own:
                     yield target
+
+    def _subscripts_end(self, opening: int) -> int | None:
+        """Where the last of the subscripts that follow one another from `opening` on closes: `x[i][j]`."""
+        words, end = self.body.words, match_bracket(self.body.words, opening)
+        while end is not None and end + 1 < len(words) and words[end + 1].text == "[":
+            end = match_bracket(words, end + 1)
+        return end
 
     def _has_neighbours(self) -> bool:
         """Whether element `e` and element `e + 1` are both read: then the buffer holds offsets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 
 from porter.contract.body import Body
@@ -18,6 +19,7 @@ _POINTERS = (
     "accessor",
 )
 _VIEWS = frozenset((*_POINTERS, "contiguous", "flatten", "view", "reshape", "value", "get", "clone", "to", "detach"))
+_ACCESSOR = re.compile(r"Accessor\w*\s*<\s*(?:const\s+)?([\w:\s]+?)\s*[,>]")
 _CHAIN = 3  # an alias of an alias of an alias
 
 
@@ -54,6 +56,12 @@ def is_integer(base: str) -> bool:
     """Whether values of a type can be indices."""
     plain = base.rsplit("::", 1)[-1]
     return "int" in plain or plain in ("long", "long long", "size_t", "unsigned", "index_t", "unsigned long long")
+
+
+def holds_integers(base: str) -> bool:
+    """Whether the elements of a buffer of this type, or what an accessor is of, can be indices."""
+    accessor = _ACCESSOR.search(base)
+    return is_integer(accessor.group(1) if accessor else base)
 
 
 def aliases(body: Body, buffers: Collection[str]) -> dict[str, str]:

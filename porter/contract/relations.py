@@ -13,18 +13,28 @@ _MOST = 6
 
 
 def relations(contract: Contract) -> Iterator[Contract]:
-    """`contract` with its first axes all alike, as batches are, then all axes of a place, then two at a time."""
+    """`contract` with its first axes all alike, as batches are, then all axes of a place, then two at a time.
+
+    All axes of a place are at first those of tensors of one rank: maps and what is known of each of their points.
+    """
     if contract.entry.kind is not EntryKind.TORCH:
         return
     unknown = unknown_extents(contract)
     shapes = [t.shape for t in contract.tensors if t not in unknown]
-    ranks = range(max(map(len, shapes), default=0))
-    by_axis = [list(dict.fromkeys(s[a] for s in shapes if a < len(s) and s[a] in contract.symbols)) for a in ranks]
-    differing = [axis for axis in by_axis if len(axis) > 1]
+    ranks = list(dict.fromkeys(map(len, shapes)))
+    by_rank = [axis for rank in ranks for axis in _by_axis(contract, [s for s in shapes if len(s) == rank])]
+    by_axis = _by_axis(contract, shapes)
+    same_rank, differing = ([axis for axis in axes if len(axis) > 1] for axes in (by_rank, by_axis))
     batches = [axis for axis in by_axis[:1] if axis in differing]
     pairs = [[list(pair)] for axis in differing for pair in combinations(axis, 2)]
-    tried = [batches, differing, *pairs[:_MOST]]
+    tried = [batches, same_rank, differing, *pairs[:_MOST]]
     yield from (_alike(contract, groups) for i, groups in enumerate(tried) if groups and groups not in tried[:i])
+
+
+def _by_axis(contract: Contract, shapes: list[tuple[str, ...]]) -> list[list[str]]:
+    """The sizes that the axes of a place have, by place."""
+    places = range(max(map(len, shapes), default=0))
+    return [list(dict.fromkeys(s[a] for s in shapes if a < len(s) and s[a] in contract.symbols)) for a in places]
 
 
 def _alike(contract: Contract, groups: list[list[str]]) -> Contract:

@@ -35,6 +35,11 @@ def other_types(contract: Contract, trouble: str) -> Iterator[Contract]:
             yield _retyped(contract, {tensor.name}, wanted)
 
 
+def types(contract: Contract) -> tuple[DType, ...]:
+    """The element types of the tensors, in call order."""
+    return tuple(t.dtype for t in contract.tensors)
+
+
 def _retyped(contract: Contract, names: Set[str], dtype: DType) -> Contract:
     arguments = tuple(
         replace(a, dtype=dtype) if isinstance(a, TensorArg) and a.name in names else a for a in contract.arguments

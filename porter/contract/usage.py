@@ -12,7 +12,7 @@ from porter.contract.access import Use, access, outer_store
 from porter.contract.body import Body, quietly
 from porter.contract.expressions import render
 from porter.contract.indexing import Indices
-from porter.contract.pointers import COPIES, aliases, is_buffer, is_integer, root_of
+from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, root_of
 from porter.contract.requirements import requirements
 from porter.contract.syntax import Node
 from porter.source.dispatch import aliases as dispatched_aliases
@@ -192,7 +192,7 @@ class _Reader:
         for name, use in (*self._accesses(), *self._handed_on()):
             found[name] = found[name].joined(use)
         for name, param in self.buffers.items():
-            indices = Indices(name, self.body, self.aliases, integers=is_integer(param.type.base))
+            indices = Indices(name, self.body, self.aliases, integers=holds_integers(param.type.base))
             found[name] = found[name].joined(indices.use())
         for name, use in found.items():
             const = self.buffers[name].type.const

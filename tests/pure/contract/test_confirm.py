@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from porter.contract.confirm import confirm
-from porter.contract.contract import Role, ScalarArg, Values
+from porter.contract.contract import EntryKind, Role, ScalarArg, Values
 from porter.contract.dtype import DType
 from porter.contract.probed import Probed
 from porter.contract.questions import bound_question, extent_question
@@ -328,3 +328,20 @@ def test_sizes_the_user_fixed_are_not_varied(open_contract, tensor):
 def test_nothing_is_explained_where_nothing_ran(open_contract, tensor):
     drafted = open_contract(tensor("x"), *sizes("n"), symbols=("n",))
     assert not Probed(drafted, drafted, ()).explained
+
+
+def test_maps_of_one_rank_are_alike_where_a_larger_one_hid_that_they_have_to_be(open_contract, tensor):
+    """`y` is always the larger in the tiny and the odd sizes; another rank's axes stay sizes of their own."""
+    shapes = {"features": ("c", "p"), "x": ("n", "h", "w"), "y": ("a", "b", "d")}
+    drafted = open_contract(*(tensor(name, *shape) for name, shape in shapes.items()), symbols=tuple("cpnhwabd"))
+    drafted = replace(drafted, questions=(), entry=replace(drafted.entry, kind=EntryKind.TORCH, launch=None))
+
+    def accesses(_, tensors):
+        (c, p), (n, h, w), (a, b, d) = (t.shape for t in tensors)
+        last = ((n - 1) * b + h - 1) * d + w  # as `x` is walked
+        return [(c * p, 0), (n * h * w, 0), (max(last, a * b * d), 0)]
+
+    _, x, y = confirm(drafted, Model(accesses)).contract.tensors
+    features = confirm(drafted, Model(accesses)).contract.tensors[0]
+    assert y.shape == x.shape == ("n", "h", "w")
+    assert features.shape == ("c", "p")

@@ -488,6 +488,25 @@ def test_a_count_has_the_axes_its_kernel_takes_it_apart_by():
     assert next(t for t in contract.tensors if t.name == "out").shape == ("count", "C", "W")
 
 
+def test_elements_of_an_accessor_select_behind_its_first_axis():
+    (contract,) = drafted("""
+template <typename T> __global__ void gathered(
+    torch::PackedTensorAccessor32<T, 3> y, const torch::PackedTensorAccessor32<T, 2> x,
+    const torch::PackedTensorAccessor64<int64_t, 3, torch::RestrictPtrTraits> place) {
+  int at = place[blockIdx.x][threadIdx.x][0];
+  for (int c = 0; c < x.size(0); ++c) y[blockIdx.x][c][threadIdx.x] = at < 0 ? 0 : x[c][at];
+}
+torch::Tensor gather(torch::Tensor x, torch::Tensor place) {
+  auto y = torch::zeros({place.size(0), x.size(0), place.size(1)}, x.options());
+  gathered<float><<<place.size(0), place.size(1)>>>(y.packed_accessor32<float, 3>(), x.packed_accessor32<float, 2>(),
+      place.packed_accessor64<int64_t, 3, torch::RestrictPtrTraits>());
+  return y;
+}
+""")
+    x, place = contract.tensors
+    assert (x.values, place.values, place.dtype) == (Values.NORMAL, Values.INDEX, DType.INT64)
+
+
 def test_a_float_that_an_integer_takes_as_it_is_selects():
     (contract,) = drafted(CLASSES)
     x, box, _ = contract.tensors

@@ -59,3 +59,11 @@ def test_types_stay_where_host_code_refuses_something_else(drafted):
     found = confirm(drafted, executed(lambda *_: "mode must be 3"))
     assert dtypes(found) == [DType.FLOAT32, DType.FLOAT32]
     assert "mode must be 3" in found.trouble
+
+
+def test_checks_that_contradict_each_other_end(drafted):
+    def refusal(x, _):
+        wanted = "Half" if x is DType.FLOAT32 else "Float"
+        return f"expected scalar type {wanted} but found {TORCH[x]}"
+
+    assert dtypes(confirm(drafted, executed(refusal))) == [DType.FLOAT32, DType.FLOAT32]
