@@ -111,8 +111,9 @@ class KnobMaker:
 
 def _points(space: Space, at: Point, rule: Rule) -> Iterator[Point]:
     knobs = [knob for knob in space.knobs if re.fullmatch(rule.knobs, knob.name.rsplit(".", 1)[-1])]
-    alone = [[knob] for knob in knobs] if len(knobs) > 1 and rule.change != "most" else []
-    for step in _STEPS:
+    together = rule.change == "most"
+    alone = [[knob] for knob in knobs] if len(knobs) > 1 and not together else []
+    for step in _STEPS[:1] if together else _STEPS:
         for chosen in (knobs, *alone):
             values = {knob.name: _turned(knob, at[knob.name], rule.change, step) for knob in chosen}
             point = {**at, **{name: value for name, value in values.items() if value is not None}}
@@ -121,7 +122,7 @@ def _points(space: Space, at: Point, rule: Rule) -> Iterator[Point]:
 
 
 def _turned(knob: Knob, value: Value, change: str, step: int) -> Value | None:
-    """The value `step` steps up or down, the `step`th from the top or the `step`th other word; None without one.
+    """The value `step` steps up or down, the most there is, or the `step`th other word; None without one.
 
     A word stands for a number the space does not know: up from it begins in the upper half, down in the lower.
     """
@@ -131,7 +132,7 @@ def _turned(knob: Knob, value: Value, change: str, step: int) -> Value | None:
     numbers = sorted(v for v in knob.values if isinstance(v, int))
     half = len(numbers) // 2
     if change == "most":
-        ahead = numbers[::-1]
+        ahead = numbers[-1:]
     elif isinstance(value, int):
         ahead = [v for v in numbers if v > value] if change == "up" else [v for v in numbers[::-1] if v < value]
     else:
