@@ -20,6 +20,11 @@ _AXES = ("x", "y", "z")
 _DEFAULT_BLOCK: Mapping[int, tuple[int, int, int]] = {1: (256, 1, 1), 2: (16, 16, 1), 3: (8, 8, 4)}
 _DYNAMIC_SHARED_BYTES = 16384
 _COORDINATES = re.compile(r"\b(blockIdx|threadIdx|blockDim|gridDim)\.([xyz])")
+# The thread's place as such, and as that of a lane, where `written` leaves no space between words.
+_THREAD, _LANE = (
+    re.compile(r"\bthreadIdx\.x\b"),
+    re.compile(r"\bthreadIdx\.x\)?(?:%(?:32|warpSize|WARP_SIZE)\b|&(?:31|0x1[fF])\b)"),
+)
 FRESH = "rows"
 
 
@@ -78,6 +83,8 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, i
     limits = _numbers(tuple(n for t in kernel.launch_bounds[:1] if (n := quietly(t)) is not None), constants)
     if rank == 1 and limits is not None:
         return limits
+    if rank == 1 and "blockDim.x" not in used and _asks_for_lanes(usage, kernel):
+        return 32, 1, 1
     edges = _edges(kernel, constants)
     if rank == 1:
         return (edges[0], 1, 1) if edges and edges[0] >= 32 else _DEFAULT_BLOCK[1]
@@ -85,6 +92,12 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, i
         return edges[1], edges[0], 1
     x, y, z = (edge if axis or rank == 1 else 1 for edge, axis in zip(_DEFAULT_BLOCK[rank], asked, strict=True))
     return x, y, z
+
+
+def _asks_for_lanes(usage: Usage, kernel: Function) -> bool:
+    """Whether threads ask for their place in a warp only, in the functions called, too: those of a block are one."""
+    texts = [written(usage.body(f).words) for f in _reached(usage, kernel)]
+    return all(len(_THREAD.findall(text)) == len(_LANE.findall(text)) for text in texts)
 
 
 def _edges(kernel: Function, constants: Mapping[str, int]) -> list[int]:

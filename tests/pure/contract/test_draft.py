@@ -233,6 +233,25 @@ def test_a_block_is_what_the_function_around_the_launch_says():
     assert (contract.entry.launch.block, contract.entry.template) == (("128", "1", "1"), ("256",))
 
 
+@pytest.mark.parametrize(
+    ("place", "block"),
+    [("threadIdx.x % warpSize", "32"), ("threadIdx.x & 31", "32"), ("threadIdx.x", "256"),
+     ("threadIdx.x % 32 + threadIdx.x / 32", "256"), ("threadIdx.x % 64", "256")],
+)  # fmt: skip
+def test_threads_that_ask_for_their_lane_alone_are_a_warp(place, block):
+    (contract,) = drafted(f"""
+__global__ void top(const float* x, float* y, int n) {{
+  __shared__ float most;
+  int lane = {place};
+  float v = -1e9f;
+  for (int i = lane; i < n; i += 32) v = fmaxf(v, x[blockIdx.x * n + i]);
+  for (int k = 16; k > 0; k /= 2) v = fmaxf(v, __shfl_down_sync(~0u, v, k));
+  if (lane == 0) most = v;
+  y[blockIdx.x] = most;
+}}""")
+    assert contract.entry.launch.block == (block, "1", "1")
+
+
 def test_vectors_and_grids_of_rows_are_covered():
     text = """__global__ void k(const float4* x, float* y, int n) {
         int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x); if (i >= n) return; y[i + blockIdx.y] = x[i / 4].x; }"""
