@@ -6,58 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.toolchain.evaluate.scaled_models import CANDIDATE, REFERENCE
+
 pytestmark = pytest.mark.device
 EXAMPLES = Path(__file__).parents[2] / "examples"
-REFERENCE = """\
-import torch
-import torch.nn as nn
-
-class Model(nn.Module):
-    def __init__(self, features, scale):
-        super(Model, self).__init__()
-        self.gate = nn.Linear(features, 1)
-        self.norm = nn.LayerNorm(features)
-        self.scale = scale
-
-    def forward(self, x):
-        return x * self.scale * self.gate.weight + self.norm.bias
-
-def get_inputs():
-    return [torch.rand(4096, 1 << 12)]
-
-def get_init_inputs():
-    return [1 << 12, 2.5]
-"""
-CLASS = """\
-import torch
-import torch.nn as nn
-import triton
-import triton.language as tl
-
-@triton.jit
-def kernel(x, weight, bias, y, scale, n, size, B: tl.constexpr):
-    at = tl.program_id(0) * B + tl.arange(0, B)
-    w = tl.load(weight + at % n, mask=at < size)
-    b = tl.load(bias + at % n, mask=at < size)
-    tl.store(y + at, tl.load(x + at, mask=at < size) * scale * w + b, mask=at < size)
-
-class ModelNew(nn.Module):
-    def __init__(self, features, scale):
-        super(ModelNew, self).__init__()
-        self.gate = nn.Linear(features, 1)
-        self.norm = nn.LayerNorm(features)
-        self.scale = scale
-        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x.contiguous()
-        y = torch.empty_like(x)
-        size = x.numel()
-        if size:
-            weight, bias = self.gate.weight, self.norm.bias
-            kernel[(triton.cdiv(size, 1024),)](x, weight, bias, y, self.scale, x.shape[1], size, B=1024)
-        return y
-"""
 SOFTMAX = """\
 import torch
 import triton
@@ -125,7 +77,7 @@ SKIPPING = SOFTMAX.replace("def kernel(x, y, n,", "def kernel(x, y, seen, n,").r
 
 
 def test_a_class_is_timed_beside_its_reference(porter):
-    code, told = porter("bench", "new.py", "--against", "model.py", "--json", new=CLASS, model=REFERENCE)
+    code, told = porter("bench", "new.py", "--against", "model.py", "--json", new=CANDIDATE, model=REFERENCE)
     assert (code, told["outcome"]) == (0, "verified"), told
     (timed,) = told["times"]
     assert timed["fidelity"] == "native"
