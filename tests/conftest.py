@@ -1,5 +1,7 @@
 """What all tests share: how golden files are compared and rewritten, and how properties choose their examples."""
 
+import signal
+
 import hypothesis
 import pytest
 
@@ -19,6 +21,14 @@ def pytest_configure(config):
     hypothesis.settings.register_profile("repeatable", REPEATABLE)
     hypothesis.settings.register_profile("exploring", EXPLORING)
     hypothesis.settings.load_profile("exploring" if config.getoption("--explore") else "repeatable")
+
+
+@pytest.fixture
+def interruptible():
+    """What is started in the test hears SIGINT: a test run in the background has it ignored, and hands that on."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
 
 
 @pytest.fixture

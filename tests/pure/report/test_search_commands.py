@@ -136,6 +136,7 @@ def test_watch_waits_for_a_search_and_ends_with_it(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1].startswith("ended: ")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_watching_cleanly(tmp_path):
     searched(tmp_path, killed=2)
     command = [sys.executable, "-m", "porter", "watch", str(tmp_path)]

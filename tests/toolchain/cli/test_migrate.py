@@ -97,11 +97,10 @@ def has_children(pid):
     return False
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_run_and_leaves_no_output(write, tmp_path, cache):
     endless = SUM.replace("__syncthreads();", "volatile int go = 1; while (go) {}")
     write("sum.cu", endless)
-    # A test run in the background inherits SIGINT ignored, and so would porter, as no user at a terminal has it.
-    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "porter", "migrate", "sum.cu", "--target", "maca"],
         cwd=tmp_path,
@@ -110,7 +109,6 @@ def test_an_interrupt_ends_the_run_and_leaves_no_output(write, tmp_path, cache):
         stderr=subprocess.PIPE,
         text=True,
     )
-    signal.signal(signal.SIGINT, inherited)
     while process.poll() is None and not has_children(process.pid):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
