@@ -76,6 +76,26 @@ __global__ void grouped(float* y, const float* x) {
 }
 void sums_of_groups(float* y, const float* x) { grouped<<<1, 64>>>(y, x); }
 
+template <typename U, typename V> constexpr __host__ __device__ auto ceiling(U a, V b) -> decltype(a + b) {
+  return (a + b - 1) / b;
+}
+__global__ void clipped(float* y, const float* x, int n) {
+  auto within = [&](int i) {
+    if (i >= n) return false;
+    decltype(x[i] * 2) twice = 2 * x[i];
+    return twice < 1.f;
+  };
+  auto set = [&](int i, float v) {
+    if (i >= n) return;
+    y[i] = v;
+  };
+  for (int k = 0; k < ceiling(n, 32); ++k) {
+    int i = k * 32 + threadIdx.x;
+    set(i, within(i) ? x[i] : 0.5f);
+  }
+}
+void clip(float* y, const float* x, int n) { clipped<<<1, 32>>>(y, x, n); }
+
 __global__ void saturated(int* y, const int* x) {
   int narrow;
   asm volatile("cvt.sat.s8.s32 %0, %1;" : "=r"(narrow) : "r"(x[threadIdx.x]));
@@ -171,6 +191,12 @@ def test_conversions_to_bytes_saturate_only_where_they_say_so(run):
     found = run("saturate", np.zeros(64, np.int32), x)[0]
     assert np.array_equal(found[:32], np.clip(x, -128, 127))
     assert np.array_equal(found[32:], x.astype(np.int8))
+
+
+@pytest.mark.parametrize("count", [31, 100])
+def test_types_that_an_expression_or_a_return_tells(run, count):
+    expected = np.where(np.arange(128) < count, np.minimum(X, 0.5), 0)
+    assert np.array_equal(run("clip", np.zeros_like(X), X, count)[0], expected.astype(np.float32))
 
 
 @pytest.mark.parametrize("name", ["proposed", "on_all_processors"])

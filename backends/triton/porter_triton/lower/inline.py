@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import Block, Call, Return, TypeName
+from porter.syntax.nodes import Block, Call, Lambda, Return, TypeName
 from porter.syntax.unit import FunctionTree
+from porter.syntax.walk import walk
 from porter_triton.lower import (
     access,
     declarations,
@@ -92,7 +93,7 @@ def _result(cx: Context, name: str, returns: TypeName, body: Block, line: int) -
         with _Returning(cx, None, body):
             statements.run(cx, statements_)
         return Nothing()
-    type_ = _returned(cx, returns, line)
+    type_ = _returned(cx, returns, body, line)
     place = None
     if type_ is not VOID:
         place = _outside(cx, name, type_, body, line)
@@ -113,7 +114,7 @@ def _straight(cx: Context, returns: TypeName, body: Block, line: int) -> Value:
             return access.load(cx, found, line)
         if returns.name == "auto":
             return _materialised(cx, expressions.value(cx, last.value))
-        type_ = _returned(cx, returns, line)
+        type_ = _returned(cx, returns, body, line)
         if type_ is VOID:
             expressions.value(cx, last.value)
             return Nothing()
@@ -150,11 +151,16 @@ class _Returning:
         self._cx.changes.pop()
 
 
-def _returned(cx: Context, returns: TypeName, line: int) -> Type:
+def _returned(cx: Context, returns: TypeName, body: Block, line: int) -> Type:
     if returns.name == "void" and not returns.pointers:
         return VOID
     if returns.name == "auto":
-        raise Refusal(line, "a function with several returns whose type is `auto`")
+        inner = {id(n) for held in walk(body) if isinstance(held, Lambda) for n in walk(held.body)}
+        values = [n.value for n in walk(body) if isinstance(n, Return) and id(n) not in inner]
+        found = resolve.told(cx, [v for v in values if v is not None], line) if any(values) else VOID
+        if found is None:
+            raise Refusal(line, "a function with several returns whose type is `auto`")
+        return found
     return resolve.type_of(cx, returns, line)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
-from porter.syntax.nodes import TypeName
+from porter.syntax.nodes import Expression, TypeName
 from porter_triton.lower import accessors, expressions, structs, tuples
 from porter_triton.lower.context import Context
+from porter_triton.lower.emit import Suite
 from porter_triton.lower.types import (
     BUILT_IN,
     FLOAT,
@@ -21,7 +24,7 @@ from porter_triton.lower.types import (
     Record,
     Type,
 )
-from porter_triton.lower.values import number
+from porter_triton.lower.values import Bits, Fields, Scalar, number
 from porter_triton.refusal import Refusal
 
 _SAME = frozenset({"remove_const", "remove_cv", "remove_reference", "decay", "add_const", "remove_cvref"})
@@ -48,6 +51,8 @@ def _named(cx: Context, name: TypeName, line: int, depth: int) -> Type:
         return bound
     if name.name in BUILT_IN:
         return BUILT_IN[name.name]
+    if name.name == "decltype":
+        return _type_of_value(cx, name.arguments[0], line)
     if (library := accessors.record(cx, name, line) or tuples.record(cx, name, line)) is not None:
         return library
     found = _transformed(cx, name, line, depth) or _aliased(cx, name, line, depth) or structs.record(cx, name, line)
@@ -57,6 +62,25 @@ def _named(cx: Context, name: TypeName, line: int, depth: int) -> Type:
     if found is None:
         raise Refusal(line, f"the type `{name.name}` is not known")
     return found
+
+
+def _type_of_value(cx: Context, node: TypeName | Expression, line: int) -> Type:
+    """The type of an expression, of which nothing is computed."""
+    if isinstance(node, TypeName):
+        return type_of(cx, node, line)
+    with cx.into(Suite(), python=False):
+        found = expressions.value(cx, node)
+    if not isinstance(found, Scalar | Fields | Bits):
+        raise Refusal(line, "the type of an expression is not known")
+    return found.type
+
+
+def told(cx: Context, nodes: Iterable[Expression], line: int) -> Type | None:
+    """The type that all of `nodes` have, from the first that can be told before anything runs; None where none can."""
+    for node in nodes:
+        with suppress(Refusal):
+            return _type_of_value(cx, node, line)
+    return None
 
 
 def _transformed(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:
