@@ -35,7 +35,8 @@ SuiteArgument = Annotated[
 ]
 ViewOption = Annotated[str, typer.Option("--view", metavar="NAME", help="A named part of a suite, such as paper45.")]
 OnlyOption = Annotated[
-    list[str] | None, typer.Option("--only", metavar="WORD", help="Operators with this in their key; repeatable.")
+    list[str] | None,
+    typer.Option("--only", metavar="WORD", help="Operators with this in their key; repeatable: or with that."),
 ]
 RunOption = Annotated[Path, typer.Option("--run", "-o", metavar="RUN", help="Where results go; resumed if it exists.")]
 JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Operators at once; 0: one a core.")]
@@ -145,9 +146,9 @@ def _chosen(root: Path, view: str, only: list[str] | None) -> tuple[Operator, ..
     from porter.suite.selection import find_operators
 
     own = root if root.exists() or root.parts[:1] != ("op_suites",) else resource("op_suites").joinpath(*root.parts[1:])
-    found = tuple(o for o in find_operators(own, view) if all(word in o.key for word in only or ()))
+    found = tuple(o for o in find_operators(own, view) if not only or any(word in o.key for word in only))
     if not found:
-        raise UsageError(f"no operator of {root} has {' and '.join(only or ())} in its key", "porter suite list")
+        raise UsageError(f"no operator of {root} has {' or '.join(only or ())} in its key", "porter suite list")
     return found
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from porter.cli.main import main
 from porter.contract.contract import Contract, Role, TensorArg, Workload
 from porter.contract.dtype import decode
 from porter.contract.materialise import materialise
@@ -97,3 +99,9 @@ def test_what_is_no_list_of_views_is_refused(tmp_path, text):
     (tmp_path / "views.toml").write_text(text)
     with pytest.raises(InputError, match=r"views\.toml"):
         views(tmp_path / "views.toml")
+
+
+def test_of_several_words_an_operator_has_one(capsys):
+    assert main(["suite", "list", str(SUITES), "--only", "norm/rms_norm", "--only", "argm", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["operators"]
+    assert {one["name"] for one in listed} == {"rms_norm", "argmax", "argmin"}
