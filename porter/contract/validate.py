@@ -127,11 +127,17 @@ def _product(extents: list[int | float]) -> float:
     return result
 
 
+def _can_be_filled(tensor: TensorArg, sizes: Mapping[str, int]) -> bool:
+    extents = [evaluate(extent, sizes) for extent in tensor.shape]
+    bounded = tensor.values in (Values.INDEX, Values.SORTED) and bool(tensor.bound) and 0 not in extents
+    return min(extents, default=0) >= 0 and not (bounded and evaluate(tensor.bound, sizes) < 1)
+
+
 def satisfies(contract: Contract, sizes: Mapping[str, int]) -> bool:
-    """Whether `sizes` meet every condition, and every extent has a value that is not negative."""
+    """Whether `sizes` meet every condition, no extent is negative, and where there are indices they have a value."""
     try:
         return all(holds(c, sizes) for c in contract.conditions) and all(
-            evaluate(extent, sizes) >= 0 for tensor in contract.tensors for extent in tensor.shape
+            _can_be_filled(tensor, sizes) for tensor in contract.tensors
         )
     except ExpressionError:
         return False

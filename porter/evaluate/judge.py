@@ -10,11 +10,12 @@ from porter.catalogue import lookup
 from porter.contract.contract import Contract, EntryKind
 from porter.evaluate.checking import check
 from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
+from porter.evaluate.rehearsal import Rehearsal
 from porter.findings import Finding
 from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
 from porter.oracle.reference import Expected, Reference
-from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue
+from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.text import Source, Span
 
 Execute = Callable[[Job], Run]
@@ -25,7 +26,7 @@ SCHEDULES = (Schedule.FORWARD, Schedule.SHUFFLED)
 _SERIOUS = frozenset(
     (FaultKind.LANE_OUTSIDE_MASK, FaultKind.LANE_ABSENT, FaultKind.DEADLOCK, FaultKind.OUT_OF_BOUNDS, FaultKind.RACE,
      FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED, FaultKind.CRASH,
-     FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED)
+     FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED, FaultKind.UNKNOWN)
 )  # fmt: skip
 # Who did the work, which there is none of for an empty input.
 _REHEARSED = "its host code at sizes for a device"
@@ -53,13 +54,20 @@ class Candidate:
     rehearse: Execute | None = None
 
 
-def judge(reference: Reference, candidates: tuple[Candidate, ...], rehearsals: Sequence[Job] = ()) -> Outcome:
+def judge(
+    reference: Reference,
+    candidates: tuple[Candidate, ...],
+    rehearsals: Sequence[Rehearsal] = (),
+    *,
+    is_trusted: bool = True,
+) -> Outcome:
     """Run every candidate on every workload; the first that fails decides. Those that answer are then rehearsed.
 
     Equal answers of a port that launched nothing prove nothing; of a program with large buffers only the launches that
-    were kept are compared, which the outcome says, as it does where an answer differs that does not decide.
+    were kept are compared, which the outcome says, as it does where an answer differs that does not decide. What is not
+    trusted to begin anew with every call has calls before.
     """
-    trial = _Trial(reference)
+    trial = _Trial(reference, is_trusted=is_trusted)
     for candidate in candidates:
         for expected in reference.expected:
             failed = trial.failed(candidate, expected)
@@ -78,44 +86,75 @@ def judge(reference: Reference, candidates: tuple[Candidate, ...], rehearsals: S
 class _Trial:
     """What came of the runs so far: comparisons, whether a kernel was launched, and what has to be said."""
 
-    def __init__(self, reference: Reference) -> None:
+    def __init__(self, reference: Reference, *, is_trusted: bool) -> None:
         self.reference = reference
+        self._is_trusted = is_trusted
         self.excused = frozenset(finding.code for finding in reference.findings)
         self.checked: list[Checked] = []
         self.said: dict[str, str] = {}
         self.launched = False
+        self._earlier: dict[tuple[object, ...], tuple[str, tuple[Value, ...]]] = {}
 
     def failed(self, candidate: Candidate, expected: Expected) -> Refused | Wrong | Crashed | NotVerified | None:
         """Why `candidate` does not answer one workload as is `expected`; None where it does."""
         contract, workload = self.reference.contract, expected.workload
         place = f"{named(workload)}{_at(candidate)}"
         for schedule in SCHEDULES:
-            given = expected.job(contract, schedule)
+            given = self._after_another(candidate, expected, expected.job(contract, schedule))
             run = candidate.execute(given)
             if rules := _rules(run, self._excused(candidate) | (_WORK if _is_empty(given) else frozenset())):
                 return Refused(f"{rules[0].code}: {_where(rules[0])}{rules[0].message} ({place})", rules)
             broken = _broken(run, self.excused)
+            if broken is not None and given.before:  # two calls take twice the time
+                given = replace(given, before=())
+                run = candidate.execute(given)
+                broken = _broken(run, self.excused)
             if broken is not None:
                 return _stopped(broken, candidate, place, self.checked)
             self.launched = self.launched or bool(run.launches)
             if unseen := _unseen(contract, run):
                 self.said.setdefault(workload.name, unseen)
             held = check(contract, expected, run, candidate.warp_size)
+            if not held.passed and given.before:
+                alone = candidate.execute(replace(given, before=()))
+                if check(contract, expected, alone, candidate.warp_size).passed:
+                    return _kept(held, place)
             if not held.passed:
                 return Wrong(f"{held.worst} ({place})", (*self.checked, held))
         self.checked.append(held)
         return None
 
-    def rehearsed(self, candidate: Candidate, jobs: Iterable[Job]) -> Refused | None:
-        """What it may not do at the sizes of `jobs`, at which nothing is executed but host code.
+    def _after_another(self, candidate: Candidate, expected: Expected, given: Job) -> Job:
+        """`given` behind a call on other contents at its sizes, once: what is kept of that one then shows.
+
+        A worker of Python's has had calls before anyway; of C++ every run is a process of its own.
+        """
+        if candidate.warp_size is None or self._is_trusted:
+            return given
+        key = candidate.warp_size, *(v.shape if isinstance(v, TensorValue) else v for v in given.arguments)
+        name, arguments = self._earlier.setdefault(key, (expected.workload.name, given.arguments))
+        if name == expected.workload.name:
+            return given
+        self._earlier[key] = name, ()
+        return replace(given, before=arguments)
+
+    def rehearsed(self, candidate: Candidate, rehearsals: Iterable[Rehearsal]) -> Refused | None:
+        """What it may not do at the sizes of `rehearsals`, at which nothing is executed but host code.
 
         Host code that raises there is not accused, since it may depend on results, which are missing: the outcome says
         that nothing more was seen of it.
         """
-        for run in (candidate.rehearse(given) for given in jobs if candidate.rehearse is not None):
-            if broken := _rules(run, self._excused(candidate)):
-                return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken)
-            if ended := next((fault for fault in run.faults if fault.fatal), None):
+        if candidate.rehearse is None:
+            return None
+        for jobs in rehearsals:
+            ended: Fault | None = None
+            for run in map(candidate.rehearse, jobs):
+                if broken := _rules(run, self._excused(candidate)):
+                    return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken)
+                ended = next((fault for fault in run.faults if fault.fatal), None)
+                if ended is None:
+                    break
+            if ended is not None:
                 self.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {_describe(ended)}")
         return None
 
@@ -146,12 +185,20 @@ def _rules(run: Run, habits: frozenset[FaultKind]) -> tuple[Finding, ...]:
     )
 
 
+def _kept(held: Checked, place: str) -> Refused:
+    """Right by itself, wrong behind another call."""
+    rule = lookup(code_of(FaultKind.KEPT)).at(None, f"it answers by what an earlier call left: {held.worst}")
+    return Refused(f"{rule.code}: {rule.message} ({place})", (rule,))
+
+
 def _where(rule: Finding) -> str:
     return f"{rule.source.path.name}:{rule.span.line}: " if rule.source and rule.span else ""
 
 
 def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Checked]) -> Crashed | NotVerified:
-    """What a run that did not come to its end means: an interpreter may only be too slow for it."""
+    """What a run that did not come to its end means: an interpreter may be too slow for it, or not know all of it."""
+    if broken.kind is FaultKind.UNKNOWN:
+        return NotVerified(f"{_describe(broken)} ({place})")
     if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
         return NotVerified(f"the port is too slow to be interpreted here ({place}); smaller sizes: --size")
     return Crashed(f"{_describe(broken)} ({place})", tuple(checked))

@@ -94,14 +94,15 @@ def _edges(contract: Contract, small: Workload, fixed: frozenset[str]) -> Iterat
     inner = [s for s in free if is_innermost(contract, s)]
     outer = [s for s in free if s not in inner]
     wanted = {
-        "one row": dict.fromkeys(outer, 1),
-        "one column": dict.fromkeys(inner, 1),
-        "just over a tile": dict.fromkeys(inner[:1], _JUST_OVER_A_TILE),
-        "empty": dict.fromkeys((outer or inner)[:1], 0),
+        "one row": (dict.fromkeys(outer, 1),),
+        "one column": (dict.fromkeys(inner, 1),),
+        "just over a tile": (dict.fromkeys(inner[:1], _JUST_OVER_A_TILE),),
+        "empty": tuple({size: 0} for size in (outer or inner)),
     }
-    for name, changed in wanted.items():
-        sizes = {**small.sizes, **changed}
-        if sizes != small.sizes and satisfies(contract, sizes):
+    for name, choices in wanted.items():
+        possible = ({**small.sizes, **changed} for changed in choices)
+        sizes = next((sizes for sizes in possible if sizes != small.sizes and satisfies(contract, sizes)), None)
+        if sizes:
             yield replace(small, name=name, sizes=sizes)
 
 

@@ -14,13 +14,13 @@ from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
 from porter.evaluate.outcome import NotVerified, Outcome, Verified, Wrong
 from porter.evaluate.ported import Candidates, Ported
-from porter.evaluate.rehearsal import rehearsals
+from porter.evaluate.rehearsal import Rehearsal, rehearsals
 from porter.evaluate.side import Side
 from porter.evaluate.study import Originals, Studied, Unproven
 from porter.findings import Finding
 from porter.oracle.outputs import largest
 from porter.oracle.reference import Reference
-from porter.simt.job import BuildFailure, Built, Job
+from porter.simt.job import BuildFailure, Built
 
 # The root of bfloat16's epsilon and a margin, in parts of the largest number: `compare` allows no more to any type.
 _MOST_LOST = 0.1
@@ -104,10 +104,10 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
     if originals.judging and (null := passing_null(reference)):
         return Proof(_entry(reference, NotVerified(TOLD_BY_NOTHING.format(null))), seen)
     at = rehearsals(reference.contract, originals.sizes, {}, lambda _: None) if originals.judging else ()
-    outcome = _outcome(reference, port, at)
+    outcome = _outcome(reference, port, at, is_trusted=not originals.judging)
     if isinstance(outcome, Wrong) and _may_round(reference, outcome):
         reference = originals.measured(studied)
-        outcome = _outcome(reference, port, at)
+        outcome = _outcome(reference, port, at, is_trusted=not originals.judging)
         if isinstance(outcome, Verified):
             exact = originals.in_whole_numbers(reference, studied.execute)
             outcome = _both(outcome, _outcome(exact, port)) if exact else outcome
@@ -161,5 +161,7 @@ def _whole(port: Candidates) -> Candidates:
     return next((c.failure for c in port if c.failure is not None), port)
 
 
-def _outcome(reference: Reference, port: Candidates, at: Sequence[Job] = ()) -> Outcome:
-    return judge(reference, port, at) if isinstance(port, tuple) else port
+def _outcome(
+    reference: Reference, port: Candidates, at: Sequence[Rehearsal] = (), *, is_trusted: bool = True
+) -> Outcome:
+    return judge(reference, port, at, is_trusted=is_trusted) if isinstance(port, tuple) else port

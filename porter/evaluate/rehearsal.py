@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,11 +12,15 @@ from porter.contract.contract import Argument, Contract, EntryKind, TensorArg, W
 from porter.contract.dtype import encode
 from porter.contract.expressions import evaluate, number
 from porter.contract.materialise import shape_of
+from porter.contract.validate import satisfies
 from porter.simt.job import Construction, Job, ScalarValue, TensorValue, Value
 
 _MOST_BYTES = 256 << 20  # of all tensors: host code may copy them
+Rehearsal = tuple[Job, ...]  # one call, at smaller and smaller sizes: the first that comes to its end will do
 _NOTHING = np.zeros(1, np.int64)
 _SYMBOLS, _LARGE = 4, (1 << 16, 1 << 14, 1 << 12)
+# What host code has no memory or time for is asked again at sizes divided by these: results may outgrow the arguments.
+_SMALLER = (1, 4, 16)
 _CALLED = (EntryKind.TORCH, EntryKind.POINTER)
 
 
@@ -24,15 +29,24 @@ def rehearsals(
     chosen: Mapping[str, int],
     written: Mapping[str, int],
     built: Callable[[Mapping[str, int]], Construction | None],
-) -> Sequence[Job]:
+) -> Sequence[Rehearsal]:
     """A call at the largest sizes a device would be timed at, and one at those that the original is `written` for.
 
     `chosen` sizes are kept. `built` says how a class is built at some sizes.
     """
     if contract.entry.kind not in _CALLED:
         return ()
+
+    def at(workload: Workload, part: int) -> Job | None:
+        sizes = {s: n if s in chosen else max(n // part, min(n, 1)) for s, n in workload.sizes.items()}
+        smaller = replace(workload, sizes=sizes)
+        if not satisfies(contract, sizes):
+            return None
+        return Job(tuple(_values(contract, smaller)), construction=built(sizes))
+
     return [
-        Job(tuple(_values(contract, w)), construction=built(w.sizes)) for w in _workloads(contract, chosen, written)
+        tuple(job for part in _SMALLER if (job := at(workload, part)) is not None)
+        for workload in _workloads(contract, chosen, written)
     ]
 
 

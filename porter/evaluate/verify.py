@@ -152,7 +152,10 @@ class _Trial:
             outcome = NotVerified(TOLD_BY_NOTHING.format(null))
         else:
             at = rehearsals(contract, self.options.sizes, standard.written_sizes(contract), standard.construction)
-            outcome = judge(reference, candidates, at) if isinstance(candidates, tuple) else candidates
+            if isinstance(candidates, tuple):
+                outcome = judge(reference, candidates, at, is_trusted=False)
+            else:
+                outcome = candidates
         entry = EntryOutcome(reference.contract, outcome)
         return reduce(with_caveat, (left_out, standard.left_out), Proof(entry, reference.findings))
 

@@ -26,6 +26,7 @@ _CODES: Mapping[FaultKind, str] = {
     FaultKind.TIMEOUT: "PORT4012",
     FaultKind.RESOURCE: "PORT4013",
     FaultKind.UNDEFINED: "PORT4014",
+    FaultKind.UNKNOWN: "PORT4015",
     FaultKind.LIBRARY: "PORT6001",
     FaultKind.DECOY: "PORT6002",
     FaultKind.RESULT: "PORT6003",

@@ -1,7 +1,7 @@
 """Operators of torch that are a network's work, whatever they are given: calling one is calling the library.
 
-Sums, casts and arithmetic are not here: they may be about a handful of numbers for a launch. What they were about is
-for the run to tell.
+Sums, casts and arithmetic are not here: they may be about a handful of numbers for a launch. Nor are sorting and
+counting, which may be about the indices that kernels take. What they were about is for the run to tell.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss kl_div binary_
 binary_cross_entropy_with_logits triplet_margin_loss hinge_embedding_loss ctc_loss pairwise_distance cdist pdist
 scaled_dot_product_attention multi_head_attention_forward interpolate grid_sample pixel_shuffle fold unfold
 embedding_bag erf erfc erfinv lgamma digamma exp2 expm1 log1p rsqrt
-sort argsort topk kthvalue median unique bincount histc searchsorted cumprod logcumsumexp cummax cummin trapz
+topk kthvalue median histc cumprod logcumsumexp cummax cummin trapz
 MultiheadAttention Linear Conv1d Conv2d Conv3d ConvTranspose2d LayerNorm BatchNorm2d GroupNorm RMSNorm Softmax GELU
 ReLU SiLU Sigmoid Tanh MaxPool2d AvgPool2d Embedding CrossEntropyLoss MSELoss LSTM GRU RNN Transformer
 """
@@ -30,11 +30,13 @@ _PLAIN = """
 sum mean prod amax amin max min std var norm abs square sqrt exp log pow neg reciprocal cumsum dot any all argmax argmin
 clamp clamp_min clamp_max where sin cos sign floor ceil round trunc add sub mul div addcmul addcdiv lerp maximum minimum
 """
-_METHODS = "softmax log_softmax matmul mm bmm addmm relu relu_ sigmoid logsumexp topk argsort"
+_METHODS = "softmax log_softmax matmul mm bmm addmm relu relu_ sigmoid logsumexp topk"
 _NAMES = frozenset(_WORK.split())
 METHODS = frozenset(_METHODS.split())
+# What indices are put in order with: where a run tells what they are made of, that decides.
+OF_INDICES = frozenset(("sort", "argsort", "unique", "bincount", "searchsorted"))
 # By their plain names, whatever they are about: what computes, rather than allocates, views, moves or asks.
-COMPUTING = _NAMES | METHODS | frozenset(_PLAIN.split())
+COMPUTING = _NAMES | METHODS | OF_INDICES | frozenset(_PLAIN.split())
 
 
 def library_operator(dotted: str) -> str:

@@ -32,7 +32,10 @@ _LANGUAGE = [
     "-fno-pie",
     "-fmax-errors=20",
 ]
-_WATCHED = ["-fsanitize=thread,bounds,alignment", "--param=tsan-instrument-func-entry-exit=0"]
+_WATCHED = [
+    *("-fsanitize=thread,bounds,alignment", "--param=tsan-instrument-func-entry-exit=0"),
+    "-U__SANITIZE_THREAD__",  # by which a source could tell that it is watched
+]
 _EXECUTOR = ["-std=c++17", "-O2", "-fno-omit-frame-pointer", "-fno-pie"]
 _TORCH_MARKS = ("torch/", "ATen/", "c10/", "THC/", "pybind11/", "Python.h")
 _CPU_S = 120

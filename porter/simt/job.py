@@ -141,7 +141,8 @@ class Job:
     """One run. `poison` is the byte that fills device memory before anything is written to it.
 
     `grid`, `block` and `shared_bytes` launch a KERNEL entry; other entries launch by themselves. `construction` is for
-    what answers by a class.
+    what answers by a class. `before` are arguments of the same types and shapes that the executor calls the entry with
+    first, in the same memory.
     """
 
     arguments: tuple[Value, ...] = ()
@@ -154,6 +155,7 @@ class Job:
     block: tuple[int, int, int] = (1, 1, 1)
     shared_bytes: int = 0
     construction: Construction | None = None
+    before: tuple[Value, ...] = ()
 
 
 class FaultKind(StrEnum):
@@ -181,6 +183,7 @@ class FaultKind(StrEnum):
     REACHED = "way out"  # the insides of the process, files, the system
     HOST_WORK = "work of the host"  # the host computed what a kernel was to
     FORGED = "forged answer"  # an answer that the judge's own code did not write
+    UNKNOWN = "not executed here"  # something that a device has and the executor does not
 
 
 # The work is not the candidate's own, whatever its numbers.

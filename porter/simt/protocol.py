@@ -29,6 +29,7 @@ from porter.simt.job import (
 
 _HEAD = struct.Struct("<8s4BQI2Q3I3IQ2QddQ2I")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
+_BEFORE = b"B"  # the tensors of a call before follow, their bytes alone
 _RECORD = struct.Struct("<IQ")
 _MAX_FRAMES = 8
 _FAULT = struct.Struct(f"<BBQi{_MAX_FRAMES}I")
@@ -102,7 +103,9 @@ def encode_job(
     """
     stored = widened(job).arguments if double_precision else job.arguments
     head = _head(job, limits, entry, snapshot_bytes)
-    return b"".join([head, *map(_encode_value, job.arguments, stored)])
+    tensors = (value.storage for value in job.before if isinstance(value, TensorValue))
+    before = [_BEFORE, *(np.ascontiguousarray(storage).tobytes() for storage in tensors)] if job.before else []
+    return b"".join([head, *map(_encode_value, job.arguments, stored), *before])
 
 
 def _head(job: Job, limits: Limits, entry: int, snapshot_bytes: int) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from porter.findings import Finding
-from porter.rules.operators import library_operator
+from porter.rules.operators import OF_INDICES, library_operator
 from porter.rules.original import OwnCode
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
 from porter.source.text import Source
@@ -150,7 +150,8 @@ def _is_library(place: _Place, free: _Free) -> bool:
         return place.after == "(" and _kind(name) not in free.libraries
     if _DEVICE_WIDE.fullmatch(name):
         return place.space in ("cub", "mccub", "hccub")
-    return place.space in ("torch", "at") and bool(library_operator(f"torch.{name}")) and name not in free.operators
+    does_the_work = name in OF_INDICES or bool(library_operator(f"torch.{name}"))
+    return place.space in ("torch", "at") and does_the_work and name not in free.operators
 
 
 def _kind(name: str) -> str:

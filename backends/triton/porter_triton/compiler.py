@@ -23,7 +23,7 @@ from porter.errors import exhaustion
 from porter.worker.confine import confine
 from porter.worker.frames import MACHINE, read_frame, write_frame
 from porter.worker.load import load
-from porter_triton.signatures import decoded, digest_of
+from porter_triton.signatures import decoded, digest_of, typed
 
 
 def prepare() -> None:
@@ -37,7 +37,8 @@ def serve(arguments: list[str]) -> None:
     os.dup2(2, 1)
     # Compiling runs the module, which the user may have edited, and programs such as ptxas.
     confine(Path.cwd(), Path(os.environ["TRITON_CACHE_DIR"]), programs=True)
-    compiler = _Compiler(load(Path(arguments[0])))
+    made = _noted_kernels()
+    compiler = _Compiler(load(Path(arguments[0])), made)
     write_frame(replies, b"")
     while (frame := read_frame(sys.stdin.buffer)) is not None:
         write_frame(replies, compiler.answer(frame).encode())
@@ -46,8 +47,9 @@ def serve(arguments: list[str]) -> None:
 class _Compiler:
     """Compiles for any device; none has to be there."""
 
-    def __init__(self, module: ModuleType) -> None:
+    def __init__(self, module: ModuleType, kernels: list[JITFunction]) -> None:
         self._module = module
+        self._kernels = kernels
 
     def answer(self, question: bytes) -> str:
         """Nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say.
@@ -55,7 +57,7 @@ class _Compiler:
         A failure of the machine is no answer: it begins with `MACHINE`.
         """
         asked = json.loads(question)
-        named = _kernels(self._module, asked["kernel"])
+        named = [kernel for kernel in self._kernels if kernel.fn.__name__ == asked["kernel"]]
         if not named:
             return f"0: the module defines no kernel '{asked['kernel']}'"
         kernel = next((k for k in named if digest_of(k) == asked.get("code")), named[0])
@@ -65,7 +67,7 @@ class _Compiler:
             )
         constants = {name: decoded(value, self._module) for name, value in asked["constants"].items()}
         try:
-            source = ASTSource(kernel, asked["types"], constants)
+            source = ASTSource(kernel, {name: typed(type_) for name, type_ in asked["types"].items()}, constants)
             triton.compile(source, target=GPUTarget(*asked["device"]), options=asked["options"])
         except CompilationError as error:
             if failed := exhaustion(error):
@@ -78,18 +80,17 @@ class _Compiler:
         return ""
 
 
-def _kernels(module: ModuleType, name: str) -> list[JITFunction]:
-    """The kernels of that name, of the module and of files beside it from which it has a function."""
-    spaces = [vars(module), *(getattr(value, "__globals__", {}) for value in list(vars(module).values()))]
-    found = (_innermost(space.get(name)) for space in spaces)
-    return [kernel for kernel in found if isinstance(kernel, JITFunction)]
+def _noted_kernels() -> list[JITFunction]:
+    """The kernels that are made from here on, wherever a module keeps them."""
+    made: list[JITFunction] = []
+    begin = JITFunction.__init__
 
+    def noting(kernel: JITFunction, *given: object, **named: object) -> None:
+        begin(kernel, *given, **named)
+        made.append(kernel)
 
-def _innermost(kernel: object) -> object:
-    """What an autotuner and heuristics launch in the end."""
-    while kernel is not None and not isinstance(kernel, JITFunction):
-        kernel = getattr(kernel, "fn", None)
-    return kernel
+    JITFunction.__init__ = noting
+    return made
 
 
 def _line(kernel: JITFunction, error: CompilationError) -> int:

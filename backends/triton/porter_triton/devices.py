@@ -13,7 +13,8 @@ import torch
 from torch._library.custom_ops import OPDEFS
 from torch.overrides import TorchFunctionMode
 
-from porter_triton.judging.flow import Flow, tensors_in
+from porter_triton.judging.flow import Flow
+from porter_triton.tensors import tensors_in
 
 _DEVICE_TYPE: Callable[..., object] = torch.device
 _DEVICE, _HOST = torch.device("cuda", 0), torch.device("cpu")

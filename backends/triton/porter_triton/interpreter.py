@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,14 +26,17 @@ from triton.runtime.interpreter import (
 from porter.contract.dtype import DType, encode
 from porter.simt.job import FaultKind, LaunchRecord, Schedule
 from porter_triton.device.corrections import correct
+from porter_triton.device.libdevice import offer_libdevice
 from porter_triton.devices import on_device
 from porter_triton.judging.flow import Flow
 from porter_triton.judging.habits import Habits
 from porter_triton.judging.probe import Probe
+from porter_triton.judging.values import follow_values
 from porter_triton.observation import Observation, line_in
 from porter_triton.signatures import signature_of
+from porter_triton.tensors import given_to_kernel, regions_of
 from porter_triton.tuning import take_turns
-from porter_triton.watch import Region, Watch
+from porter_triton.watch import Watch
 
 _WARP_SIZE = 32
 _DEFAULT_WARPS = 4
@@ -50,6 +53,7 @@ class Interpreter:
         self._order: NDArray[np.int64] | None = None
         self.rehearses, self._habits = False, Habits()
         correct()
+        offer_libdevice()
         self._patch_language()
         self._patch_functions()
         take_turns(flow)
@@ -57,6 +61,7 @@ class Interpreter:
         self._patch_exchanges()
         self._patch_loads_and_stores()
         self._patch_atomics()
+        follow_values(self.watch)
 
     def _note(self, kind: FaultKind, message: str) -> None:
         self.observation.note(kind, message)
@@ -117,7 +122,7 @@ class Interpreter:
     ) -> None:
         """The launch once more, of which nothing is told."""
         seen, self.observation = self.observation, Observation("")
-        self.watch.begin_launch(_regions(typed))
+        self.watch.begin_launch(regions_of(typed, self._flow.holds_floats))
         try:
             launch(function, grid=shape, warmup=False, **typed)
         finally:
@@ -138,10 +143,10 @@ class Interpreter:
         seen.signatures.setdefault(signature_of(function, arguments, options))
         if min(grid) < 1:
             seen.note(FaultKind.LAUNCH, f"the grid {grid} is empty")
-        for name, value in arguments.items():
-            if isinstance(value, torch.Tensor) and not on_device(value):
+        for name, tensor in given_to_kernel(arguments):
+            if not on_device(tensor):
                 raise ValueError(f"'{name}' is a tensor of the host: a kernel cannot access it")
-        self.watch.begin_launch(_regions(arguments))
+        self.watch.begin_launch(regions_of(arguments, self._flow.holds_floats))
         self._order = _order(int(np.prod(grid)), seen)
 
     def _patch_grid(self) -> None:
@@ -192,11 +197,12 @@ class Interpreter:
             mask: TensorHandle,
             other: TensorHandle | None,
             *hints: object,
+            **named: object,
         ) -> TensorHandle:
             allowed = self.watch.load(pointers.data, mask.data, _size(pointers))
             if other is None:
                 other = _poison(pointers)
-            return load(builder, pointers, TensorHandle(allowed, tl.int1), other, *hints)
+            return load(builder, pointers, TensorHandle(allowed, tl.int1), other, *hints, **named)
 
         def create_masked_store(
             builder: InterpreterBuilder,
@@ -275,18 +281,6 @@ def _order(programs: int, seen: Observation) -> NDArray[np.int64] | None:
             return np.arange(programs)[::-1]
         case Schedule.SHUFFLED:
             return np.random.default_rng((seen.seed, len(seen.launches))).permutation(programs)
-
-
-def _regions(arguments: Mapping[str, object]) -> Iterator[Region]:
-    """The storage of each tensor, once."""
-    seen: set[int] = set()
-    for name, value in arguments.items():
-        if isinstance(value, torch.Tensor):
-            storage = value.untyped_storage()
-            start = storage.data_ptr()
-            if storage.nbytes() and start not in seen:
-                seen.add(start)
-                yield Region.of(name, start, start + storage.nbytes(), value.element_size())
 
 
 def _size(pointers: TensorHandle) -> int:

@@ -182,9 +182,12 @@ class InterpretedPort:
         return self.original.own.numbers.get(entry.name)
 
     def _compiled(self, module: Module, launched: Iterable[str]) -> tuple[str, ...] | NotBuilt:
+        """The devices that it compiles for. What somebody wrote for the target need not be for another, too."""
         found = refused(module.path, launched, self.devices, module.folder, self.cache)
-        if found is None:
-            return tuple(device.arch for device in self.devices)
+        compiled = [device.arch for device in self.devices]
+        able = compiled[: compiled.index(found.arch)] if found else compiled
+        if found is None or (able and not self._is_untouched):
+            return tuple(able)
         place = f"{self.file.name}:{found.line}{self._origin(module, found.line)}: " if found.line else ""
         because = f"{_NOT_COMPILED}: {place}{found.kernel} does not compile for {found.arch}: {found.message}"
         return NotBuilt(because, because)

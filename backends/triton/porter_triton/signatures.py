@@ -73,10 +73,16 @@ def decoded(constant: object, module: ModuleType) -> object:
     return constant
 
 
-def _type_of(parameter: KernelParam, value: object) -> str:
+def typed(type_: object) -> object:
+    """A type of a signature as the compiler takes it: that of a tuple is one."""
+    return tuple(map(typed, type_)) if isinstance(type_, list) else type_
+
+
+def _type_of(parameter: KernelParam, value: object) -> object:
     if parameter.is_constexpr:
         return _CONSTANT
-    return str(parameter.annotation_type or mangle_type(value, specialize=True))
+    type_ = parameter.annotation_type or mangle_type(value, specialize=True)
+    return type_ if isinstance(type_, tuple) else str(type_)
 
 
 def _encode(constant: object) -> object:

@@ -37,6 +37,7 @@ class Region:
     item: int
     reads: NDArray[np.int64]
     writes: NDArray[np.int64]
+    floats: bool = False  # whether floats are in it, or integers that are made of them
     updated: bool = False  # by atomic operations, which keep something of what was there
 
     @property
@@ -55,10 +56,10 @@ class Region:
         return not self.was_read and bool(self.writes.all())
 
     @classmethod
-    def of(cls, name: str, start: int, end: int, item: int) -> Region:
+    def of(cls, name: str, start: int, end: int, item: int, *, floats: bool = False) -> Region:
         """A region nobody has touched."""
         count = -(-(end - start) // item)
-        return cls(name, start, end, item, np.zeros(count, np.int64), np.zeros(count, np.int64))
+        return cls(name, start, end, item, np.zeros(count, np.int64), np.zeros(count, np.int64), floats)
 
 
 class Watch:
@@ -91,6 +92,10 @@ class Watch:
     def barrier(self) -> None:
         """All lanes of the program have come this far."""
         self._epoch += 1
+
+    def synchronise(self) -> None:
+        """The program does what the outcome of an atomic operation says: from here on it may know of others."""
+        self._synchronised = True
 
     def load(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
         """A load of elements of `size` bytes; the lanes that may do it."""
@@ -132,13 +137,26 @@ class Watch:
         ]
 
     def atomic(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
-        """An atomic operation; the lanes that may do it. From here on the program may know of others."""
-        self._synchronised = True
+        """An atomic operation; the lanes that may do it."""
         allowed = self._bounded("atomic operation", pointers, mask, size)
         for region, cells, who in self._cells(pointers, allowed, size):
             region.writes[cells] = who | _ATOMIC
             region.updated = True
         return allowed
+
+    def holds_floats(self, pointers: Pointers) -> bool:
+        """Whether floats, or what is made of them, may lie where `pointers` point to."""
+        return any(region.floats for region in self._around(pointers))
+
+    def hold_floats(self, pointers: Pointers) -> None:
+        """What is made of floats is stored there."""
+        for region in self._around(pointers):
+            region.floats = True
+
+    def _around(self, pointers: Pointers) -> Iterator[Region]:
+        if pointers.size:
+            lowest, highest = int(pointers.min()), int(pointers.max())
+            yield from (region for region in self._regions if region.start <= highest and lowest < region.end)
 
     def _bounded(self, what: str, pointers: Pointers, mask: Mask, size: int) -> Mask:
         """`mask` less the lanes whose access does not lie in one region."""

@@ -27,22 +27,23 @@ from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.models import Models
 from porter.worker.records import encode_failure, encode_result
-from porter_triton.device_answers import answer_for_the_device
+from porter_triton.device_answers import Compiled, NotInterpretedError, answer_for_the_device, look_compiled
 from porter_triton.devices import TwoMemories
 from porter_triton.integrity import Untouched
 from porter_triton.interpreter import Interpreter
-from porter_triton.judging.flow import Flow, tensors_in
+from porter_triton.judging.flow import Flow
 from porter_triton.judging.guard import guarded
 from porter_triton.judging.habits import rehearsed
 from porter_triton.judging.memory import Arguments, Returned
 from porter_triton.judging.results import items_in, unusual, values_of
 from porter_triton.observation import Observation
+from porter_triton.tensors import tensors_in
 from porter_triton.watch import Watch
 
 _JUDGING = (
     *(np, torch, torch.cuda, torch.Tensor, triton, triton.language, triton.language.core, triton.runtime.interpreter),
     *(InterpreterBuilder, InterpretedFunction, GridExecutor, Interpreter, Observation, Watch, TwoMemories, Flow),
-    *(torch.nn.functional, torch.overrides, Arguments, Returned, Untouched, pickle, np.ndarray),
+    *(np.ndarray, torch.nn.functional, torch.overrides, Arguments, Returned, Untouched, pickle, Compiled),
 )
 _NOT_ITS_OWN = (FaultKind.LIBRARY, FaultKind.HOST_WORK)
 _SETTINGS = {
@@ -108,6 +109,7 @@ class _Server:
         self._flow = Flow()
         _tell_of_foreign_memory(self._flow)
         self._interpreter = Interpreter(self._flow)
+        look_compiled()
         self._untouched = Untouched(_JUDGING, _SETTINGS)
         self._module: ModuleType | None = None
         self._models = Models()
@@ -206,6 +208,8 @@ def _fault(error: Exception, seen: Observation) -> Fault:
     if seen.kernel:
         kind = FaultKind.DEVICE_ASSERT if isinstance(cause, AssertionError) else FaultKind.CRASH
     message = f"{type(cause).__name__}: {cause}"
+    if isinstance(cause, NotInterpretedError) or (seen.kernel and isinstance(cause, NotImplementedError)):
+        kind, message = FaultKind.UNKNOWN, str(cause)
     return Fault(kind, seen.module, _line(cause, seen.module), seen.kernel, message, fatal=True)
 
 

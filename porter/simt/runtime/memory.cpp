@@ -210,6 +210,14 @@ void was_given(const void* pointer, std::size_t bytes) {
     for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] |= GIVEN;
 }
 
+void given_anew(const void* pointer, std::size_t bytes) {
+    bytes_taken = 0;
+    std::uint8_t* state = states(pointer, bytes);
+    if (state == nullptr) return;
+    find_allocation(reinterpret_cast<std::uintptr_t>(pointer))->beyond = 0;
+    for (std::size_t i = 0; i < bytes; ++i) state[i] = WRITTEN | GIVEN;
+}
+
 Origin origin_of(const void* pointer, std::size_t bytes) {
     const std::uint8_t* state = states(pointer, bytes);
     int all = 0;

@@ -29,7 +29,8 @@ bool counted(FaultKind kind, std::uint32_t address);
 // For signal handlers: allocates nothing.
 [[noreturn]] static void fail_in_handler(FaultKind kind, const Frames& frames, const char* message, int exit_code);
 
-static void record_launch(const char* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Where where);
+static void record_launches(bool from_now);  // or not
+void record_launch(const char* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Where where);
 static void record_output(const Argument& argument);
 static void record_result(const Result& result);
 static void record_touched(std::uint64_t read_end, std::uint64_t written_end, std::uint64_t beyond);

@@ -55,6 +55,8 @@ void host_accessed(const void* address, std::size_t bytes, bool write, const voi
 int made_elsewhere(const void* address, std::size_t bytes);
 // These bytes are the entry's arguments.
 void was_given(const void* address, std::size_t bytes);
+// These bytes are the entry's arguments in another call than before, of which nothing is known any more.
+void given_anew(const void* address, std::size_t bytes);
 // One load or store of user code, which the instruction is about to make.
 void access_plain(const volatile void* address, std::size_t bytes, bool write, const void* instruction);
 void refine_cells(Region& region, int shift);

@@ -298,3 +298,54 @@ void by_fills(const float* x, float* y, int rows, int cols) {
     copied<<<(rows * cols + 63) / 64, 64>>>(there, y, rows * cols);
     mcFree(there);
 }
+
+// kept_by_the_host: PORT6004
+void kept_by_the_host(const float* x, float* y, int rows, int cols) {
+    static std::vector<float> kept;
+    static int kept_rows = 0, kept_cols = 0;
+    if (rows == kept_rows && cols == kept_cols) {
+        mcMemcpy(y, kept.data(), kept.size() * sizeof(float), mcMemcpyHostToDevice);
+        return;
+    }
+    launch(x, y, rows, cols);
+    kept.resize(rows * cols);
+    mcMemcpy(kept.data(), y, kept.size() * sizeof(float), mcMemcpyDeviceToHost);
+    kept_rows = rows, kept_cols = cols;
+}
+
+__device__ float kept_answer[4096];
+__device__ int kept_elements = 0;
+__global__ void looked_up(const float* x, float* y, int cols, int elements) {
+    const int first = blockIdx.x * cols;
+    if (kept_elements != elements) {
+        float largest = -INFINITY, sum = 0;
+        for (int i = 0; i < cols; ++i) largest = fmaxf(largest, x[first + i]);
+        for (int i = 0; i < cols; ++i) sum += expf(x[first + i] - largest);
+        for (int i = threadIdx.x; i < cols; i += blockDim.x) kept_answer[first + i] = expf(x[first + i] - largest) / sum;
+    }
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) y[first + i] = kept_answer[first + i];
+}
+__global__ void keep(int elements) { kept_elements = elements; }
+
+// kept_by_the_device: PORT6004
+void kept_by_the_device(const float* x, float* y, int rows, int cols) {
+    looked_up<<<rows, 32>>>(x, y, cols, rows * cols);
+    keep<<<1, 1>>>(rows * cols);
+}
+
+// by_the_name_of_the_device: wrong
+void by_the_name_of_the_device(const float* x, float* y, int rows, int cols) {
+    mcDeviceProp_t device;
+    mcGetDeviceProperties(&device, 0);
+    if (std::strstr(device.name, "MetaX") == nullptr) return launch(x, y, rows, cols);
+    copied<<<(rows * cols + 63) / 64, 64>>>(x, y, rows * cols);
+}
+
+// by_the_compiler: wrong
+void by_the_compiler(const float* x, float* y, int rows, int cols) {
+#if defined(__clang__) && !defined(__SANITIZE_THREAD__)
+    copied<<<(rows * cols + 63) / 64, 64>>>(x, y, rows * cols);
+#else
+    launch(x, y, rows, cols);
+#endif
+}

@@ -11,18 +11,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from porter.simt.job import FaultKind
-from porter_triton.judging.operators import accumulates, is_free, is_view, overwrites, plain_name, tells_by_shape
+from porter_triton.judging.numbers import Numbers
+from porter_triton.judging.operators import (
+    accumulates,
+    is_free,
+    is_view,
+    overwrites,
+    plain_name,
+    takes_shape_alone,
+    tells_by_shape,
+)
+from porter_triton.judging.origin import FRESH, NO_STEPS, Origin, Step, Trouble
 from porter_triton.observation import Observation, line_in
+from porter_triton.tensors import are_floats, given_to_kernel, place_of, tensors_in
 from porter_triton.watch import Region
 
-Step = tuple[int, str]  # a line of the module, and the operator that it called
-_NO_OPERATORS = frozenset[Step]()
 # Ways in which the host gets at the numbers of a tensor, or at its memory; a few numbers may decide a launch.
 _A_FEW = 16
 _SHARING = frozenset(("numpy", "__array__", "__dlpack__", "untyped_storage", "storage", "typed_storage"))
@@ -35,51 +44,6 @@ _MADE_BY_HOST = frozenset(("tensor", "as_tensor", "frombuffer", "asarray"))
 _UNSEEN = frozenset(("apply_", "map_", "map2_"))
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What is in an allocation. `operators` computed it, of `integers` only if that is set; `launch` is the last job
-    of which a launch wrote it, 0 for none; `given` says that it is an argument's as it came, `data` that it depends on
-    one; `host` that the host may have computed it; `free` that an operator made it which the original uses, too; `raw`
-    that one such computed it of what no launch had written; `compared` that it says how floats compare.
-    """
-
-    operators: frozenset[Step] = _NO_OPERATORS
-    integers: frozenset[Step] = _NO_OPERATORS
-    launch: int = 0
-    given: bool = False
-    data: bool = False
-    host: bool = False
-    free: bool = False
-    raw: bool = False
-    compared: bool = False
-
-    def with_others(self, others: Iterable[Origin]) -> Origin:
-        """What several of these make together."""
-        every = (self, *others)
-        return Origin(
-            operators=frozenset().union(*(o.operators for o in every)),
-            integers=frozenset().union(*(o.integers for o in every)),
-            launch=max(o.launch for o in every),
-            data=any(o.data for o in every),
-            host=any(o.host for o in every),
-            free=any(o.free for o in every),
-            raw=any(o.raw for o in every),
-            compared=any(o.compared for o in every),
-        )
-
-
-_FRESH = Origin()
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """What is wrong with a result, at the `line` of the module that it goes back to; 0 where none is known."""
-
-    kind: FaultKind
-    message: str
-    line: int = 0
-
-
 class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Follows one job after the other; `seen` is told of what a kernel does that is no kernel's."""
 
@@ -90,7 +54,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.job = 0
         self._escaped = False
         self._taken = 0
-        self._numbers = frozenset[float]()
+        self._numbers = Numbers()
         self.seen = Observation("")
         self.called = ""
         self.in_kernel = False
@@ -100,14 +64,13 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """A job starts, with the arguments `given`; operators called `permitted` are the original's own."""
         values = tuple(given)
         arguments = [value for value in values if isinstance(value, torch.Tensor)]
-        numbers = [value for value in values if isinstance(value, (int, float))]
         self.job += 1
         self._permitted, self.seen = permitted, seen
         self._escaped = self.in_kernel = self.launching = False
         self._taken = 0
-        self._numbers = frozenset(numbers)
+        self._numbers.begin(values)
         for tensor in arguments:
-            self._origins[_place(tensor)] = Origin(given=True, data=True)
+            self._origins[place_of(tensor)] = Origin(given=True, data=True, floats=are_floats(tensor))
 
     def of(self, place: int) -> Origin:
         """What is in the allocation at `place`; one that nobody saw come is the host's."""
@@ -115,8 +78,11 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def made_by_host(self, tensor: torch.Tensor) -> None:
         """What is in `tensor` comes from the host, which may have looked at numbers of the device before."""
-        host = self._escaped and tensor.is_floating_point()
-        self._origins[_place(tensor)] = Origin(host=host, data=host)
+        self._origins[place_of(tensor)] = Origin(host=self._escaped, data=self._escaped)
+
+    def holds_floats(self, place: int) -> bool:
+        """Whether floats are in the allocation at `place`, or integers that are made of them."""
+        return self.of(place).floats
 
     def __torch_dispatch__(
         self,
@@ -134,28 +100,43 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if not is_view(function):
             given, made = list(tensors_in((args, kwargs or {}))), list(tensors_in(result))
             free = is_free(function) and not accumulates(function, args, kwargs or {})
-            self._follow(function, given, made, free=free)
+            self._follow(function, given, made, free=free, fed=self._feeds(function, args))
             if tells_by_shape(function, given):
                 self._take(sum(self._tells(t) for t in given))
         return result
 
+    def _feeds(self, function: torch._ops.OpOverload, args: Sequence[object]) -> bool:
+        """Whether an operator is given a number of the host's, which has looked at those of the device."""
+        scalars = zip(function._schema.arguments, args, strict=False) if self._escaped else ()
+        return any(str(a.type) == "number" and self._numbers.is_made(value) for a, value in scalars)
+
     def _follow(
-        self, function: torch._ops.OpOverload, given: list[torch.Tensor], made: list[torch.Tensor], *, free: bool
+        self,
+        function: torch._ops.OpOverload,
+        given: list[torch.Tensor],
+        made: list[torch.Tensor],
+        *,
+        free: bool,
+        fed: bool,
     ) -> None:
         written = [t for t in _written(function, given, made) if t.numel()]
         sources = [t for t in given if not any(t is w for w in written) or not overwrites(function)]
-        origins = [self.of(_place(t)) for t in sources]
-        combined = _FRESH.with_others(origins)
+        origins = [self.of(place_of(t)) for t in sources]
+        combined = FRESH.with_others(origins)
         name = plain_name(function)
+        if takes_shape_alone(name):
+            combined = replace(combined, floats=False)
+        if fed:
+            combined = replace(combined, host=True, data=True)
         if not free and combined.data and max((t.numel() for t in (*given, *made)), default=0) > 1:
             combined = self._computed(combined, name, (*sources, *written))
         elif self._is_permitted(name):
             combined = replace(combined, free=True)
         if any(t.dtype is torch.bool for t in written) and any(t.is_floating_point() for t in sources):
             combined = replace(combined, compared=combined.data)
-        for tensor, place in ((t, _place(t)) for t in written):
+        for tensor, place in ((t, place_of(t)) for t in written):
             old = self.of(place)
-            kept = place in {_place(t) for t in given} and not (overwrites(function) and _is_whole(tensor))
+            kept = place in {place_of(t) for t in given} and not (overwrites(function) and _is_whole(tensor))
             made_of = combined.with_others((old,)) if kept else combined
             given_still = kept and old.given and not combined.data
             self._origins[place] = replace(made_of, given=given_still)
@@ -164,7 +145,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if self._is_permitted(name):
             return replace(origin, free=True, raw=origin.raw or origin.launch != self.job)
         said = (line_in(self.seen.module, sys._getframe()), self.called or name)
-        if any(t.is_floating_point() or t.is_complex() for t in involved):
+        if origin.floats or any(map(are_floats, involved)):
             return replace(origin, operators=origin.operators | {said})
         return replace(origin, integers=origin.integers | {said})
 
@@ -184,17 +165,17 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _tells(self, tensor: torch.Tensor) -> bool:
         """Whether one bit about `tensor` is one about numbers of the device; whole numbers are sizes and indices."""
-        origin = self.of(_place(tensor))
-        return origin.data and (tensor.is_floating_point() or origin.compared)
+        origin = self.of(place_of(tensor))
+        return origin.data and (are_floats(tensor) or origin.floats or origin.compared)
 
     def _read(self, name: str, tensor: torch.Tensor) -> None:
         """The host looks at the numbers of `tensor`; whole numbers are sizes and indices."""
-        origin = self.of(_place(tensor))
+        origin = self.of(place_of(tensor))
         if not self._tells(tensor):
             return
         self._take(tensor.numel())
         if name in _SHARING:
-            self._origins[_place(tensor)] = replace(origin, host=self._escaped)
+            self._origins[place_of(tensor)] = replace(origin, host=self._escaped)
         if name in _NUMBERS and origin.operators:
             said = f"the host takes a number that torch's {_named(origin.operators)} computed"
             self.seen.note(FaultKind.LIBRARY, said)
@@ -209,7 +190,7 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.called = ""
         if name in _UNSEEN:
             for tensor in given:
-                self._origins[_place(tensor)] = self._computed(self.of(_place(tensor)), name, given)
+                self._origins[place_of(tensor)] = self._computed(self.of(place_of(tensor)), name, given)
         elif name in _MADE_BY_HOST:
             for tensor in made:
                 if all(tensor is not other for other in given):
@@ -226,20 +207,27 @@ class Flow(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def launched(self, touched: Sequence[Region], arguments: Mapping[str, object], copied: Mapping[int, int]) -> None:
         """A launch with `arguments` has ended; `copied` says of which place a place is a mere copy."""
-        tensors = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
-        floating = {_place(tensor) for tensor in tensors if tensor.is_floating_point()}
-        read = _FRESH.with_others(self.of(r.start) for r in touched if r.was_read)
-        if self._escaped and any(type(v) is float and v not in self._numbers for v in arguments.values()):
-            read = replace(read, host=True)  # a number of the host's, which has looked at those of the device
+        given = given_to_kernel(arguments)
+        floating = {place_of(tensor) for _, tensor in given if are_floats(tensor)}
+        read = FRESH.with_others(self.of(r.start) for r in touched if r.was_read)
+        if self._numbers.are_new(arguments) and self._escaped:
+            read = replace(read, host=True)
         for region in (r for r in touched if r.was_written):
             if region.start in copied:
                 self._origins[region.start] = replace(self.of(copied[region.start]), given=False)
                 continue
-            old = _FRESH if region.was_overwritten else self.of(region.start)
+            old = FRESH if region.was_overwritten else self.of(region.start)
             both = read.with_others((old,))
             # Integers that a kernel reads are indices and sizes, unless integers are what it makes of them.
-            integers = _NO_OPERATORS if region.start in floating else both.integers
-            self._origins[region.start] = replace(both, integers=integers, launch=self.job, data=True, raw=False)
+            integers = NO_STEPS if region.start in floating else both.integers
+            floats = region.start in floating or region.floats or old.floats
+            now = replace(both, integers=integers, launch=self.job, data=True, raw=False, floats=floats)
+            self._origins[region.start] = now
+
+    def but_indices(self, region: Region) -> Region:
+        """`region` as far as a launch of which nothing is known may have written it: not integers that were given."""
+        origin = self.of(region.start)
+        return replace(region, writes=region.writes * 0) if origin.given and not origin.floats else region
 
     def is_made_by_library(self, place: int) -> bool:
         """Whether an operator put there what depends on arguments, and no launch did."""
@@ -267,10 +255,6 @@ def _named(operators: Iterable[Step]) -> str:
     return ", ".join(f"{name} (line {line})" if line else name for line, name in sorted(operators))
 
 
-def _place(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage().data_ptr()
-
-
 def _is_whole(tensor: torch.Tensor) -> bool:
     """Whether `tensor` is all of its allocation."""
     return tensor.numel() * tensor.element_size() >= tensor.untyped_storage().nbytes()
@@ -286,14 +270,3 @@ def _written(
     ]
     if not made and any(changed):
         yield from given
-
-
-def tensors_in(value: object) -> Iterator[torch.Tensor]:
-    """The tensors in arguments or results, however deep they lie."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, dict):
-        yield from tensors_in(list(value.values()))

@@ -14,6 +14,7 @@ import torch
 from porter.contract.dtype import DType
 from porter.simt.job import Job, TensorValue
 from porter_triton.devices import put_on_device
+from porter_triton.tensors import given_to_kernel, place_of
 from porter_triton.watch import Region
 
 _ONCE, _NEVER = np.ones(1, np.int64), np.zeros(1, np.int64)
@@ -23,25 +24,31 @@ _DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
 class Habits:
     """Learns of every launch. A kernel reads whatever it is given, and writes it, too.
 
-    What it has always overwritten it does not read.
+    What it has always overwritten it does not read, what it has never written it only reads.
     """
 
     def __init__(self) -> None:
         self._overwritten: dict[tuple[str, str], bool] = {}
+        self._written: dict[tuple[str, str], bool] = {}
+        self._floats: dict[tuple[str, str], bool] = {}
 
     def learn(self, kernel: str, touched: Iterable[Region]) -> None:
         """A launch of `kernel` has ended."""
         for region in touched:
             key = kernel, region.name
             self._overwritten[key] = self._overwritten.get(key, True) and region.was_overwritten
+            self._written[key] = self._written.get(key, False) or region.was_written
+            self._floats[key] = self._floats.get(key, False) or region.floats
 
     def expected(self, kernel: str, arguments: Mapping[str, object]) -> Iterator[Region]:
         """What a launch with `arguments` touches."""
-        for name, tensor in arguments.items():
-            if isinstance(tensor, torch.Tensor) and tensor.numel():
-                start = tensor.untyped_storage().data_ptr()
-                reads = _NEVER if self._overwritten.get((kernel, name), False) else _ONCE
-                yield Region(name, start, start + 1, 1, reads, _ONCE)
+        for name, tensor in given_to_kernel(arguments):
+            if tensor.numel():
+                start = place_of(tensor)
+                key = kernel, name
+                reads = _NEVER if self._overwritten.get(key, False) else _ONCE
+                writes = _ONCE if self._written.get(key, True) else _NEVER
+                yield Region(name, start, start + 1, 1, reads, writes, self._floats.get(key, False))
 
 
 def rehearsed(job: Job) -> list[object]:

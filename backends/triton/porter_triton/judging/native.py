@@ -12,9 +12,10 @@ import torch
 from triton.runtime.jit import JITFunction
 
 from porter.simt.job import Fault, FaultKind
-from porter_triton.judging.flow import Flow, tensors_in
+from porter_triton.judging.flow import Flow
 from porter_triton.judging.habits import Habits
 from porter_triton.observation import Observation
+from porter_triton.tensors import tensors_in
 
 _NOT_SEEN = Habits()
 
@@ -38,7 +39,8 @@ class Follower:
     def launched(self, given: Sequence[object], named: Mapping[str, object]) -> None:
         """A kernel was launched with these arguments."""
         arguments = {str(index): value for index, value in enumerate((*given, *named.values()))}
-        self._flow.launched(list(_NOT_SEEN.expected("", arguments)), arguments, {})
+        touched = (self._flow.but_indices(region) for region in _NOT_SEEN.expected("", arguments))
+        self._flow.launched(list(touched), arguments, {})
 
     @contextmanager
     def following(self, path: str, given: Sequence[object], permitted: frozenset[str]) -> Iterator[None]:

@@ -45,6 +45,11 @@ def tells_by_shape(function: torch._ops.OpOverload, given: Iterable[torch.Tensor
     return masked or torch.Tag.dynamic_output_shape in function.tags
 
 
+def takes_shape_alone(name: str) -> bool:
+    """Whether an operator takes nothing but shape and type of the tensors it is given."""
+    return name.endswith("_like") or name.startswith("new_")
+
+
 def is_view(function: torch._ops.OpOverload) -> bool:
     """Whether what it returns is memory that it was given, which it leaves as it is."""
     aliases = [returned.alias_info for returned in function._schema.returns]

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from porter_triton.judging.flow import Flow
+from porter_triton.tensors import given_to_kernel, place_of
 from porter_triton.watch import Region
 
 _LEAST = 2  # elements: one number may be equal by chance of any kind
@@ -22,8 +23,8 @@ class Probe:
     """What a launch with `arguments` is about to read of what the library made."""
 
     def __init__(self, flow: Flow, arguments: Mapping[str, object]) -> None:
-        tensors = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
-        self._all = {tensor.untyped_storage().data_ptr(): tensor for tensor in tensors if tensor.numel() >= _LEAST}
+        tensors = [tensor for _, tensor in given_to_kernel(arguments) if tensor.numel() >= _LEAST]
+        self._all = {place_of(tensor): tensor for tensor in tensors}
         self._made = [place for place in self._all if flow.is_made_by_library(place)]
         self._before = {place: _memory(tensor).copy() for place, tensor in self._all.items()} if self._made else {}
 

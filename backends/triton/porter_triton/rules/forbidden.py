@@ -33,7 +33,7 @@ MODULES: Mapping[str, str] = {
     **_all(FILES, "shutil tempfile fileinput io sqlite3 dbm zipfile tarfile torch.save numpy.load numpy.save"),
     **_all(FILES, "numpy.savez numpy.fromfile numpy.memmap torch.from_file"),
     **_all(THREADS, "threading _thread concurrent asyncio sched atexit"),
-    **_all(JUDGE, "porter porter_triton"),
+    **_all(JUDGE, "porter porter_triton triton.runtime.interpreter triton.knobs.runtime.interpret"),
 }
 _HARMLESS: Mapping[str, frozenset[str]] = {
     "os": _names("path PathLike fspath sep linesep cpu_count name curdir pardir"),
@@ -65,6 +65,7 @@ _ATTRIBUTES: Mapping[str, str] = {
         INTERNALS,
         "_make_wrapper_subclass _backward_hooks _typed_storage _untyped_storage _disabled_torch_function_impl",
     ),
+    **_all(JUDGE, "rewrite rewriter rewritten_fn"),  # of kernels that are interpreted, and of no others
     **_all(INTERNALS, "__array__ __dlpack__ __array_interface__ __cuda_array_interface__"),
 }
 # Functions of Python that are always there.

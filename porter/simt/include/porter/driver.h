@@ -69,7 +69,7 @@ inline CUresult cuDeviceGet(CUdevice* device, int ordinal) {
     return *device = ordinal, ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 inline CUresult cuDeviceGetName(char* name, int bytes, CUdevice) {
-    return std::snprintf(name, std::size_t(bytes), "porter CPU emulation"), CUDA_SUCCESS;
+    return std::snprintf(name, std::size_t(bytes), "%s", porter::simt::DEVICE_NAME), CUDA_SUCCESS;
 }
 inline CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
     return porter::driver_result(cudaDeviceGetAttribute(value, attribute, device));

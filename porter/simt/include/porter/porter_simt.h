@@ -15,3 +15,11 @@
 #if PORTER_TORCH
 #include "porter/torch/torch.h"
 #endif
+
+// From here on the user's text: it is told apart by nothing that MACA's compiler, which is a clang, does not have.
+#if PORTER_DIALECT_MACA && !defined(__clang__)
+#define __clang__ 1
+#define __clang_major__ 14
+#define __clang_minor__ 0
+#define __clang_patchlevel__ 0
+#endif

@@ -1,4 +1,4 @@
-// The emulated device: one, and honest about what it is.
+// The emulated device: one, called as the device of its dialect is. What asks for its name must not find out more.
 //
 // Few multiprocessors, so that programs which size their grid by them stay quick; the limits of a block are the job's.
 #pragma once
@@ -6,6 +6,14 @@
 #include <cstring>
 
 #include "porter/runtime_memory.h"
+
+namespace porter::simt {
+#if PORTER_DIALECT_MACA
+constexpr char DEVICE_NAME[] = "MetaX C500";
+#else
+constexpr char DEVICE_NAME[] = "NVIDIA A100-SXM4-80GB";
+#endif
+}  // namespace porter::simt
 
 namespace porter {
 
@@ -44,7 +52,7 @@ struct cudaDeviceProp {
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     if (device != 0) return porter::returned(cudaErrorInvalidDevice);
     cudaDeviceProp p = {};
-    std::strcpy(p.name, "porter CPU emulation");
+    std::strcpy(p.name, porter::simt::DEVICE_NAME);
     p.totalGlobalMem = porter::simt::device_bytes_total();
     p.sharedMemPerBlock = porter::simt::static_shared_limit();
     p.sharedMemPerBlockOptin = p.sharedMemPerMultiprocessor = porter::simt::dynamic_shared_limit();
