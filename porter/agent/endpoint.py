@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 
@@ -54,7 +54,8 @@ class Endpoint:
                     raise FailedError(f"no whole answer within {self.timeout_s:g} s", spent=_spent(question, body))
                 if len(body) > _LONGEST_BODY:
                     raise UnansweredError(f"an answer of more than {_LONGEST_BODY} bytes")
-        return answer_of(body, question)
+        answer = answer_of(body, question)
+        return replace(answer, text=self.key.scrub_program(answer.text))
 
     @contextmanager
     def _posted(self, question: Question) -> Iterator[Iterator[bytes]]:

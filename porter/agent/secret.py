@@ -10,6 +10,7 @@ from porter.errors import UsageError
 
 OPENAI = "https://api.openai.com/v1"
 _OWN, _OPENAIS = "PORTER_API_KEY", "OPENAI_API_KEY"
+_SHORTEST = 8  # letters of a key; endpoints of one's own take `EMPTY` or `none`
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Secret:
     def scrub(self, text: str) -> str:
         """`text` without the key, should a server have echoed it."""
         return text.replace(self.value, "***") if self.value else text
+
+    def scrub_program(self, text: str) -> str:
+        """The same of what may be a program: there a short key is a word that it needs, and no secret."""
+        return self.scrub(text) if len(self.value) >= _SHORTEST else text
 
 
 def find_key(base_url: str, environment: Mapping[str, str]) -> Secret:

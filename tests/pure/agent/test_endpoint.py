@@ -11,6 +11,7 @@ from porter.agent.ledger import Budget, Prices
 from porter.agent.model import BudgetError, UnansweredError
 from porter.agent.patience import Backoff
 from porter.agent.question import Ending, Usage, estimated_tokens
+from porter.agent.secret import Secret
 from porter.errors import MachineError, UsageError
 from tests.pure.agent.world import KEY, agent_of, cut_body, options, question, reply, status
 
@@ -148,6 +149,14 @@ def test_the_key_is_in_no_log_no_exception_and_no_repr(serve, caplog):
     shown = (trace, repr(agent), str(KEY), repr(KEY), repr(options()), *(r.getMessage() for r in caplog.records))
     assert not [text for text in shown if KEY.value in text]
     assert "***" in str(raised.value)
+
+
+def test_a_key_that_an_answer_holds_is_blotted_out(serve):
+    assert ask(agent_of(serve(reply(f"Bearer {KEY.value}!")).url)).text == "Bearer ***!"
+
+
+def test_a_word_that_serves_for_a_key_is_left_in_texts():
+    assert Secret("EMPTY").scrub_program("if EMPTY:") == "if EMPTY:"
 
 
 def test_half_a_surrogate_pair_does_no_harm(serve):
