@@ -23,6 +23,7 @@ constexpr std::size_t GRANULE = 1ull << GRANULE_BITS;
 std::deque<Region> allocations;  // a deque, so that a region stays where it is
 std::uint32_t* granules = nullptr;  // 1 + index of the allocation whose memory or guard zone it is
 std::size_t arena_used = GUARD_BYTES;
+std::size_t arena_gap = GUARD_BYTES;  // what lies before the next allocation
 std::size_t bytes_in_use = 0;
 std::size_t refused_bytes = 0;
 std::size_t bytes_taken = 0;  // by host code, of what is on the device
@@ -94,21 +95,23 @@ void refine_cells(Region& region, int shift) {
 // Guard zones are memory in watched executables, which report an access there and go on; elsewhere they are holes.
 void* device_allocate(std::size_t bytes, const char* label, bool managed) {
     const std::size_t body = round_up(bytes == 0 ? 1 : bytes, GRANULE);
-    if (bytes > device_limit_bytes - bytes_in_use || arena_used + body + GUARD_BYTES > ARENA_BYTES) {
+    const std::size_t behind = arena_used < ARENA_BYTES / 4 ? FAR_BYTES : GUARD_BYTES;
+    if (bytes > device_limit_bytes - bytes_in_use || arena_used + body + behind > ARENA_BYTES) {
         refused_bytes = bytes;
         return nullptr;
     }
     const std::uintptr_t base = ARENA_BASE + arena_used;
-    const std::size_t guard = watching ? GUARD_BYTES : 0;
-    const std::size_t last_page = watching ? body + guard : round_up(bytes == 0 ? 1 : bytes, 4096);
+    const std::size_t guard = watching ? arena_gap : 0;
+    const std::size_t last_page = watching ? body + behind : round_up(bytes == 0 ? 1 : bytes, 4096);
     if (mprotect(reinterpret_cast<void*>(base - guard), last_page + guard, PROT_READ | PROT_WRITE) != 0) return nullptr;
     std::memset(reinterpret_cast<void*>(base), options.poison, bytes);
     allocations.push_back({base, bytes, label, true, managed, false, nullptr, nullptr, 0, 0});
     if (watching) follow(allocations.back());
-    const std::size_t first = (arena_used - GUARD_BYTES / 2) >> GRANULE_BITS;
-    const std::size_t end = (arena_used + body + GUARD_BYTES / 2) >> GRANULE_BITS;
+    const std::size_t first = (arena_used - arena_gap / 2) >> GRANULE_BITS;
+    const std::size_t end = (arena_used + body + behind / 2) >> GRANULE_BITS;
     for (std::size_t g = first; g < end; ++g) granules[g] = static_cast<std::uint32_t>(allocations.size());
-    arena_used += body + GUARD_BYTES;
+    arena_used += body + behind;
+    arena_gap = behind;
     bytes_in_use += bytes;
     return reinterpret_cast<void*>(base);
 }

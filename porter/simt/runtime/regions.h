@@ -12,6 +12,8 @@ inline constexpr std::size_t ARENA_BYTES = 1ull << 38;
 inline constexpr std::size_t SHADOW_BYTES = 1ull << 42;
 inline constexpr int GRANULE_BITS = 16;
 inline constexpr std::size_t GUARD_BYTES = 256 << 10;
+// Between the first allocations there is more: an index far beyond one would be taken for a use of another.
+inline constexpr std::size_t FAR_BYTES = 64 << 20;
 
 // Per byte of a region.
 enum ByteState : std::uint8_t {

@@ -111,6 +111,19 @@ def test_out_of_bounds_of_device_memory(execute, offset):
     assert run.touched[0].written_end == 4
 
 
+@pytest.mark.parametrize(("offset", "tensor"), [(1 << 22, 0), (-(1 << 22), 1)])
+def test_an_index_far_beyond_one_argument_is_no_use_of_another(execute, offset, tensor):
+    text = f"""
+    __global__ void k(float* x, float* y, float* z) {{
+        z[blockIdx.x] = {"xy"[tensor]}[{offset} + (long)blockIdx.x];  // here
+    }}"""
+    run = execute(
+        text, [np.zeros(64, np.float32), np.zeros(8 << 20, np.float32), np.zeros(4, np.float32)], grid=(4, 1, 1)
+    )
+    assert_fault(run, FaultKind.OUT_OF_BOUNDS, text, f"`argument {tensor}`")
+    assert {f.kind for f in run.faults} == {FaultKind.OUT_OF_BOUNDS}
+
+
 def test_out_of_bounds_far_away_ends_the_run(execute):
     text = """
     __global__ void k(float* x) {
