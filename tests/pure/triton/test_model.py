@@ -96,6 +96,8 @@ def test_what_is_masked_moves_nothing():
     )
     assert moved(counts(body), "st") == 1
     assert moved(counts(body.replace("@%p1", "@!%p1")), "st") == 7
+    for truth, sectors in ((-1, 8), (0, 0)):
+        assert moved(counts(body.replace("setp.lt.s32 %p1, %r2, 8", f"mov.pred %p1, {truth}")), "st") == sectors
 
 
 def test_an_address_that_depends_on_data_is_a_sector_a_thread():

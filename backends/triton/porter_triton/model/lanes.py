@@ -32,7 +32,9 @@ def computed(op: str, sources: Sequence[Value]) -> Value:
     """The result of an instruction; None where it, or what it needs, is not known."""
     name, *flags, type_ = op.split(".")
     if name in ("mov", "cvta"):
-        return sources[0] if len(sources) == 1 else None
+        # Truth is written as -1.
+        source = sources[0] if len(sources) == 1 else None
+        return bool(source) if type_ == "pred" and isinstance(source, int) else source
     if name == "selp":
         return selected(sources[2], sources[0], sources[1])
     if type_ == "pred":
