@@ -18,7 +18,7 @@ from porter.contract.draft import draft, draft_each
 from porter.contract.entries import kernels_behind
 from porter.contract.usage import Usage
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
-from porter.evaluate.outcome import NotVerified, Refused
+from porter.evaluate.outcome import NotBuilt, NotVerified, Refused
 from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.refusal import refusal
 from porter.source.program import Function
@@ -74,13 +74,18 @@ class Descent:
         fresh = [kernel for kernel in kernels if kernel not in known]
         bare = dict(zip(fresh, self._proven(draft_each(self._usage, fresh, self.options.sizes)), strict=True))
         proven = known | bare
-        fallen = [(launcher, reached) for launcher, reached in behind if any(proven[k].compared for k in reached)]
+        fallen = [(launcher, reached) for launcher, reached in behind if any(self._tells(proven[k]) for k in reached)]
         standing = {id(proven[k]): proven[k] for k in kernels}.values()
         wholes = [(p, [whole for whole, reached in fallen if any(proven[k] is p for k in reached)]) for p in standing]
         parts = [(part, launchers) for part, launchers in wholes if launchers]
         replaced = {id(proof) for proof, _ in (*fallen, *parts)}
         kept = [proof for proof in proofs if id(proof) not in replaced]
         return [*kept, *(reduce(self._part, launchers, part) for part, launchers in parts)]
+
+    def _tells(self, part: Proof) -> bool:
+        """Whether something came of a kernel: candidates have the original's launchers, and kernels of their own."""
+        missing = self.prover.judging is not None and isinstance(part.entry.outcome, NotBuilt)
+        return part.compared and not missing
 
     def _behind_refused(self, proofs: list[Proof]) -> list[Proof]:
         """The proofs of kernels that only launchers lead to which were not ported, as far as there are any."""

@@ -30,6 +30,7 @@ _SERIOUS = frozenset(
 )  # fmt: skip
 # Who did the work, which there is none of for an empty input.
 _REHEARSED = "its host code at sizes for a device"
+_UNKNOWN = "kernels at sizes for a device"
 _WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.HOST_WORK))
 _LIBRARY = frozenset((FaultKind.LIBRARY,))
 
@@ -152,6 +153,8 @@ class _Trial:
                 if broken := _rules(run, self._excused(candidate)):
                     return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken)
                 ended = next((fault for fault in run.faults if fault.fatal), None)
+                for fault in (f for f in run.faults if f.kind is FaultKind.UNKNOWN and not f.fatal):
+                    self.said.setdefault(_UNKNOWN, f"at sizes for a device {fault.message}")
                 if ended is None:
                     break
             if ended is not None:

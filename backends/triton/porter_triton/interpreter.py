@@ -86,6 +86,8 @@ class Interpreter:
             function.pre_run_hooks.clear()
             with torch._C.DisableTorchFunction(), self._flow.launch():
                 if self.rehearses:
+                    if unknown := self._habits.unknown(function.fn.__name__, named):
+                        self._note(FaultKind.UNKNOWN, unknown)
                     return self._flow.launched(list(self._habits.expected(function.fn.__name__, named)), named, {})
                 self._begin_launch(function, named, shape, options)
                 typed = {name: _typed(function, name, value) for name, value in named.items()}
@@ -98,7 +100,7 @@ class Interpreter:
                 touched = self.watch.regions
                 copied = probe.copied(touched, lambda: self._again(launch, function, shape, typed))
                 self._flow.launched(touched, named, copied)
-                self._habits.learn(self.observation.kernel, touched)
+                self._habits.learn(self.observation.kernel, named, touched)
             self.observation.kernel = ""
             return None
 

@@ -38,6 +38,7 @@ class Region:
     reads: NDArray[np.int64]
     writes: NDArray[np.int64]
     floats: bool = False  # whether floats are in it, or integers that are made of them
+    outcomes: bool = False  # of atomic operations are in it, which programs or lanes hand on
     updated: bool = False  # by atomic operations, which keep something of what was there
 
     @property
@@ -152,6 +153,15 @@ class Watch:
         """What is made of floats is stored there."""
         for region in self._around(pointers):
             region.floats = True
+
+    def holds_outcomes(self, pointers: Pointers) -> bool:
+        """Whether what an atomic operation returned may lie where `pointers` point to."""
+        return any(region.outcomes for region in self._around(pointers))
+
+    def hold_outcomes(self, pointers: Pointers) -> None:
+        """What an atomic operation returned is stored there."""
+        for region in self._around(pointers):
+            region.outcomes = True
 
     def _around(self, pointers: Pointers) -> Iterator[Region]:
         if pointers.size:

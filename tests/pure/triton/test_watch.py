@@ -130,8 +130,18 @@ def test_an_atomic_operation_may_tell_a_program_of_others(watch):
     store(watch, LANES[1:])
     watch.begin_program()
     watch.atomic(at([0]), np.ones(1, bool), 4)
+    watch.synchronise()
     load(watch, LANES[1:])
     assert watch.noted == []
+
+
+def test_an_atomic_operation_that_is_not_asked_tells_a_program_nothing(watch):
+    store(watch, LANES[1:])
+    watch.begin_program()
+    watch.atomic(at([0]), np.ones(1, bool), 4)
+    load(watch, LANES[1:])
+    ((kind, _),) = watch.noted
+    assert kind is FaultKind.RACE
 
 
 def test_reading_what_another_lane_updated_takes_a_barrier(watch):

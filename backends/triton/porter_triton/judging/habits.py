@@ -31,14 +31,24 @@ class Habits:
         self._overwritten: dict[tuple[str, str], bool] = {}
         self._written: dict[tuple[str, str], bool] = {}
         self._floats: dict[tuple[str, str], bool] = {}
+        self._executed = set[tuple[str, str]]()
 
-    def learn(self, kernel: str, touched: Iterable[Region]) -> None:
-        """A launch of `kernel` has ended."""
+    def learn(self, kernel: str, arguments: Mapping[str, object], touched: Iterable[Region]) -> None:
+        """A launch of `kernel` with `arguments` has ended."""
+        self._executed.add((kernel, _switches(arguments)))
         for region in touched:
             key = kernel, region.name
             self._overwritten[key] = self._overwritten.get(key, True) and region.was_overwritten
             self._written[key] = self._written.get(key, False) or region.was_written
             self._floats[key] = self._floats.get(key, False) or region.floats
+
+    def unknown(self, kernel: str, arguments: Mapping[str, object]) -> str:
+        """What a launch executes that none did before: a kernel, or one with other switches; empty for nothing."""
+        switches = _switches(arguments)
+        if (kernel, switches) in self._executed:
+            return ""
+        known = any(kernel == executed for executed, _ in self._executed)
+        return f"it launches {kernel}{f' with {switches}' if known else ''}, which no workload did"
 
     def expected(self, kernel: str, arguments: Mapping[str, object]) -> Iterator[Region]:
         """What a launch with `arguments` touches."""
@@ -49,6 +59,11 @@ class Habits:
                 reads = _NEVER if self._overwritten.get(key, False) else _ONCE
                 writes = _ONCE if self._written.get(key, True) else _NEVER
                 yield Region(name, start, start + 1, 1, reads, writes, self._floats.get(key, False))
+
+
+def _switches(arguments: Mapping[str, object]) -> str:
+    """The arguments that choose what a kernel does, rather than say how large something is."""
+    return ", ".join(f"{name}={value}" for name, value in sorted(arguments.items()) if isinstance(value, (bool, str)))
 
 
 def rehearsed(job: Job) -> list[object]:

@@ -56,8 +56,8 @@ def _marking(name: str, method: Callable[..., object], watch: Watch) -> Callable
     def called(builder: InterpreterBuilder, *given: object, **named: object) -> object:
         if name in _MASKS and _is(given[_MASKS[name]], _OF_ATOMICS):
             watch.synchronise()
-        if name in _STORED and _is(given[_STORED[name][1]], _OF_FLOATS):
-            watch.hold_floats(next(_handles(given[_STORED[name][0] :])).data)
+        if name in _STORED:
+            _store(watch, next(_handles(given[_STORED[name][0] :])), given[_STORED[name][1]])
         made = method(builder, *given, **named)
         marks = _marks(name, given, watch)
         for handle in _handles([made]) if marks else ():
@@ -66,6 +66,13 @@ def _marking(name: str, method: Callable[..., object], watch: Watch) -> Callable
         return made
 
     return called
+
+
+def _store(watch: Watch, pointers: TensorHandle, value: object) -> None:
+    if _is(value, _OF_FLOATS):
+        watch.hold_floats(pointers.data)
+    if _is(value, _OF_ATOMICS):
+        watch.hold_outcomes(pointers.data)
 
 
 def _marks(name: str, given: tuple[object, ...], watch: Watch) -> list[str]:
@@ -80,7 +87,8 @@ def _marks(name: str, given: tuple[object, ...], watch: Watch) -> list[str]:
         of_floats = not name.startswith(_COMPARES) and any(_is(handle, _OF_FLOATS) for handle in values)
     if of_floats:
         marks.append(_OF_FLOATS)
-    if name in _ATOMICS or any(_is(handle, _OF_ATOMICS) for handle in _handles(given)):
+    read = name in _LOADS and watch.holds_outcomes(next(_handles(given)).data)
+    if name in _ATOMICS or read or any(_is(handle, _OF_ATOMICS) for handle in _handles(given)):
         marks.append(_OF_ATOMICS)
     return marks
 
