@@ -21,11 +21,11 @@ from functools import partial
 from porter.contract.bounds import found_bounds, largest_bounds, with_bounds, with_bounds_as_symbols
 from porter.contract.chosen import Chosen, settled_choices
 from porter.contract.contract import Contract, EntryKind
-from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, regridded
+from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
-from porter.contract.regular import Change, multiples, regularities
+from porter.contract.regular import Change, multiples, regularities, with_size
 from porter.contract.relations import relations
 from porter.contract.retyped import other_types, types
 from porter.contract.selections import selections
@@ -228,7 +228,7 @@ class _Confirmer:
         """A grid of a size of its own may span one the kernel is given; the rest is for extents without any form."""
         if not probed.explained:
             for own, size in own_grids(probed.contract):
-                yield partial(regridded, own=own, size=size), lambda found: found.explained
+                yield partial(with_size, size=own, text=size), lambda found: found.explained
         if not (probed.covered or unknown_bounds(self.contract)):
             for change in regularities(probed.contract):
                 yield change, lambda found: found.explains(probed)

@@ -81,15 +81,6 @@ def own_grids(contract: Contract) -> Iterator[tuple[str, str]]:
             yield from ((own, size) for size in reversed(given))
 
 
-def regridded(contract: Contract, own: str, size: str) -> Contract:
-    """`contract` with `size` where its grid has the symbol `own`."""
-    launch = contract.entry.launch
-    assert launch is not None
-    x, y, z = (size if edge == own else edge for edge in launch.grid)
-    entry = replace(contract.entry, launch=replace(launch, grid=(x, y, z)))
-    return replace(contract, entry=entry, symbols=tuple(s for s in contract.symbols if s != own))
-
-
 def lengthened(contract: Contract, run: Run) -> Contract:
     """Torch tensors that kernels read past the end of, with an axis more: host code never names the last one."""
     short = {t.name for t, touched in zip(contract.tensors, run.touched, strict=False) if touched.beyond}

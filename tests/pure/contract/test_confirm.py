@@ -11,6 +11,7 @@ from porter.contract.contract import EntryKind, Role, ScalarArg, Values
 from porter.contract.dtype import DType
 from porter.contract.probed import Probed
 from porter.contract.questions import bound_question, extent_question
+from porter.contract.regular import with_size
 from porter.simt.job import Fault, FaultKind, Job, Run, ScalarValue, TensorValue, Touched
 
 
@@ -137,6 +138,15 @@ def test_a_grid_of_its_own_size_spans_a_size_the_kernel_is_given(open_contract, 
     assert confirmed.entry.launch.grid == ("N", "rows_y", "1")
     assert (x.shape, y.shape) == (("M * N * rows_y",), ("N * rows_y",))
     assert confirmed.symbols == ("M", "N", "rows_y")
+
+
+def test_a_size_that_takes_the_place_of_a_grids_own_does_so_everywhere(open_contract, tensor):
+    drafted = open_contract(
+        tensor("x", "n"), tensor("at", "rows", dtype=DType.INT64, values=Values.INDEX, bound="rows"),
+        *sizes("n"), symbols=("n", "rows"),
+    )  # fmt: skip
+    found = with_size(drafted, "rows", "n")
+    assert (found.tensors[1].shape, found.tensors[1].bound, found.symbols) == (("n",), "n", ("n",))
 
 
 def test_rows_within_a_block_are_tried_where_extents_have_no_form(open_contract, tensor):
