@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +27,7 @@ _ELSEWHERE = "the original does not run at these sizes (others: --size, or `cond
 _ANOTHER_BLOCK = re.compile(r"`argument (\d+)`.*another block")
 _BELIEVED, _RUN = "the original itself cannot be believed", "the original does not run here"
 _SOME = 2
+_OF_BYTES = (Values.INDEX, "128")  # what any integer can hold
 _FAR_OUT = "far outside every allocation"
 
 
@@ -74,19 +75,31 @@ def misled(reference: Reference, drafted: Contract) -> str:
 def misvalued(reference: Reference, drafted: Contract, examine: Callable[[Contract], Reference]) -> str:
     """Whether it is the values that the contract gives integers which the original is wrong with; empty if not.
 
-    Told by running it with zeros: an access that stays out of bounds is its own.
+    Told by running it with zeros: an access that stays out of bounds is its own, if it also stays where it is with
+    other values. What counts letters leaves its bins with zeros, too, but elsewhere with each letter.
     """
     names = [t.name for t in drafted.tensors if _is_guessed(t, drafted)]
     if not names or not any(f.code == LEFT_BOUNDS for f in reference.findings):
         return ""
-    arguments = tuple(
-        replace(a, values=Values.ZEROS, bound="") if isinstance(a, TensorArg) and a.name in names else a
-        for a in reference.contract.arguments
-    )
-    if examine(replace(reference.contract, arguments=arguments)).damned:
+    zeros, others = (examine(_holding(reference.contract, names, *v)) for v in ((Values.ZEROS, ""), _OF_BYTES))
+    if zeros.damned and _places(zeros) == _places(others):
         return ""
     listed = ", ".join(f"'{name}'" for name in names)
     return f"{_UNVALUED.format(listed)} the original is wrong with these: {reference.because}"
+
+
+def _holding(contract: Contract, names: Sequence[str], values: Values, bound: str) -> Contract:
+    """`contract` with these values in the tensors `names`."""
+    arguments = tuple(
+        replace(a, values=values, bound=bound) if isinstance(a, TensorArg) and a.name in names else a
+        for a in contract.arguments
+    )
+    return replace(contract, arguments=arguments)
+
+
+def _places(reference: Reference) -> list[str]:
+    """Where the original left bounds."""
+    return [f.message for f in reference.findings if f.code == LEFT_BOUNDS]
 
 
 def _is_guessed(tensor: TensorArg, drafted: Contract) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from porter.catalogue import core_catalogue
+from porter.contract.contract import Values
 from porter.contract.draft import draft
 from porter.contract.questions import extent_question
 from porter.evaluate.doubt import misled, misvalued, still_open, unsound
@@ -103,6 +104,22 @@ def test_integers_that_porter_chose_may_be_why_bounds_are_left(wrong_with_zeros,
     reference = replace(left_bounds(contract, "writes 4 bytes of `argument 2` (28 bytes) at byte -8"), damned=True)
     because = misvalued(reference, contract, lambda zeros: replace(reference, contract=zeros, damned=wrong_with_zeros))
     assert because.startswith("the contract is open: the source does not say which values 'at' may have") is open_
+
+
+@pytest.mark.parametrize(("moves", "open_"), [(True, True), (False, False)])
+def test_bins_that_are_left_elsewhere_with_other_values_are_a_question_about_values(moves, open_):
+    text = """
+    __global__ void k(int n, const char* letter, float* x) { if (threadIdx.x < n) x[letter[threadIdx.x] - 'a'] = 1; }
+    void f(int n, const char* letter, float* x) { k<<<1, 256>>>(n, letter, x); }
+    """
+    (contract,) = draft(parse(Source(Path("k.cu"), text)))
+
+    def left(values):
+        byte = -388 if values is Values.ZEROS or not moves else -380
+        return replace(left_bounds(contract, f"writes 4 bytes of `argument 2` (28 bytes) at byte {byte}"), damned=True)
+
+    because = misvalued(left(Values.ZEROS), contract, lambda changed: left(changed.tensors[0].values))
+    assert because.startswith("the contract is open: the source does not say which values 'letter'") is open_
 
 
 @pytest.mark.parametrize(("symbols", "open_"), [(("n", "m"), True), (("n",), False)])
