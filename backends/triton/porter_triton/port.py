@@ -133,12 +133,16 @@ class _Porter:
         return Parts(helpers, tuple(kernel.text for kernel in kernels), hosts).told_apart()
 
     def remark(self) -> None:
-        """Findings about assertions and about what the module no longer prints."""
+        """Findings about assertions, what the module no longer prints, and dtypes that it does not take."""
         for kernel in self._kernels.texts():
             for kind, (code, message) in _REMARKS.items():
                 self._note(code, message, kernel.source, [r.line for r in kernel.remarks if r.kind is kind])
         for name, lines in self._hosts.prints.items():
             self._note(*_REMARKS[RemarkKind.PRINTS], name, lines)
+        for name, lacking in self._hosts.lacking.items():
+            for dtype, refusal in lacking.items():
+                message = f"the port raises for {dtype}: {refusal.reason} (line {refusal.line})"
+                self.findings.setdefault(finding("PORT1804", self._place(name, 0)[0], message))
 
     def _note(self, code: str, message: str, function: str, lines: list[int]) -> None:
         if lines := sorted(set(lines)):

@@ -81,3 +81,19 @@ def test_a_kernel_of_a_header_that_is_refused_is_no_crash(tmp_path):
     made = lowered(program, (header,), besides=(Entry(EntryKind.KERNEL, "k"),)).port
     assert {f.code for f in made.findings} == {"PORT1800", "PORT1801"}
     assert all("inline PTX" in f.message and f.message.endswith("(kernel.h, line 2)") for f in made.findings)
+
+
+def test_a_dtype_whose_kernel_is_refused_is_told():
+    text, findings = ported("""
+    template <typename T> __device__ T own(T x) { return x * x; }
+    template <> __device__ __half own(__half x) { return nobodys(x); }
+    template <typename T> __global__ void k(T* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = own<T>(y[threadIdx.x]); }
+    void f(torch::Tensor y) {
+      AT_DISPATCH_FLOATING_TYPES_AND_HALF(y.scalar_type(), "k", [&] {
+        k<scalar_t><<<1, 64>>>(y.data_ptr<scalar_t>(), (int)y.numel());
+      });
+    }
+    """)
+    assert 'raise NotImplementedError(f"not implemented for {y.dtype}")' in text
+    told = "the port raises for float16: `nobodys` is called, which is not known (line 3)"
+    assert findings == [("PORT1804", told)]

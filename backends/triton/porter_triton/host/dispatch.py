@@ -85,17 +85,18 @@ def _branches(
 ) -> None:
     """One branch for each different text; dtypes for which a kernel cannot be lowered are refused when it runs."""
     texts: dict[str, tuple[list[str], list[Line | Suite]]] = {}
-    refusals: list[Refusal] = []
+    refused: dict[str, Refusal] = {}
     for type_, name, body in cases:
         try:
             lines = _instance(cx, type_, (name, subject), body, translate)
         except Refusal as refusal:
-            refusals.append(refusal)
+            refused[cx.dtype(type_, line)] = refusal
             continue
         key = "\n".join(laid_out(lines, ""))
         texts.setdefault(key, ([], lines))[0].append(f"torch.{cx.dtype(type_, line)}")
     if not texts:
-        raise refusals[0]
+        raise next(iter(refused.values()))
+    cx.lacking |= refused
     _chain(cx, subject, list(texts.values()))
 
 

@@ -30,6 +30,7 @@ class Hosts:
         self._names: dict[tuple[str, int, Template], str | Refusal] = {}
         self._texts: dict[str, str] = {}  # by text, the name
         self.prints: dict[str, list[int]] = {}  # by C++ name, the lines of what is no longer printed
+        self.lacking: dict[str, dict[str, Refusal]] = {}  # by C++ name, the dtypes that the port does not take
 
     def texts(self) -> tuple[str, ...]:
         """All that were translated; a function stands before those that call it."""
@@ -96,6 +97,7 @@ class Hosts:
         body = pruned(_without_last_return(cx.body))
         lines = laid_out(body or [Line("pass")], "    ")
         self.prints[function.head.qualified] = cx.prints
+        self.lacking[function.head.qualified] = cx.lacking
         return parameters, [*self._origin(function), *lines]
 
     def _origin(self, function: FunctionTree) -> list[str]:

@@ -85,6 +85,7 @@ class Context:
     depth: int = 0  # of Python's suites
     dtypes: Dtypes = field(default_factory=Dtypes)
     prints: list[int] = field(default_factory=list)  # lines that print, which is left out
+    lacking: dict[str, Refusal] = field(default_factory=dict)  # dtypes that raise when it runs, and why
 
     @cached_property
     def block_sizes(self) -> BlockSizes:
