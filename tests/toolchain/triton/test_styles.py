@@ -96,6 +96,41 @@ __global__ void clipped(float* y, const float* x, int n) {
 }
 void clip(float* y, const float* x, int n) { clipped<<<1, 32>>>(y, x, n); }
 
+struct Converts {
+  using one = __half;
+  using two = __half2;
+  __device__ static inline float wide(one x) { return __half2float(x); }
+  __device__ static inline float2 wide(two x) { return __half22float2(x); }
+};
+template <int width> struct alignas(16) Row {
+  using Types = Converts;
+  typename Types::one data[width];
+  __device__ Row& operator+=(const Row<width>& other) {
+    for (int i = 0; i < width; i += 2) {
+      typename Types::two both{data[i], data[i + 1]};
+      both += typename Types::two{other.data[i], other.data[i + 1]};
+      data[i] = both.x;
+      data[i + 1] = both.y;
+    }
+    return *this;
+  }
+  __device__ float sum() const {
+    float2 pair = Types::wide(typename Types::two{data[0], data[1]});
+    float sum = pair.x + pair.y;
+    for (int i = 2; i < width; ++i) sum += Types::wide(data[i]);
+    return sum;
+  }
+};
+__global__ void rows_added(__half* y, const __half* x, __half* sums) {
+  auto* ys = reinterpret_cast<Row<8>*>(y);
+  auto* xs = reinterpret_cast<const Row<8>*>(x);
+  Row<8> row = ys[threadIdx.x];
+  row += xs[threadIdx.x];
+  sums[threadIdx.x] = __float2half(row.sum());
+  ys[threadIdx.x] = row;
+}
+void add_rows(__half* y, const __half* x, __half* sums) { rows_added<<<1, 16>>>(y, x, sums); }
+
 __global__ void saturated(int* y, const int* x) {
   int narrow;
   asm volatile("cvt.sat.s8.s32 %0, %1;" : "=r"(narrow) : "r"(x[threadIdx.x]));
@@ -138,7 +173,7 @@ X = np.random.default_rng(3).standard_normal(128).astype(np.float32)
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Calls functions of the port of `SOURCE`: what they leave in their first argument, and what they return."""
+    """Calls functions of the port of `SOURCE`: what they leave in their `outputs`, and what they return."""
     folder = tmp_path_factory.mktemp("styles")
     backend = TritonBackend()
     port = backend.port(parse(Source(Path("op.cu"), SOURCE)), (), backend.targets()[0])
@@ -147,10 +182,10 @@ def run(tmp_path_factory):
     module.write_text(port.files[0].text)
     worker = interpreter(module, folder, Limits(cpu_s=5.0))
 
-    def called(function, *arguments):
+    def called(function, *arguments, outputs=(0,)):
         done = worker.run(Task(function, Job(arguments=tuple(map(_value, arguments)))))[0]
         assert done.finished, done.faults
-        return (*(t.storage for t in done.outputs[:1]), *(t.storage for t in done.results))
+        return (*(done.outputs[i].storage for i in outputs), *(t.storage for t in done.results))
 
     yield called
     worker.close()
@@ -184,6 +219,13 @@ def test_reductions_of_the_first_threads_of_a_block(run, some):
 def test_groups_by_their_bare_names(run):
     found = run("sums_of_groups", np.zeros(9, np.float32), X[:64])[0]
     assert np.allclose(found, [X[:64].sum(), *X[:64].reshape(8, 8).sum(1)], atol=1e-5)
+
+
+def test_structs_of_halves_by_reference_and_overloads_told_by_their_own_types(run):
+    whole = np.random.default_rng(5).integers(-8, 8, (2, 128)).astype(np.float16)
+    y, sums = run("add_rows", whole[0], whole[1], np.zeros(16, np.float16), outputs=(0, 2))
+    assert np.array_equal(y, whole[0] + whole[1])
+    assert np.array_equal(sums, (whole[0] + whole[1]).reshape(16, 8).sum(1))
 
 
 def test_conversions_to_bytes_saturate_only_where_they_say_so(run):

@@ -46,9 +46,9 @@ def function(
     if len(cx.calls) >= _MOST_DEPTH:
         raise Refusal(node.line, "functions call one another too deeply, or themselves")
     types = tuple(overloads.argument_type(a) for a in arguments)
-    chosen = overloads.best(cx, candidates, template, types, node.line)
     captured = structs.arguments(cx, template, node.line)
     type_ = scope_of if this is None else access.place_type(this)
+    chosen = _chosen(cx, candidates, captured, types, type_, line=node.line)
     cx.calls.append(id(node))
     cx.namespaces.append(chosen.head.scope)
     try:
@@ -67,6 +67,23 @@ def function(
     finally:
         cx.calls.pop()
         cx.namespaces.pop()
+
+
+def _chosen(
+    cx: Context,
+    candidates: tuple[FunctionTree, ...],
+    template: tuple[structs.Argument, ...],
+    types: tuple[Type | None, ...],
+    owner: Type | None,
+    *,
+    line: int,
+) -> FunctionTree:
+    """The one of `candidates` that fits best; the types that methods of `owner` take are named inside it."""
+    if not isinstance(owner, Record) or len(candidates) == 1:
+        return overloads.best(cx, candidates, template, types, line)
+    with cx.scope(wall=True):
+        structs.bind_members(cx, owner, line)
+        return overloads.best(cx, candidates, template, types, line)
 
 
 def closure(cx: Context, lambda_: Closure, arguments: tuple[Argument, ...], node: Call) -> Value:

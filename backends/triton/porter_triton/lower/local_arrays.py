@@ -8,7 +8,7 @@ from porter_triton.lower import access, pointed, structs, unions, variables
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Line
-from porter_triton.lower.places import Columns, Key, LocalArray, Members, Place, SharedArray, Slot, View
+from porter_triton.lower.places import Columns, Held, Key, LocalArray, Members, Place, SharedArray, Slot, View
 from porter_triton.lower.types import INT, Arithmetic, Array, Record, Type
 from porter_triton.lower.values import ATOM, Fields, Scalar, Value, number
 from porter_triton.refusal import Refusal
@@ -165,6 +165,14 @@ def elements(values: list[Value], element_type: Type) -> Fields:
     names = [str(i) for i in range(len(values))]
     type_ = Record("[]", tuple((name, element_type) for name in names))
     return Fields(type_, tuple(zip(names, values, strict=True)))
+
+
+def held_array(value: Value) -> LocalArray | None:
+    """An array by value as one whose elements are what they are; None for any other value."""
+    if not isinstance(value, Fields) or value.type.name != "[]":
+        return None
+    element_type = value.type.fields[0][1]
+    return LocalArray("held", element_type, len(value.values), (), 0, [Held(v) for _, v in value.values], settled=True)
 
 
 def zero(type_: Type) -> Value:

@@ -131,6 +131,10 @@ def _element(cx: Context, node: Subscript) -> Place:
         return pointee(operators.add("+", held, index, node.line), node.line)
     if isinstance(held, Scalar) and isinstance(held.type, Pointer):
         return pointee(memory.step(held, index, "+", node.line), node.line)
+    if isinstance(held, Bits) and isinstance(held.type, Array):
+        held = views.interpreted(held, node.line)
+    if (array := local_arrays.held_array(held)) is not None:
+        return Slot(array, index)
     if isinstance(held, Fields | Bits):
         return calls.method_place(cx, owner, "operator[]", (Held(index),), cx.implied("operator[]", node.line))
     raise Refusal(node.line, "what is subscripted is neither an array nor a pointer")
