@@ -87,7 +87,9 @@ def test_a_dtype_whose_kernel_is_refused_is_told():
     text, findings = ported("""
     template <typename T> __device__ T own(T x) { return x * x; }
     template <> __device__ __half own(__half x) { return nobodys(x); }
-    template <typename T> __global__ void k(T* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = own<T>(y[threadIdx.x]); }
+    template <typename T> __global__ void k(T* y, int n) {
+      if (threadIdx.x < n) y[threadIdx.x] = own<T>(y[threadIdx.x]);
+    }
     void f(torch::Tensor y) {
       AT_DISPATCH_FLOATING_TYPES_AND_HALF(y.scalar_type(), "k", [&] {
         k<scalar_t><<<1, 64>>>(y.data_ptr<scalar_t>(), (int)y.numel());
