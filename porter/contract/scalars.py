@@ -13,7 +13,7 @@ from porter.contract.parser import parse
 from porter.contract.passing import is_name, passed_on
 from porter.contract.pointers import is_integer
 from porter.contract.scope import Scope
-from porter.contract.selectors import choices
+from porter.contract.selectors import choices, special_values
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
 from porter.source.program import Function, Launch, Param
@@ -68,7 +68,9 @@ def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size |
     if is_integer(base) or (base in types and numbers_elements(usage, function, base)):
         return _integer(usage, function, param, default)
     if base in types or any(f in base for f in _FLOATING):
-        return ScalarArg(param.name, param.type.text, default or ("1e-5" if "eps" in param.name.lower() else "0.5"))
+        value = default or ("1e-5" if "eps" in param.name.lower() else "0.5")
+        special = special_values(usage, function, param.name)
+        return ScalarArg(param.name, param.type.text, value, _with(value, special))
     return Unsupported(param.type.text)
 
 

@@ -38,6 +38,14 @@ def choices(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
     return _texts(found)
 
 
+def special_values(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
+    """The whole numbers that a parameter, which may also be computed with, is asked for: `if (beta == 0.f)`."""
+    found: list[int] = []
+    for inner, alias in passed_on(usage, function, name):
+        found += _equalities(Scope(usage, inner), usage.body(inner), alias)
+    return _texts(found)
+
+
 def _texts(values: Sequence[int]) -> tuple[str, ...]:
     return tuple(map(str, dict.fromkeys(values)))[:_MOST]
 
@@ -84,4 +92,4 @@ def _labels(scope: Scope, words: Sequence[Token]) -> Iterator[int]:
 def _number(scope: Scope, node: Node | None) -> int | None:
     """The value of a constant expression; None where it has none."""
     resolved = scope.resolve(node) if node is not None else None
-    return resolved.value if isinstance(resolved, Number) and isinstance(resolved.value, int) else None
+    return int(resolved.value) if isinstance(resolved, Number) and float(resolved.value).is_integer() else None

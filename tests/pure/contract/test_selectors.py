@@ -73,3 +73,17 @@ def test_a_choice_can_be_taken_and_given_up():
     assert other == Selection("mode", 4)
     assert scalar(selected(contract, other)).value == "4"
     assert selections(without(contract, [other])) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "choices"),
+    [
+        (f"if (beta == 0.0f) {{ {A} }} else {{ {B} }} float twice = 2 * beta;", ("0.5", "0")),
+        (f"if (beta != 1 && n > 3) {{ {A} }} else {{ {B} }}", ("0.5", "1")),
+        (f"if (beta == 0.25f) {{ {A} }} else {{ {B} }}", ()),
+        (f"if (beta > 0) {{ {A} }} else {{ {B} }}", ()),
+    ],
+)
+def test_a_number_has_the_whole_values_that_it_is_asked_for_as_well(body, choices):
+    asked = scalar(drafted(body, "float beta"))
+    assert (asked.value, asked.choices) == ("0.5", choices)
