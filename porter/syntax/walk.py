@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+# What a field of these types holds is no node: two thirds of all that trees of kernels hold.
+_PLAIN = frozenset(("str", "int", "bool", "int | None", "str | None", "tuple[str, ...]"))
 
 
-class _Fields(dict[type, tuple[str, ...]]):
-    """The fields of each kind of node, last first; asked once a kind, for kernels are walked thousands of times."""
+class _Fields(dict[type, tuple[str, ...] | None]):
+    """The fields of each kind of node that may hold nodes, last first; None for what is no node.
 
-    def __missing__(self, kind: type) -> tuple[str, ...]:
-        self[kind] = tuple(reversed(getattr(kind, "__dataclass_fields__", {})))
+    Asked once a kind, for kernels are walked thousands of times.
+    """
+
+    def __missing__(self, kind: type) -> tuple[str, ...] | None:
+        held = [field.name for field in fields(kind) if field.type not in _PLAIN] if is_dataclass(kind) else None
+        self[kind] = None if held is None else tuple(reversed(held))
         return self[kind]
 
 
@@ -23,6 +31,6 @@ def walk(node: object) -> Iterator[object]:
         found = waiting.pop()
         if isinstance(found, tuple):
             waiting.extend(reversed(found))
-        elif fields := _FIELDS[type(found)]:
+        elif (inside := _FIELDS[type(found)]) is not None:
             yield found
-            waiting.extend([getattr(found, name) for name in fields])
+            waiting.extend([getattr(found, name) for name in inside])
