@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from porter.contract.compare import DEFAULT_TOLERANCE
-from porter.contract.contract import Contract, EntryKind, TensorArg
+from porter.contract.contract import Contract, EntryKind, TensorArg, Values
 from porter.contract.dtype import DType
 from porter.contract.elements import torch_type
 from porter.simt.job import FaultKind
@@ -20,14 +20,15 @@ def other_types(contract: Contract, trouble: str) -> Iterator[Contract]:
     """`contract` with types that host code may want instead of those it refused, as `trouble` says.
 
     Where a check names the type it wants, one tensor of the type it found gets it; else all that are float32 get a
-    type of 16 bits, as inference code dispatches on these alone.
+    type of 16 bits, as inference code dispatches on these alone, or one that is moved as whole vectors (`int4*`) does.
     """
     if contract.entry.kind is not EntryKind.TORCH or not trouble.startswith(FaultKind.HOST_CHECK):
         return
     told = _MISMATCH.search(trouble)
     if told is None:
         floats = {t.name for t in contract.tensors if t.dtype is DType.FLOAT32}
-        yield from (_retyped(contract, floats, dtype) for dtype in _NARROW if floats)
+        vectors = [{t.name} for t in contract.tensors if t.values is Values.NORMAL and not t.dtype.is_float]
+        yield from (_retyped(contract, names, dtype) for names in (floats, *vectors) for dtype in _NARROW if names)
         return
     wanted, found = (torch_type(f"k{name}") for name in told.groups())
     for tensor in contract.tensors if wanted is not None else ():

@@ -6,7 +6,7 @@ import pytest
 
 from porter.contract.compare import DEFAULT_TOLERANCE
 from porter.contract.confirm import confirm
-from porter.contract.contract import EntryKind
+from porter.contract.contract import EntryKind, Values
 from porter.contract.dtype import DType
 from porter.contract.questions import extent_question
 from porter.simt.job import Fault, FaultKind, Run, TensorValue, Touched
@@ -44,6 +44,18 @@ def test_all_floats_get_16_bits_where_a_dispatch_takes_nothing_else(drafted, wan
     found = confirm(drafted, executed(lambda x, y: "" if x is y is wanted else f"no kernel for {TORCH[x]}"))
     assert dtypes(found) == [wanted, wanted]
     assert found.contract.tolerance[wanted] == DEFAULT_TOLERANCE[wanted]
+
+
+def test_what_is_moved_as_vectors_of_integers_may_be_halves(drafted, tensor):
+    moved, place = (
+        tensor("x", "n", dtype=DType.INT32),
+        tensor("y", "n", dtype=DType.INT32, values=Values.INDEX, bound="n"),
+    )
+    found = confirm(
+        replace(drafted, arguments=(moved, place)),
+        executed(lambda x, _: "" if x is DType.FLOAT16 else "only 16bit types are supported"),
+    )
+    assert dtypes(found) == [DType.FLOAT16, DType.INT32]
 
 
 def test_each_tensor_gets_the_type_that_a_check_names(drafted):
