@@ -159,6 +159,17 @@ void on_all_processors(float* y, const float* x, int n) {
   }
   strided<<<2 * processors, 32>>>(y, x, n);
 }
+__global__ void mirrored(int4* y, const int4* x, int rows) {
+  const __half* from = reinterpret_cast<const __half*>(x + blockIdx.x);
+  __half* to = reinterpret_cast<__half*>(y + rows - 1 - blockIdx.x);
+  to[threadIdx.x] = from[7 - threadIdx.x];
+}
+torch::Tensor mirror(torch::Tensor x) {
+  auto y = torch::empty_like(x);
+  int rows = x.numel() / 8;
+  mirrored<<<rows, 8>>>(reinterpret_cast<int4*>(y.data_ptr()), reinterpret_cast<const int4*>(x.data_ptr()), rows);
+  return y;
+}
 torch::Tensor limited(torch::Tensor x) {
   std::ostringstream said;
   said << "no";
@@ -226,6 +237,11 @@ def test_structs_of_halves_by_reference_and_overloads_told_by_their_own_types(ru
     y, sums = run("add_rows", whole[0], whole[1], np.zeros(16, np.float16), outputs=(0, 2))
     assert np.array_equal(y, whole[0] + whole[1])
     assert np.array_equal(sums, (whole[0] + whole[1]).reshape(16, 8).sum(1))
+
+
+def test_a_tensor_that_is_moved_as_vectors_is_seen_as_these(run):
+    x = X.astype(np.float16).reshape(2, 64)
+    assert np.array_equal(run("mirror", x)[-1], x.reshape(-1)[::-1].reshape(2, 64))
 
 
 def test_conversions_to_bytes_saturate_only_where_they_say_so(run):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from porter.syntax.nodes import TypeName
 from porter_triton.host.codes import ATOM, Code, Kind
 from porter_triton.host.scope import Context
-from porter_triton.lower.types import Arithmetic
+from porter_triton.lower.types import Arithmetic, Record, components
 
 
 def cast(cx: Context, target: TypeName, value: Code, line: int) -> Code:
@@ -38,11 +38,19 @@ def _pointer_cast(cx: Context, kind: TypeName, value: Code, line: int) -> Code:
         return value.typed(kind) if value.kind is Kind.TENSOR else value
     if kind.name == "__nv_fp8_storage_t" and kind.pointers == 1:  # a tensor of 8-bit floats, whose bytes are asked for
         return Code(f"{value.text}.view(torch.uint8)", Kind.POINTER, ctype=kind)
+    if value.ctype.name == "void" and kind.pointers == 1 and (dtype := _moved_as(cx, kind)):
+        return Code(f"{value.within(ATOM)}.view(-1).view(torch.{dtype})", Kind.POINTER, ctype=kind)
     if kind.name == "void" or value.ctype.name == "void" or kind.pointers != 1:
         return value if kind.name == "void" else value.typed(kind)
     wanted, given = cx.dtype(kind, line), cx.dtype(value.ctype, line)
     text = value.text if wanted == given else f"{value.within(ATOM)}.view(torch.{wanted})"
     return replace(value, text=text, binds=value.binds if wanted == given else ATOM, ctype=kind)
+
+
+def _moved_as(cx: Context, kind: TypeName) -> str:
+    """The dtype in which a kernel sees what it moves as vectors, whatever it is; empty for halves, and for no vector."""
+    parts = components(wanted) if isinstance(wanted := cx.built_in(TypeName(kind.name)), Record) else None
+    return parts[0].dtype if parts is not None and not parts[0].is_narrow else ""
 
 
 def flat(cx: Context, pointer: Code) -> str:
