@@ -5,6 +5,7 @@ A token-level translation also reaches the bodies of macros, where no parser see
     __shared__ T x[N];                            → static storage that each block enters, and a reference to it
     extern __shared__ T x[];                      → a pointer to the launch's dynamic shared memory
     asm("…" : … );                                → the C++ function that does the same
+    cudaLaunchKernel((void*)k, …)                 → the same without the cast, which loses what k takes
     int main(…)                                   → a function the driver calls
 Everything else of CUDA's language is macros, functions and types of the shim headers.
 """
@@ -24,6 +25,7 @@ from porter.source.text import Source
 
 USER_MAIN = "porter_user_main"
 
+_LAUNCHING = re.compile(r"(?:cuda|mc|hc)Launch(?:Cooperative)?Kernel")
 _FLOAT = re.compile(r"(?!0[xX])[\d.']+(?:[eE][+-]?\d+)?[fF]")
 
 
@@ -72,6 +74,7 @@ class _Translation:
             *asm_edits(self.text, code),
             *launch_edits(self.text, code, macro),
             *shared_edits(self.text, code, self.names, macro),
+            *_untyped_edits(code),
             *_main_edits(code),
         ]
 
@@ -84,6 +87,21 @@ def _macro_body(inner: Sequence[Token]) -> tuple[Sequence[Token], frozenset[str]
             names = frozenset(t.text for t in inner[3:close] if t.kind is TokenKind.IDENTIFIER)
             return inner[close + 1 :], names
     return inner[2:], frozenset()
+
+
+def _untyped_edits(code: Sequence[Token]) -> list[Edit]:
+    """The casts to `void*` of kernels that are launched by a call."""
+    edits: list[Edit] = []
+    for index, token in enumerate(code[:-3]):
+        if not _LAUNCHING.fullmatch(token.text) or code[index + 1].text != "(":
+            continue
+        first, second = index + 2, index + 3
+        named = code[first].text in ("reinterpret_cast", "static_cast") and code[second].text == "<"
+        begin = second if named else first
+        end = next((i for i in range(begin + 1, len(code)) if code[i].text not in ("const", "void", "*")), begin)
+        if code[begin].text in ("(", "<") and code[end].text in (")", ">") and code[end - 1].text == "*":
+            edits.append(Edit(code[first].start, code[end].end, ""))
+    return edits
 
 
 def _main_edits(code: Sequence[Token]) -> list[Edit]:

@@ -44,6 +44,14 @@ def test_a_launch_after_return_and_in_a_condition():
     assert launch("if (a) k<<<1, 1>>>(x);").startswith('if (a) ::porter::simt::launcher("k"')
 
 
+@pytest.mark.parametrize("cast", ["(void*)", "(const void *)", "reinterpret_cast<void*>", "static_cast<const void*>"])
+@pytest.mark.parametrize("function", ["cudaLaunchKernel", "cudaLaunchCooperativeKernel", "mcLaunchKernel"])
+def test_a_kernel_launched_by_a_call_keeps_its_type(cast, function):
+    assert launch(f"{function}({cast}(&k<T>), g, b, args, 0, 0);") == f"{function}((&k<T>), g, b, args, 0, 0);"
+    assert launch(f"{function}(k, g, b, (void**)args, 0, 0);") == f"{function}(k, g, b, (void**)args, 0, 0);"
+    assert launch(f"{function}((handle), g, b, args);") == f"{function}((handle), g, b, args);"
+
+
 def test_a_macro_body_is_translated_and_keeps_its_lines():
     text = "#define GO(N) \\\n  k##N<<<g, \\\n    b>>>(x, \\\n    NULL)\nint after;\n"
     body = translated(text)

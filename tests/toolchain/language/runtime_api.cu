@@ -34,7 +34,7 @@ void memory() {
     EXPECT("to symbol", cudaMemcpyToSymbol(factors, four, sizeof four) == cudaSuccess);
     scale<<<4, 256>>>(x, 1000, 2.0f);
     void* arguments[] = {&x, new int(1000), new float(0.5f)};
-    EXPECT("launch by call", cudaLaunchKernel(scale, dim3(4), dim3(256), arguments) == cudaSuccess);
+    EXPECT("launch by call", cudaLaunchKernel((const void*)scale, dim3(4), dim3(256), arguments) == cudaSuccess);
     cudaLaunchConfig_t config = {};
     config.gridDim = 4, config.blockDim = 256;
     EXPECT("launch by config", cudaLaunchKernelEx(&config, scale, x, 1000, 1.0f) == cudaSuccess);
