@@ -95,9 +95,13 @@ def original_side(program: Program, include_dirs: tuple[Path, ...], defines: tup
 
 
 def ported_side(port: Port, original: Side) -> Side:
-    """The port: its first file is the source, the others are the headers it includes by their names."""
+    """The port: its first file is the source, the others are the headers it includes by their names.
+
+    These are looked at, too, when it is read: a macro of theirs may define its kernels.
+    """
     main, *others = port.files
     source = Source(original.source.path.parent / main.name, main.text)
     headers = tuple((file.name, Source(original.source.path.parent / file.name, file.text)) for file in others)
-    program = parse(source, defines=original.defines)
+    found = {**dict(original.headers), **dict(headers)}
+    program = parse(source, headers=lambda name, _: found.get(name), defines=original.defines)
     return Side(source, headers, Dialect.MACA, program, original.defines, original.include_dirs)

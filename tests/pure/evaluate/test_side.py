@@ -1,21 +1,22 @@
-"""Which of several functions of one name a contract's entry stands for."""
+"""The sides of a comparison: what a source and its port define."""
 
 from pathlib import Path
 
-from porter.contract.draft import draft
-from porter.evaluate.side import Side
-from porter.simt.job import Dialect
+from porter.backend import Port, PortedFile
+from porter.contract.contract import Entry, EntryKind
+from porter.evaluate.side import original_side, ported_side
 from porter.source.parse import parse
 from porter.source.text import Source
 
+HEADER = '#define EACH(NAME) extern "C" __global__ void NAME(float* x) { x[threadIdx.x] = 1; }\n'
 
-def test_an_explicit_specialisation_has_its_own_parameters():
-    text = """
-    template <typename T> __global__ void k(T* x) { x[0] = 1; }
-    template <> __global__ void k(double* x) { x[0] = 2; }
-    """
-    source = Source(Path("k.cu"), text)
-    program = parse(source)
-    side = Side(source, (), Dialect.CUDA, program)
-    request = side.request(draft(program), 32)
-    assert [callee.parameters[0].text.replace(" ", "") for callee in request.callees] == ["float*", "double*"]
+
+def test_a_port_has_the_kernels_that_macros_of_its_headers_define():
+    header = Source(Path("each.cuh"), HEADER)
+    text = '#include "each.cuh"\nEACH(ones)\n'
+    program = parse(Source(Path("op.cu"), text), headers=lambda *_: header)
+    original = original_side(program, (), ())
+    ported = PortedFile("each.maca.cuh", HEADER, header)
+    port = Port((PortedFile("op.maca.cpp", text.replace("each.cuh", "each.maca.cuh"), program.source), ported), ())
+    named = ported_side(port, original).named(Entry(EntryKind.KERNEL, "ones"))
+    assert [f.name for f in named] == ["ones"]
