@@ -14,7 +14,7 @@ from porter.evaluate.rehearsal import Rehearsal
 from porter.findings import Finding
 from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
-from porter.oracle.reference import Expected, Reference
+from porter.oracle.reference import Expected, Reference, shapes_of
 from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.text import Source, Span
 
@@ -28,9 +28,9 @@ _SERIOUS = frozenset(
      FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED, FaultKind.CRASH,
      FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED, FaultKind.UNKNOWN)
 )  # fmt: skip
-# Who did the work, which there is none of for an empty input.
 _REHEARSED = "its host code at sizes for a device"
 _UNKNOWN = "kernels at sizes for a device"
+# Who did the work, which there is none of for an empty input.
 _WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.HOST_WORK))
 _LIBRARY = frozenset((FaultKind.LIBRARY,))
 
@@ -130,9 +130,9 @@ class _Trial:
 
         A worker of Python's has had calls before anyway; of C++ every run is a process of its own.
         """
-        if candidate.warp_size is None or self._is_trusted:
+        if candidate.warp_size is None or self._is_trusted or FaultKind.KEPT in self._excused(candidate):
             return given
-        key = candidate.warp_size, *(v.shape if isinstance(v, TensorValue) else v for v in given.arguments)
+        key = candidate.warp_size, *shapes_of(given)
         name, arguments = self._earlier.setdefault(key, (expected.workload.name, given.arguments))
         if name == expected.workload.name:
             return given

@@ -62,7 +62,7 @@ def describe(outcome: Outcome) -> str:
 def how_obtained(migration: Migration | Verdict) -> str:
     """What the numbers mean: fidelity, lanes and device."""
     if not any(checks(entry.outcome) for entry in migration.entries):
-        return "no run of the port was compared with the original"
+        return "no comparison with the original counts"
     lanes = counted_lanes(migration.warp_sizes)
     match migration.fidelity:
         case Fidelity.EMULATED:

@@ -77,7 +77,7 @@ def test_workloads_of_several_entries_are_told_apart(migration):
 )
 def test_a_verdict_without_a_comparison_says_that_nothing_was_executed(migration, outcome, words):
     failed = replace(migration, outcome=outcome, entries=(replace(migration.entries[0], outcome=outcome),))
-    assert verdict(failed) == f"{words} (no run of the port was compared with the original)"
+    assert verdict(failed) == f"{words} (no comparison with the original counts)"
 
 
 def test_the_verdict_names_the_fidelity_and_claims_no_speed(migration):

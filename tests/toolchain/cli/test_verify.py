@@ -43,6 +43,30 @@ def test_the_plain_rename_does_not_hold(porter, tmp_path):
     assert (done.code, done.document["outcome"]) in ((1, "wrong"), (1, "crashed"))
 
 
+REMEMBERING = """\
+__device__ float bias = 0.0f;
+__global__ void shift(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + bias;
+}
+__global__ void bump() { bias += 1.0f; }
+void shifted(const float* x, float* y, int n) {
+    shift<<<(n + 127) / 128, 128>>>(x, y, n);
+    bump<<<1, 1>>>();
+}
+"""
+
+
+def test_what_the_original_keeps_between_calls_its_port_may_keep_and_no_other(porter, write):
+    write("count.cu", REMEMBERING)
+    write("pure.cu", REMEMBERING.replace("bias += 1.0f", "bias = 0.0f"))
+    write("port.maca.cpp", "#include <mc_runtime.h>\n" + REMEMBERING)
+    done = porter("verify", "port.maca.cpp", "--against", "count.cu", "--json")
+    assert (done.code, done.document["outcome"]) == (0, "verified")
+    done = porter("verify", "port.maca.cpp", "--against", "pure.cu", "--json")
+    assert (done.code, done.document["outcome"], done.document["rules"][0]["id"]) == (1, "refused", "PORT6004")
+
+
 def test_an_edit_that_does_not_compile_is_shown_at_its_line(porter, port):
     lines = port.read_text().splitlines()
     port.write_text("\n".join([*lines, "int broken = ;"]))
