@@ -7,7 +7,10 @@ import pytest
 
 from porter.contract.dtype import DType
 from porter.simt.job import Job, Limits, ScalarValue, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
 from porter.worker.frames import Task
+from porter_triton.backend import TritonBackend
 from porter_triton.proof import interpreter
 
 MODULE = Path(__file__).parent / "module_under_test.py"
@@ -21,13 +24,33 @@ def worker(tmp_path_factory):
     worker.close()
 
 
+@pytest.fixture(scope="module")
+def ported(request, tmp_path_factory):
+    """`ported(function, *arguments, permitted=...)`: a call of the port of the file's `SOURCE`; it has to end well."""
+    folder = tmp_path_factory.mktemp("ported")
+    backend = TritonBackend()
+    port = backend.port(parse(Source(Path("op.cu"), request.module.SOURCE)), (), backend.targets()[0])
+    assert port.findings == ()
+    module = folder / port.files[0].name
+    module.write_text(port.files[0].text)
+    worker = interpreter(module, folder, Limits(cpu_s=5.0))
+
+    def run(function, *arguments, permitted=frozenset()):
+        job = Job(arguments=tuple(map(_value, arguments)))
+        done = worker.run(Task(function, job, permitted=permitted))[0]
+        assert done.finished, done.faults
+        return done
+
+    yield run
+    worker.close()
+
+
 @pytest.fixture
 def call(worker):
     """`call(function, *arguments, **job)`: arrays are tensors of float32, numbers are numbers."""
 
     def run(function, *arguments, launch=False, permitted=frozenset(), **fields):
-        values = tuple(_value(argument) for argument in arguments)
-        job = Job(arguments=values, **fields)
+        job = Job(arguments=_single(arguments), **fields)
         return worker.run(Task(function, job, launch, permitted=permitted))[0]
 
     return run
@@ -38,14 +61,19 @@ def signatures(worker):
     """`signatures(function, *arguments)`: those of the launches of a call."""
 
     def run(function, *arguments):
-        return worker.run(Task(function, Job(arguments=tuple(map(_value, arguments)))))[1]
+        return worker.run(Task(function, Job(arguments=_single(arguments))))[1]
 
     return run
+
+
+def _single(arguments):
+    """As values, arrays in single precision."""
+    return tuple(_value(a.astype(np.float32) if isinstance(a, np.ndarray) else a) for a in arguments)
 
 
 def _value(argument):
     if isinstance(argument, TensorValue):
         return argument
     if isinstance(argument, np.ndarray):
-        return TensorValue(DType.FLOAT32, argument.shape, argument.astype(np.float32))
+        return TensorValue(DType(str(argument.dtype)), argument.shape, argument)
     return ScalarValue(argument)

@@ -9,12 +9,8 @@ import pytest
 
 from porter.contract.dtype import DType
 from porter.rules.original import OwnCode
-from porter.simt.job import Job, Limits, ScalarValue, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
-from porter.worker.frames import Task
-from porter_triton.backend import TritonBackend
-from porter_triton.proof import interpreter
 
 SOURCE = """
 template <typename T> __global__ void scale(T* y, const T* x, float a, int n) {
@@ -99,79 +95,51 @@ void smallest(float* y, const float* x, int n) { three_smallest<<<1, 32>>>(y, x,
 """
 
 
-@pytest.fixture(scope="module")
-def worker(tmp_path_factory):
-    """A worker for the port of `SOURCE`."""
-    folder = tmp_path_factory.mktemp("launchers")
-    backend = TritonBackend()
-    port = backend.port(parse(Source(Path("op.cu"), SOURCE)), (), backend.targets()[0])
-    assert port.findings == ()
-    module = folder / port.files[0].name
-    module.write_text(port.files[0].text)
-    worker = interpreter(module, folder, Limits(cpu_s=5.0))
-    yield worker
-    worker.close()
-
-
-def run(worker, function, *arguments):
-    values = tuple(_value(a) for a in arguments)
-    result = worker.run(Task(function, Job(arguments=values)))[0]
-    assert result.finished, result.faults
-    return result
-
-
-def _value(argument):
-    if not isinstance(argument, np.ndarray):
-        return ScalarValue(argument)
-    return TensorValue(DType(str(argument.dtype)), argument.shape, argument)
-
-
 def numbers(*shape, dtype=np.float32):
     return np.arange(np.prod(shape), dtype=dtype).reshape(shape)
 
 
 @pytest.mark.parametrize("threads", [32, 100])
-def test_a_block_size_that_only_the_caller_knows(worker, threads):
+def test_a_block_size_that_only_the_caller_knows(ported, threads):
     x = numbers(250)
-    found = run(worker, "scaled", np.zeros_like(x), x, 3.0, 250, threads).outputs[0].storage
+    found = ported("scaled", np.zeros_like(x), x, 3.0, 250, threads).outputs[0].storage
     assert np.array_equal(found, x * 3)
 
 
-def test_pointers_moved_within_a_loop(worker):
+def test_pointers_moved_within_a_loop(ported):
     x = numbers(4, 50) + 1
-    found = run(worker, "each_row", np.zeros_like(x), x, 4, 50).outputs[0].storage
+    found = ported("each_row", np.zeros_like(x), x, 4, 50).outputs[0].storage
     assert np.array_equal(found, x * np.arange(4)[:, None])
 
 
-def test_launches_that_hand_on_a_buffer_of_their_own(worker):
+def test_launches_that_hand_on_a_buffer_of_their_own(ported):
     x = numbers(64)
-    found = run(worker, "total", np.zeros(1, np.float32), x, 64).outputs[0].storage
+    found = ported("total", np.zeros(1, np.float32), x, 64).outputs[0].storage
     assert found.tolist() == [x.sum()]
 
 
-def test_a_number_that_the_host_writes_back_as_in_the_original(worker):
+def test_a_number_that_the_host_writes_back_as_in_the_original(ported):
     x, own = numbers(64), OwnCode.of(parse(Source(Path("op.cu"), SOURCE)))
-    job = Job(arguments=tuple(_value(a) for a in (np.zeros(1, np.float32), x, 64)))
-    done, _ = worker.run(Task("average", job, permitted=own.operators))
+    done = ported("average", np.zeros(1, np.float32), x, 64, permitted=own.operators)
     assert done.faults == ()
     assert done.outputs[0].storage.tolist() == [x.mean()]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_pytorch_does_behind_the_launch(worker, dtype):
+def test_what_pytorch_does_behind_the_launch(ported, dtype):
     x = numbers(3, 5, dtype=dtype)
-    (found,) = run(worker, "mean_of_doubled", x).results
+    (found,) = ported("mean_of_doubled", x).results
     assert found.dtype is DType(np.dtype(dtype).name)
     assert np.allclose(found.storage, x.mean(1) * 2)
 
 
-def test_accessors_read_a_tensor_through_its_strides(worker):
+def test_accessors_read_a_tensor_through_its_strides(ported):
     x = np.sin(numbers(3, 40, 5))
-    (found,) = run(worker, "row_sums", x).results
+    (found,) = ported("row_sums", x).results
     assert np.allclose(found.storage, x[:, :, 1:].sum(2).T - x[0, :, :1], atol=1e-6)
 
 
-def test_a_struct_that_points_to_registers(worker):
+def test_a_struct_that_points_to_registers(ported):
     x = np.sin(numbers(7, 32)).astype(np.float32)
-    found = run(worker, "smallest", np.zeros((32, 3), np.float32), x, 7).outputs[0].storage
+    found = ported("smallest", np.zeros((32, 3), np.float32), x, 7).outputs[0].storage
     assert np.array_equal(found, np.sort(x, 0)[:3].T)

@@ -1,17 +1,7 @@
 """Spellings that serving libraries and course material have, executed: what they compute is what the C++ says."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-from porter.contract.dtype import DType
-from porter.simt.job import Job, Limits, ScalarValue, TensorValue
-from porter.source.parse import parse
-from porter.source.text import Source
-from porter.worker.frames import Task
-from porter_triton.backend import TritonBackend
-from porter_triton.proof import interpreter
 
 SOURCE = """
 #include <cooperative_groups.h>
@@ -182,30 +172,15 @@ torch::Tensor limited(torch::Tensor x) {
 X = np.random.default_rng(3).standard_normal(128).astype(np.float32)
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
+@pytest.fixture
+def run(ported):
     """Calls functions of the port of `SOURCE`: what they leave in their `outputs`, and what they return."""
-    folder = tmp_path_factory.mktemp("styles")
-    backend = TritonBackend()
-    port = backend.port(parse(Source(Path("op.cu"), SOURCE)), (), backend.targets()[0])
-    assert port.findings == ()
-    module = folder / port.files[0].name
-    module.write_text(port.files[0].text)
-    worker = interpreter(module, folder, Limits(cpu_s=5.0))
 
     def called(function, *arguments, outputs=(0,)):
-        done = worker.run(Task(function, Job(arguments=tuple(map(_value, arguments)))))[0]
-        assert done.finished, done.faults
+        done = ported(function, *arguments)
         return (*(done.outputs[i].storage for i in outputs), *(t.storage for t in done.results))
 
-    yield called
-    worker.close()
-
-
-def _value(argument):
-    if not isinstance(argument, np.ndarray):
-        return ScalarValue(argument)
-    return TensorValue(DType(str(argument.dtype)), argument.shape, argument)
+    return called
 
 
 @pytest.mark.parametrize(("name", "expected"), [("halved", X / 2), ("cubed", X * X * X)])
