@@ -18,12 +18,13 @@ import torch
 from porter.native.device import Device, Node, NodeType
 from porter.native.entries import Call, tensors
 from porter.native.memory import Arguments, slab_bytes
+from porter.native.requests import MOST_SETS
 from porter.native.slab import Slab, Slabs
 from porter.simt.job import Job
 
 _CAPTURE = torch._C._CUDAGraph
 _WARM_CALLS = 3
-_MOST_SETS, _MOST_SET_BYTES = 32, 8 << 30
+_MOST_SET_BYTES = 8 << 30
 _SAMPLE_US = 250.0  # of device time: a launch of a graph and the events around it cost 1 % of that, on both sides
 _MOST_LAUNCHES = 2048
 # Two graphs of one kernel of 1.3 us differ by 1 % or not at all (H200). A sample is over eight of them where that takes
@@ -107,7 +108,7 @@ class Arm:
     def _fill_the_cache(self, job: Job, host: frozenset[int]) -> None:
         count = sum(buffer.bytes for buffer in self._sets[0].arguments.buffers)
         count += sum(result.numel() * result.element_size() for result in self._sets[0].results)
-        wanted = min(_MOST_SETS, math.ceil(2 * self._device.described.l2_bytes / max(1, count)) + 1)
+        wanted = min(MOST_SETS, math.ceil(2 * self._device.described.l2_bytes / max(1, count)) + 1)
         for _ in range(1, max(1, min(wanted, _MOST_SET_BYTES // max(1, count)))):
             another = _Set(self._device, job, host, self._slabs.next(), like=self._sets[0].arguments)
             self.uncaptured = self._captured(another)
@@ -120,7 +121,7 @@ class Arm:
         graphs = [one.graph.raw_cuda_graph() for one in self._sets]
         once = self._device.chain(graphs, 1)
         self._device.replay(once)
-        if len(graphs) == _MOST_SETS:
+        if len(graphs) == MOST_SETS:
             self.before = once
         round_us = min(self._device.sample([once] * 3, [self.before] * 3))
         if not self.before:
@@ -187,9 +188,9 @@ class Arm:
         return Replayed(chosen.arguments, chosen.results, times[0], times[-1])
 
     def _once_each(self, groups: Sequence[Sequence[_Set]]) -> list[float]:
-        """The time of a call in each group of sets, one group after the other."""
+        """The time of a call in each group of sets, one group after the other; in the cache as in a sample."""
         chains = [self._device.chain([one.graph.raw_cuda_graph() for one in sets], 1) for sets in groups]
-        times = self._device.sample(chains, apart=False)
+        times = self._device.sample(chains, apart=not self.before)
         for chain in chains:
             self._device.drop(chain)
         return [time / len(sets) for time, sets in zip(times, groups, strict=True)]

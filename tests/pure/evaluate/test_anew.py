@@ -12,7 +12,9 @@ from porter.native.session import Prepared, Replayed
 from porter.simt.job import Job, Run
 
 RUN = Run(True, 0, (), (), (), (), (), (), "", "", 0.0)
-ARM = Prepared(0, "", 32, 192, ("kernel",), (), "")
+ARM = Prepared(0, "", 32, 192, ("kernel",), (), "")  # its sets are in the cache
+LARGE = replace(ARM, sets=2, launches=10)
+BY_CALLS = replace(ARM, uncaptured="it synchronises", sets=1)
 
 
 @dataclass
@@ -28,31 +30,34 @@ class Device:
 
 
 @pytest.mark.parametrize(
-    ("median_us", "alone_us", "later_us"),
+    ("arm", "median_us", "alone_us", "later_us"),
     [
-        (1.27, 12.0, 1.9),  # launch-bound: most of the first call is its launch
-        (4.5, 25.0, 5.0),
-        (40.0, 60.0, 47.0),
-        (1000.0, 1100.0, 900.0),  # what was just written is still in the cache
+        (ARM, 1.27, 12.0, 1.9),  # launch-bound: most of the first call is its launch
+        (ARM, 4.5, 25.0, 5.0),
+        (LARGE, 37.3, 43.0, 43.1),
+        (LARGE, 3174.0, 3358.0, 3094.0),
+        (BY_CALLS, 25.2, 203.0, 203.0),
     ],
 )
-def test_honest_calls_take_about_as_long(median_us, alone_us, later_us):
+def test_honest_calls_take_about_as_long(arm, median_us, alone_us, later_us):
     device = Device([])
-    assert not works_less(device, ARM, median_us, Replayed(RUN, alone_us, later_us), [Job()])
+    assert not works_less(device, arm, median_us, Replayed(RUN, alone_us, later_us), [Job()])
     assert not device.asked
 
 
 @pytest.mark.parametrize(
-    ("median_us", "alone_us", "later_us"),
+    ("arm", "median_us", "alone_us", "later_us"),
     [
-        (3.0, 52.0, 40.0),  # tiles whose first element is right already are skipped
-        (10.0, 130.0, 14.0),  # one set is computed, the others get a copy
-        (1.3, 12.0, 5.0),
+        (ARM, 3.0, 52.0, 40.0),  # tiles whose first element is right already are skipped
+        (ARM, 1.3, 12.0, 5.0),
+        (LARGE, 10.0, 130.0, 14.0),  # one set is computed, the other gets a copy
+        (LARGE, 10.0, 38.0, 38.0),  # rows are skipped, in less than a launch takes
+        (BY_CALLS, 400.0, 900.0, 900.0),
     ],
 )
-def test_what_skips_its_work_is_told_with_both_times(median_us, alone_us, later_us):
+def test_what_skips_its_work_is_told_with_both_times(arm, median_us, alone_us, later_us):
     device = Device([(alone_us, later_us), (alone_us, later_us)])
-    told = works_less(device, ARM, median_us, Replayed(RUN, alone_us, later_us), [Job(), Job(seed=1)])
+    told = works_less(device, arm, median_us, Replayed(RUN, alone_us, later_us), [Job(), Job(seed=1)])
     assert f"timed {median_us:.3g} us" in told
     assert device.asked == [Job(), Job(seed=1)]
 
