@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import sys
+import warnings
 from typing import NoReturn, Protocol, cast
 
 REQUEST_BYTES = 1 << 16
@@ -32,6 +33,8 @@ class Program(Protocol):
 
 def main() -> None:
     """Serves until the other end is closed."""
+    # Libraries start threads when they are imported, as PyTorch for CUDA does; these wait, and hold no lock.
+    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
     program = cast("Program", importlib.import_module(sys.argv[1]))
     with socket.socket(fileno=int(sys.argv[2])) as line:
         program.prepare()
