@@ -149,7 +149,7 @@ SEVERAL = "warp reduction of several values"
 WARP_SCAN, SCAN, ROWS = "warp scan", "shared scan", "scan of two rows in turns"
 COUNTER = "loop with a counter of its own"
 FOLD, DONE_TREE = "block reduction told by doing it", "tree told by doing it"
-END = "loop that ends at a bound"
+END, TESTED = "loop that ends at a bound", "loop with a bound and a test"
 
 _ROWS = "__shared__ float a[2][128]; int t = threadIdx.x; int now = 0; a[now][t] = x[blockIdx.x * 128 + t]; __syncthreads();"
 
@@ -316,6 +316,10 @@ LIFTED = (
      " for (int k = 0; k < 2; ++k) { if (base + k >= n - 3) return; out[base + k] = x[base + k] + 1.0f; }"),
     ("items until a bound", [END], "constexpr int ITEMS = 4;", "int t = threadIdx.x; for (int k = 0; k < ITEMS; k++) {"
      " int i = t * 2 + 128 * k; if (n / 2 < i + 9) break; out[i] = x[i] * 2.0f; } out[200 + t % 32] = x[t % 32];"),
+    ("items in the head of whose loop is a bound", [TESTED, END], "", "const int base = threadIdx.x * 2;"
+     " for (int k = 0; k < 12 && base + k < n - 3; ++k) { out[base + k] = x[base + k] + 1.0f; }"),
+    ("few turns that end by what they made", [TESTED], "", "int t = threadIdx.x; float kept[2], s = 0.0f; for (int k = 0; s < 0.5f"
+     " && k < 2; ++k) { kept[k] = fabsf(x[t * 2 + k]); s += kept[k]; } out[t] = s < 0.5f ? kept[1] : s;"),
     ("one warp adds what the others stored, one thread the rest", [FOLD], SERIAL, "extern __shared__ unsigned char m[];"
      " auto s = reinterpret_cast<float*>(m); float v = x[blockIdx.x * 128 + threadIdx.x]; float a = serial<Add>(s, v, Add<float>(), 0.0f);"
      " out[blockIdx.x * 128 + threadIdx.x] = a + v;"),
@@ -362,6 +366,12 @@ LEFT_ALONE = (
     ("items up to one place", "", f"{_ITEMS} {{ if (t + k == n) return; out[t + k] = x[t]; }}"),
     ("items whose bound the loop sets", "", f"int e = n; {_ITEMS} {{ if (t + k >= e) break; out[t + k] = x[t]; e = 9; }}"),
     ("items by a counter that the loop sets", "", f"{_ITEMS} {{ if (t + k >= n) break; out[t + k] = x[t]; k += 1; }}"),
+    ("turns whose test reads behind the last", "", "int t = threadIdx.x; for (int k = 0; x[t + k] > 0.0f && k < 3; ++k)"
+     " { out[t + k] = 0.0f; }"),
+    ("many turns that end by what they made", "", "float s = 0.0f; for (int k = 0; k < 9 && s < 2.0f; ++k) { s += x[k]; }"
+     " out[threadIdx.x] = s;"),
+    ("as many turns as somebody says", "", "float s = 0.0f; for (int k = 0; k < n && s < 2.0f; ++k) { s += x[k]; }"
+     " out[threadIdx.x] = s;"),
     ("items for ever", "", "for (int k = 0; k < n; ++k) { if (k >= 9) break; out[k] = x[k]; }"),
     ("a serial reduction that begins with something", SERIAL, "__shared__ float s[128]; float v = x[blockIdx.x * 128 + threadIdx.x];"
      " float a = serial<Add>(s, v, Add<float>(), 1.0f); out[blockIdx.x * 128 + threadIdx.x] = a;"),

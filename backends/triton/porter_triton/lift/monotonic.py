@@ -24,6 +24,7 @@ from porter.syntax.nodes import (
     Name,
     Return,
     TypeName,
+    Unary,
     Update,
     Variable,
 )
@@ -48,37 +49,44 @@ def going_on(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
     return 1, replace(block, statements=(*block.statements[:at], new, *block.statements[at + 1 :]))
 
 
+def ends_for_good(facts: Facts, loop: For) -> bool:
+    """Whether no turn has anything to do behind the one in which the loop is left."""
+    return _going_on(facts, loop, last=False) is not None
+
+
 def _going_on(facts: Facts, loop: For, *, last: bool) -> Block | None:
     """The body, with `continue` where the loop was left; what stands before that only computes."""
-    counter = _counter(facts, loop)
-    sums = _Sums(facts, assigned_names(facts.unit, loop.body), counter, {})
-    for index, statement in enumerate(loop.body.statements if counter else ()):
+    turns = few_turns(facts, loop)
+    if turns is None:
+        return None
+    sums = _Sums(facts, assigned_names(facts.unit, loop.body), turns[0], {})
+    for index, statement in enumerate(loop.body.statements):
         if isinstance(statement, If) and statement.no is None and _leaves(statement.yes, last=last):
             if not sums.stay_true(bare(statement.condition)):
                 return None
             new = replace(statement, yes=Block((Continue(statement.line),), statement.line))
             statements = loop.body.statements
             return replace(loop.body, statements=(*statements[:index], new, *statements[index + 1 :]))
-        if not isinstance(statement, Declare) or not all(_computes(v.value) for v in statement.variables):
+        if not isinstance(statement, Declare) or not all(computes(v.value) for v in statement.variables):
             return None
         sums.turn.update({v.name: v for v in statement.variables})
     return None
 
 
-def _counter(facts: Facts, loop: For) -> str:
-    """The counter of a loop with few turns, whose body leaves it alone; empty for any other loop."""
+def few_turns(facts: Facts, loop: For) -> tuple[str, range] | None:
+    """The counter of a loop with few turns, whose body leaves it alone, and its values; None for any other loop."""
     test, step = loop.condition, loop.step
     start = loop.start[0] if len(loop.start) == 1 else None
     if not isinstance(start, Declare) or len(start.variables) != 1 or not _whole(start.variables[0].type):
-        return ""
+        return None
     name, begin = start.variables[0].name, number(start.variables[0].value)
     if begin is None or not isinstance(test, Binary) or test.operator != "<" or not is_name(test.left, name):
-        return ""
+        return None
     end = facts.value(test.right)
     if end is None or not 0 < end - begin <= _MOST_TURNS or name in assigned_names(facts.unit, loop.body):
-        return ""
+        return None
     plain = isinstance(step, Update) and step.operator == "++" and is_name(step.operand, name)
-    return name if plain else ""
+    return (name, range(begin, end)) if plain else None
 
 
 def _leaves(block: Block, *, last: bool) -> bool:
@@ -86,7 +94,7 @@ def _leaves(block: Block, *, last: bool) -> bool:
     return isinstance(only, Break) or (last and isinstance(only, Return) and only.value is None)
 
 
-def _computes(node: Expression | None) -> bool:
+def computes(node: Expression | None) -> bool:
     """Whether an expression reads nothing but names, so that any turn may evaluate it."""
     return all(isinstance(n, Binary | Cast | Literal | Member | Name | TypeName) for n in walk(node))
 
@@ -106,10 +114,12 @@ class _Sums:
 
     def stay_true(self, condition: Expression) -> bool:
         """Whether a comparison that holds in one turn holds in all later ones."""
-        if not isinstance(condition, Binary) or condition.operator not in {">", ">=", "<", "<="}:
+        negated = isinstance(condition, Unary) and condition.operator == "!"
+        compared = bare(condition.operand) if isinstance(condition, Unary) and negated else condition
+        if not isinstance(compared, Binary) or compared.operator not in {">", ">=", "<", "<="}:
             return False
-        larger, smaller = condition.left, condition.right
-        if condition.operator[0] == "<":
+        larger, smaller = compared.left, compared.right
+        if (compared.operator[0] == "<") != negated:
             larger, smaller = smaller, larger
         return self._grows(larger) and self._stays(smaller)
 
@@ -131,7 +141,7 @@ class _Sums:
 
     def _stays(self, node: Expression) -> bool:
         names = {n.name for n in walk(node) if isinstance(n, Name)}
-        return _computes(node) and names.isdisjoint(self.changed | self.turn.keys() | {self.counter})
+        return computes(node) and names.isdisjoint(self.changed | self.turn.keys() | {self.counter})
 
     def _is_whole(self, node: Expression) -> bool:
         """Whether a number is of a type that its sums do not wrap around in."""

@@ -12,6 +12,7 @@ from porter.syntax.nodes import Block, Call, Statement
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 from porter_triton.lift.blocks import shared_tree
+from porter_triton.lift.bounded import bounded
 from porter_triton.lift.counters import own_counter
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.fold_trees import folding_tree
@@ -167,6 +168,7 @@ RULES = (
     Rule("shared scan", _one(block_scan)),
     Rule("scan as a tree", tree_scan),
     Rule("scan of two rows in turns", two_row_scan),
+    Rule("loop with a bound and a test", _one(bounded)),
     Rule("loop that ends at a bound", going_on),
     Rule("loop with a counter of its own", own_counter),
     Rule("block reduction told by doing it", folding_call, late=True),
