@@ -43,8 +43,8 @@ class HeaderFinder(Protocol):
 class DiskHeaders:
     """Headers on disk: beside the includer first, then in `include_dirs` in order, then above the includer.
 
-    A build names the folders of its headers, and most are above the sources: the nearest such folder that has the
-    header is taken for one.
+    A build names the folders of its headers, and most are above the sources, or an `include` beside or above them: the
+    nearest such folder that has the header is taken for one.
     """
 
     include_dirs: tuple[Path, ...] = ()
@@ -59,10 +59,11 @@ class DiskHeaders:
 
 
 def _above(path: Path, name: str) -> Iterator[Path]:
-    """The folders above that of the file `path` where a project may keep the header `name`, up to its repository's."""
+    """The folders at and above that of the file `path` where a project may keep `name`, up to its repository's."""
     folder = path.parent
     foreign = name.startswith(".") or (is_installed(name) and not name.startswith("cuda/"))  # many have such a folder
     for _ in range(0 if foreign else _MOST_LEVELS):
+        yield folder / "include"
         if (folder / ".git").exists():
             return
         folder = folder / ".."

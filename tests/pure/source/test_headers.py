@@ -9,14 +9,14 @@ from porter.source.text import Source
 
 def project(tmp_path):
     (tmp_path / "src").mkdir()
-    (tmp_path / "include" / "lib").mkdir(parents=True)
+    (tmp_path / "headers" / "lib").mkdir(parents=True)
     (tmp_path / "src" / "near.cuh").write_text('#include "lib/far.h"\n#include <cuda_runtime.h>\n')
-    (tmp_path / "include" / "lib" / "far.h").write_text('#include "../lib/far.h"\n#define WIDTH 4\n')
+    (tmp_path / "headers" / "lib" / "far.h").write_text('#include "../lib/far.h"\n#define WIDTH 4\n')
     return Source(tmp_path / "src" / "a.cu", '#include "near.cuh"\n#include "gone.h"\n#include "torch/extension.h"\n')
 
 
 def test_headers_are_found_transitively_by_the_name_used(tmp_path):
-    found = local_headers(project(tmp_path), [tmp_path / "include"])
+    found = local_headers(project(tmp_path), [tmp_path / "headers"])
     assert [(name, header.path.name) for name, header in found][:2] == [
         ("near.cuh", "near.cuh"),
         ("lib/far.h", "far.h"),
@@ -29,7 +29,7 @@ def test_a_program_knows_the_headers_that_are_compiled(tmp_path):
     (tmp_path / "src" / "dead.h").write_text('#include "dead_too.h"\n')
     (tmp_path / "src" / "dead_too.h").write_text("")
     whole = Source(source.path, dead + source.text + '#if __has_include("near.cuh")\n#include "./near.cuh"\n#endif\n')
-    finder = DiskHeaders((tmp_path / "include",))
+    finder = DiskHeaders((tmp_path / "headers",))
     assert [name for name, _ in parse(whole, headers=finder).headers] == [
         "near.cuh",
         "lib/far.h",
@@ -50,7 +50,7 @@ def test_missing_headers_are_findings_that_name_the_flag(tmp_path):
     assert all("--include-dir" in f.hint for f in missing)
     assert missing[0].span is not None
     assert missing[0].span.line == 2
-    with_folder = parse(source, headers=DiskHeaders((tmp_path / "include",))).findings
+    with_folder = parse(source, headers=DiskHeaders((tmp_path / "headers",))).findings
     assert [f.message for f in with_folder if f.code == "PORT2002"] == ['"gone.h" was not found']
 
 
@@ -83,3 +83,12 @@ def test_a_header_is_found_above_the_file_unless_the_repository_ends_below(tmp_p
     assert folders_of([("common/traits.h", header), ("./traits.h", header)]) == (tmp_path, tmp_path / "common")
     (tmp_path / "lib" / ".git").mkdir()
     assert local_headers(source) == ()
+
+
+def test_a_header_is_found_in_an_include_folder_beside_or_above_the_file(tmp_path):
+    source = Source(tmp_path / "src" / "ops" / "a.cu", '#include "lib/far.h"\n#include "near.h"\n#include "cmath"\n')
+    for folder, name in (("include/lib", "far.h"), ("src/ops/include", "near.h"), ("src/include", "cmath")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / name).write_text("")
+    found = [header.path.relative_to(tmp_path).as_posix() for _, header in local_headers(source)]
+    assert found == ["include/lib/far.h", "src/ops/include/near.h"]
