@@ -91,10 +91,10 @@ Tensor Tensor::addmm(const Tensor& a, const Tensor& b, const Scalar& beta, const
     return (beta.equal(0) ? result : result.add(to(kDouble), beta)).to(scalar_type());
 }
 
-Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) const {
     check_product("baddbmm", a, b, 3);
     const Tensor result = a.to(kDouble).bmm(b.to(kDouble)).mul(alpha);
-    return (beta.equal(0) ? result : result.add(x.to(kDouble), beta)).to(x.scalar_type());
+    return (beta.equal(0) ? result : result.add(to(kDouble), beta)).to(scalar_type());
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {

@@ -82,6 +82,7 @@ PORTER_TORCH_FORWARD(bmm)
 PORTER_TORCH_FORWARD(mv)
 PORTER_TORCH_FORWARD(dot)
 PORTER_TORCH_FORWARD(addmm)
+PORTER_TORCH_FORWARD(baddbmm)
 PORTER_TORCH_FORWARD(index_select)
 PORTER_TORCH_FORWARD(gather)
 PORTER_TORCH_FORWARD(masked_fill)
@@ -156,7 +157,6 @@ inline Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b) {
 inline Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b) {
     return where(condition, a, detail::wrap(b));
 }
-Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
 Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias = {});
 Tensor gelu(const Tensor& x, string_view approximate = "none");
 Tensor& mm_out(Tensor& out, const Tensor& a, const Tensor& b);

@@ -215,6 +215,7 @@ public:
     Tensor mv(const Tensor& vector) const;
     Tensor dot(const Tensor& other) const;
     Tensor addmm(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1) const;
+    Tensor baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1) const;
 
     // Selection by index and by mask.
     Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
