@@ -274,7 +274,7 @@ def summed(device: Place, rows: list[dict]) -> dict:
         "not_as_expected": [r for r in rows if not r["as_expected"]],
         "outcomes": {name: outcomes_of(rows, name) for name in sorted({r["candidate"] for r in rows})},
         "seconds_of_right_ones_started_ahead": {"median": statistics.median(overhead), "most": overhead[-1]},
-        "processes_left": processes_left(),
+        "processes_left": processes_left(cache_folder()),
         "rows": rows,
     }
 
@@ -283,15 +283,15 @@ def outcomes_of(rows: list[dict], name: str) -> dict[str, int]:
     return dict(Counter(row["outcome"] for row in rows if row["candidate"] == name))
 
 
-def processes_left() -> list[str]:
-    """Command lines of workers and of what candidates start, of any process that still runs."""
+def processes_left(cache: Path) -> list[str]:
+    """Command lines of workers with this cache and of what candidates start, of any process that still runs."""
     found = []
     for place_of in Path("/proc").glob("[0-9]*"):
         try:
             line = (place_of / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
-        if "porter.native.worker" in line or line.startswith("sleep 1000"):
+        if ("porter.native.worker" in line and str(cache) in line) or line.startswith("sleep 1000"):
             found.append(line.strip())
     return found
 
