@@ -1,4 +1,4 @@
-"""Workloads for the other choices of what only selects: each at sizes that the original takes with it."""
+"""Workloads for the other choices of what only selects, and of host code by sizes: where the original takes them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from porter.contract.contract import Contract
+from porter.contract.body import negated
+from porter.contract.contract import Contract, Workload
+from porter.contract.expressions import holds, names_in, render
+from porter.contract.parser import parse
 from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
 from porter.contract.trials import Execute, Trials, endless, starts
-from porter.contract.workloads import selecting
+from porter.contract.workloads import branching, selecting
 
 _MOST_SIZES = 24
+_MOST_BRANCHES = 4
+_PROBES = (1, 0, 2)  # the middle one has some hundred rows
 
 Sizes = Mapping[str, int]
 
@@ -46,7 +51,28 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
         sizes, demands = found
         workloads.append(selecting(selection, sizes))
         conditions += [f"{selection.name} != {selection.value} || {demand}" for demand in demands]
+    workloads += islice(_branching(contract, Trials(execute), fixed), _MOST_BRANCHES)
     return Chosen(replace(without(contract, refused), workloads=tuple(workloads)), tuple(conditions))
+
+
+def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
+    """A workload for each side of a branch that the contract's own do not take, if the original is clean there."""
+    known = [w.sizes for w in contract.workloads]
+    for branch in contract.branches:
+        for side in (branch, render(negated(parse(branch)))) if names_in(branch) <= set(contract.symbols) else ():
+            if any(holds(side, sizes) for sizes in known):
+                continue
+            limited = replace(contract, conditions=(*contract.conditions, side))
+            probes = (probe_sizes(limited, frozenset(), fixed, attempt, 0) for attempt in _PROBES)
+            found = next((s for s in probes if s is not None and _runs(trials, limited, s)), None)
+            if found is not None:
+                known.append(found)
+                yield branching(side, found)
+
+
+def _runs(trials: Trials, contract: Contract, sizes: Sizes) -> bool:
+    run = trials.exact(contract, sizes)
+    return run.finished and bool(run.launches) and trials.clean(contract, sizes)
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Contract:
-    """One operator. `conditions` are expressions over the symbols that every workload must satisfy (`n % 4 == 0`).
+    """One operator. `conditions` are expressions over the symbols that every workload must satisfy (`n % 4 == 0`),
+    `branches` those by which host code chooses what it launches (`n > 1024`).
 
     `tolerance` maps each float dtype among the tensors to its bound; integers compare exactly.
     An argument list is in call order. A PROGRAM has none. `reference` is the file with the right answers, relative to
@@ -161,6 +162,7 @@ class Contract:
     tolerance: Mapping[DType, Tolerance]
     questions: tuple[Question, ...] = ()
     reference: str = ""
+    branches: tuple[str, ...] = ()
 
     @property
     def tensors(self) -> tuple[TensorArg, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from porter.contract.access import Use
+from porter.contract.branches import branches
 from porter.contract.category import category
 from porter.contract.compare import DEFAULT_TOLERANCE
 from porter.contract.conditions import conditions
@@ -166,6 +167,7 @@ class _Drafter:
             workloads=(),
             tolerance={d: DEFAULT_TOLERANCE[d] for d in DType if d in dtypes},
             questions=tuple(self.questions),
+            branches=branches(self.usage, self.function, self._expressed, frozenset(self.symbols)),
         )
 
     def _arguments(self) -> tuple[Argument, ...]:

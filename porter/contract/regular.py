@@ -77,5 +77,6 @@ def with_size(contract: Contract, size: str, text: str) -> Contract:
         arguments=tuple(argument(a) for a in contract.arguments),
         symbols=tuple(s for s in contract.symbols if s != size or s in names_in(text)),
         conditions=rewritten(*contract.conditions),
+        branches=rewritten(*contract.branches),
         entry=replace(contract.entry, launch=launch),
     )

@@ -17,6 +17,7 @@ _HEADER = """\
 #   reference   the file with the right answers, a CUDA source or a Python reference, beside this one
 #   symbols     the sizes everything below is written in
 #   conditions  what the sizes must satisfy, as in C: "n % 4 == 0"
+#   branches    what host code chooses by, where it does: a workload is drafted for either side
 #   argument    in call order. A tensor or device pointer has role (in, out, inout), dtype, shape (expressions over the
 #               symbols) and values (normal, positive, whole, probability, index, sorted, boolean, zeros, ones; index
 #               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions), and `used`
@@ -43,6 +44,8 @@ def _contract(contract: Contract) -> Iterator[str]:
     yield f"category = {_string(contract.category)}"
     yield f"symbols = {_strings(contract.symbols)}"
     yield f"conditions = {_strings(contract.conditions)}"
+    if contract.branches:
+        yield f"branches = {_strings(contract.branches)}"
     yield from _entry(contract.entry)
     for argument in contract.arguments:
         yield from _argument(argument)

@@ -52,7 +52,7 @@ class Trials:
         What it touched is what a run at any choice of what only selects did.
         """
         key = (tuple(sizes.items()), self.elements, contract.arguments)
-        run = self._run(key, lambda: probe_job(contract, sizes, self.elements))
+        run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.elements)))
         others = [self._aside(contract, s, sizes) for s in selections(contract)] if self.choices and starts(run) else []
         return replace(run, touched=_joined([run, *(other for other in others if other and not troubled(other))]))
 
@@ -60,7 +60,7 @@ class Trials:
         """A probe at another choice, which nothing depends on: None for one that took long before."""
         key = (tuple(sizes.items()), self.elements, contract.arguments, selection)
         if key not in self._seen and selection not in self._endless:
-            run = self._seen[key] = self.execute(probe_job(selected(contract, selection), sizes, self.elements))
+            run = self._seen[key] = self._traced(probe_job(selected(contract, selection), sizes, self.elements))
             if endless(run) or run.seconds > _SLOW_S:
                 self._endless.add(selection)
         return self._seen.get(key)
@@ -77,7 +77,7 @@ class Trials:
         """A run on the allocations the contract names; fresh memory holds `poison`."""
         key = (tuple(sizes.items()), 0, contract.arguments, poison, schedule, scale)
         workload = Workload("probe", sizes, seed=1, scale=scale)
-        return self._run(key, lambda: replace(job(contract, workload, poison), schedule=schedule))
+        return self._run(key, lambda: self.execute(replace(job(contract, workload, poison), schedule=schedule)))
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
         """A probe on allocations that grow until it touches nothing beyond them, or too much."""
@@ -108,18 +108,21 @@ class Trials:
         pairs = zip((*first.outputs, *first.results), (*second.outputs, *second.results), strict=False)
         return all(compare(b, a, contract.tolerance.get(a.dtype)).passed for a, b in pairs)
 
-    def _run(self, key: tuple[object, ...], given: Callable[[], Job]) -> Run:
+    def _traced(self, given: Job) -> Run:
+        """A probe's run without what its large tensors hold: many are remembered, and only of their traces is asked."""
+        return replace(self.execute(given), outputs=(), results=(), snapshots=())
+
+    def _run(self, key: tuple[object, ...], made: Callable[[], Run]) -> Run:
         if key not in self._seen:
-            self._seen[key] = self._vain[-1] if len(self._vain) >= _MOST_VAIN else self._made(given())
+            self._seen[key] = self._vain[-1] if len(self._vain) >= _MOST_VAIN else self._counted(made())
         run = self._seen[key]
         broken = next((f for f in run.faults if f.kind in _TROUBLE or f.fatal), None)
         if broken is not None:
             self.trouble = f"{broken.kind.value} at line {broken.line}: {broken.message}"
         return run
 
-    def _made(self, given: Job) -> Run:
+    def _counted(self, run: Run) -> Run:
         self.runs += 1
-        run = self.execute(given)
         self._vain = [*self._vain, run] if endless(run) else []
         return run
 

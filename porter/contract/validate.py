@@ -53,6 +53,8 @@ def expressions(contract: Contract) -> Iterator[tuple[tuple[str | int, ...], str
             yield ("argument", index, "elements"), element
     for condition in contract.conditions:
         yield ("conditions",), condition
+    for branch in contract.branches:
+        yield ("branches",), branch
     if contract.entry.launch is not None:
         launch = contract.entry.launch
         for text in (*launch.grid, *launch.block, launch.shared_bytes):

@@ -67,6 +67,11 @@ def selecting(selection: Selection, sizes: Mapping[str, int]) -> Workload:
     )
 
 
+def branching(condition: str, sizes: Mapping[str, int]) -> Workload:
+    """A workload at sizes by which host code chooses otherwise than at the default ones."""
+    return Workload(condition, sizes, _SEED + 6)
+
+
 def with_workloads(contract: Contract, fixed: Mapping[str, int] | None = None) -> Contract:
     """`contract` with its default workloads."""
     return replace(contract, workloads=default_workloads(contract, fixed))

@@ -194,3 +194,31 @@ extern "C" void run_scale(const float* x, const float* scale, float* y, int coun
     scale = confirmation.contract.tensors[1]
     assert scale.shape == ("count",)
     assert (confirmation.contract.questions, reference.because) == ((), "")
+
+
+def test_both_sides_of_a_branch_on_sizes_are_run(judge):
+    confirmation, reference = judge("""
+__global__ void one(float* y, const float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+__global__ void four(float4* y, const float4* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = make_float4(2 * x[i].x, 2 * x[i].y, 2 * x[i].z, 2 * x[i].w);
+}
+__global__ void broken(float* y, const float* x, int n) { y[threadIdx.x] = 2 * x[threadIdx.x + n]; }
+static void twice(float* y, const float* x, int count) {
+    if (count % 4 == 0 && count < 5000 && y != nullptr)
+        four<<<(count / 4 + 255) / 256, 256>>>((float4*)y, (float4*)x, count / 4);
+    else one<<<(count + 255) / 256, 256>>>(y, x, count);
+}
+extern "C" void run_twice(float* y, const float* x, int n) {
+    if (n == 8) broken<<<1, 8>>>(y, x, n);
+    else if (n > 0) twice(y, x, n);
+}""")
+    contract = confirmation.contract
+    assert contract.branches == ("n == 8", "n > 0", "n % 4 == 0 && n < 5000")
+    (vectors,) = [w for w in contract.workloads if w.name in contract.branches]
+    assert (vectors.name, vectors.sizes["n"] % 4) == (contract.branches[-1], 0)
+    assert contract.conditions == ()
+    assert reference.because == ""

@@ -1,0 +1,56 @@
+"""What host code chooses by sizes: a kernel for short rows and one for long, vectors where a row is a multiple of 4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from porter.contract.body import clauses, comparisons, substitute
+from porter.contract.expressions import free_names, render
+from porter.contract.scope import Scope
+from porter.contract.syntax import Binary, Choice, Node
+from porter.contract.usage import Usage
+from porter.source.program import Function
+
+_DEEPEST_CALL = 4
+_MOST = 6
+
+
+def branches(
+    usage: Usage, function: Function, expressed: Callable[[Node], Node], symbols: frozenset[str]
+) -> tuple[str, ...]:
+    """The conditions on `symbols` alone by which `function`, and host functions it hands its arguments to, choose.
+
+    Of a conjunction those parts that are; `expressed` puts what host code writes in terms of the symbols.
+    """
+    found = (_about(expressed(node), symbols) for node in _chosen_by(usage, function, {}, 0))
+    return tuple(dict.fromkeys(text for text in found if text))[:_MOST]
+
+
+def _chosen_by(usage: Usage, function: Function, given: Mapping[str, Node], depth: int) -> Iterator[Node]:
+    """Each condition of host code, in terms of what the entry is called with."""
+    if function.space != "host":
+        return
+    scope, body = Scope(usage, function), usage.body(function)
+    for node in body.conditions:
+        yield substitute(scope.resolve(node.condition if isinstance(node, Choice) else node), given, 1)
+    for name, arguments in body.calls if depth < _DEEPEST_CALL else ():
+        callee = usage.callee(name, len(arguments))
+        if callee is not None and callee is not function:
+            pairs = zip(callee.params, arguments, strict=False)
+            handed = {p.name: substitute(scope.resolve(a), given, 1) for p, a in pairs if a is not None}
+            yield from _chosen_by(usage, callee, handed, depth + 1)
+
+
+def _about(condition: Node, symbols: frozenset[str]) -> str:
+    """Those parts of a conjunction that compare sizes, as text; empty where none does."""
+    parts = [c for c in clauses(condition) if _compares(c) and free_names(c) and free_names(c) <= symbols]
+    if not parts:
+        return ""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = Binary("&&", whole, part)
+    return render(whole)
+
+
+def _compares(node: Node) -> bool:
+    return any(True for _ in comparisons(node))
