@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import errno
 import os
+from pathlib import Path
 
 DONE = 0
 FELL_SHORT = 1
@@ -64,8 +65,19 @@ def exhaustion(error: BaseException) -> MachineError | None:
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno in _EXHAUSTED):
-            return MachineError(
-                f"the machine gave up: {str(seen) or 'out of memory'}", "`porter doctor` names the cache"
-            )
+            return MachineError(f"the machine gave up: {_reason(seen)}", "`porter doctor` names the cache")
         seen = seen.__cause__ or seen.__context__
     return None
+
+
+def _reason(error: MemoryError | OSError) -> str:
+    if isinstance(error, MemoryError):
+        return str(error) or "out of memory"
+    about = "" if error.filename is None else f"{error.filename}: "
+    return f"{about}{error.strerror or error}"
+
+
+def unwritable(place: Path, error: OSError, hint: str = "") -> PorterError:
+    """`error`, which kept `place` from being written: the machine's where its disk is full, else the path's."""
+    failed = MachineError if error.errno in _EXHAUSTED else InputError
+    return failed(f"cannot write {place}: {error.strerror or error}", hint)

@@ -9,6 +9,7 @@ from pathlib import Path
 from porter.agent.model import Model, UnansweredError
 from porter.agent.question import Answer, Ending, Question, Usage
 from porter.errors import InputError
+from porter.whole_file import whole_file
 
 _VERSION = 1
 
@@ -49,13 +50,10 @@ class Recorded:
         return found
 
     def _write(self, question: Question, outcome: dict[str, object]) -> None:
-        """Whole or not at all."""
         document = {"version": _VERSION, "question": json.loads(question.canonical), **outcome}
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{question.digest}.json"
-        unfinished = path.with_suffix(".tmp")
-        unfinished.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", "utf-8")
-        unfinished.replace(path)
+        with whole_file(self.folder / f"{question.digest}.json") as fresh:
+            fresh.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
 def recorded_usage(folder: Path) -> Usage:

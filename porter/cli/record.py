@@ -17,7 +17,7 @@ from porter.cli.options import (
     SeedOption,
     drawn_seed,
 )
-from porter.errors import DONE, InputError
+from porter.errors import DONE, InputError, unwritable
 
 StandardArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="A CUDA source, a contract that names one, or a Python reference.")
@@ -53,7 +53,7 @@ def record(
     try:
         write_golden(out, recorded)
     except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror}") from error
+        raise unwritable(out, error) from error
     if console.json:
         console.document(recording_document(recorded, out))
     else:

@@ -11,7 +11,7 @@ import typer
 from porter.cli.console import Console
 from porter.cli.options import DebugFlag, JsonFlag, cache_folder, named_path
 from porter.cli.suite import JobsOption, LimitOption
-from porter.errors import DONE, FELL_SHORT, InputError
+from porter.errors import DONE, FELL_SHORT, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,4 +78,4 @@ def _write(compared: Sequence[Compared], run: SuiteResult, update: Path | None, 
         try:
             junit.write_text(regression_junit(compared, run.target), "utf-8")
         except OSError as error:
-            raise InputError(f"--junit {junit}: {error.strerror}") from error
+            raise unwritable(junit, error) from error

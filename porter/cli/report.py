@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from porter.cli.options import DebugFlag, JsonFlag, named_path
-from porter.errors import DONE, InputError, UsageError
+from porter.errors import DONE, UsageError, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def report(
         try:
             output.write_text(text, "utf-8")
         except OSError as error:
-            raise InputError(f"--output {output}: {error.strerror}") from error
+            raise unwritable(output, error) from error
     elif text:
         typer.echo(text, nl=False)
     return DONE

@@ -21,6 +21,7 @@ from porter.oracle.golden_record import Golden, Tensors, golden, record
 from porter.oracle.reference import Reference
 from porter.rules.original import OwnCode
 from porter.source.text import Source
+from porter.whole_file import whole_file
 
 GOLDEN = ".golden"
 _CONTRACTS, _RECORD, _DIGEST = "contracts.toml", "record.json", "sha256"
@@ -72,16 +73,14 @@ def golden_standard(path: Path) -> GoldenStandard:
 
 
 def write_golden(path: Path, recorded: Golden) -> None:
-    """Write `recorded` to `path`, in whose folder it is put together. Raises `OSError`."""
+    """Write `recorded` to `path`, whole or not at all. Raises `OSError`."""
     tensors = Tensors({})
     text = record(recorded, tensors)
     contracts = dumps(tuple(reference.contract for reference in recorded.references))
     files = {_CONTRACTS: contracts.encode(), _RECORD: text.encode(), **tensors.held}
-    beside = path.with_name(f".{path.name}.part")
-    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
+    with whole_file(path) as fresh, zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in (*files.items(), (_DIGEST, _digest(files).encode())):
             archive.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
-    beside.replace(path)
 
 
 def read_golden(path: Path) -> Golden:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from porter.contract.toml import dumps
-from porter.errors import InputError
+from porter.errors import InputError, unwritable
 from porter.evaluate.migration import Migration
 from porter.report.document import encode_json
 from porter.report.machine import Machine
 from porter.report.markdown import migration_markdown
 from porter.report.migration_document import migration_document
+from porter.whole_file import whole_file
 
 MANIFEST = ".porter.json"
 
@@ -39,7 +39,7 @@ def write_outputs(texts: Mapping[Path, str], root: Path, untouchable: Iterable[P
     """Write `texts` under `root`, each file whole or not at all; nothing is written when one may not be.
 
     Raises `InputError` for a path outside `root`, for one of `untouchable` (the user's own sources), for a file porter
-    did not write (unless `force`) and for a folder that cannot be written.
+    did not write (unless `force`) and for a folder that cannot be written, `MachineError` where the disk is full.
     """
     known = _read_manifest(root)
     own = {path.resolve() for path in untouchable}
@@ -53,9 +53,7 @@ def write_outputs(texts: Mapping[Path, str], root: Path, untouchable: Iterable[P
             _write(path, text)
         _write(root / MANIFEST, encode_json(dict(sorted({**known, **digests}.items()))))
     except OSError as error:
-        raise InputError(
-            f"cannot write {error.filename or root}: {error.strerror}", "choose another --out-dir"
-        ) from error
+        raise unwritable(Path(error.filename or root), error, "choose another --out-dir") from error
 
 
 def _read_manifest(root: Path) -> Mapping[str, str]:
@@ -90,8 +88,6 @@ def _digest(data: bytes) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write to a temporary neighbour and rename it, so that no reader ever sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(text, "utf-8", newline="")
-    fresh.replace(path)
+    with whole_file(path) as fresh:
+        fresh.write_text(text, "utf-8", newline="")

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from porter.errors import InputError
+from porter.errors import InputError, unwritable
 from porter.evolve.candidate import File
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Measure
@@ -20,6 +20,7 @@ from porter.report.search_lineage import lineage
 from porter.report.search_tables import lineage_table
 from porter.report.search_words import best_words, ending, factor, meaning, measured, title, visible
 from porter.source.encoding import read_text
+from porter.whole_file import whole_file
 
 
 def winner_texts(course: Course) -> Mapping[str, str]:
@@ -62,19 +63,19 @@ def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, "utf-8", newline="")
     except OSError as error:
-        raise InputError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+        raise unwritable(Path(error.filename or folder), error) from error
     return list(written)
 
 
 def write_lines(lines: Iterable[str], file: Path) -> Path:
     """Write `lines` into a new `file`; gives its place. Raises `InputError` where it exists, or cannot be written."""
+    if file.exists():
+        raise InputError(f"{file}: exists", "name a new file")
     try:
-        with file.open("x", encoding="utf-8") as place:
+        with whole_file(file) as fresh, fresh.open("w", encoding="utf-8") as place:
             place.writelines(f"{line}\n" for line in lines)
-    except FileExistsError as error:
-        raise InputError(f"{file}: exists", "name a new file") from error
     except OSError as error:
-        raise InputError(f"cannot write {file}: {error.strerror}") from error
+        raise unwritable(file, error) from error
     return file
 
 

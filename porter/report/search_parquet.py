@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from porter.errors import InputError, MachineError
+from porter.errors import InputError, MachineError, unwritable
+from porter.whole_file import whole_file
 
 SUFFIX = ".parquet"
 
@@ -24,14 +25,14 @@ def write_parquet(lines: Iterable[str], file: Path) -> Path:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
         raise MachineError("the package 'pyarrow' is not installed", "pip install 'porter[parquet]'") from None
+    if file.exists():
+        raise InputError(f"{file}: exists", "name a new file")
     rows = [_row(_written(json.loads(line))) for line in lines]
     try:
-        with file.open("xb") as place:
-            parquet.write_table(pyarrow.Table.from_pylist(rows, _schema(pyarrow)), place)
-    except FileExistsError as error:
-        raise InputError(f"{file}: exists", "name a new file") from error
+        with whole_file(file) as fresh:
+            parquet.write_table(pyarrow.Table.from_pylist(rows, _schema(pyarrow)), fresh)
     except OSError as error:
-        raise InputError(f"cannot write {file}: {error.strerror}") from error
+        raise unwritable(file, error) from error
     return file
 
 

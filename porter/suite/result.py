@@ -9,11 +9,13 @@ from pathlib import Path
 
 from porter.errors import InputError
 from porter.report.document import Json, as_record, encode_json
+from porter.whole_file import whole_file
 
 # Names in a run's folder: an operator's result, the whole run, and what of the operator the port is held to.
 RESULT, RUN, ORIGINAL = "result.json", "suite.json", "original"
 # Outcomes that no port gives: the source could not even be tried, or nothing answered in time.
 ERROR, TIMEOUT = "error", "timeout"
+_MAKES_ONE = "`porter suite run SUITE -o RUN` makes one"
 _NO_PORT = frozenset(("refused", "not_built", ERROR, TIMEOUT))
 
 
@@ -113,7 +115,7 @@ def read_run(path: Path) -> SuiteResult:
         results = tuple(_result(record) for record in _records(document["results"]))
         named = {name: str(document[name]) for name in ("target", "arch", "porter")}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: is no run of a suite", "`porter suite run SUITE -o RUN` makes one") from error
+        raise InputError(f"{file}: is no run of a suite", _MAKES_ONE) from error
     return SuiteResult(**named, results=results)
 
 
@@ -148,9 +150,9 @@ def _read(file: Path) -> dict[str, Json]:
     try:
         document = json.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from error
+        raise InputError(f"{file}: {error.strerror}", _MAKES_ONE) from error
     except ValueError as error:
-        raise InputError(f"{file}: is no JSON: {error}") from error
+        raise InputError(f"{file}: is no JSON: {error}", _MAKES_ONE) from error
     if not isinstance(document, dict):
         raise InputError(f"{file}: is no JSON object")
     return document
@@ -159,6 +161,6 @@ def _read(file: Path) -> dict[str, Json]:
 def _write(path: Path, document: Mapping[str, Json]) -> Path:
     """Whole or not at all: who stops a run finds what was done."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.fresh")
-    fresh.write_text(encode_json(document), "utf-8")
-    return fresh.replace(path)
+    with whole_file(path) as fresh:
+        fresh.write_text(encode_json(document), "utf-8")
+    return path
