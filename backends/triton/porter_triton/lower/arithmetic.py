@@ -35,7 +35,15 @@ def binary(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
         return _on_bools(operator, left, right)
     if operator in {"/", "%"}:
         left, right = _of_one_sign(settled(left), settled(right), type_)
+    elif type_ is UINT:
+        left, right = _beside(left, right), _beside(right, left)
     return _operation(operator, left, right, type_)
+
+
+def _beside(value: Scalar, other: Scalar) -> Scalar:
+    """What Triton holds as an int32, beside a number that it takes for none: `0xffffffffu - i`."""
+    large = other.constant is not None and other.constant > INT.high
+    return cast_text(value, UINT) if large and value.constant is None and value.carried is INT else value
 
 
 def _of_one_sign(left: Scalar, right: Scalar, type_: Arithmetic) -> tuple[Scalar, Scalar]:
