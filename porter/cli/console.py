@@ -30,7 +30,7 @@ class Console:
 
     def document(self, document: Json) -> None:
         """The result for programs."""
-        sys.stdout.write(encode_json(document))
+        _write(encode_json(document), sys.stdout)
 
     @contextmanager
     def progress(self) -> Iterator[Progress]:
@@ -58,9 +58,12 @@ class Console:
         if self.debug:
             traceback.print_exception(error)
         if self.json:
-            self.document({"error": {"message": message, "hint": hint, "exit_code": code}})
-        else:
-            self._complain(message, hint)
+            try:
+                self.document({"error": {"message": message, "hint": hint, "exit_code": code}})
+                return code
+            except OSError:  # standard output is what failed
+                pass
+        self._complain(message, hint)
         return code
 
     def _complain(self, message: str, hint: str) -> None:
@@ -73,11 +76,17 @@ class Console:
 def _print(text: Text, stream: TextIO) -> None:
     """Styles for a terminal; elsewhere the bare text, in which rich would expand the tabs."""
     if not stream.isatty():
-        stream.write(f"{text.plain}\n")
+        _write(f"{text.plain}\n", stream)
         return
     from rich.console import Console as RichConsole
 
     RichConsole(file=stream, highlight=False).print(text, soft_wrap=True)
+
+
+def _write(text: str, stream: TextIO) -> None:
+    """At once: what cannot be written shall be known before the exit code is."""
+    stream.write(text)
+    stream.flush()
 
 
 def _unwatched(step: str) -> None:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -73,5 +74,15 @@ def main(arguments: Sequence[str]) -> int:
 
 def run() -> None:
     """The console script. Who asks it to end is answered as who presses Ctrl-C: what it started ends, too."""
+    _open_standard_streams()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))
+
+
+def _open_standard_streams() -> None:
+    """Those that the caller closed lead nowhere: else the next file opened would take the place of one."""
+    while (nowhere := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(nowhere, True)
+    os.close(nowhere)
+    sys.stdout = sys.stdout or os.fdopen(1, "w")
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
