@@ -27,6 +27,7 @@ extern JobHeader job;
 extern int job_file;  // open behind the header
 
 void catch_signals();
+void begin_entry(bool whole_program);  // the objects of the user's files are made
 static void raise_walls(const char* work_directory);  // seccomp and Landlock
 static unsigned long handlers_word = 0;               // last argument of the executor's own calls; unknown to user code
 void take_snapshot();                          // of the device's buffers, where the job asks for it

@@ -228,6 +228,7 @@ void record_all_touched() {
 }
 
 void serve(const Entry* entries) {
+    begin_entry(false);
     on_exit(on_exit_called, nullptr);
     read_arguments();
     call_before(entries[job.entry]);
@@ -247,6 +248,7 @@ void serve(const Entry* entries) {
 void run_program(int (*program)(int, char**)) {
     static char name[] = "program";
     static char* words[] = {name, nullptr};
+    begin_entry(true);
     program_runs = true;
     std::exit(program(1, words));
 }

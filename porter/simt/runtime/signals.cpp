@@ -89,6 +89,11 @@ constexpr std::uintptr_t UNDEFINED_FIRST = 0x100000, UNDEFINED_APART = 0x1000;
 char handler_stack[64 << 10];
 volatile sig_atomic_t handling = 0;
 
+// Objects of a file may register it with the rest of its program before anything runs, which no kernel or launcher
+// needs. Where the rest is not there such a call returns at once, and what it was to call is kept here.
+const char* not_registered = nullptr;
+bool begun = false;
+
 // What a null pointer and a small index make.
 constexpr std::uintptr_t NULL_PAGES = 1 << 20;
 
@@ -113,12 +118,35 @@ const char* undefined_at(std::uintptr_t address) {
     return nullptr;
 }
 
+// Ends a call of what is defined elsewhere before the entry began, as if it had returned zero. False for anything else.
+bool returns_at_once(std::uintptr_t address, ucontext_t& context) {
+    const char* name = begun ? nullptr : undefined_at(address);
+    if (name == nullptr) return false;
+#if defined(__x86_64__)
+    auto& registers = context.uc_mcontext.gregs;
+    if (static_cast<std::uintptr_t>(registers[REG_RIP]) != address) return false;
+    registers[REG_RIP] = *reinterpret_cast<const greg_t*>(registers[REG_RSP]);
+    registers[REG_RSP] += sizeof(greg_t);
+    registers[REG_RAX] = 0;
+#elif defined(__aarch64__)
+    auto& machine = context.uc_mcontext;
+    if (machine.pc != address) return false;
+    machine.pc = machine.regs[30];
+    machine.regs[0] = 0;
+#endif
+    if (not_registered == nullptr) not_registered = name;
+    return true;
+}
+
+[[noreturn]] void fail_undefined(const char* name, const Frames& frames) {
+    char message[400];
+    std::snprintf(message, sizeof message, "`%.300s` is defined in no file that porter was given", name);
+    fail_in_handler(FaultKind::UNDEFINED, frames, message, 128 + SIGSEGV);
+}
+
 [[noreturn]] void explain_segment_fault(std::uintptr_t address, const Frames& frames) {
     char message[400];
-    if (const char* name = undefined_at(address)) {
-        std::snprintf(message, sizeof message, "`%.300s` is defined in no file that porter was given", name);
-        fail_in_handler(FaultKind::UNDEFINED, frames, message, 128 + SIGSEGV);
-    }
+    if (const char* name = undefined_at(address)) fail_undefined(name, frames);
     if (in_stack_guard(address)) {
         std::snprintf(message, sizeof message, "a thread needs more than %zu KiB of stack", FIBER_STACK_BYTES >> 10);
         fail_in_handler(FaultKind::RESOURCE, frames, message, 128 + SIGSEGV);
@@ -145,9 +173,11 @@ const char* undefined_at(std::uintptr_t address) {
 
 void on_fatal(int number, siginfo_t* info, void* context) {
     if (handling) _exit(128 + number);  // the fault of a handler
+    if (number == SIGSEGV && returns_at_once(reinterpret_cast<std::uintptr_t>(info->si_addr), *static_cast<ucontext_t*>(context))) return;
     handling = 1;
     const Frames frames = frames_at(*static_cast<ucontext_t*>(context));
     const int code = 128 + number;
+    if (!begun && not_registered != nullptr) fail_undefined(not_registered, frames);  // it was to return more than zero
     switch (number) {
         case SIGSEGV:
         case SIGBUS: explain_segment_fault(reinterpret_cast<std::uintptr_t>(info->si_addr), frames);
@@ -163,6 +193,11 @@ void on_fatal(int number, siginfo_t* info, void* context) {
 }
 
 }  // namespace
+
+void begin_entry(bool whole_program) {
+    begun = true;
+    if (whole_program && not_registered != nullptr) fail_undefined(not_registered, {});
+}
 
 void catch_signals() {
     stack_t stack{};

@@ -69,6 +69,40 @@ def test_a_kernel_that_calls_what_is_defined_elsewhere_names_it(execute):
     assert (fault.kind, fault.kernel, fault.line) == (FaultKind.UNDEFINED, "k", 2)
 
 
+REGISTERED = """
+struct Creator { virtual ~Creator() = default; };
+struct Registry { static bool add(int kind, Creator* creator); };
+bool other_file(const char* text);
+static bool registered = Registry::add(7, new Creator) && other_file("done");
+int rows = 3;
+__global__ void k(int* x) { x[threadIdx.x] = 7; }
+int main() { return 0; }
+"""
+
+
+def test_objects_that_register_a_file_with_the_rest_of_its_program_do_not_keep_its_kernels_from_running(execute):
+    run = execute(REGISTERED, [np.zeros(2, np.int32)], block=(2, 1, 1))
+    assert run.faults == ()
+    assert run.outputs[0].storage.tolist() == [7, 7]
+
+
+def test_a_program_whose_objects_miss_something_does_not_run(execute):
+    (fault,) = execute(REGISTERED, [], name="main", kind=EntryKind.PROGRAM).faults
+    assert fault.kind is FaultKind.UNDEFINED
+    assert "`Registry::add(int, Creator*)` is defined in no file" in fault.message
+
+
+def test_an_object_that_needs_what_a_missing_call_returns_names_the_call(execute):
+    text = """
+    struct Table { int rows[4]; };
+    Table& table();
+    static int first = table().rows[1];
+    __global__ void k(int* x) { x[threadIdx.x] = first; }"""
+    (fault,) = execute(text, [np.zeros(2, np.int32)], block=(2, 1, 1)).faults
+    assert fault.kind is FaultKind.UNDEFINED
+    assert "`table()`" in fault.message
+
+
 def test_entries_are_linked_together_with_one_that_misses_something(simt_cache):
     source = Source(Path("/home/user/user.cu"), DECLARED)
     callees = tuple(Callee(Entry(EntryKind.POINTER, name)) for name in ("quiet", "calls", "reads"))
