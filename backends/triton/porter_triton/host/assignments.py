@@ -31,9 +31,12 @@ def assign(cx: Context, node: Assign) -> None:
             return
     target = _target(cx, node.target)
     cx.changed(target.text)
-    if target.kind is Kind.STREAM:
+    if target.kind in (Kind.STREAM, Kind.TIME):
         return
     value = expressions.expression(cx, node.value)
+    if value.kind is Kind.TIME and target.text.isidentifier():
+        cx.emit(f"{target.text} = {value.text}", target.text)
+        return
     if not node.operator and value.text == target.text and value.kind is Kind.INT:
         return  # a variable of the file that keeps what the device answers
     if target.kind is Kind.DIM3:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import device_wide, expressions, functors, methods, overloads, pointers
-from porter_triton.host.codes import NONE, SUCCESS, Code, Kind, integer, sequence, truth
+from porter_triton.host import device_wide, expressions, functors, methods, overloads, pointers, times
+from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Closure, Context, Template, plain
 from porter_triton.host.table import table
@@ -31,15 +31,15 @@ def call(cx: Context, node: Call) -> Code:
         return without
     if isinstance(meaning := cx.find(callee.name), Closure):
         return _value_of(cx, meaning.node, node)
-    if (reduced := device_wide.thrust_call(cx, node)) is not None:
-        return reduced
+    if (found := device_wide.thrust_call(cx, node) or times.told(cx, node)) is not None:
+        return found
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     if any(a.kind is Kind.ERROR for a in arguments):
         return SUCCESS
     found = made(cx, TypeName(callee.name, callee.template), arguments, node.line)
     if found is None and (own := cx.unit.named(callee.name)):
         return _own(cx, callee, own, arguments, node.line)
-    found = found or _library(cx, callee, arguments, node.line)
+    found = found or (MOMENT if times.is_any(*arguments) else _library(cx, callee, arguments, node.line))
     if found is None:
         raise Refusal(node.line, f"the function '{callee.name}' is not known")
     return found

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     ERROR = "error"  # a runtime call's answer, always success
     RECORD = "record"  # `parts` are a struct's fields, called `names`
     PROPERTIES = "properties"  # of the device
+    TIME = "time"  # a moment, or what is made of moments
     NOTHING = "nothing"
     OTHER = "other"
 
@@ -65,6 +66,7 @@ class Code:
 
 NONE = Code("None", Kind.NOTHING, nullable=True)
 SUCCESS = Code("", Kind.ERROR, constant=0)
+MOMENT = Code("__time__", Kind.TIME)
 
 
 def integer(value: int) -> Code:

@@ -23,11 +23,12 @@ from porter.syntax.nodes import (
     Unread,
     Variable,
 )
-from porter_triton.host import answers, calls, methods, names, runtime
+from porter_triton.host import answers, calls, methods, names, runtime, times
 from porter_triton.host.arithmetic import added, binary, condition, negation, negative
 from porter_triton.host.codes import (
     ATOM,
     CONDITIONAL,
+    MOMENT,
     NONE,
     SIGN,
     Code,
@@ -123,6 +124,8 @@ def _unary(cx: Context, node: Unary) -> Code:
         index = Binary("+", node.operand.owner, node.operand.index, node.line)
         return expression(cx, index)
     value = expression(cx, node.operand)
+    if value.kind is Kind.TIME:
+        return value
     match node.operator:
         case "-":
             return negative(value)
@@ -143,6 +146,8 @@ def _binary(cx: Context, node: Binary) -> Code:
     if node.operator in ("&&", "||"):
         answers.demand_none(cx, node.right)
     left, right = expression(cx, node.left), expression(cx, node.right)
+    if times.is_any(left, right):
+        return MOMENT
     if left.kind is Kind.POINTER and node.operator == "+" and right.kind is Kind.INT:
         if right.constant == 0:
             return left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Call, Name, Parameter
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import expressions, statements
+from porter_triton.host import expressions, statements, times
 from porter_triton.host.assigned import assigned, set_by
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context
@@ -12,8 +12,8 @@ from porter_triton.refusal import Refusal
 
 
 def setter(cx: Context, node: Call) -> FunctionTree | None:
-    """The function called, if it sets what it is given by reference; None for any other."""
-    if not isinstance(node.callee, Name):
+    """The function called, if it sets what it is given by reference; None for any other, and where that is a time."""
+    if not isinstance(node.callee, Name) or times.told(cx, node) is not None:
         return None
     found = [f for f in cx.unit.named(node.callee.name) if f.head.space != "global" and not f.head.template]
     if len(found) != 1 or not any(set_by(found[0], p) for p in found[0].parameters):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import expressions
+from porter_triton.host import expressions, times
 from porter_triton.host.codes import Code, Kind
 from porter_triton.host.scope import Context, Template, plain
 from porter_triton.host.table import table
@@ -21,6 +21,8 @@ def kind_of(cx: Context, declared: TypeName) -> Kind:
     name = cx.type(declared)
     if name.name in table().dropped_types:
         return Kind.STREAM
+    if times.is_moment(cx, name):
+        return Kind.TIME
     if name.pointers == 1 and plain(name.name) == "Tensor":
         return Kind.TENSOR
     if name.pointers:

@@ -6,11 +6,11 @@ from porter.source.program import Program
 from porter.syntax.nodes import Expression, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host import constants, expressions, member_types, statements
-from porter_triton.host.codes import Code, Kind
+from porter_triton.host.codes import MOMENT, Code, Kind
 from porter_triton.host.instances import kind_of
 from porter_triton.host.nullable import nullable_parameters
 from porter_triton.host.scope import Context, Template
-from porter_triton.host.suites import Line, Suite, laid_out, pruned
+from porter_triton.host.suites import Line, Suite, laid_out, pruned, words_read
 from porter_triton.kernels import Kernels
 from porter_triton.layout import bracketed
 from porter_triton.lower.launch import LoweredKernel, ParameterKind
@@ -95,6 +95,8 @@ class Hosts:
         statements.block(cx, function.body)
         cx.check_dtypes()
         body = pruned(_without_last_return(cx.body))
+        if MOMENT.text in words_read(body):
+            raise Refusal(function.head.span.line, "what this does hangs on what a clock says")
         lines = laid_out(body or [Line("pass")], "    ")
         self.prints[function.head.qualified] = cx.prints
         self.lacking[function.head.qualified] = cx.lacking
@@ -119,14 +121,14 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
     kind = kind_of(cx, parameter.type)
     name = cx.python_name(parameter.name or f"unused_{index}")
     cx.changes[name] = cx.changes_of(parameter.name)
-    cx.demand_own(parameter.name, parameter.type, kind is Kind.STREAM, cx.function.head.span.line)
+    cx.demand_own(parameter.name, parameter.type, kind in (Kind.STREAM, Kind.TIME), cx.function.head.span.line)
     if kind is Kind.OPTIONS:
         raise Refusal(cx.function.head.span.line, f"Python has no tensor options to pass for '{parameter.name}'")
     if kind is Kind.DIM3:
         parts = tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3))
         cx.bind(parameter.name, Code(name, kind, parts=parts))
     else:
-        text = "" if kind is Kind.STREAM else name
+        text = "" if kind is Kind.STREAM else MOMENT.text if kind is Kind.TIME else name
         cx.bind(parameter.name, Code(text, kind, ctype=cx.type(parameter.type), nullable=nullable))
     if kind in (Kind.TENSOR, Kind.POINTER) and not cx.tensor:
         cx.tensor = name

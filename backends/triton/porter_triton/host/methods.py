@@ -24,6 +24,8 @@ def member(cx: Context, node: Member) -> Code:
         return record_field(owner, node.name, node.line)
     if owner.kind is Kind.PROPERTIES:
         return device_property(cx, node.name, node.line)
+    if owner.kind is Kind.TIME:
+        return owner
     raise Refusal(node.line, f"the member '{node.name}' is not known")
 
 
@@ -53,6 +55,8 @@ def method(cx: Context, node: Call, callee: Member) -> Code:
         return truth(_OF_DEVICE[callee.name])
     if owner.kind is Kind.STREAM or (owner.kind is Kind.NOTHING and callee.name == "stream"):
         return Code("", Kind.STREAM)
+    if owner.kind is Kind.TIME:
+        return owner
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     if callee.name in ("data_ptr", "data", "const_data_ptr", "mutable_data_ptr") and owner.kind is not Kind.OPTIONS:
         return data(cx, owner, callee)

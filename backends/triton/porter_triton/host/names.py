@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Assign, Declare, Member, Name, TypeName, Unary
 from porter.syntax.walk import walk
-from porter_triton.host import expressions, methods
+from porter_triton.host import expressions, methods, times
 from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
     NONE,
@@ -31,6 +31,7 @@ def name(cx: Context, node: Name) -> Code:
     if isinstance(meaning, TypeName | Closure | KernelName):
         raise Refusal(node.line, f"'{node.name}' is no value")
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
+    found = found or times.variable(cx, node.name)
     if found is None:
         declared = cx.unit.variables_named(node.name, cx.function.head.scope)
         raise Refusal(node.line, f"'{node.name}' is not known{'' if declared else told_by_build(node.name)}")

@@ -170,7 +170,7 @@ def _say(cx: Context, parts: Iterable[Expression], line: int) -> None:
     for part in parts:
         if any(isinstance(n, Call) and isinstance(n.callee, Name) and cx.unit.named(n.callee.name) for n in walk(part)):
             code = expressions.expression(cx, part)
-            if code.kind is not Kind.ERROR:
+            if code.kind not in (Kind.ERROR, Kind.TIME):
                 cx.emit(code.text)
 
 
@@ -212,7 +212,7 @@ def _effect(cx: Context, node: Call) -> None:
         if isinstance(argument, Call) and memory_call(cx, argument):
             return
     code = expressions.expression(cx, node)
-    if code.kind not in (Kind.ERROR, Kind.STREAM) and code.text and code.constant is None:
+    if code.kind not in (Kind.ERROR, Kind.STREAM, Kind.TIME) and code.text and code.constant is None:
         cx.emit(code.text)
 
 

@@ -36,19 +36,19 @@ class Suite:
 def pruned(body: list[Line | Suite], result: frozenset[str] = frozenset()) -> list[Line | Suite]:
     """`body` without variables nobody reads and suites with nothing in them."""
     while True:
-        read = _read(body) | result
+        read = words_read(body) | result
         shorter = _without(body, read)
         if _size(shorter) == _size(body):
             return shorter
         body = shorter
 
 
-def _read(body: list[Line | Suite]) -> frozenset[str]:
+def words_read(body: list[Line | Suite]) -> frozenset[str]:
     """All words that stand anywhere but as the variable a line defines."""
     found: set[str] = set()
     for item in body:
         if isinstance(item, Suite):
-            found |= set(_WORD.findall(item.head)) | _read(item.body)
+            found |= set(_WORD.findall(item.head)) | words_read(item.body)
         else:
             found |= set(_WORD.findall(item.text.partition(" = ")[2] if item.defines else item.text))
     return frozenset(found)

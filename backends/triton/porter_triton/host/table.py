@@ -48,6 +48,9 @@ class Table:
     dropped_types: frozenset[str]
     streams: frozenset[str]
     checks: frozenset[str]
+    clocks: frozenset[str]
+    clock_types: frozenset[str]
+    clock_names: frozenset[str]
 
 
 @cache
@@ -69,6 +72,9 @@ def table() -> Table:
         dropped_types=_words(raw["dropped"]["types"]),
         streams=_words(raw["dropped"]["streams"]),
         checks=_words(raw["dropped"]["checks"]),
+        clocks=_words(raw["time"]["clocks"]),
+        clock_types=_words(raw["time"]["types"]),
+        clock_names=_words(raw["time"]["names"]),
     )
 
 

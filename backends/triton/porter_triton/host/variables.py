@@ -7,26 +7,28 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Call, Expression, Lambda, Name, TypeName, Unary, Variable
 from porter_triton.host import expressions, pointers, runtime
-from porter_triton.host.codes import SUCCESS, Code, Kind, integer, sequence
+from porter_triton.host.codes import MOMENT, SUCCESS, Code, Kind, integer, sequence
 from porter_triton.host.instances import kind_of, settled
 from porter_triton.host.methods import options_of
 from porter_triton.host.scope import Closure, Context, KernelName
 from porter_triton.refusal import Refusal
 
 _ALLOCATION = re.compile(r"torch\.(?:empty|zeros)\(([^(),]*|.*\)), dtype=[\w.]*\)$")
-_INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING)
+_INLINE = (Kind.PROPERTIES, Kind.OPTIONS, Kind.STREAM, Kind.ERROR, Kind.RECORD, Kind.NOTHING, Kind.TIME)
 
 
 def declare(cx: Context, variable: Variable) -> None:
     """One variable."""
     kind = kind_of(cx, variable.type)
-    cx.demand_own(variable.name, variable.type, kind is Kind.STREAM, variable.line)
+    cx.demand_own(variable.name, variable.type, kind in (Kind.STREAM, Kind.TIME), variable.line)
     if isinstance(variable.value, Lambda):
         cx.bind(variable.name, Closure(variable.value))
     elif (kernel := _kernel(cx, variable.value)) is not None:
         cx.bind(variable.name, kernel)
     elif kind is Kind.STREAM:
         cx.bind(variable.name, Code("", Kind.STREAM))
+    elif kind is Kind.TIME:
+        cx.bind(variable.name, MOMENT)
     elif kind is Kind.ERROR:
         _answer(cx, variable)
     elif variable.extents:
