@@ -28,6 +28,7 @@ from porter.contract.contract import (
 from porter.contract.dtype import DType
 from porter.contract.validate import InvalidContractError, check
 from porter.errors import ContractError
+from porter.source.encoding import read_text
 
 _Enum = TypeVar("_Enum", bound=StrEnum)
 _Item = TypeVar("_Item", str, int, float)
@@ -40,6 +41,11 @@ _FIELDS = {
     "question": "about text flag",
     "tolerance": "rtol atol",
 }
+
+
+def load_contracts(path: Path) -> tuple[Contract, ...]:
+    """The contracts in the file at `path`. Raises `InputError` where it cannot be read, `ContractError` as `loads`."""
+    return loads(read_text(path), path)
 
 
 def loads(text: str, path: Path) -> tuple[Contract, ...]:

@@ -12,9 +12,8 @@ from pathlib import Path
 from porter.backend import Port, Target
 from porter.contract.contract import Contract
 from porter.contract.draft import draft
-from porter.contract.toml import loads
+from porter.contract.reader import load_contracts
 from porter.contract.usage import Usage
-from porter.errors import InputError
 from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.descent import Descent
@@ -151,11 +150,7 @@ def contracts_of(original: Side, options: MigrateOptions, *, whole_program: bool
             whole_program=whole_program,
             headers=tuple(header for _, header in original.headers),
         )
-    try:
-        text = options.contract.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{options.contract}: cannot be read: {error}") from error
-    return loads(text, options.contract)
+    return load_contracts(options.contract)
 
 
 def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.contract.contract import Contract
-from porter.contract.toml import loads
+from porter.contract.reader import load_contracts
 from porter.errors import InputError
 from porter.evaluate.bench import limits
 from porter.evaluate.candidate import only_source
@@ -51,18 +50,14 @@ def opened(against: Path, options: MigrateOptions) -> Iterator[Standard]:
     contract = options.contract
     if against.suffix == _TOML:
         against, contract = _named_reference(against), against
-    stated = () if contract is None else _contracts(contract)
+    stated = () if contract is None else load_contracts(contract)
     with python_standard(against, stated, limits(options.time_limit_s)) as standard:
         yield standard
 
 
-def _contracts(path: Path) -> tuple[Contract, ...]:
-    return loads(read_text(path), path)
-
-
 def _named_reference(path: Path) -> Path:
     """The file that the contracts at `path` name as their reference."""
-    names = {contract.reference for contract in _contracts(path)}
+    names = {contract.reference for contract in load_contracts(path)}
     if names == {""}:
         hint = 'add reference = "kernel.cu" or reference = "reference.py" to each [[contract]]'
         raise InputError(f"{path}: its contracts name no reference", hint)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract
-from porter.contract.toml import dumps, loads
+from porter.contract.reader import load_contracts
+from porter.contract.toml import dumps
 from porter.errors import InputError
 from porter.evaluate.migration import MigrateOptions, Migration
 from porter.evaluate.outcome import Verified
@@ -103,4 +104,4 @@ def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: Mig
         contract=contract if stated else None, kernels=(), sizes={},
     )  # fmt: skip
     port = seed or backend.port(program, tuple(header for _, header in original.headers), target)
-    return Subject(original, port, target, loads(read_text(contract), contract), known)
+    return Subject(original, port, target, load_contracts(contract), known)

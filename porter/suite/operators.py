@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.contract.contract import Contract
-from porter.contract.toml import loads
+from porter.contract.reader import load_contracts
 from porter.errors import InputError
+from porter.source.encoding import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,8 @@ class Operator:
         return self.folder / "reference.py"
 
     def contracts(self) -> tuple[Contract, ...]:
-        """The contracts of `forward`. Raises `ContractError` for what is none."""
-        return loads(self.contract.read_text("utf-8"), self.contract)
+        """The contracts of `forward`. Raises `InputError` where they cannot be read, `ContractError` where they err."""
+        return load_contracts(self.contract)
 
 
 def operators(root: Path) -> tuple[Operator, ...]:
@@ -70,7 +71,7 @@ class View:
 def views(path: Path) -> tuple[View, ...]:
     """The views that a suite's `views.toml` names. Raises `InputError` for a file that is none."""
     try:
-        return tuple(_views(tomllib.loads(path.read_text("utf-8"))))
+        return tuple(_views(tomllib.loads(read_text(path))))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         hint = 'write [[view]] with name = "...", leaves_out = ["..."] and because = "..."'
         raise InputError(f"{path}: no list of views: {error}", hint) from error
