@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from porter.cli.console import Console
+from porter.cli.options import check_writable
 from porter.cli.sources import NamedSource, named_sources
-from porter.errors import DONE, FELL_SHORT, PorterError, UsageError, exhaustion
+from porter.errors import DONE, FELL_SHORT, PorterError, exhaustion
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions, Migration, Progress
 from porter.evaluate.outcome import Verified
@@ -41,11 +41,7 @@ class Destination:
 
     def check(self) -> None:
         """Raises `UsageError` for a folder that cannot be made or written to, before any work is done for it."""
-        standing = next(place for place in (self.folder, *self.folder.absolute().parents) if place.exists())
-        if not standing.is_dir():
-            raise UsageError(f"--out-dir {self.folder}: {standing} is not a directory")
-        if not os.access(standing, os.W_OK | os.X_OK):
-            raise UsageError(f"--out-dir {self.folder}: {standing} cannot be written to", "choose another --out-dir")
+        check_writable("--out-dir", self.folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,20 @@ from porter.cli.options import (
     SeedOption,
     checked_file,
     drawn_seed,
+    named_path,
     parse_fidelity,
     parse_sizes,
 )
 from porter.cli.verify import CandidateArgument, EntryOption, judged
 
 AgainstOption = Annotated[
-    Path, typer.Option("--against", metavar="FILE", help="A CUDA source, a contract that names one, or a reference.")
+    Path,
+    typer.Option(
+        "--against",
+        metavar="FILE",
+        parser=named_path,
+        help="A CUDA source, a contract that names one, or a reference.",
+    ),
 ]
 AtOption = Annotated[list[str] | None, typer.Option("--at", metavar="NAME=N", help="A size to time it at; repeatable.")]
 

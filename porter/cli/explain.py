@@ -12,7 +12,9 @@ from porter.cli.options import DebugFlag, JsonFlag
 
 def explain(
     context: typer.Context,
-    code: Annotated[str, typer.Argument(help="A finding code such as PORT1007; all are listed without one.")] = "",
+    code: Annotated[
+        str, typer.Argument(metavar="CODE", help="A finding code such as PORT1007; all are listed without one.")
+    ] = "",
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:

@@ -18,6 +18,8 @@ from porter.cli.options import (
     KernelOption,
     OnlyTargetOption,
     SizeOption,
+    checked_defines,
+    checked_folders,
     named_path,
     parse_sizes,
 )
@@ -64,8 +66,8 @@ def inspect(
         arch=arch,
         kernels=tuple(kernel or ()),
         sizes=parse_sizes(size or ()),
-        include_dirs=tuple(include_dir or ()),
-        defines=tuple(define or ()),
+        include_dirs=checked_folders(include_dir or ()),
+        defines=checked_defines(define or ()),
     )
     _print(context.obj, inspection, stage, Format.JSON if json else format)
     return 0

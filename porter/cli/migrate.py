@@ -34,13 +34,16 @@ from porter.cli.search import (
     StaleOption,
     TokensOption,
     model_of,
+    refuse_without_rounds,
     search_of,
 )
 
 PathsArgument = Annotated[
     list[Path], typer.Argument(metavar="PATH...", parser=named_path, help="CUDA sources, or directories of them.")
 ]
-OutDirOption = Annotated[Path, typer.Option("--out-dir", "-o", metavar="DIR", help="Where ports and reports go.")]
+OutDirOption = Annotated[
+    Path, typer.Option("--out-dir", "-o", metavar="DIR", parser=named_path, help="Where ports and reports go.")
+]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]
 
@@ -82,6 +85,9 @@ def migrate(
         timed=not missing_device(),
         reference=checked_file(reference),
     )
+    if not rounds:
+        refuse_without_rounds(evaluations=evaluations, seconds=seconds, tokens=tokens, resume=resume)
+        refuse_without_rounds(model=model, base_url=base_url, recording=recording)
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     proposing = model_of(model, base_url, recording)
     wish = Wish(options, search_of(budget, seed, jobs, proposing, again=resume) if rounds else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,18 @@ if TYPE_CHECKING:
     from porter.evaluate.migration import MigrateOptions
     from porter.evaluate.outcome import Fidelity
 
+LONGEST_S = 1e6  # eleven days: clocks and timers overflow at what a float holds
 _SEED_BITS = 48  # a number that every reader of JSON keeps exact
+_SIZE = re.compile(r"(?P<name>[^\W\d]\w*)=0*(?P<size>[1-9]\d{,17})")  # an int64 holds it
+_DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?")
+
+
+def named_path(text: str) -> Path:
+    """A path as it was typed; an empty one, which an unset variable of the shell leaves, names no folder."""
+    if not text:
+        raise typer.BadParameter("an empty path names nothing")
+    return Path(text)
+
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -30,26 +42,28 @@ KernelOption = Annotated[
 SizeOption = Annotated[
     list[str] | None, typer.Option("--size", metavar="NAME=N", help="A size the source does not say.")
 ]
-ContractOption = Annotated[Path | None, typer.Option("--contract", metavar="FILE", help="A contract to use as it is.")]
+ContractOption = Annotated[
+    Path | None,
+    typer.Option("--contract", metavar="FILE", parser=named_path, help="A contract to use as it is."),
+]
 IncludeOption = Annotated[
-    list[Path] | None, typer.Option("--include-dir", metavar="DIR", help="Where local headers lie.")
+    list[Path] | None,
+    typer.Option("--include-dir", metavar="DIR", parser=named_path, help="Where local headers lie."),
 ]
 DefineOption = Annotated[list[str] | None, typer.Option("--define", metavar="NAME[=V]", help="A macro the build sets.")]
 ReferenceOption = Annotated[
     Path | None,
-    typer.Option("--reference", metavar="FILE", help="Where there is a device: PyTorch code to time it beside, too."),
+    typer.Option(
+        "--reference",
+        metavar="FILE",
+        parser=named_path,
+        help="Where there is a device: PyTorch code to time it beside, too.",
+    ),
 ]
 TimeLimitOption = Annotated[
-    float, typer.Option("--time-limit", metavar="S", min=0.1, help="Seconds of processor time for one run.")
+    float,
+    typer.Option("--time-limit", metavar="S", min=0.1, max=LONGEST_S, help="Seconds of processor time for one run."),
 ]
-
-
-def named_path(text: str) -> Path:
-    """A path as it was typed; an empty one, which an unset variable of the shell leaves, names no folder."""
-    if not text:
-        raise typer.BadParameter("an empty path names nothing")
-    return Path(text)
-
 
 SeedOption = Annotated[
     int | None, typer.Option("--seed", metavar="N", min=0, max=2**_SEED_BITS - 1, help="Repeat what named this seed.")
@@ -92,11 +106,38 @@ def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:
     """`["n=1000003"]` as `{"n": 1000003}`; raises `UsageError` for anything but a name and a positive integer."""
     sizes: dict[str, int] = {}
     for text in texts:
-        name, _, number = text.partition("=")
-        if not name.isidentifier() or not number.isdecimal() or int(number) < 1:
+        found = _SIZE.fullmatch(text)
+        if found is None:
             raise UsageError(f"--size {text}: not a name and a positive integer", "for example --size n=1000003")
-        sizes[name] = int(number)
+        sizes[found["name"]] = int(found["size"])
     return sizes
+
+
+def checked_folders(folders: Iterable[Path]) -> tuple[Path, ...]:
+    """`folders` to look for headers in. Raises `UsageError` for one that is none."""
+    found = tuple(folders)
+    for folder in found:
+        if not folder.is_dir():
+            raise UsageError(f"--include-dir {folder}: no such folder")
+    return found
+
+
+def checked_defines(texts: Iterable[str]) -> tuple[str, ...]:
+    """`texts` as a compiler takes them behind `-D`. Raises `UsageError` for one that names no macro."""
+    found = tuple(texts)
+    for text in found:
+        if not _DEFINE.fullmatch(text):
+            raise UsageError(f"--define {text}: not the name of a macro, or NAME=VALUE", "for example --define HALF=1")
+    return found
+
+
+def check_writable(option: str, folder: Path) -> None:
+    """Raises `UsageError` for a folder that cannot be made or written to, before any work is done for it."""
+    standing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not standing.is_dir():
+        raise UsageError(f"{option} {folder}: {standing} is not a directory")
+    if not os.access(standing, os.W_OK | os.X_OK):
+        raise UsageError(f"{option} {folder}: {standing} cannot be written to", f"choose another {option}")
 
 
 def cache_folder() -> Path:
@@ -118,7 +159,7 @@ class Original:
     time_limit: TimeLimitOption = 20.0
 
     def options(self, target: str) -> MigrateOptions:
-        """What is asked for `target`. Raises `UsageError` for a size that is none."""
+        """What is asked for `target`. Raises `UsageError` for a size, a folder or a macro that is none."""
         from porter.evaluate.migration import MigrateOptions
 
         return MigrateOptions(
@@ -127,8 +168,8 @@ class Original:
             kernels=tuple(self.kernel or ()),
             contract=self.contract,
             sizes=parse_sizes(self.size or ()),
-            include_dirs=tuple(self.include_dir or ()),
-            defines=tuple(self.define or ()),
+            include_dirs=checked_folders(self.include_dir or ()),
+            defines=checked_defines(self.define or ()),
             time_limit_s=self.time_limit,
             environment=dict(os.environ),
         )

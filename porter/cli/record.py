@@ -16,13 +16,19 @@ from porter.cli.options import (
     Original,
     SeedOption,
     drawn_seed,
+    named_path,
 )
 from porter.errors import DONE, InputError, unwritable
 
 StandardArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A CUDA source, a contract that names one, or a Python reference.")
+    Path,
+    typer.Argument(
+        metavar="FILE", parser=named_path, help="A CUDA source, a contract that names one, or a Python reference."
+    ),
 ]
-OutOption = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The recording, which is written over.")]
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FILE", parser=named_path, help="The recording, which is written over.")
+]
 
 
 @spread

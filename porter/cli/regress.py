@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from porter.cli.console import Console
-from porter.cli.options import DebugFlag, JsonFlag, cache_folder, named_path
+from porter.cli.options import DebugFlag, JsonFlag, cache_folder, checked_file, named_path
 from porter.cli.suite import JobsOption, LimitOption
 from porter.errors import DONE, FELL_SHORT, unwritable
 
@@ -26,9 +26,16 @@ BaselineArgument = Annotated[
 UpdateFlag = Annotated[bool, typer.Option("--update", help="Let what was found now be the baseline.")]
 KnownOption = Annotated[
     Path | None,
-    typer.Option("--known-failures", metavar="FILE", help="Reasons; else known_failures.toml beside BASELINE."),
+    typer.Option(
+        "--known-failures",
+        metavar="FILE",
+        parser=named_path,
+        help="Reasons; else known_failures.toml beside BASELINE.",
+    ),
 ]
-JunitOption = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML there.")]
+JunitOption = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", parser=named_path, help="Write JUnit XML there.")
+]
 
 
 def regress(
@@ -53,7 +60,7 @@ def regress(
 
     folder = baseline if baseline.is_dir() else baseline.parent
     run = read_run(baseline)
-    known = read_known(known_failures or folder / KNOWN_FAILURES, run.target)
+    known = read_known(checked_file(known_failures) or folder / KNOWN_FAILURES, run.target)
     console: Console = context.obj
     children = Children(jobs or len(os.sched_getaffinity(0)), limit)
     with console.progress() as step:

@@ -37,10 +37,13 @@ RunArgument = Annotated[
 ]
 FormatOption = Annotated[ReportFormat, typer.Option("--format", help="How to write it; html is one file of its own.")]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; else it is printed.")
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", parser=named_path, help="Where to; else it is printed."),
 ]
-BaselineOption = Annotated[str, typer.Option("--baseline", help="What speedups are over, such as pytorch; else each.")]
-FastOption = Annotated[float, typer.Option("--p", min=0, help="The p of fast_p.")]
+BaselineOption = Annotated[
+    str, typer.Option("--baseline", metavar="NAME", help="What speedups are over, such as pytorch; else each.")
+]
+FastOption = Annotated[float, typer.Option("--p", metavar="P", min=0, help="The p of fast_p.")]
 
 
 def report(

@@ -11,13 +11,14 @@ import typer
 
 from porter.cli.console import Console
 from porter.cli.options import (
+    LONGEST_S,
     DebugFlag,
     JsonFlag,
     TimeLimitOption,
     cache_folder,
     named_path,
 )
-from porter.errors import DONE, FELL_SHORT
+from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
     from porter.agent.options import ModelOptions
@@ -30,7 +31,8 @@ EvaluationsOption = Annotated[
     int | None, typer.Option("--evaluations", metavar="N", min=1, help="Candidates evaluated at most.")
 ]
 SecondsOption = Annotated[
-    float | None, typer.Option("--seconds", metavar="S", min=1, help="How long a search may take; then it ends.")
+    float | None,
+    typer.Option("--seconds", metavar="S", min=1, max=LONGEST_S, help="How long a search may take; then it ends."),
 ]
 StaleOption = Annotated[
     int | None,
@@ -49,7 +51,10 @@ BaseUrlOption = Annotated[
     ),
 ]
 RecordingOption = Annotated[
-    Path | None, typer.Option("--recording", metavar="DIR", help="Answers of an earlier run, in place of the model's.")
+    Path | None,
+    typer.Option(
+        "--recording", metavar="DIR", parser=named_path, help="Answers of an earlier run, in place of the model's."
+    ),
 ]
 ResumeFlag = Annotated[
     bool, typer.Option("--resume", help="Go on with the search of the same port that the output folder holds.")
@@ -84,6 +89,13 @@ def search_of(budget: Budget, seed: int | None, jobs: int, model: ModelOptions |
     from porter.evolve.run import SearchOptions
 
     return SearchOptions(budget, seed or 0, jobs=jobs or cores(), model=model, again=again)
+
+
+def refuse_without_rounds(**given: object) -> None:
+    """Raises `UsageError` for the first option that is `given`: all of these are about a search, and there is none."""
+    for name, value in given.items():
+        if value:
+            raise UsageError(f"--{name.replace('_', '-')} is about a search, and none is asked for", "add --rounds N")
 
 
 def model_of(name: str, base_url: str, recording: Path | None) -> ModelOptions | None:

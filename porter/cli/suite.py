@@ -10,6 +10,7 @@ import typer
 
 from porter.cli.console import Console
 from porter.cli.options import (
+    LONGEST_S,
     ArchOption,
     DebugFlag,
     JsonFlag,
@@ -18,10 +19,11 @@ from porter.cli.options import (
     TargetOption,
     TimeLimitOption,
     cache_folder,
+    check_writable,
     named_path,
     parse_sizes,
 )
-from porter.cli.search import RoundsOption, SecondsOption, StaleOption
+from porter.cli.search import RoundsOption, SecondsOption, StaleOption, refuse_without_rounds
 from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
@@ -38,10 +40,15 @@ OnlyOption = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="WORD", help="Operators with this in their key; repeatable: or with that."),
 ]
-RunOption = Annotated[Path, typer.Option("--run", "-o", metavar="RUN", help="Where results go; resumed if it exists.")]
+RunOption = Annotated[
+    Path,
+    typer.Option("--run", "-o", metavar="RUN", parser=named_path, help="Where results go; resumed if it exists."),
+]
 JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Operators at once; 0: one a core.")]
 FreshFlag = Annotated[bool, typer.Option("--fresh", help="Run again what RUN has a result for.")]
-LimitOption = Annotated[float, typer.Option("--limit", metavar="S", min=1, help="Seconds for one operator.")]
+LimitOption = Annotated[
+    float, typer.Option("--limit", metavar="S", min=1, max=LONGEST_S, help="Seconds for one operator.")
+]
 
 
 @suite.command("run")
@@ -67,6 +74,9 @@ def run(
     from porter.report.suite import suite_document, suite_tables, suite_text
     from porter.suite.run import SuiteOptions, run_suite
 
+    check_writable("--run", run)
+    if not rounds:
+        refuse_without_rounds(seconds=seconds, patience=patience)
     architecture = find_target(find_backend(target), arch).arch
     at_once = jobs or len(os.sched_getaffinity(0))
     options = SuiteOptions(target, run / target, architecture, at_once, limit, fresh, rounds, seconds, patience)
@@ -120,8 +130,8 @@ def new(
     context: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="FILE", parser=named_path, help="A CUDA source.")],
     to: Annotated[Path, typer.Option("--to", metavar="SUITE", parser=named_path, help="The suite's folder.")],
-    name: Annotated[str, typer.Option("--name", help="The operator's name, else the file's.")] = "",
-    category: Annotated[str, typer.Option("--category", help="Its category, else a guess.")] = "",
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="The operator's name, else the file's.")] = "",
+    category: Annotated[str, typer.Option("--category", metavar="NAME", help="Its category, else a guess.")] = "",
     kernel: KernelOption = None,
     size: SizeOption = None,
     time_limit: TimeLimitOption = 20.0,
@@ -132,11 +142,12 @@ def new(
     from porter.report.operators import made_document, made_text
     from porter.suite.new import NewOperator, new_operator
 
+    check_writable("--to", to)
     sizes = parse_sizes(size or ())
     wanted = NewOperator(source, to, name, category, tuple(kernel or ()), sizes, cache_folder(), time_limit)
-    folder = new_operator(wanted)
+    made = new_operator(wanted)
     console: Console = context.obj
-    console.document(made_document(folder)) if json else console.show(made_text(folder))
+    console.document(made_document(made)) if json else console.show(made_text(made))
     return DONE
 
 

@@ -19,6 +19,7 @@ from porter.cli.options import (
     Original,
     SeedOption,
     drawn_seed,
+    named_path,
     parse_fidelity,
 )
 from porter.errors import DONE, FELL_SHORT, UsageError
@@ -27,14 +28,25 @@ if TYPE_CHECKING:
     from porter.evaluate.migration import MigrateOptions
 
 CandidateArgument = Annotated[
-    Path, typer.Argument(metavar="CANDIDATE", help="A port or any other candidate, as it stands: a file or a folder.")
+    Path,
+    typer.Argument(
+        metavar="CANDIDATE", parser=named_path, help="A port or any other candidate, as it stands: a file or a folder."
+    ),
 ]
 AgainstOption = Annotated[
     Path | None,
-    typer.Option("--against", metavar="FILE", help="A CUDA source, a contract that names one, or a Python reference."),
+    typer.Option(
+        "--against",
+        metavar="FILE",
+        parser=named_path,
+        help="A CUDA source, a contract that names one, or a Python reference.",
+    ),
 ]
 GoldenOption = Annotated[
-    Path | None, typer.Option("--golden", metavar="FILE", help="What `porter record` recorded, instead of --against.")
+    Path | None,
+    typer.Option(
+        "--golden", metavar="FILE", parser=named_path, help="What `porter record` recorded, instead of --against."
+    ),
 ]
 EdgesFlag = Annotated[
     bool, typer.Option("--edges", help="Draw sizes of one and none, too, although the contract is given.")

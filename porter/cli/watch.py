@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from porter.cli.options import DebugFlag, named_path
+from porter.cli.options import LONGEST_S, DebugFlag, named_path
 from porter.errors import DONE, InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from porter.report.search_course import Course
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", parser=named_path, help="The folder of a search.")]
-PeriodOption = Annotated[float, typer.Option("--every", metavar="S", min=0.05, help="Seconds between looks.")]
+PeriodOption = Annotated[
+    float, typer.Option("--every", metavar="S", min=0.05, max=LONGEST_S, help="Seconds between looks.")
+]
 
 
 def watch(context: typer.Context, run: RunArgument, every: PeriodOption = 0.5, debug: DebugFlag = False) -> int:

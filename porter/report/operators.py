@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -11,6 +12,9 @@ from porter.report.columns import columns
 from porter.report.document import Json, as_json
 from porter.suite.operators import Operator
 from porter.suite.selection import dtypes_of
+
+if TYPE_CHECKING:
+    from porter.suite.new import MadeOperator
 
 
 def operators_text(operators: Sequence[Operator]) -> Text:
@@ -36,17 +40,19 @@ def operator_document(operator: Operator) -> dict[str, Json]:
     return {**_document(operator), "files": files, "contracts": as_json(operator.contracts())}
 
 
-def made_text(folder: Path) -> Text:
+def made_text(made: MadeOperator) -> Text:
     """What a new operator still lacks."""
+    shown = "says what running kernel.cu showed" if made.built else "is a draft: kernel.cu does not build on the CPU"
     return Text(
-        f"made {folder}\n  contract.toml says what running kernel.cu showed: read it, and add workloads that matter\n"
+        f"made {made.folder}\n  contract.toml {shown}: read it, and add workloads that matter\n"
         f"  reference.py is yours to write: `reference(*inputs)` in PyTorch, called as kernel.cu is"
     )
 
 
-def made_document(folder: Path) -> dict[str, Json]:
+def made_document(made: MadeOperator) -> dict[str, Json]:
     """The new operator."""
-    return {"folder": str(folder), "kernel": str(folder / "kernel.cu"), "contract": str(folder / "contract.toml")}
+    kernel, contract = (str(made.folder / name) for name in ("kernel.cu", "contract.toml"))
+    return {"folder": str(made.folder), "kernel": kernel, "contract": contract, "built": made.built}
 
 
 def _document(operator: Operator) -> dict[str, Json]:

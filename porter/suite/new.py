@@ -11,7 +11,7 @@ from porter.contract.confirm import confirm
 from porter.contract.contract import Contract
 from porter.contract.draft import draft
 from porter.contract.toml import dumps
-from porter.errors import InputError
+from porter.errors import InputError, UsageError
 from porter.evaluate.bench import CUDA_WARP_SIZE, bench
 from porter.evaluate.side import original_side
 from porter.simt.job import Executable
@@ -38,11 +38,24 @@ class NewOperator:
     time_limit_s: float
 
 
-def new_operator(wanted: NewOperator) -> Path:
-    """The operator's folder, which is made. Raises `InputError` where it exists, or the source has no entry."""
+@dataclass(frozen=True, slots=True)
+class MadeOperator:
+    """An operator in `folder`. Where its source is not `built` here, its contract is as the text alone drafts it."""
+
+    folder: Path
+    built: bool
+
+
+def new_operator(wanted: NewOperator) -> MadeOperator:
+    """The operator, which is made.
+
+    Raises `InputError` where it exists or the source has no entry, `UsageError` for a name that is none of a folder.
+    """
+    for name in (wanted.name, wanted.category):
+        _check_name(name)
     (source,) = load(wanted.source).sources[:1]
     program = parse(source, headers=DiskHeaders(()))
-    contracts = _settled(program, wanted)
+    contracts, built = _settled(program, wanted)
     if not contracts:
         raise InputError(f"{wanted.source}: has no entry from which a kernel could be called")
     category = wanted.category or contracts[0].category
@@ -54,7 +67,12 @@ def new_operator(wanted: NewOperator) -> Path:
     for path, text in {**texts, **{name: header.text for name, header in program.headers}}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
-    return folder
+    return MadeOperator(folder, built)
+
+
+def _check_name(name: str) -> None:
+    if name in (".", "..") or "/" in name:
+        raise UsageError(f"{name}: no name of a folder in a suite", "for example --category norm --name layer_norm")
 
 
 def _with_bench(contract: Contract, sizes: Mapping[str, int]) -> Contract:
@@ -63,14 +81,15 @@ def _with_bench(contract: Contract, sizes: Mapping[str, int]) -> Contract:
     return contract if bench is None else replace(contract, workloads=(*contract.workloads, bench))
 
 
-def _settled(program: Program, wanted: NewOperator) -> tuple[Contract, ...]:
-    """The drafted contracts, with what running the original tells; as drafted where it does not build here."""
+def _settled(program: Program, wanted: NewOperator) -> tuple[tuple[Contract, ...], bool]:
+    """The drafted contracts with what running the original tells, and whether it builds: else they are as drafted."""
     headers = tuple(header for _, header in program.headers)
     drafted = draft(program, kernels=wanted.kernels, sizes=wanted.sizes, whole_program=False, headers=headers)
     original = original_side(program, (), ())
     with bench(wanted.cache, wanted.time_limit_s) as place:
         built = place.begin(original.request(drafted, CUDA_WARP_SIZE)).result() if drafted else ()
-        return tuple(
+        settled = tuple(
             confirm(contract, place.execute(one), wanted.sizes).contract if isinstance(one, Executable) else contract
             for contract, one in zip(drafted, built, strict=True)
         )
+    return settled, all(isinstance(one, Executable) for one in built)

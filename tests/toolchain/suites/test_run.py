@@ -68,6 +68,15 @@ def test_a_new_operator_has_a_size_at_which_it_is_timed(bring_up):
     assert [w.name for w in contract.workloads if w.device_only] == ["bench"]
 
 
+def test_a_new_operator_that_does_not_build_is_said_to_be_a_draft(bring_up, capsys):
+    root, _ = bring_up
+    wanted = ["suite", "new", str(root / "broken.cu"), "--to", str(root / "drafts"), "--category", "scaling"]
+    assert main([*wanted, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["built"] is False
+    assert main([*wanted, "--name", "again"]) == 0
+    assert "is a draft: kernel.cu does not build on the CPU" in capsys.readouterr().out
+
+
 def test_what_was_done_is_not_done_again_until_its_files_change(bring_up):
     root, run = bring_up
     before = results(root)

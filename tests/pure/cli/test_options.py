@@ -1,0 +1,66 @@
+"""What is typed wrong is said before anything is done, with exit code 2."""
+
+import pytest
+
+KERNEL = "__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }\n"
+MIGRATE = ["migrate", "k.cu", "--target", "maca"]
+JUDGE = ["verify", "k.cu", "--against", "k.cu"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([*MIGRATE, "--size", "n=0"], "--size n=0: not a name and a positive integer"),
+        ([*MIGRATE, "--size", "n=" + "9" * 5000], "not a name and a positive integer"),
+        ([*MIGRATE, "--size", "2n=1"], "not a name and a positive integer"),
+        ([*MIGRATE, "--include-dir", "gone"], "--include-dir gone: no such folder"),
+        (["inspect", "k.cu", "--include-dir", "k.cu"], "--include-dir k.cu: no such folder"),
+        ([*MIGRATE, "--define", "1x"], "--define 1x: not the name of a macro"),
+        ([*JUDGE, "--define", "A B=2"], "--define A B=2: not the name of a macro"),
+        ([*MIGRATE, "--time-limit", "inf"], "--time-limit"),
+        (["watch", ".", "--every", "inf"], "--every"),
+        ([*MIGRATE, "--resume"], "--resume is about a search"),
+        ([*MIGRATE, "--model", "m"], "--model is about a search"),
+        ([*MIGRATE, "--base-url", "http://localhost"], "--base-url is about a search"),
+        (["suite", "run", "op_suites", "--target", "maca", "--patience", "3"], "--patience is about a search"),
+        (["suite", "run", "op_suites", "--target", "maca", "--run", "k.cu"], "--run k.cu: k.cu is not a directory"),
+        (["suite", "new", "k.cu", "--to", "k.cu"], "--to k.cu: k.cu is not a directory"),
+        (["suite", "new", "k.cu", "--to", "s", "--category", ".."], "..: no name of a folder"),
+        (["suite", "new", "k.cu", "--to", "s", "--name", "a/b"], "a/b: no name of a folder"),
+        ([*MIGRATE, "--contract", "gone.toml"], "gone.toml: no such file"),
+        ([*MIGRATE, "--contract", "."], ".: is a folder"),
+    ],
+)
+def test_wrong_usage_is_named(porter, tmp_path, monkeypatch, arguments, complaint):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL)
+    done = porter(*arguments)
+    assert (done.code, done.stdout) == (2, "")
+    assert complaint in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["k.cu"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [*MIGRATE, "--out-dir", ""],
+        [*MIGRATE, "--contract", ""],
+        [*MIGRATE, "--include-dir", ""],
+        [*MIGRATE, "--reference", ""],
+        [*MIGRATE, "--recording", ""],
+        ["verify", "", "--against", "k.cu"],
+        ["verify", "k.cu", "--against", ""],
+        ["verify", "k.cu", "--golden", ""],
+        ["record", "", "-o", "k.golden"],
+        ["record", "k.cu", "-o", ""],
+        ["bench", "k.cu", "--against", ""],
+        ["report", ".", "-o", ""],
+        ["regress", ".", "--junit", ""],
+        ["regress", ".", "--known-failures", ""],
+        ["suite", "run", "op_suites", "--target", "maca", "--run", ""],
+    ],
+)
+def test_an_empty_path_which_an_unset_variable_leaves_names_nothing(porter, arguments):
+    done = porter(*arguments)
+    assert (done.code, done.stdout) == (2, "")
+    assert "an empty path names nothing" in done.stderr
