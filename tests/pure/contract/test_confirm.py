@@ -12,6 +12,7 @@ from porter.contract.dtype import DType
 from porter.contract.probed import Probed
 from porter.contract.questions import bound_question, extent_question
 from porter.contract.regular import with_size
+from porter.contract.trials import Trials
 from porter.simt.job import Fault, FaultKind, Job, Run, ScalarValue, TensorValue, Touched
 
 
@@ -355,3 +356,15 @@ def test_maps_of_one_rank_are_alike_where_a_larger_one_hid_that_they_have_to_be(
     features = confirm(drafted, Model(accesses)).contract.tensors[0]
     assert y.shape == x.shape == ("n", "h", "w")
     assert features.shape == ("c", "p")
+
+
+def test_of_a_probe_only_the_traces_are_remembered(contract, tensor):
+    drafted = contract(tensor("x", "n"), ScalarArg("n", "int", "n"))
+
+    def execute(job):
+        return replace(run_of([Touched(4, 0, 0)]), outputs=job.arguments[:1], results=job.arguments[:1])
+
+    trials = Trials(execute)
+    probe = trials.probe(drafted, {"n": 5})
+    assert (probe.outputs, probe.results, probe.touched) == ((), (), (Touched(4, 0, 0),))
+    assert trials.exact(drafted, {"n": 5}).outputs
