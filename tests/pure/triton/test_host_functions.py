@@ -160,3 +160,18 @@ def test_choosing_a_device_and_timing_it_vanish():
           scale<true><<<(n + 255) / 256, 256>>>(y, x, n);
         }""")
     assert found.startswith("scale[(triton.cdiv(n, 256),)](")
+
+
+def test_a_launch_leaves_the_rest_of_the_arguments_to_the_kernels_defaults():
+    found = launcher("""
+        constexpr bool WIDE = true;
+        __global__ void shift(float* y, int n, float by = 2.0f, bool twice = WIDE) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) y[i] += twice ? by + by : by;
+        }
+        void f(float* y, int n) {
+          float by = 3.0f;
+          bool twice = false;
+          shift<<<n, 64>>>(y, n);
+        }""")
+    assert found.strip() == "shift[(n,)](y, n, 2.0, True, BLOCK_SIZE=64, num_warps=1)"

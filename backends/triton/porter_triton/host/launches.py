@@ -26,6 +26,7 @@ def launch(cx: Context, node: Launch) -> None:
         node = replace(node, kernel=held.node)
     arguments = tuple(expressions.expression(cx, a) for a in node.arguments)
     tree = _meant(cx, node, arguments)
+    arguments = _completed(cx, tree, arguments)
     template = instance(cx, tree, node.kernel.template, arguments, node.line)
     tree = cx.kernels.specialised(tree, template)
     grid = extents(expressions.expression(cx, node.grid))
@@ -46,6 +47,13 @@ def launch(cx: Context, node: Launch) -> None:
         cx.emit(_on_one_line(call(lowered, text, "")))
     except Refusal as refusal:
         raise Refusal(refusal.line or node.line, refusal.reason, refusal.file) from None
+
+
+def _completed(cx: Context, tree: FunctionTree, arguments: tuple[Code, ...]) -> tuple[Code, ...]:
+    """`arguments`, and behind them the defaults of the parameters that they leave out."""
+    defaults = [p.default for p in tree.parameters[len(arguments) :] if p.default is not None]
+    with cx.apart():
+        return (*arguments, *(expressions.expression(cx, value) for value in defaults))
 
 
 def _passed(tree: FunctionTree, arguments: tuple[Code, ...], line: int) -> dict[str, str]:
