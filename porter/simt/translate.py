@@ -112,7 +112,7 @@ def _main_edits(code: Sequence[Token]) -> list[Edit]:
     edits: list[Edit] = []
     for index, token in enumerate(code[1:-1], 1):
         before = code[index - 1].text
-        if token.text != "main" or code[index + 1].text != "(" or before not in ("int", "void", "auto"):
+        if token.text != "main" or code[index + 1].text != "(" or not before.isidentifier() or before == "return":
             continue
         edits.append(Edit(token.start, token.end, USER_MAIN))
         end = None if before == "void" else _body_end(code, index + 1)

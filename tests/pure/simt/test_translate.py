@@ -124,6 +124,7 @@ def test_the_qualifier_of_a_parameter_says_nothing():
 
 def test_main_is_renamed_and_its_callers_are_not():
     assert translated("int main(int c, char** v) { return domain(c); }").startswith("int porter_user_main(")
+    assert translated("std::int32_t main() {}").startswith("std::int32_t porter_user_main(")
 
 
 @pytest.mark.parametrize(
