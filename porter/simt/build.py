@@ -69,10 +69,20 @@ def _is_kernel(callee: Callee) -> bool:
 
 
 def _bare(kernels: Unit) -> tuple[Built, ...]:
-    """Kernels built from a text without host functions, in which headers that are not there are empty."""
-    if not kernels.request.callees:
-        return ()
-    bare, absent = kernels.of_kernels(), list[str]()
+    """Kernels built from less text, without host functions first, in which headers that are not there are empty."""
+    callees, built = kernels.request.callees, dict[int, Built]()
+    left = list(range(len(callees)))
+    for bare in kernels.of_kernels() if left else ():
+        built |= zip(left, _without_absent(bare.calling(*(callees[i] for i in left))), strict=True)
+        left = [i for i in left if not isinstance(built[i], Executable)]
+        if not left:
+            break
+    return tuple(built[i] for i in range(len(callees)))
+
+
+def _without_absent(bare: Unit) -> tuple[Built, ...]:
+    """Built with nothing for every header that is not there."""
+    absent = list[str]()
     built = _built(bare)
     while (name := missing_header(built[0])) and len(absent) < _MOST_ABSENT:
         absent.append(name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
 from porter.simt.driver import driver
 from porter.simt.job import BuildRequest, Callee
+from porter.simt.kernel_slice import kernel_slice
 from porter.simt.kernels_only import kernels_only
 from porter.simt.parts import digest, executor_objects, precompiled_header, programs, tree_digest
 from porter.simt.translate import translate
@@ -39,11 +41,14 @@ class Unit:
         """The same with other callees."""
         return replace(self, request=replace(self.request, callees=callees))
 
-    def of_kernels(self) -> Unit:
-        """The same without the host functions of the source and its headers."""
+    def of_kernels(self) -> Iterator[Unit]:
+        """The same without the host functions of the source and its headers; then only what its kernels mention."""
+        yield from map(self._narrowed, (kernels_only, kernel_slice))
+
+    def _narrowed(self, narrow: Callable[..., tuple[Source, ...]]) -> Unit:
         request = self.request
         files = {header.path: header for _, header in request.headers}
-        source, *headers = kernels_only(request.source, tuple(files.values()), request.defines)
+        source, *headers = narrow(request.source, tuple(files.values()), request.defines)
         bare = dict(zip(files, headers, strict=True))
         named = tuple((name, bare[header.path]) for name, header in request.headers)
         return _with_texts(self, source, named)

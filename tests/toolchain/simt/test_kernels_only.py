@@ -58,3 +58,21 @@ def test_a_source_that_builds_is_built_whole(build_all):
     text = "__global__ void k(int* x) { *x = 1; }\nvoid launch(int* x) { k<<<1, 1>>>(x); }\n"
     (kernel,) = build_all(text, (EntryKind.KERNEL, "k"))
     assert (kernel.failure, kernel.absent) == (None, ())
+
+
+def test_a_kernel_is_built_without_what_it_never_mentions(build_all):
+    text = """
+    #include <nowhere/library.h>
+    template <class T> struct Limits { static constexpr int rows = sizeof(T); };
+    class Layer : public library::Layer {
+        library::Tensor in;
+        void forward();
+    };
+    __device__ int limit(int x) { return x < Limits<float>::rows ? x : Limits<float>::rows; }
+    __global__ void k(int* x) { *x = limit(*x); }
+    void Layer::forward() { k<<<1, 1>>>(in.data<int>()); }
+    static library::Register<Layer> registered("layer");"""
+    (kernel,) = build_all(text, (EntryKind.KERNEL, "k"))
+    assert isinstance(kernel, Executable)
+    assert kernel.absent == ("nowhere/library.h",)
+    assert kernel.failure is not None

@@ -1,0 +1,135 @@
+"""A source cut down to its kernels and what they mention: what is around them may need a whole framework."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from porter.source.directives import directives, macros
+from porter.source.edit import Edit, apply_edits
+from porter.source.lexer import TokenKind, significant, tokens
+from porter.source.mask import blank, mask
+from porter.source.parse import parse
+from porter.source.syntax import parse_masked
+from porter.source.text import Source
+
+_AROUND = frozenset(("namespace_definition", "linkage_specification", "declaration_list"))
+_TYPES = frozenset(("class_specifier", "struct_specifier", "union_specifier", "enum_specifier"))
+_LEFT_OUT = frozenset(("expression_statement", "static_assert_declaration"))  # a macro's call, as a registration is
+_DECLARATIONS = _TYPES | _LEFT_OUT | {
+    "function_definition", "declaration", "template_declaration", "template_instantiation", "type_definition",
+    "alias_declaration",
+}  # fmt: skip
+_NAMES = frozenset(("identifier", "type_identifier", "field_identifier"))
+_EXPORT = re.compile(r"(\b(?:class|struct)\s+)([A-Z]\w*)(?=\s+\w+[^;(){]*\{)")  # `class LIBRARY_API Tensor {`
+_SEMICOLON = re.compile(r"\s*;")  # of a class is no part of it
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Declaration:
+    """Something at namespace scope: the `names` it declares, and all `words` in it."""
+
+    start: int
+    end: int
+    names: frozenset[str]
+    words: frozenset[str]
+
+
+def kernel_slice(source: Source, headers: Sequence[Source] = (), defines: tuple[str, ...] = ()) -> tuple[Source, ...]:
+    """`source` and its local `headers` without declarations that its kernels do not mention, not even through others.
+
+    Directives stay, and every line where it was. Mentioned is what shares a name, whatever it is.
+    """
+    files = (source, *headers)
+    declared = [tuple(_declarations(file)) for file in files]
+    bodies = {m.name: frozenset(_WORD.findall(m.body)) for file in files for m in macros(file, directives(file.text))}
+    spans = [kernel.span for kernel in parse(source, defines=defines).kernels]
+    kept = {d for d in declared[0] if any(d.start <= s.start and s.end <= d.end for s in spans)}
+    words = _mentioned(kept, bodies)
+    while more := {d for those in declared for d in those if d.names & words} - kept:
+        kept |= more
+        words = _mentioned(kept, bodies)
+    return tuple(
+        Source(file.path, _without(file.text, [d for d in those if d not in kept]), file.first_line)
+        for file, those in zip(files, declared, strict=True)
+    )
+
+
+def _mentioned(kept: set[_Declaration], bodies: dict[str, frozenset[str]]) -> frozenset[str]:
+    """The words of `kept`, and those of macros among them."""
+    found = frozenset[str]().union(*(d.words for d in kept))
+    while more := frozenset[str]().union(*(bodies[w] for w in found & bodies.keys())) - found:
+        found |= more
+    return found
+
+
+def _declarations(file: Source) -> Iterator[_Declaration]:
+    masked = _EXPORT.sub(lambda found: found[1] + blank(found[2]), mask(file.text))
+    for node in _outermost(parse_masked(masked).root_node):
+        start = len(masked[: node.start_byte].rstrip())  # CUDA's qualifiers are blanked out
+        semicolon = _SEMICOLON.match(masked, node.end_byte)
+        end = semicolon.end() if semicolon else node.end_byte
+        words = (t.text for t in significant(tokens(file.text[start:end])) if t.kind is TokenKind.IDENTIFIER)
+        yield _Declaration(start, end, frozenset(_declared(node)), frozenset(words))
+
+
+def _outermost(node: Node) -> Iterator[Node]:
+    for child in node.named_children:
+        if child.type in _AROUND and not (child.type == "linkage_specification" and _is_single(child)):
+            yield from _outermost(child)
+        elif child.type in _DECLARATIONS or child.type == "linkage_specification":
+            yield child
+
+
+def _is_single(linkage: Node) -> bool:
+    """Whether `extern "C"` stands before one declaration, which goes with it."""
+    body = linkage.child_by_field_name("body")
+    return body is not None and body.type != "declaration_list"
+
+
+def _declared(node: Node) -> Iterator[str]:
+    """The names that a declaration gives to something; of an operator the types it is for."""
+    declarator = node.child_by_field_name("declarator")
+    if node.type in _NAMES:
+        yield (node.text or b"").decode()
+    elif declarator is not None and declarator.type == "operator_name":
+        yield from _types_in(node)
+    elif node.type not in _LEFT_OUT:
+        for part in _parts(node):
+            yield from _declared(part)
+
+
+def _types_in(node: Node) -> Iterator[str]:
+    for child in node.named_children:
+        if child.type == "type_identifier":
+            yield (child.text or b"").decode()
+        yield from _types_in(child)
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """The parts of a declaration in which the names stand."""
+    inner = _TYPES | {"enumerator", "enumerator_list"}
+    if node.type in ("template_declaration", "linkage_specification"):
+        inner |= _DECLARATIONS
+    for child in node.named_children:
+        if child.type in inner or child.type.endswith("declarator"):
+            yield child
+    for field in ("declarator", "name"):
+        yield from node.children_by_field_name(field)
+
+
+def _without(text: str, gone: Sequence[_Declaration]) -> str:
+    """`text` with blanks for what is gone, but for the directives in it."""
+    lines = [(d.start, d.end) for d in directives(text)]
+    edits: list[Edit] = []
+    for declaration in gone:
+        start = declaration.start
+        for begin, end in [(b, e) for b, e in lines if declaration.start <= b < declaration.end]:
+            edits.append(Edit(start, begin, blank(text[start:begin])))
+            start = end
+        edits.append(Edit(start, declaration.end, blank(text[start : declaration.end])))
+    return apply_edits(text, edits)

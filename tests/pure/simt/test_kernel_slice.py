@@ -1,0 +1,70 @@
+"""What stays of a source that is cut down to its kernels and what they mention."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.simt.kernel_slice import kernel_slice
+from porter.source.text import Source
+
+KERNEL = "__global__ void k(float* x, Pair p, float4 v) { x[LAST] = twice<float>(p) + (v + v).x + limit; }\n"
+
+
+def left(text: str) -> str:
+    (source,) = kernel_slice(Source(Path("k.cu"), text))
+    assert source.text.count("\n") == text.count("\n")
+    return source.text
+
+
+@pytest.mark.parametrize(
+    "needed",
+    [
+        "struct Pair { float a; Tensor* host; };",
+        "typedef struct { float a; } Pair;",
+        "using Pair = Two<float>;\ntemplate <class T> struct Two { T a; };",
+        "namespace inner {\ntemplate <class T>\n__device__ __forceinline__ T twice(Pair p) { return scaled(p); }\n}",
+        "template <> __device__ float twice<half>(Pair p) { return 0; }",
+        '__device__ float deeper();\nextern "C" __device__ float twice(Pair p) { return deeper(); }',
+        "__device__ float4 operator+(float4 a, float4 b);",
+        "static const int limit = 3, other = 4;",
+        "enum Limits { limit = 3 };",
+        "#define LAST offset(3)\n__device__ int offset(int i) { return i; }",
+        "using namespace somewhere;",
+    ],
+)
+def test_what_a_kernel_mentions_stays(needed):
+    assert left(f"{needed}\n{KERNEL}") == f"{needed}\n{KERNEL}"
+
+
+@pytest.mark.parametrize(
+    "framework",
+    [
+        "class SoftmaxLayer : public Layer { Tensor in; void forward(); };",
+        "class LIBRARY_API Tensor : public Base {\npublic:\n    Tensor(int n);\nprivate:\n    int n;\n};",
+        "void SoftmaxLayer::forward() { k<<<1, 32>>>(in.data(), {}, {}); }",
+        "template <typename T>\nSoftmaxLayer<T>::SoftmaxLayer(const T& in) : Layer(in) {}",
+        "static Register<SoftmaxLayer> registered(kSoftmax);",
+        'REGISTER_LAYER("softmax", SoftmaxLayer);',
+        "std::ostream& operator<<(std::ostream& out, const Layer& layer) { return out << layer.name(); }",
+        "__device__ int unused(Tensor t) { return t.n; }",
+        "template class SoftmaxLayer<float>;",
+    ],
+)
+def test_what_no_kernel_mentions_goes(framework):
+    assert (
+        left(f"namespace library {{\n{framework}\n{KERNEL}}}\n").split() == f"namespace library {{ {KERNEL} }}".split()
+    )
+
+
+def test_directives_stay_in_what_goes():
+    text = f"struct Layer {{\n#ifdef FAST\n    int a;\n#endif\n}};\n{KERNEL}"
+    assert left(text) == f"{' ' * 14}\n#ifdef FAST\n          \n#endif\n  \n{KERNEL}"
+
+
+def test_headers_keep_what_is_mentioned_from_the_source():
+    header = Source(Path("k.cuh"), "struct Pair { float a; };\nstruct Layer { Tensor t; };\n")
+    source, cut = kernel_slice(Source(Path("k.cu"), f'#include "k.cuh"\n{KERNEL}'), [header])
+    assert source.text == f'#include "k.cuh"\n{KERNEL}'
+    assert cut.text.strip() == "struct Pair { float a; };"
