@@ -234,11 +234,12 @@ class _Confirmer:
                 yield change, lambda found: found.explains(probed)
 
     def _reconsider(self) -> bool:
-        """What breaks where extents are covered, or never change, may hold where sizes go together and these do."""
+        """What breaks where extents are covered, never change or are ragged may hold where sizes go together."""
         broken, probed, trouble = self.contract, self.probed, self.trials.trouble
-        if probed is None or (probed.exact and not probed.constants):
+        if probed is None or (probed.exact and not (probed.constants or probed.ragged)):
             return False
-        for change in multiples(probed.contract) if probed.exact else regularities(probed.contract):
+        changes = multiples if probed.exact and not probed.ragged else regularities
+        for change in changes(probed.contract):
             self.contract = change(probed.before)
             found = self._probed(change(probed.contract))
             if found.improves(probed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +13,8 @@ from porter.contract.expressions import evaluate, names_in
 from porter.contract.fit import Fit, fit
 from porter.contract.questions import bound_question, extent_question, unknown_extents
 from porter.simt.job import Run, Touched
+
+_RAGGED = re.compile(r" [-+] \d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,16 @@ class Probed:
         """How many extents were the same at all sizes: one, or what a quotient was that no probe made any larger."""
         return sum(1 for f in self.fits.values() if f is not None and f.text.isdigit())
 
+    @property
+    def ragged(self) -> int:
+        """How many extents end beside what sizes span: `rows * width - 1` where pairs are taken of an odd width."""
+        return sum(1 for f in self.fits.values() if f is not None and _RAGGED.search(f.text))
+
     def improves(self, other: Probed) -> bool:
-        """Whether every extent has a form here, and that of `other` lacks some or has more that never change."""
-        return self.suffices and self.varied and self.exact and not (other.exact and self.constants >= other.constants)
+        """Whether every extent has a form here, and `other` lacks some or has more that never change or are ragged."""
+        if not (self.suffices and self.varied and self.exact):
+            return False
+        return not other.exact or self.constants + self.ragged < other.constants + other.ragged
 
     @property
     def covered(self) -> bool:
