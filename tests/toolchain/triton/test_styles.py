@@ -160,6 +160,17 @@ torch::Tensor mirror(torch::Tensor x) {
   mirrored<<<rows, 8>>>(reinterpret_cast<int4*>(y.data_ptr()), reinterpret_cast<const int4*>(x.data_ptr()), rows);
   return y;
 }
+__global__ void first_peak(int* y, const float* x, int n) {
+  __shared__ float kept[64];
+  kept[threadIdx.x] = threadIdx.x < n ? x[threadIdx.x] : 0.0f;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  int best = -1;
+  for (int i = 0; i < n; ++i)
+    if (kept[i] > 0.0f && (best < 0 || kept[i] > kept[best])) best = i;
+  y[0] = best < 0 || kept[best] < 1.0f ? -1 : best;
+}
+void peak(int* y, const float* x, int n) { first_peak<<<1, 64>>>(y, x, n); }
 torch::Tensor limited(torch::Tensor x) {
   std::ostringstream said;
   said << "no";
@@ -239,3 +250,8 @@ def test_launches_as_wide_as_the_device(run, name):
 
 def test_options_of_a_device_and_a_message_put_together_elsewhere(run):
     assert np.array_equal(run("limited", X)[-1], -X)
+
+
+@pytest.mark.parametrize(("x", "found"), [(X[:40], X[:40].argmax()), (-abs(X[:40]), -1)])
+def test_a_shared_element_that_is_asked_for_only_where_there_is_one(run, x, found):
+    assert run("peak", np.zeros(1, np.int32), x, 40)[0].tolist() == [found]

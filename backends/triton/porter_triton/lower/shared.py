@@ -32,11 +32,20 @@ def load(cx: Context, array: SharedArray, offset: Scalar) -> Scalar:
     if _own(cx, array, offset):
         return Scalar(array.name, array.element, True)
     index = settled(offset)
+    text = _within(cx, array, index)
     if not index.varying:
-        return element(array.name, index.text, array.element)
-    safe = array.size is not None and index.known_within(0, array.size - 1)
-    chosen = index.text if safe or cx.mask is None else f"tl.where({cx.mask.text}, {index.text}, 0)"
-    return Scalar(f"tl.gather({array.name}, {chosen}, 0)", array.element, True)
+        return element(array.name, text, array.element)
+    return Scalar(f"tl.gather({array.name}, {text}, 0)", array.element, True)
+
+
+def _within(cx: Context, array: SharedArray, index: Scalar) -> str:
+    """The index, an element's in threads that do not ask, too: `best < 0 || a[best] < x`."""
+    if cx.mask is None or (array.size is not None and index.known_within(0, array.size - 1)):
+        return index.text
+    if index.varying or not cx.mask.varying:
+        return f"tl.where({cx.mask.text}, {index.text}, 0)"
+    last = f"{array.size_text} - 1" if array.size is None else str(array.size - 1)
+    return f"tl.minimum(tl.maximum({index.text}, 0), {last})"  # cheaper than whether any thread asks
 
 
 def element(tensor: str, index: str, type_: Arithmetic) -> Scalar:
