@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from porter.contract.axes import CHOSEN_AXIS
 from porter.contract.body import quietly, walk, written
 from porter.contract.contract import ScalarArg
 from porter.contract.expressions import render
@@ -117,7 +118,7 @@ def _integer(usage: Usage, function: Function, param: Param, default: str) -> Sc
     if default:
         return ScalarArg(name, type_, default, _with(default, choices(usage, function, name)))
     if any(re.search(rf"\.(?:size|stride|sum|argmax)\({re.escape(n)}\)", t) for n, t in _texts(usage, function, name)):
-        return ScalarArg(name, type_, "1")
+        return ScalarArg(name, type_, str(CHOSEN_AXIS))
     edge = _block_edge(usage, function, name)
     if edge:
         return ScalarArg(name, type_, edge)

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from porter.contract.axes import at_chosen_axis, axis_of, extents_around
 from porter.contract.body import rebuild, written
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type, torch_type
 from porter.contract.expressions import children, render
-from porter.contract.pointers import is_buffer, root
+from porter.contract.pointers import is_buffer, is_integer, root
 from porter.contract.scope import Scope
-from porter.contract.syntax import Binary, Braces, Call, Member, Name, Node, Number, Unary
+from porter.contract.syntax import Binary, Braces, Call, Member, Name, Node, Number
 from porter.contract.usage import Usage
 from porter.source.program import Function
 
@@ -58,11 +59,13 @@ def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[st
     aliases = {a: o for a, o in usage.aliases(function).items() if o in facts}
     body = usage.body(function)
     text = written(body.words)
+    axes = frozenset(p.name for p in function.params if is_integer(p.type.base) and not p.default)
     for alias, owner in aliases.items():
         facts[owner].learn(_stated(alias, text))
+        facts[owner].learn(TensorFacts(extents=extents_around(alias, text, axes)))
     for name, nodes in body.definitions.items():
         for node in nodes:
-            _name_extent(facts, aliases, name, Scope(usage, function).resolve(node))
+            _name_extent(facts, aliases, name, at_chosen_axis(Scope(usage, function).resolve(node), axes))
     for alias, owner in aliases.items():
         facts[owner].dtype = _dtype(alias, text, usage.requirements(function)) or facts[owner].dtype
     if depth < 4:
@@ -106,19 +109,6 @@ def _name_extent(facts: Mapping[str, TensorFacts], aliases: Mapping[str, str], n
                 facts[param].counted = name
         case _:
             pass
-
-
-def axis_of(node: Node) -> int | None:
-    """A literal axis, negative from the end: `x.size(-1)`, `x.size(x.dim() - 1)`."""
-    match node:
-        case Binary("-", Call(Member(_, "dim" | "ndimension"), ()), Number(int() as value)):
-            return -value
-        case Number(int() as value):
-            return value
-        case Unary("-", Number(int() as value)):
-            return -value
-        case _:
-            return None
 
 
 def _dtype(alias: str, text: str, requirements: Sequence[Node]) -> DType | None:

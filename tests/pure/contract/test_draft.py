@@ -148,6 +148,18 @@ def test_the_last_axis_is_known_however_it_is_written(axis):
     assert contract.tensors[0].shape == ("B", "N")
 
 
+def test_a_tensor_has_axes_around_the_one_that_its_caller_chooses():
+    (contract,) = drafted(
+        TORCH.replace("double eps", "int64_t dim")
+        .replace('TORCH_CHECK(x.dim() == 2, "2-D");', "")
+        .replace("x.size(1)", "x.size(dim)")
+    )
+    x, _ = contract.tensors
+    (dim,) = [a for a in contract.arguments if isinstance(a, ScalarArg)]
+    assert dim.value == "1"
+    assert x.shape == ("B", "N", "x_size2")
+
+
 def test_a_template_parameter_is_no_type_of_the_same_name_elsewhere():
     (contract,) = drafted("using scalar_t = at::BFloat16;" + TORCH.replace(".data_ptr<scalar_t>()", ".data_ptr()"))
     assert contract.tensors[0].dtype is DType.FLOAT32
