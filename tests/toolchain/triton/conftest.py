@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from porter.contract.dtype import DType
-from porter.simt.job import Job, Limits, ScalarValue, TensorValue
+from porter.simt.job import FaultKind, Job, Limits, ScalarValue, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter.worker.frames import Task
@@ -39,6 +39,7 @@ def ported(request, tmp_path_factory):
         job = Job(arguments=tuple(map(_value, arguments)))
         done = worker.run(Task(function, job, permitted=permitted))[0]
         assert done.finished, done.faults
+        assert FaultKind.OUT_OF_BOUNDS not in {fault.kind for fault in done.faults}
         return done
 
     yield run
