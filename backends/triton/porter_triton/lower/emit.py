@@ -173,7 +173,19 @@ def render(suite: Suite, indent: int = 1) -> list[str]:
             head = f"for {node.variable} in {node.header}:" if node.variable else f"while {node.header}:"
             lines += [pad + head, *render(node.body, indent + 1)]
         else:
-            lines += [f"{pad}if {node.condition}:", *render(node.yes, indent + 1)]
-            if node.no.nodes:
-                lines += [f"{pad}else:", *render(node.no, indent + 1)]
+            lines += _branches(node, indent)
     return lines
+
+
+def _branches(node: Branch, indent: int) -> list[str]:
+    """`if`, and an `elif` for each `else` that holds nothing but another `if`."""
+    pad, word, lines = "    " * indent, "if", list[str]()
+    while True:
+        lines += [f"{pad}{word} {node.condition}:", *render(node.yes, indent + 1)]
+        match node.no.nodes:
+            case [Branch() as inner]:
+                node, word = inner, "elif"
+            case []:
+                return lines
+            case _:
+                return [*lines, f"{pad}else:", *render(node.no, indent + 1)]
