@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from porter.contract.access import Use
+from porter.contract.asked import check_sizes, sizes_in
 from porter.contract.branches import branches
 from porter.contract.category import category
 from porter.contract.compare import DEFAULT_TOLERANCE
@@ -68,10 +69,14 @@ def draft(
 
     `whole_program` False looks past `main` at the launchers and kernels behind it: for a program that is too large to
     be emulated. `headers` are the local files it includes: they may name its types. `sizes` fixes symbols the user has
-    chosen. Raises `UsageError` for a name that is no kernel.
+    chosen. Raises `UsageError` for a name that is no kernel, or no size of any entry, launcher or kernel.
     """
     usage = Usage(program, headers)
-    return draft_each(usage, entries(usage, kernels, whole_program=whole_program), sizes)
+    drafted = draft_each(usage, entries(usage, kernels, whole_program=whole_program), sizes)
+    if sizes and not sizes_in(drafted).issuperset(sizes):
+        behind = dict.fromkeys((*entries(usage, (), whole_program=False), *program.kernels))
+        check_sizes(sizes, (*drafted, *draft_each(usage, behind)), program.source.path)
+    return drafted
 
 
 def draft_each(

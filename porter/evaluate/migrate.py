@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Port, Target
+from porter.contract.asked import check_sizes
 from porter.contract.contract import Contract
 from porter.contract.draft import draft
 from porter.contract.reader import load_contracts
@@ -141,7 +142,10 @@ def _is_program(program: Program) -> bool:
 
 
 def contracts_of(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
-    """The user's contract, or the drafted ones. Raises `ContractError` and `InputError` for one that is no contract."""
+    """The user's contract, or the drafted ones.
+
+    Raises `ContractError` and `InputError` for one that is no contract, `UsageError` for a size that none of them has.
+    """
     if options.contract is None:
         return draft(
             original.program,
@@ -150,7 +154,9 @@ def contracts_of(original: Side, options: MigrateOptions, *, whole_program: bool
             whole_program=whole_program,
             headers=tuple(header for _, header in original.headers),
         )
-    return load_contracts(options.contract)
+    contracts = load_contracts(options.contract)
+    check_sizes(options.sizes, contracts, options.contract)
+    return contracts
 
 
 def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:

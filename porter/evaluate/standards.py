@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.contract.asked import check_sizes
 from porter.contract.reader import load_contracts
 from porter.errors import InputError
 from porter.evaluate.bench import limits
@@ -43,7 +44,10 @@ def against_cuda(against: Path, options: MigrateOptions) -> AgainstCuda | None:
 
 @contextmanager
 def opened(against: Path, options: MigrateOptions) -> Iterator[Standard]:
-    """A standard that is no CUDA source, ready to be asked. Raises `InputError`."""
+    """A standard that is no CUDA source, ready to be asked.
+
+    Raises `InputError`, and `UsageError` for a size that a reference does not have.
+    """
     if against.suffix == GOLDEN:
         yield golden_standard(against)
         return
@@ -52,6 +56,8 @@ def opened(against: Path, options: MigrateOptions) -> Iterator[Standard]:
         against, contract = _named_reference(against), against
     stated = () if contract is None else load_contracts(contract)
     with python_standard(against, stated, limits(options.time_limit_s)) as standard:
+        if options.sizes:
+            check_sizes(options.sizes, standard.contracts(), against)
         yield standard
 
 

@@ -13,6 +13,8 @@ JUDGE = ["verify", "k.cu", "--against", "k.cu"]
         ([*MIGRATE, "--size", "n=0"], "--size n=0: not a name and a positive integer"),
         ([*MIGRATE, "--size", "n=" + "9" * 5000], "not a name and a positive integer"),
         ([*MIGRATE, "--size", "2n=1"], "not a name and a positive integer"),
+        ([*MIGRATE, "--size", "rows=4"], "k.cu has no size 'rows'\n  hint: its sizes are: n"),
+        (["inspect", "k.cu", "--as", "contract", "--size", "rows=4"], "k.cu has no size 'rows'"),
         ([*MIGRATE, "--include-dir", "gone"], "--include-dir gone: no such folder"),
         (["inspect", "k.cu", "--include-dir", "k.cu"], "--include-dir k.cu: no such folder"),
         ([*MIGRATE, "--define", "1x"], "--define 1x: not the name of a macro"),

@@ -1,0 +1,22 @@
+"""Sizes that a user names: what is none is said to be none, before anything runs at others than were meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from porter.contract.contract import Contract
+from porter.errors import UsageError
+
+
+def sizes_in(contracts: Iterable[Contract]) -> frozenset[str]:
+    """What can be asked for by name."""
+    return frozenset(symbol for contract in contracts for symbol in contract.symbols)
+
+
+def check_sizes(names: Iterable[str], contracts: Iterable[Contract], source: Path) -> None:
+    """Raises `UsageError` for one of `names` that is no size in the `contracts` of `source`."""
+    known = sorted(sizes_in(contracts))
+    for name in names:
+        if name not in known:
+            raise UsageError(f"{source.name} has no size {name!r}", f"its sizes are: {', '.join(known) or 'none'}")
