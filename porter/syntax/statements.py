@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import replace
 
 from porter.source.lexer import TokenKind
 from porter.syntax.control import ControlReader
 from porter.syntax.cursor import Mark, NotReadError
 from porter.syntax.nodes import (
     Asm,
+    Assign,
     Block,
     Break,
+    Choice,
     Continue,
     Evaluate,
     Expression,
+    If,
     Lambda,
     Return,
     Skipped,
@@ -111,7 +116,7 @@ class StatementReader(ControlReader):
         value = self.expression()
         if self.text not in ("}", ")") or not self.ends_macro():
             self.expect(";")
-        return Evaluate(value, line)
+        return _for_its_effect(value, line)
 
     def statements_in_call(self) -> Lambda:
         """The statements up to the closing parenthesis of a macro's call."""
@@ -214,6 +219,17 @@ class StatementReader(ControlReader):
             if not self.take(","):
                 break
         return tuple(found)
+
+
+def _for_its_effect(value: Expression, line: int) -> Statement:
+    """An expression as a statement; `(c ? a : b) = value` is an `if` whose sides assign to one variable each."""
+    match value:
+        case Assign(target=Choice(condition, yes, no)):
+            first = _for_its_effect(replace(value, target=yes), line)
+            second = _for_its_effect(replace(value, target=no, value=deepcopy(value.value)), line)
+            return If(condition, Block((first,), line), Block((second,), line), line=line)
+        case _:
+            return Evaluate(value, line)
 
 
 _READERS: Mapping[str, Callable[[StatementReader], Statement]] = {

@@ -287,6 +287,19 @@ def test_constexpr_branches_are_marked():
     assert branch.condition.left == SizeOf(TypeName("float"), 1)
 
 
+def test_an_assignment_to_one_of_two_variables_is_an_if():
+    text = "__device__ void f(int a, int b, int c) { ((c == 0) ? a : b) += c; c ? a : b = c; }"
+    chosen, other = body_of(text)
+    assert isinstance(chosen, If)
+    assert spelled(chosen.condition) == "(c == 0)"
+    sides = [side.statements for side in (chosen.yes, chosen.no)]
+    for (side,), name in zip(sides, "ab", strict=True):
+        assert isinstance(side, Evaluate)
+        assert isinstance(side.expression, Assign)
+        assert (side.expression.operator, side.expression.target.name) == ("+", name)
+    assert isinstance(other, Evaluate)  # `b = c` is the side
+
+
 def test_asm_has_operands():
     (asm,) = body_of(
         '__device__ void f(int x, int y) { asm volatile("mov.u32 %0, %1;" : "=r"(x) : "r"(y) : "memory"); }'
