@@ -72,11 +72,14 @@ def verify(
     debug: DebugFlag = False,
 ) -> int:
     """Execute a candidate and what it is held to on the CPU, and compare them."""
+    from porter.oracle.golden import GOLDEN
     from porter.registry import backend_of, find_backend
 
     standard = against or golden
     if standard is None or (against and golden):
         raise UsageError("this needs one of --against and --golden", "for example --against softmax.cu")
+    if golden and golden.suffix != GOLDEN:
+        raise UsageError(f"--golden {golden}: a recording's name ends in {GOLDEN}", "hold it to a source by --against")
     options = replace(
         original.options((find_backend(target) if target else backend_of(candidate)).name),
         arch=arch,

@@ -39,7 +39,12 @@ def against_cuda(against: Path, options: MigrateOptions) -> AgainstCuda | None:
         against, contract = _named_reference(against), against
     if against.suffix == GOLDEN or (against.suffix == _PYTHON and _is_reference(against)):
         return None
-    return AgainstCuda(only_source(against), contract)
+    try:
+        return AgainstCuda(only_source(against), contract)
+    except InputError as error:
+        if against.suffix != _PYTHON:
+            raise
+        raise InputError(error.message, "a reference in Python is a function 'reference' or a class 'Model'") from error
 
 
 @contextmanager
@@ -79,6 +84,8 @@ def _is_reference(path: Path) -> bool:
     """Whether a Python file defines what is called; else it may hold CUDA in strings."""
     try:
         body = ast.parse(read_text(path)).body
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except SyntaxError as error:
+        raise InputError(f"{path}:{error.lineno}: is no Python: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is no Python: {error}") from error
     return any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in _SAYS_SO for node in body)

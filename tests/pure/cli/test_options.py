@@ -29,17 +29,22 @@ JUDGE = ["verify", "k.cu", "--against", "k.cu"]
         (["suite", "new", "k.cu", "--to", "k.cu"], "--to k.cu: k.cu is not a directory"),
         (["suite", "new", "k.cu", "--to", "s", "--category", ".."], "..: no name of a folder"),
         (["suite", "new", "k.cu", "--to", "s", "--name", "a/b"], "a/b: no name of a folder"),
+        (["verify", "k.cu", "--golden", "k.cu"], "--golden k.cu: a recording's name ends in .golden"),
+        (["verify", "k.cu", "--against", "k.py"], "a reference in Python is a function 'reference' or a class 'Model'"),
+        (["verify", "k.cu", "--against", "broken.py"], "broken.py:2: is no Python: '(' was never closed"),
         ([*MIGRATE, "--contract", "gone.toml"], "gone.toml: no such file"),
         ([*MIGRATE, "--contract", "."], ".: is a folder"),
     ],
 )
 def test_wrong_usage_is_named(porter, tmp_path, monkeypatch, arguments, complaint):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.cu").write_text(KERNEL)
+    texts = {"k.cu": KERNEL, "k.py": "def answers(x):\n    return x\n", "broken.py": "import torch\ndef reference(\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
     done = porter(*arguments)
     assert (done.code, done.stdout) == (2, "")
     assert complaint in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["k.cu"]
+    assert {path.name for path in tmp_path.iterdir()} == texts.keys()
 
 
 @pytest.mark.parametrize(
