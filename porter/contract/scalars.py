@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from porter.contract.axes import CHOSEN_AXIS
 from porter.contract.body import quietly, walk, written
@@ -25,6 +26,14 @@ _CUSTOMARY = (
     (r"pad(?!ded)", "1"),
     (r"dilation|groups?$", "1"),
     (r"kernel_?(size|h|w|d)|ksize|window|pool_?size|filter_size", "3"),
+)
+# How many windows fit, `(height + 2 * p - k) / s + 1`, with a dilation `2 * p - d * (k - 1) - 1`: parameters by their
+# places there. Probed as sizes windows would fit into few planes, and large ones take as long as they have elements.
+_WINDOWS = (
+    (r"(?:-[A-Za-z_]\w*|\*\(\w+-1\)-1)\)/{name}\+1\b", "2"),
+    (r"\+2\*{name}-[^;]*?\)/\w+\+1\b", "1"),
+    (r"-{name}\)/\w+\+1\b|\*\({name}-1\)-1\)/\w+\+1\b", "3"),
+    (r"-{name}\*\(\w+-1\)-1\)/\w+\+1\b", "1"),
 )
 _FLOATING = ("float", "double", "half", "bfloat16", "scalar_t", "acc_t", "opmath_t")
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
@@ -122,11 +131,23 @@ def _integer(usage: Usage, function: Function, param: Param, default: str) -> Sc
     edge = _block_edge(usage, function, name)
     if edge:
         return ScalarArg(name, type_, edge)
-    for pattern, value in _CUSTOMARY:
-        if re.search(pattern, name.lower()):
-            return ScalarArg(name, type_, value)
+    value = _customary(usage, function, name)
+    if value:
+        return ScalarArg(name, type_, value)
     modes = choices(usage, function, name)
     return ScalarArg(name, type_, modes[0], modes) if modes else Size(name)
+
+
+def _customary(usage: Usage, function: Function, name: str) -> str:
+    """The value of a parameter of a loop by its name, or of a window by its place; empty for any other."""
+    by_name = (value for pattern, value in _CUSTOMARY if re.search(pattern, name.lower()))
+    texts = list(_texts(usage, function, name))
+    by_place = (
+        value
+        for pattern, value in _WINDOWS
+        if any(re.search(pattern.format(name=rf"\b{re.escape(alias)}"), text) for alias, text in texts)
+    )
+    return next(chain(by_name, by_place), "")
 
 
 def _with(value: str, others: tuple[str, ...]) -> tuple[str, ...]:
