@@ -247,10 +247,8 @@ def one_lane(cx: Context, pins: tuple[tuple[Digit, int], ...]) -> bool:
 
 
 def barrier(cx: Context) -> None:
-    """`__syncthreads()`: registers need none; global memory that is both read and written does."""
-    cx.loads.clear()
-    if cx.decisions.stored & cx.decisions.loaded:
-        cx.wait()
+    """`__syncthreads()`: registers need none; global memory that is both read and written does, once it is touched."""
+    warp_barrier(cx)
     cx.pending = replace(cx.pending, stored=frozenset())
 
 

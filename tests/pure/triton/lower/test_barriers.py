@@ -29,3 +29,26 @@ def test_what_a_lane_reads_is_not_overwritten_before_the_barrier(barrier):
 def test_registers_and_memory_that_is_only_read_need_no_barrier():
     text = lowered("float v = a[threadIdx.x ^ 1];\n__syncwarp();\ny[threadIdx.x] = __shfl_xor_sync(~0u, v, 1);")
     assert "barrier" not in text
+
+
+def test_a_barrier_of_the_block_waits_for_memory_only_once_it_is_touched():
+    text = lowered("""
+        __shared__ float s[64];
+        float sum = 0;
+        for (int k = 0; k < n; ++k) {
+          s[threadIdx.x] = a[k * 64 + threadIdx.x];
+          __syncthreads();
+          sum += s[63 - threadIdx.x];
+          __syncthreads();
+        }
+        y[threadIdx.x] = sum;
+        __syncthreads();
+        y[threadIdx.x ^ 1] += sum;""")
+    assert text.index("tl.store(y") < text.index("tl.debug_barrier()")
+    assert text.count("tl.debug_barrier()") == 1
+
+
+def test_a_barrier_at_the_begin_of_a_loop_waits_for_the_turn_before():
+    text = lowered("for (int k = 0; k < n; ++k) {\n__syncthreads();\ny[threadIdx.x ^ 1] += y[threadIdx.x] * k;\n}")
+    loop = text.split("for k in range")[1]
+    assert loop.index("tl.debug_barrier()") < loop.index("tl.load(y")
