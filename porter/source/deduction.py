@@ -30,19 +30,6 @@ def deduced_from_types(function: Function, written: Sequence[Sequence[Token]]) -
     return found
 
 
-def pointed_type(argument: str) -> str:
-    """`T` in `x.data_ptr<T>()` and `reinterpret_cast<const T*>(x)`, `(T*)x`; empty elsewhere."""
-    words = significant(tokens(argument))
-    for i, word in enumerate(words):
-        if word.text in ("data_ptr", "const_data_ptr", "mutable_data_ptr", "reinterpret_cast", "static_cast"):
-            inner = split_arguments(words, i + 1) if i + 1 < len(words) and words[i + 1].text == "<" else []
-            names = [t.text for t in inner[0] if t.text not in ("const", "*", "volatile")] if inner else []
-            return "".join(names)
-    if len(words) > 3 and words[0].text == "(" and (close := match_bracket(words, 0)) and words[close - 1].text == "*":
-        return "".join(t.text for t in words[1 : close - 1] if t.text != "const")
-    return ""
-
-
 def _plain(words: Sequence[Token]) -> list[Token]:
     """The type without what may differ between two spellings of it: an array parameter is a pointer."""
     kept: list[Token] = []

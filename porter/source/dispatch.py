@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from porter.resources import resource
-from porter.source.lexer import Token, TokenKind, match_bracket, significant, split_arguments, tokens
+from porter.source.lexer import Token, TokenKind, significant, split_arguments, tokens
 from porter.source.program import Macro
 
 _NAME = re.compile(r"AT_(?:DISPATCH_)?(?:CASE_)?(?P<group>[A-Z_]+?)(?:_AND(?P<more>\d?))?$")
@@ -132,14 +132,3 @@ def spelled(words: Sequence[Token]) -> str:
         glue = parts and parts[-1][-1:].isidentifier() and word.text[:1].isidentifier()
         parts.append(" " + word.text if glue else word.text)
     return "".join(parts)
-
-
-def enclosing_calls(words: Sequence[Token], start: int, end: int) -> Iterator[int]:
-    """Indices of the names whose `(...)` holds the characters `[start, end)`, or is exactly there; innermost last."""
-    for i in range(len(words) - 1):
-        if words[i].start > start:
-            return
-        if words[i].kind is TokenKind.IDENTIFIER and words[i + 1].text == "(" and words[i].text.isupper():
-            close = match_bracket(words, i + 1)
-            if close is not None and words[close].end >= end:
-                yield i
