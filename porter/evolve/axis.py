@@ -43,7 +43,5 @@ def inside(cell: Cell, axes: tuple[Axis, ...]) -> bool:
 
 
 # The grid of Kernel-Smith (arXiv 2603.28342). Factors over the seed are about even on a logarithmic scale, finer around
-# 1, where most candidates lie. Complexity is the number of nodes of the syntax tree.
+# 1, where most candidates lie.
 SCORE = numeric("score", (0.5, 0.8, 1, 1.25, 2, 4, 8))
-COMPLEXITY = numeric("complexity", (100, 200, 400, 800, 1600, 3200, 6400))
-KERNEL_SMITH = (COMPLEXITY, SCORE)

@@ -59,15 +59,6 @@ def _follow(folder: Path, state: State, entry: Entry) -> None:
         )
 
 
-def settings_of(folder: Path) -> Settings:
-    """What was declared when a run was opened.
-
-    Raises:
-        InputError: the folder holds no run.
-    """
-    return replayed(folder).state.settings
-
-
 @contextmanager
 def searching(
     folder: Path,

@@ -61,8 +61,3 @@ class Expansion:
             return piece.start, piece.end
         at = piece.start + offset - self._begins[index]
         return at, at + 1
-
-
-def unexpanded(text: str) -> Expansion:
-    """`text` as it is."""
-    return Expansion(text, (Segment(len(text), 0, len(text), copied=True),))

@@ -26,7 +26,6 @@ class Inclusion:
     path: str
     start: int
     end: int
-    directive_end: int
 
 
 def inclusions(text: str) -> Iterator[Inclusion]:
@@ -35,7 +34,7 @@ def inclusions(text: str) -> Iterator[Inclusion]:
         found = _INCLUDE.match(token.text) if token.kind is TokenKind.DIRECTIVE else None
         if found:
             start, end = found.span("quoted")
-            yield Inclusion(found["path"].strip(), token.start + start, token.start + end, token.end)
+            yield Inclusion(found["path"].strip(), token.start + start, token.start + end)
 
 
 def distinct(source: Source, headers: Iterable[Source]) -> tuple[Source, ...]:

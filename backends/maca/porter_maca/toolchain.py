@@ -7,9 +7,8 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from porter.backend import Availability
@@ -17,11 +16,6 @@ from porter.backend import Availability
 COMPILE_LIMIT_S = 300.0
 
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$", re.M)
-_KERNEL = re.compile(r"(?:Compiling entry function|Function properties for)\s+'?(?P<name>[\w$.]+)'?")
-_REGISTERS = re.compile(r"Used\s+(?P<vector>\d+)\s+MTregisters,\s*(?P<scalar>\d+)\s+STregisters")
-_SHARED = re.compile(r"(\d+)\s+bytes shared mem")
-_STACK = re.compile(r"(\d+)\s+bytes stack frame")
-_WAVES = re.compile(r"staticMaxWarps/PEU\s*:\s*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +52,10 @@ class MacaSdk:
 
 
 def native_command(sdk: MacaSdk, arch: str, source: Path, output: Path) -> tuple[str, ...]:
-    """The line that compiles native MACA C++ to an object, telling the resources of each kernel."""
+    """The line that compiles native MACA C++ to an object."""
     return (
         *(str(sdk.compiler), "-x", "maca", "-c", str(source), "-o", str(output)),
-        *(f"--maca-path={sdk.root}", f"-offload-arch={arch}", "-O3", "-std=c++17", "-fPIC", "--resource-usage"),
+        *(f"--maca-path={sdk.root}", f"-offload-arch={arch}", "-O3", "-std=c++17", "-fPIC"),
     )
 
 
@@ -122,47 +116,3 @@ def errors(output: str) -> tuple[CompilerError, ...]:
         CompilerError(found["file"], int(found["line"]), int(found["column"]), found["message"])
         for found in _DIAGNOSTIC.finditer(output)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What one kernel needs, as the compiler says; `waves` is how many fit on one of the four units of an AP."""
-
-    kernel: str
-    vector_registers: int
-    scalar_registers: int
-    shared_bytes: int
-    stack_bytes: int
-    waves: int
-
-
-def resources(output: str) -> tuple[Resources, ...]:
-    """The report of `--resource-usage`, kernel by kernel; a kernel's name is empty where the report has none."""
-    return tuple(_resources(block) for block in _blocks(output))
-
-
-def _blocks(output: str) -> Iterator[str]:
-    """The stretches of the report that belong to one kernel each."""
-    starts = [found.start() for found in _KERNEL.finditer(output)]
-    if not starts:
-        starts = [found.start() for found in _REGISTERS.finditer(output)]
-    for start, end in pairwise([*starts, len(output)]):
-        if _REGISTERS.search(output, start, end):
-            yield output[start:end]
-
-
-def _resources(block: str) -> Resources:
-    name, registers = _KERNEL.search(block), _REGISTERS.search(block)
-    return Resources(
-        kernel=name["name"] if name else "",
-        vector_registers=int(registers["vector"]) if registers else 0,
-        scalar_registers=int(registers["scalar"]) if registers else 0,
-        shared_bytes=_number(_SHARED, block),
-        stack_bytes=_number(_STACK, block),
-        waves=_number(_WAVES, block),
-    )
-
-
-def _number(pattern: re.Pattern[str], block: str) -> int:
-    found = pattern.search(block)
-    return int(found[1]) if found else 0

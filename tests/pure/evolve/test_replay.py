@@ -12,7 +12,7 @@ import pytest
 from porter.errors import InputError
 from porter.evolve.budget import Budget
 from porter.evolve.journal import NAME, Journal
-from porter.evolve.replay import replayed, searching, settings_of
+from porter.evolve.replay import replayed, searching
 from tests.pure.evolve.world import SEED_CANDIDATE, SIX_ROUNDS, Clock, World, drive, proposers, run, settings
 
 ROOT = Path(__file__).parents[3]
@@ -159,7 +159,7 @@ def test_a_run_with_other_settings_is_not_mixed_in(tmp_path):
     run(tmp_path)
     with pytest.raises(InputError, match="other settings"):
         run(tmp_path, seed=2)
-    assert settings_of(tmp_path) == settings()
+    assert replayed(tmp_path).state.settings == settings()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter_maca import MacaBackend
 from porter_maca.compile import compile_port
-from porter_maca.toolchain import MacaSdk, Resources, errors, extension_command, native_command, resources, run
+from porter_maca.toolchain import MacaSdk, errors, extension_command, native_command, run
 
 BACKEND = MacaBackend()
 TARGET = BACKEND.targets()[0]
@@ -142,23 +142,6 @@ def test_output_that_is_no_text_does_not_matter(workdir):
 def test_only_errors_are_errors():
     output = "a.cpp:1:2: warning: w\na.cpp:3:4: error: e\nb.h:5:6: fatal error: f\n1 error generated.\n"
     assert [(e.file, e.line, e.column, e.message) for e in errors(output)] == [("a.cpp", 3, 4, "e"), ("b.h", 5, 6, "f")]
-
-
-def test_the_resource_report_is_read_kernel_by_kernel():
-    output = (
-        "Compiling entry function '_Z4rowsPf' for 'xcore1000'\n"
-        "Used 66 MTregisters, 26 STregisters, 2048 bytes shared mem\n"
-        "    48 bytes stack frame\n    staticMaxWarps/PEU : 7\n"
-        "Compiling entry function '_Z4colsPf' for 'xcore1000'\n"
-        "Used 12 MTregisters, 8 STregisters, 0 bytes shared mem\n"
-        "    0 bytes stack frame\n    staticMaxWarps/PEU : 8\n"
-    )
-    assert resources(output) == (Resources("_Z4rowsPf", 66, 26, 2048, 48, 7), Resources("_Z4colsPf", 12, 8, 0, 0, 8))
-
-
-def test_a_resource_report_without_names_is_read_too():
-    assert resources("Used 66 MTregisters, 26 STregisters, 64 bytes shared mem\n") == (Resources("", 66, 26, 64, 0, 0),)
-    assert resources("nothing to say\n") == ()
 
 
 def test_the_backend_passes_an_explicit_sdk_on(sdk, workdir):

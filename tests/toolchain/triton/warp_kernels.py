@@ -11,7 +11,6 @@ import torch
 import triton
 import triton.language as tl
 
-from porter_triton.device.atomic import earlier_sum
 from porter_triton.device.vector import load2, load4, load8, store2, store4, store8
 from porter_triton.device.warp import (
     ballot,
@@ -60,7 +59,6 @@ def votes(values, actives, out, threads: tl.constexpr):
     tl.store(out + 7 * threads + i, warp_and(value, active).to(tl.int64))
     tl.store(out + 8 * threads + i, warp_or(value, active).to(tl.int64))
     tl.store(out + 9 * threads + i, warp_xor(value, active).to(tl.int64))
-    tl.store(out + 10 * threads + i, earlier_sum(value & 3, value, active).to(tl.int64))
 
 
 @triton.jit
@@ -100,7 +98,7 @@ def main():
                 out = torch.zeros(5 * threads, dtype=torch.int32)
                 shuffles[(1,)](values, operands, out, width, threads)
                 results[f"shuffles_{threads}_{width}"] = out.numpy()
-        out = torch.zeros(11 * threads, dtype=torch.int64)
+        out = torch.zeros(10 * threads, dtype=torch.int64)
         votes[(1,)](values, active, out, threads)
         results[f"votes_{threads}"] = out.numpy()
         out = torch.full((6 * threads,), -1.0)

@@ -67,8 +67,5 @@ ATEN_PRIMITIVES: Mapping[str, Primitive] = {
     "WARP_BALLOT": Primitive(Danger.LIBRARY, required=1, defaults=(FULL_WARP,), mask=1, gives_lanes=True),
 }
 
-# Constants and queries that say 32 in CUDA and 64 on MACA.
-WARP_SIZES = ("warpSize", "C10_WARP_SIZE", "CUB_PTX_WARP_THREADS")
-
 # cub's warp collectives: the position of the template argument that sets the logical warp, the wave's width by default.
 CUB_COLLECTIVES: Mapping[str, int] = {"WarpReduce": 1, "WarpScan": 1, "WarpExchange": 2, "WarpMergeSort": 2}

@@ -7,15 +7,6 @@ import triton.language as tl
 
 
 @triton.jit
-def earlier_sum(index, value, active):
-    """For each thread the sum of the values of the active threads before it that have the same index."""
-    threads: tl.constexpr = index.shape[0]
-    order = tl.arange(0, threads)
-    before = (index[:, None] == index[None, :]) & (order[None, :] < order[:, None]) & active[None, :]
-    return tl.sum(tl.where(before, value[None, :], 0).to(value.dtype), 1).to(value.dtype)
-
-
-@triton.jit
 def count_up(pointer, bound, active=True):
     """Add 1, or begin again at 0 above `bound`, in the active lanes; what was there before, for each lane."""
     before = tl.atomic_cas(pointer, tl.zeros(pointer.shape, tl.uint32), tl.zeros(pointer.shape, tl.uint32))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.syntax.nodes import Call, Expression, Member, TypeName
+from porter.syntax.nodes import Call, Member, TypeName
 from porter_triton.emulated import MULTIPROCESSORS
 from porter_triton.host import accessors, expressions
 from porter_triton.host.codes import ATOM, CONDITIONAL, NONE, Code, Kind, integer, sequence, truth
@@ -178,8 +178,3 @@ def keywords(options: Code) -> list[str]:
 def options_of(dtype: Code = NONE, device: Code = NONE) -> Code:
     """Options with what is known."""
     return Code("", Kind.OPTIONS, parts=(dtype, device))
-
-
-def list_of(items: tuple[Expression, ...], cx: Context) -> Code:
-    """The items as a list."""
-    return sequence(tuple(expressions.expression(cx, i) for i in items), as_list=True)

@@ -36,7 +36,6 @@ from porter_triton.lift.second import is_infinite
 from porter_triton.lift.trees import bare, called, intrinsic, mapped, mentions, number
 from porter_triton.lower.types import BUILT_IN, Arithmetic
 
-_MOST_STATEMENTS = 24
 _Given = dict[str, Expression]
 
 
