@@ -15,6 +15,7 @@ class Use:
     """What becomes of one parameter.
 
     `selects`: its values index something; `indexes` names the parameters among that, `bounds` what they lie below.
+    `counts`: what an atomic operation says it held before matters, as of a counter or a lock.
     """
 
     reads: bool = False
@@ -24,13 +25,14 @@ class Use:
     selects: bool = False
     indexes: frozenset[str] = frozenset()
     bounds: tuple[str, ...] = ()
+    counts: bool = False
 
     def joined(self, other: Use) -> Use:
         """Both uses together."""
         return Use(
             self.reads or other.reads, self.writes or other.writes, self.accumulates or other.accumulates,
             self.offsets or other.offsets, self.selects or other.selects, self.indexes | other.indexes,
-            tuple(dict.fromkeys((*self.bounds, *other.bounds))),
+            tuple(dict.fromkeys((*self.bounds, *other.bounds))), self.counts or other.counts,
         )  # fmt: skip
 
 

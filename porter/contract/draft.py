@@ -243,6 +243,8 @@ class _Drafter:
     def _values(self, dtype: DType, use: Use) -> tuple[Values, str]:
         if dtype is DType.BOOL:
             return Values.BOOLEAN, ""
+        if use.counts and not use.offsets and not dtype.is_float:
+            return Values.ZEROS, ""
         if not use.selects:
             return Values.NORMAL, ""
         bound = next((b for b in use.bounds if b in {p.name for p in self.function.params}), "")

@@ -27,6 +27,8 @@ _MACRO_DEPTH = 3
 _TYPEDEF = re.compile(r"\btypedef\s+([\w:\s]+?)\s+(\w+)\s*;")
 _USING = re.compile(r"\busing\s+(\w+)\s*=\s*([\w:\s]+?)\s*;")
 _CLASS = re.compile(r"\b(?:struct|class)\s+(?:alignas\([^;{]*?\)\s*|__\w+__\([^)]*\)\s*)?(\w+)")
+_COUNTING = ("atomicAdd", "atomicInc", "atomicCAS", "atomicExch", "atomicOr")
+_STATEMENT_STARTS = frozenset((";", "{", "}", ")", "else"))
 _STORES = ("__stcs", "__stcg", "__stwt", "__stwb", "cudaMemset")
 
 
@@ -213,13 +215,13 @@ class _Reader:
 
     def _handed_on(self) -> Iterator[tuple[str, Use]]:
         """What functions this one calls do to the buffers it hands them."""
-        for name, arguments in self.body.calls:
+        for place, name, arguments in self.body.sites:
             roots = [self.aliases.get(root_of(a), "") for a in arguments]
             if not any(roots):
                 continue
             callee = self.usage.callee(name, len(arguments))
             if callee is None:
-                yield from self._unknown(name, roots)
+                yield from self._unknown(place, name, roots)
                 continue
             inner = self.usage.of(callee)
             names = {p.name: r for p, r in zip(callee.params, roots, strict=False)}
@@ -236,9 +238,10 @@ class _Reader:
         nodes = (given.get(bound) for bound in bounds)
         return tuple(render(node) for node in nodes if node is not None)
 
-    def _unknown(self, name: str, roots: list[str]) -> Iterator[tuple[str, Use]]:
+    def _unknown(self, place: int, name: str, roots: list[str]) -> Iterator[tuple[str, Use]]:
         if name.startswith("atomic") and roots[0]:
-            yield roots[0], Use(reads=True, writes=True, accumulates=True)
+            counts = name.startswith(_COUNTING) and self.body.words[place - 1].text not in _STATEMENT_STARTS
+            yield roots[0], Use(reads=True, writes=True, accumulates=True, counts=counts)
         elif name.startswith(_STORES) and roots[0]:
             yield roots[0], Use(writes=True)
         elif name in COPIES and len(roots) > 1:

@@ -572,3 +572,18 @@ def test_the_category_is_told_by_what_is_added_up_not_by_the_step_of_a_loop(name
     text = f"__global__ void {name}(const float* x, float* y, int n) {{ int i = threadIdx.x; {loop} }}"
     (contract,) = drafted(text)
     assert contract.category == category
+
+
+@pytest.mark.parametrize(
+    ("use", "values"),
+    [
+        ("int at = atomicAdd(count, 1); out[at] = 1;", Values.ZEROS),
+        ("if (atomicInc(&count[0], gridDim.x - 1) == gridDim.x - 1) out[0] = 1;", Values.ZEROS),
+        ("while (atomicCAS(&count[threadIdx.x], 0, 1) != 0) {} out[0] = 1;", Values.ZEROS),
+        ("atomicAdd(&count[threadIdx.x], 1); out[0] = 1;", Values.NORMAL),
+        ("if (threadIdx.x) atomicAdd(&count[threadIdx.x], 1); out[0] = 1;", Values.NORMAL),
+    ],
+)
+def test_counters_and_locks_begin_at_zero(use, values):
+    (contract,) = draft(parse(Source(Path("k.cu"), f"__global__ void k(int* count, int* out) {{ {use} }}")))
+    assert contract.tensors[0].values is values
