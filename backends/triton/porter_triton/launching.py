@@ -69,8 +69,17 @@ def _value(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
             return f"torch.empty({count}, dtype=torch.{_held(parameter)}, device={launch.device}.device)"
         case ParameterKind.POINTER | ParameterKind.SCALAR | ParameterKind.CONSTANT:
             if parameter.source not in launch.arguments:
-                raise Refusal(0, f"nothing is known to pass for '{parameter.source}'")
+                raise Refusal(0, _unknown(parameter))
             return _tensor(parameter, launch, kernel)
+
+
+def _unknown(parameter: LoweredParameter) -> str:
+    if parameter.kind is not ParameterKind.CONSTANT:
+        return f"nothing is known to pass for '{parameter.source}'"
+    return (
+        f"nothing is known of what '{parameter.source}' holds, which no function fills that is ported; "
+        "a function that copies to it and launches the kernel would be"
+    )
 
 
 def _tensor(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:

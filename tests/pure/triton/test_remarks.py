@@ -99,3 +99,21 @@ def test_a_dtype_whose_kernel_is_refused_is_told():
     assert 'raise NotImplementedError(f"not implemented for {y.dtype}")' in text
     told = "the port raises for float16: `nobodys` is called, which is not known (line 3)"
     assert findings == [("PORT1804", told)]
+
+
+def test_a_constant_that_only_main_fills_is_told_with_what_would_help():
+    text = """
+    __constant__ float taps[5];
+    __global__ void k(float* y) { y[threadIdx.x] = taps[threadIdx.x % 5]; }
+    int main() {
+      float* y, t[5] = {};
+      cudaMalloc(&y, 128);
+      cudaMemcpyToSymbol(taps, t, sizeof t);
+      k<<<1, 32>>>(y);
+    }
+    """
+    program = parse(Source(Path("op.cu"), dedent(text)))
+    (finding,) = lowered(program, (), besides=(Entry(EntryKind.KERNEL, "k"),)).port.findings
+    assert finding.code == "PORT1800"
+    assert "nothing is known of what 'taps' holds" in finding.message
+    assert "a function that copies to it and launches the kernel would be" in finding.message
