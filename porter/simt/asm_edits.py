@@ -8,8 +8,8 @@ from porter.simt.ptx import Unsupported, lower, parse_asm
 from porter.simt.ptx_text import UnreadableAsmError
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket
+from porter.source.vocabulary import ASM
 
-_KEYWORDS = frozenset(("asm", "__asm", "__asm__"))
 _QUALIFIERS = frozenset(("volatile", "__volatile__", "inline"))
 
 
@@ -19,7 +19,7 @@ def asm_edits(text: str, code: Sequence[Token]) -> Iterator[Edit]:
     What has no C++ form becomes a fault where it is reached: much code carries instructions that a run never meets.
     """
     for index, token in enumerate(code):
-        if token.kind is not TokenKind.IDENTIFIER or token.text not in _KEYWORDS:
+        if token.kind is not TokenKind.IDENTIFIER or token.text not in ASM:
             continue
         opening = index + 1
         while opening < len(code) and code[opening].text in _QUALIFIERS:

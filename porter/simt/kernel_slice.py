@@ -71,7 +71,7 @@ def _declarations(file: Source) -> Iterator[_Declaration]:
     masked = _EXPORT.sub(lambda found: found[1] + blank(found[2]), mask(file.text))
     for node in _outermost(parse_masked(masked).root_node):
         start = len(masked[: node.start_byte].rstrip())  # CUDA's qualifiers are blanked out
-        semicolon = _SEMICOLON.match(masked, node.end_byte)
+        semicolon = _SEMICOLON.match(masked, node.end_byte) if node.type in _TYPES else None
         end = semicolon.end() if semicolon else node.end_byte
         words = (t.text for t in significant(tokens(file.text[start:end])) if t.kind is TokenKind.IDENTIFIER)
         yield _Declaration(start, end, frozenset(_declared(node)), frozenset(words))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, tokens
+from porter.source.vocabulary import ASM
 
 _QUALIFIERS = frozenset({"volatile", "__volatile__", "inline", "goto"})
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
@@ -81,7 +82,7 @@ def parse_asm(text: str) -> AsmStatement:
     """
     code = significant(tokens(text))
     start = next((i for i, t in enumerate(code) if t.text == "("), None)
-    if start is None or any(t.text not in ("asm", "__asm__", "__asm", *_QUALIFIERS) for t in code[:start]):
+    if start is None or any(t.text not in ASM | _QUALIFIERS for t in code[:start]):
         raise UnreadableAsmError(text, "this is no asm statement")
     end = match_bracket(code, start)
     if end is None:

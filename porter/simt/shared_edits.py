@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket
+from porter.source.vocabulary import STATEMENT_ENDS
 
 _DROPPED = frozenset(("static", "extern"))
 _QUALIFIERS = frozenset(("__align__", "alignas", "static", "extern", "volatile"))
 _NESTING = ("(", ",", "<")
 _BEFORE_BODY = frozenset((")", "const", "noexcept"))
-_STATEMENT_EDGE = frozenset((";", "{", "}"))
 
 
 @dataclass
@@ -156,7 +156,7 @@ def _dynamic(declaration: _Declaration, d: _Declarator, kind: str) -> Iterator[s
 
 def _begin(code: Sequence[Token], index: int) -> int:
     """Where the declaration that holds `code[index]` begins."""
-    while index > 0 and code[index - 1].text not in _STATEMENT_EDGE and code[index - 1].text not in (*_NESTING, ":"):
+    while index > 0 and code[index - 1].text not in STATEMENT_ENDS and code[index - 1].text not in (*_NESTING, ":"):
         index -= 1
     return index
 
