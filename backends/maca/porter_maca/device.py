@@ -14,6 +14,7 @@ from porter.findings import Finding
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, split_arguments, tokens
 from porter_maca.declared import Declared
+from porter_maca.limits import SETS_ATTRIBUTE
 from porter_maca.places import Places
 from porter_maca.traced import Traced
 
@@ -29,7 +30,6 @@ _PLAIN = frozenset(
     }
 )
 _BETWEEN = frozenset({"*", "&", "const", "volatile", "__restrict__", "restrict", "__restrict"})
-_SETS_ATTRIBUTE = frozenset({"cudaFuncSetAttribute", "mcFuncSetAttribute", "hcFuncSetAttribute"})
 _PRAGMA = re.compile(r"#[ \t]*pragma[ \t]+(?P<words>[^\\\n]*[^\\\s])")
 
 
@@ -130,7 +130,7 @@ def _declared_types(code: Sequence[Token], name: str) -> set[str]:
 def _casts(code: Sequence[Token]) -> Iterator[Edit]:
     """The kernel given to cudaFuncSetAttribute as `const void*`: MACA declares no overload for functions."""
     for i, token in enumerate(code[:-1]):
-        if token.text not in _SETS_ATTRIBUTE or code[i + 1].text != "(":
+        if token.text not in SETS_ATTRIBUTE or code[i + 1].text != "(":
             continue
         arguments = split_arguments(code, i + 1)
         if len(arguments) != 3 or not arguments[0] or any(t.text == "void" for t in arguments[0]):

@@ -13,7 +13,7 @@ from porter.source.program import Launch, Program, SharedArray
 from porter.source.text import Span
 from porter_maca.places import Places
 
-_SETS_ATTRIBUTE = frozenset({"cudaFuncSetAttribute", "mcFuncSetAttribute", "hcFuncSetAttribute"})
+SETS_ATTRIBUTE = frozenset({"cudaFuncSetAttribute", "mcFuncSetAttribute", "hcFuncSetAttribute"})
 _SHARED_ATTRIBUTE = "MaxDynamicSharedMemorySize"
 
 
@@ -84,7 +84,7 @@ def _attributes(program: Program, known: Environment, target: Target, places: Pl
     text = program.source.text
     code = [t for t in significant(tokens(text)) if t.kind is not TokenKind.DIRECTIVE]
     for i, token in enumerate(code[:-1]):
-        if token.text not in _SETS_ATTRIBUTE or code[i + 1].text != "(":
+        if token.text not in SETS_ATTRIBUTE or code[i + 1].text != "(":
             continue
         arguments = split_arguments(code, i + 1)
         if len(arguments) != 3 or not any(t.text.endswith(_SHARED_ATTRIBUTE) for t in arguments[1]):

@@ -15,11 +15,11 @@ from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import Token, TokenKind, inside_directive, match_bracket, significant, tokens
 from porter.source.parse import parse
 from porter.source.text import Source, Span
+from porter.source.vocabulary import ASM
 from porter_maca.places import Places
 from porter_maca.traced import Traced
 from porter_maca.wave import rewrite
 
-_ASM = frozenset({"asm", "__asm__", "__asm"})
 _QUALIFIERS = frozenset({"volatile", "__volatile__", "__volatile", "inline", "goto"})
 _SINGLE = re.compile(r"do \{ (?P<statement>[^{};]*); \} while \(0\)")
 _WARP_OPERATION = re.compile(r"\b__(shfl|ballot|any|all|activemask|match|reduce|syncwarp)\w*")
@@ -71,7 +71,7 @@ def statements(text: str) -> Iterator[Statement]:
 
 def _statements(code: Sequence[Token], text: str) -> Iterator[Statement]:
     for i, token in enumerate(code):
-        if token.text not in _ASM or token.kind is not TokenKind.IDENTIFIER:
+        if token.text not in ASM or token.kind is not TokenKind.IDENTIFIER:
             continue
         opening = i + 1
         while opening < len(code) and code[opening].text in _QUALIFIERS:

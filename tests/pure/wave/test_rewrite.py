@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from porter.findings import Severity
 from porter.source.edit import apply_edits
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -47,3 +48,14 @@ def test_nothing_but_the_warp_operations_changes(path, rewritten):
     assert [line.lstrip()[:2] for line in port.splitlines() if line.lstrip().startswith("//")] == [
         line.lstrip()[:2] for line in text.splitlines() if line.lstrip().startswith("//")
     ]
+
+
+def test_what_is_not_compiled_is_worth_a_note(rewritten):
+    other_vendor = "#ifdef OTHER_VENDOR\n__device__ int __any_sync(unsigned long long m, int p) { return 0; }\n#endif\n"
+    (note,) = rewritten(f"{other_vendor}__global__ void k(int* x) {{ *x = 1; }}").findings
+    assert (note.code, note.severity) == ("PORT1020", Severity.NOTE)
+    assert note.message.endswith("in a branch that is not compiled")
+    shuffle = "return __shfl_down_sync(~0u, x, 1, 32);"
+    both = f"#if __CUDACC_VER_MAJOR__ < 9\n{shuffle}\n#else\n{shuffle}\n#endif"
+    (found,) = rewritten(f"__device__ float f(float x) {{\n{both}\n}}").findings
+    assert (found.code, found.severity, found.span.line) == ("PORT1002", Severity.WARNING, 5)

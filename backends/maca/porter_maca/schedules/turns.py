@@ -16,6 +16,7 @@ from porter.evolve.edited import EditedKnob, edited_knob
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, tokens
 from porter.source.program import Function, Launch, Program
+from porter.source.vocabulary import STATEMENT_ENDS
 from porter_maca.schedules.reading import TOGETHER, WRITES, is_member, read_at
 
 _TURNS = (2, 4, 8)
@@ -86,7 +87,7 @@ def _form(program: Program, words: Sequence[Token], kernel: Function) -> _Form |
 
 def _statement(body: Sequence[Token], inside: int) -> tuple[int, int]:
     """Where the statement with the word `inside` begins and ends, behind its semicolon."""
-    begin = next((i + 1 for i in range(inside, -1, -1) if body[i].text in (";", "{", "}")), 0)
+    begin = next((i + 1 for i in range(inside, -1, -1) if body[i].text in STATEMENT_ENDS), 0)
     return begin, next((i + 1 for i in range(inside, len(body)) if body[i].text == ";"), len(body))
 
 

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from porter.source.lexer import Token, TokenKind, inside_directive, tokens
+from porter.source.lexer import CLOSING, OPENING, Token, TokenKind, inside_directive, tokens
 
 _SILENT = (TokenKind.BLANK, TokenKind.COMMENT)
-_OPENERS = {"(": ")", "[": "]", "{": "}"}
-_CLOSERS = frozenset(_OPENERS.values())
 _NOT_IN_TEMPLATE_ARGUMENTS = frozenset({";", "{", "}", "&&", "||", "=", "+=", "-=", "?"})
 
 
@@ -76,9 +74,9 @@ def call_after(stream: Sequence[Token], name: int) -> Brackets | None:
     position = name + 1
     while position < len(stream):
         word = stream[position].text
-        if word in _OPENERS:
+        if word in OPENING:
             depth += 1
-        elif word in _CLOSERS:
+        elif word in CLOSING:
             depth -= 1
             if depth == 0:
                 return _brackets(stream, [*cuts, position], stream[position].start)
@@ -99,7 +97,7 @@ def template_after(stream: Sequence[Token], name: int) -> Brackets | None:
     depth, cuts = 0, [opening]
     for position in range(opening, end.index):
         word = stream[position].text
-        depth += (word in _OPENERS or word == "<") - (word in _CLOSERS or word == ">") - 2 * (word == ">>")
+        depth += (word in OPENING or word == "<") - (word in CLOSING or word == ">") - 2 * (word == ">>")
         if word == "," and depth == 1:
             cuts.append(position)
     return _brackets(stream, [*cuts, end.index], end.offset)
@@ -112,7 +110,7 @@ def _template_end(stream: Sequence[Token], opening: int) -> _TemplateEnd | None:
     angles, brackets = 0, 0
     for position in range(opening, len(stream)):
         word = stream[position].text
-        brackets += (word in _OPENERS) - (word in _CLOSERS)
+        brackets += (word in OPENING) - (word in CLOSING)
         if brackets < 0 or word in _NOT_IN_TEMPLATE_ARGUMENTS:
             return None
         if brackets == 0:

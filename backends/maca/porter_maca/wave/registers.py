@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from porter.source.edit import Edit
 from porter.source.lexer import TokenKind
+from porter.source.vocabulary import ASM
 from porter_maca.wave.calls import Brackets, Stream, call_after
 from porter_maca.wave.danger import Change, Danger
 
@@ -22,7 +23,6 @@ _REGISTERS: Mapping[str, str] = {
     "lanemask_ge": "~0u << warp32::lane()",
     "warpid": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32",
 }
-_ASM = frozenset({"asm", "__asm__", "__asm"})
 _QUALIFIERS = frozenset({"volatile", "__volatile__", "__volatile"})
 _MOVE = re.compile(r"\s*mov\.[usb]32\s+%0\s*,\s*%%?(\w+)\s*;?\s*")
 _WARP_WORDS = re.compile(r"\bwarpSize\b|\b__[a-z]")
@@ -32,7 +32,7 @@ _STATEMENT = re.compile(r'"(?P<ptx>[^"]*)"\s*:\s*"=r"\s*\((?P<target>.*)\)\s*', 
 def register_changes(stream: Stream, text: str) -> Iterator[Change]:
     """Every `asm` of `stream` that moves a register of the warp to a variable, and does nothing else."""
     for position, token in enumerate(stream.tokens):
-        if token.text not in _ASM or token.kind is not TokenKind.IDENTIFIER:
+        if token.text not in ASM or token.kind is not TokenKind.IDENTIFIER:
             continue
         last = position
         while last + 1 < len(stream.tokens) and stream.tokens[last + 1].text in _QUALIFIERS:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from porter.findings import Finding
 from porter.source.program import Function, Program
 from porter.source.text import Source
-from porter_maca.catalogue import finding
+from porter_maca.places import Places
 from porter_maca.wave.danger import Change, Danger
 
 # What a danger does on a wave of 64 lanes, after "in `name`: "; and what the port does about it.
@@ -96,12 +96,12 @@ _WORDS: Mapping[Danger, tuple[str, str]] = {
 }
 
 
-def findings(changes: Iterable[Change], program: Program, source: Source) -> tuple[Finding, ...]:
+def findings(changes: Iterable[Change], program: Program, source: Source, places: Places) -> tuple[Finding, ...]:
     """One finding for each (function, danger, reason), at the first of its places, in the order of the source."""
     groups: defaultdict[tuple[str, Danger, str], list[Change]] = defaultdict(list)
     for change in sorted(changes, key=lambda c: c.start):
         groups[_owner(change, program), change.danger, change.reason].append(change)
-    found = [_finding(owner, group, source) for (owner, _, _), group in groups.items()]
+    found = [_finding(owner, group, source, places) for (owner, _, _), group in groups.items()]
     return tuple(sorted(found, key=lambda f: (f.span.start if f.span else 0, f.code)))
 
 
@@ -115,14 +115,11 @@ def _owner(change: Change, program: Program) -> str:
     return f"macro `{macro.name}`" if macro else "the file"
 
 
-def _finding(owner: str, group: list[Change], source: Source) -> Finding:
+def _finding(owner: str, group: list[Change], source: Source, places: Places) -> Finding:
     first = group[0]
     danger, remedy = _WORDS[first.danger]
     what = ", ".join(dict.fromkeys(" ".join(c.what.split()) for c in group))
     message = f"in {owner}: {danger.format(what=what)}"
     if first.reason:
         message += f": {first.reason}"
-    span = source.span(first.start, first.end)
-    lines = sorted({source.span(c.start, c.end).line for c in group})
-    hint = remedy if len(lines) == 1 else f"{remedy} (lines {', '.join(map(str, lines))})"
-    return finding(first.danger, span, message, hint)
+    return places.finding(first.danger, [source.span(c.start, c.end) for c in group], message, remedy)

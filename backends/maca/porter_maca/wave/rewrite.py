@@ -25,6 +25,7 @@ from porter.source.program import Program
 from porter.source.text import Source
 from porter.warp.flow import flow_of, together
 from porter.warp.lockstep import LockstepAccess, lockstep_accesses
+from porter_maca.places import Places
 from porter_maca.wave.calls import Stream, streams
 from porter_maca.wave.danger import Change, Danger
 from porter_maca.wave.hazards import block_changes, hazard_changes
@@ -64,7 +65,7 @@ def rewrite(program: Program, source: Source, target: Target, around: Sequence[P
         changes = _dangerous(tuple(_changes(parts, program, around)))
     edits = (*nested(w for c in changes for w in c.wraps), *(e for c in changes for e in c.edits))
     helpers = helper_text() if any("warp32::" in edit.replacement for edit in edits) else ""
-    return WaveResult(edits, findings(changes, program, source), helpers)
+    return WaveResult(edits, findings(changes, program, source, Places.of(source, program.defines)), helpers)
 
 
 def helper_text() -> str:
