@@ -8,6 +8,7 @@ from porter.source.folding import Environment
 from porter.source.lexer import Token, TokenKind, significant, split_arguments, tokens
 from porter.source.macros import Definition, MacroTable
 from porter.source.program import Function, Program
+from porter.source.vocabulary import STATEMENT_ENDS
 
 
 def environment_of(program: Program, headers: Program | None = None) -> Environment:
@@ -44,7 +45,7 @@ def _initialised(text: str, words: list[Token], index: int) -> dict[str, str]:
         if words[i].text in (";", "(", ")", "{", "}", ",", "*", "&", "["):
             return {}
         if words[i].text == "=" and words[i - 1].kind is TokenKind.IDENTIFIER:
-            stop = next((k for k in range(i, len(words)) if words[k].text in (";", "{", "}")), len(words) - 1)
+            stop = next((k for k in range(i, len(words)) if words[k].text in STATEMENT_ENDS), len(words) - 1)
             return {words[i - 1].text: text[words[i].end : words[stop].start]}
     return {}
 

@@ -10,6 +10,7 @@ from functools import cache
 from porter.resources import resource
 from porter.source.lexer import Token, TokenKind, significant, split_arguments, tokens
 from porter.source.program import Macro
+from porter.source.vocabulary import STATEMENT_ENDS
 
 _NAME = re.compile(r"AT_(?:DISPATCH_)?(?:CASE_)?(?P<group>[A-Z_]+?)(?:_AND(?P<more>\d?))?$")
 _SCALAR_TYPE = re.compile(r"(?:\w+::)*k?(\w+)$")
@@ -115,7 +116,7 @@ def aliases(words: Sequence[Token]) -> Iterator[tuple[str, str]]:
     for i, token in enumerate(words):
         if token.text not in ("using", "typedef", "constexpr"):
             continue
-        stop = next((k for k in range(i, len(words)) if words[k].text in (";", "{", "}")), len(words))
+        stop = next((k for k in range(i, len(words)) if words[k].text in STATEMENT_ENDS), len(words))
         if token.text == "typedef":
             if stop > i + 2 and words[stop - 1].kind is TokenKind.IDENTIFIER:
                 yield words[stop - 1].text, spelled(words[i + 1 : stop - 1])

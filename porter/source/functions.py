@@ -13,9 +13,7 @@ from porter.source.reading import Reading
 from porter.source.shared import shared_arrays
 from porter.source.signature import Signature, read_signature
 from porter.source.syntax import ask
-from porter.source.vocabulary import CONTROL, QUALIFIERS, WITH_ARGUMENTS
-
-_BOUNDARY = frozenset((";", "{", "}"))
+from porter.source.vocabulary import CONTROL, QUALIFIERS, STATEMENT_ENDS, WITH_ARGUMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +132,7 @@ def _body_after(words: Sequence[Token], index: int) -> int | None:
 
 
 def _statement_start(words: Sequence[Token], index: int) -> int:
-    while index > 0 and words[index - 1].text not in _BOUNDARY:
+    while index > 0 and words[index - 1].text not in STATEMENT_ENDS:
         index -= 1
     return index
 

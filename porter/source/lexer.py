@@ -37,6 +37,8 @@ class Token(NamedTuple):
     end: int
 
 
+OPENING = {"(": ")", "[": "]", "{": "}"}
+CLOSING = frozenset(OPENING.values())
 _TOKEN = re.compile(
     r"""
       (?P<BLANK>        (?: [\s\ufeff] | \\[ \t]*\r?\n )++ )
@@ -66,8 +68,6 @@ _OPAQUE = re.compile(  # where a `#` at the beginning of a line begins no direct
 _DIRECTIVE_HEAD = re.compile(r"\#[ \t]*")
 _CLOSERS = re.compile(r">(?:[ \t]*>){2,}")
 _AFTER_LAUNCH = re.compile(r"(?:\s|\\\r?\n|/\*.*?\*/)*(?:\(|\Z)", re.S)
-_OPENING = {"(": ")", "[": "]", "{": "}"}
-_CLOSING = frozenset(_OPENING.values())
 _BRACKETS = frozenset("()[]{}")
 _NOT_IN_TEMPLATE = frozenset((";", "&&", "||", "{", "}", ")", "]"))
 _KINDS = {kind.name: kind for kind in TokenKind}
@@ -86,7 +86,7 @@ class _Launches:
 
     def pass_bracket(self, word: str) -> None:
         """A parenthesis, bracket or brace; a launch whose surroundings close without `>>>` is given up."""
-        self.depth += 1 if word in _OPENING else -1
+        self.depth += 1 if word in OPENING else -1
         while self.open and self.open[-1][0] > self.depth:
             self.open.pop()
 
@@ -155,12 +155,12 @@ def match_bracket(stream: Sequence[Token], index: int) -> int | None:
         token = stream[i]
         if token.kind is not TokenKind.PUNCTUATION:
             continue
-        if token.text in _OPENING:
+        if token.text in OPENING:
             depth += 1
-        elif token.text in _CLOSING:
+        elif token.text in CLOSING:
             depth -= 1
             if depth == 0:
-                return i if _OPENING.get(opening.text) == token.text else None
+                return i if OPENING.get(opening.text) == token.text else None
     return None
 
 
@@ -192,7 +192,7 @@ def split_arguments(stream: Sequence[Token], open_index: int, *, templates: bool
 def _opens(token: Token, *, templates: bool) -> bool:
     if token.kind is TokenKind.LAUNCH_OPEN:
         return True
-    return token.kind is TokenKind.PUNCTUATION and (token.text in _OPENING or (templates and token.text == "<"))
+    return token.kind is TokenKind.PUNCTUATION and (token.text in OPENING or (templates and token.text == "<"))
 
 
 def _trimmed(stream: Sequence[Token]) -> list[Token]:

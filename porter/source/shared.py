@@ -8,9 +8,8 @@ from porter.source.lexer import Token, match_bracket
 from porter.source.mask import after_arguments
 from porter.source.program import ConstantVariable, SharedArray
 from porter.source.reading import Reading
-from porter.source.vocabulary import QUALIFIERS, WITH_ARGUMENTS
+from porter.source.vocabulary import QUALIFIERS, STATEMENT_ENDS, WITH_ARGUMENTS
 
-_STATEMENT_ENDS = frozenset((";", "{", "}"))
 _NOT_PART_OF_TYPE = frozenset(("extern", "static", "volatile", "typename", "constexpr", "const"))
 
 
@@ -49,7 +48,7 @@ def _inside(offset: int, extents: Sequence[tuple[int, int]]) -> bool:
 def _statement(words: Sequence[Token], index: int) -> tuple[int, int]:
     """Extent of the declaration around `words[index]`, without its semicolon."""
     begin = index
-    while begin > 0 and words[begin - 1].text not in _STATEMENT_ENDS:
+    while begin > 0 and words[begin - 1].text not in STATEMENT_ENDS:
         begin -= 1
     stop = index
     while stop < len(words) and words[stop].text not in (";", "}"):

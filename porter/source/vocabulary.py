@@ -41,6 +41,9 @@ EXPRESSION_KEYWORDS = _words("return throw new delete case goto typename operato
 WITH_PARENTHESIS = _words("for if while switch catch sizeof asm __asm__ return")
 CALLS_IN_HEAD = WITH_ARGUMENTS | _words("decltype requires noexcept sizeof alignof explicit asm __asm__ static_assert")
 CONTROL = _words("if for while switch catch do else return")
+ASM = _words("asm __asm __asm__")
+# What stands before the first word of a statement and behind its last.
+STATEMENT_ENDS = _words("; { }")
 
 LAMBDA_KERNELS = _words(
     """gpu_kernel gpu_kernel_with_scalars gpu_kernel_multiple_outputs gpu_reduce_kernel

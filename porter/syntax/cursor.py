@@ -6,12 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from porter.source.lexer import Token, TokenKind
+from porter.source.lexer import CLOSING, OPENING, Token, TokenKind
 from porter.source.vocabulary import LIBRARIES
 from porter.syntax.words import Words
-
-_OPENING = {"(": ")", "[": "]", "{": "}"}
-_CLOSING = frozenset(_OPENING.values())
 
 
 class NotReadError(Exception):
@@ -170,9 +167,9 @@ class Cursor:
         depth = 0
         for i in range(index, len(self.words)):
             text = self.texts[i]
-            if text in _OPENING:
+            if text in OPENING:
                 depth += 1
-            elif text in _CLOSING:
+            elif text in CLOSING:
                 depth -= 1
                 if depth == 0:
                     return i

@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 from porter.source.lexer import TokenKind
+from porter.source.vocabulary import ASM
 from porter.syntax.control import ControlReader
 from porter.syntax.cursor import Mark, NotReadError
 from porter.syntax.nodes import (
@@ -27,8 +28,6 @@ from porter.syntax.nodes import (
     Throw,
     Unread,
 )
-
-_ASM = frozenset(("asm", "__asm__", "__asm"))
 
 
 class StatementReader(ControlReader):
@@ -99,7 +98,7 @@ class StatementReader(ControlReader):
         reader = _READERS.get(text)
         if reader is not None:
             return reader(self)
-        if text in _ASM:
+        if text in ASM:
             return self.asm()
         if text == "#unroll":
             return self.unrolled()
