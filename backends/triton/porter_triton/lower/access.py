@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from porter_triton.lower import local_arrays, memory, pointed, shared, sums, views
 from porter_triton.lower.arithmetic import binary
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, exact_double, settled
-from porter_triton.lower.emit import Kind, Line
+from porter_triton.lower.emit import Change, Kind, Line
 from porter_triton.lower.places import (
     Columns,
     Cursor,
@@ -190,15 +191,24 @@ def assign(cx: Context, variable: Variable, value: Scalar, line: int) -> None:
     if (value.varying or (mask is not None and mask.varying)) and not variable.varying:
         cx.decisions.varying.add(variable.key)
     if variable.fresh:
-        mask = None
         cx.settled.append(variable)
-    text, level = typed(cx, value, variable)
-    if mask is not None:
-        text, level = f"tl.where({mask.text}, {exact_double(value).text}, {variable.name})", ATOM
-    variable.fresh = False
+    first, variable.fresh = variable.fresh, False
     variable.bases |= value.bases
-    if text != variable.name:
-        cx.emit(Line(text, variable.name, level=level, value=Kind(variable.type, variable.varying)))
+    made = _assignment(cx, variable, first, value)
+    if made.text != variable.name:
+        cx.emit(made)
+
+
+def _assignment(cx: Context, variable: Variable, first: bool, value: Scalar) -> Line:
+    """`variable = value` in the lanes that run now; `first`: nobody has read what it was in others."""
+    mask = cx.mask_for(variable.depth)
+    text, level = typed(cx, value, variable)
+    if mask is not None and not first:
+        text, level = f"tl.where({mask.text}, {exact_double(value).text}, {variable.name})", ATOM
+    made = Line(text, variable.name, level=level, value=Kind(variable.type, variable.varying))
+    if mask is not None and variable.varying and isinstance(variable.type, Arithmetic):
+        made.change = Change(value, mask, partial(_assignment, cx, variable, first))
+    return made
 
 
 def _begin_anew(cx: Context, variable: Variable, line: int) -> None:

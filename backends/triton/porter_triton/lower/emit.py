@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from porter_triton.lower.types import Type
@@ -39,13 +39,23 @@ class Kind:
     varying: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an assignment is made of: `value` in the lanes of `mask`; `again` assigns another in those that run then."""
+
+    value: Scalar
+    mask: Scalar
+    again: Callable[[Scalar], Line]
+
+
 @dataclass(slots=True)
 class Line:
     """`target = text`, or `text` alone. `effect`: it must run even if nobody reads the target.
 
     `temporary` targets were made up here and may be folded into their only reader; `loads`: the text reads memory.
-    `count` values come as a tuple, where they are several. `store` is what the text is, if it is one, `pointer` what a
-    load of one number reads. `value` tells what the target is: its type, and whether threads differ.
+    `count` values come as a tuple, where they are several. `store` is what the text is, if it is one, `change` what an
+    assignment in some lanes is, `pointer` what a load of one number reads. `value` tells what the target is: its type,
+    and whether threads differ.
     """
 
     text: str
@@ -58,6 +68,7 @@ class Line:
     store: Store | None = None
     pointer: Scalar | None = None
     value: Kind | None = None
+    change: Change | None = None
 
     @property
     def reads(self) -> frozenset[str]:

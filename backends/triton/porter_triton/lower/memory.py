@@ -135,13 +135,13 @@ def load_one(cx: Context, pointer: Scalar, width: int = 1) -> Scalar:
 
 
 def with_other(cx: Context, loaded: Scalar, other: Scalar, mask: Scalar) -> Scalar | None:
-    """`loaded`, the last thing done and done under `mask`, with `other` in the lanes left out; None if it is not so."""
-    last = cx.suite.nodes[-1] if cx.suite.nodes else None
-    if not isinstance(last, Line) or not last.loads or last.target != loaded.text or other.constant is None:
+    """`loaded` with the number `other` in the lanes left out; None if it is not what was just loaded under `mask`."""
+    if other.constant is None or loaded.type != other.type or not loaded.text.isidentifier():
         return None
-    if loaded.type != other.type or not last.text.endswith(f", mask={mask.text})"):
+    made = next((n for n in reversed(cx.suite.nodes) if isinstance(n, Line) and n.target == loaded.text), None)
+    if made is None or not made.loads or not made.text.endswith(f", mask={mask.text})"):
         return None
-    last.text = f"{last.text[:-1]}, other={other.text})"
+    made.text = f"{made.text[:-1]}, other={other.text})"
     return loaded
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from porter_triton.lower.affine import UNBOUNDED, Affine, Digit
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
-from porter_triton.lower.emit import Line
+from porter_triton.lower.emit import Change, Line
 from porter_triton.lower.intervals import affine_of
 from porter_triton.lower.memory import one_lane
 from porter_triton.lower.places import SharedArray
@@ -63,10 +64,7 @@ def store(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: 
         _store_alone(cx, array, value)
         return
     if _own(cx, array, offset):
-        text = _tensor(array, value)
-        if cx.mask is not None:
-            text = f"tl.where({cx.mask.text}, {value.text}, {array.name})"
-        cx.emit(Line(text, array.name, level=ATOM))
+        cx.emit(_own_assignment(cx, array, value))
         return
     inverse = _inverse(cx, array, offset)
     if inverse is not None:
@@ -75,6 +73,15 @@ def store(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: 
         _store_one(cx, array, offset, value)
     else:
         _store_compared(cx, array, convert(settled(offset), INT, line), value)
+
+
+def _own_assignment(cx: Context, array: SharedArray, value: Scalar) -> Line:
+    """Each thread's element set in the lanes that run."""
+    if cx.mask is None:
+        return Line(_tensor(array, value), array.name, level=ATOM if not value.varying else value.level)
+    again = partial(_own_assignment, cx, array)
+    text = f"tl.where({cx.mask.text}, {value.text}, {array.name})"
+    return Line(text, array.name, level=ATOM, change=Change(value, cx.mask, again))
 
 
 def _store_alone(cx: Context, array: SharedArray, value: Scalar) -> None:
