@@ -167,9 +167,10 @@ def _tell(console: Console, one: Result, left: int) -> None:
     """A line for each operator as it is done, for whoever watches."""
     from rich.text import Text
 
+    from porter.evaluate.outcome import outcome_words
     from porter.report.verdict import OUTCOME_STYLES
 
     style = OUTCOME_STYLES.get(one.outcome, "bold red")
-    outcome = (one.outcome.replace("_", " "), style)
+    outcome = (outcome_words(one.outcome), style)
     if not console.json:
         console.show(Text.assemble(outcome, f"  {one.key}  {one.seconds:.0f} s, {left} to go"))

@@ -13,8 +13,9 @@ from porter.contract.parser import parse
 from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
-from porter.contract.trials import Execute, Trials, endless, starts
+from porter.contract.trials import Trials, endless, starts
 from porter.contract.workloads import branching, selecting
+from porter.simt.job import Execute
 
 _MOST_SIZES = 24
 _MOST_BRANCHES = 4

@@ -29,9 +29,9 @@ from porter.contract.regular import Change, multiples, regularities, with_size
 from porter.contract.relations import relations
 from porter.contract.retyped import other_types, types
 from porter.contract.selections import selections
-from porter.contract.trials import Execute, Trials, endless, falls_short, starts
+from porter.contract.trials import Trials, endless, falls_short, starts
 from porter.contract.workloads import with_workloads
-from porter.simt.job import FaultKind
+from porter.simt.job import Execute, FaultKind
 
 _ATTEMPTS = 3
 _MOST_RUNS = 40

@@ -12,9 +12,7 @@ from porter.contract.probing import job, probe_job
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
 from porter.contract.workloads import SMALL_SCALE
-from porter.simt.job import FaultKind, Job, Run, Schedule, Touched
-
-Execute = Callable[[Job], Run]
+from porter.simt.job import Execute, FaultKind, Job, Run, Schedule, Touched
 
 _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22

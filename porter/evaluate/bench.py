@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.evaluate.judge import Execute
 from porter.simt.build import build
-from porter.simt.job import BuildRequest, Built, Executable, HardwareLimits, Job, Limits, Run
+from porter.simt.job import BuildRequest, Built, Executable, Execute, HardwareLimits, Job, Limits, Run
 from porter.simt.run import run
 
 CUDA_WARP_SIZE = 32

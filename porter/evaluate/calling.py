@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg
-from porter.evaluate.judge import Execute
 from porter.evaluate.outcome import Fidelity, NotBuilt
 from porter.evaluate.ported import Candidates, Ported, Signature
-from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
+from porter.simt.job import Execute, Fault, FaultKind, Job, Run, TensorValue
 
 FORWARD, MODEL = "forward", "ModelNew"
 _FLAT = (EntryKind.POINTER, EntryKind.KERNEL)  # their tensors are counts of elements, whatever shape these have

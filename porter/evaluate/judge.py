@@ -15,10 +15,8 @@ from porter.findings import Finding
 from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
 from porter.oracle.reference import Expected, Reference, shapes_of
-from porter.simt.job import DISHONEST, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
+from porter.simt.job import DISHONEST, Execute, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.text import Source, Span
-
-Execute = Callable[[Job], Run]
 
 # A port must not depend on the order of its threads either; shuffled finds what forward hides.
 SCHEDULES = (Schedule.FORWARD, Schedule.SHUFFLED)

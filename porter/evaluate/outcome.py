@@ -94,3 +94,8 @@ class Wrong:
 
 
 Outcome = Verified | NotVerified | Refused | NotBuilt | Crashed | Wrong
+
+
+def outcome_words(label: str) -> str:
+    """A label as people read it: `not_built` as `not built`."""
+    return label.replace("_", " ")

@@ -13,14 +13,13 @@ from porter.contract.findings import contract_findings
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
 from porter.evaluate.doubt import misled, misvalued, not_built, still_open, unsound
-from porter.evaluate.judge import Execute
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import Progress
 from porter.evaluate.side import Side
 from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
-from porter.simt.job import BuildFailure, Built, Executable
+from porter.simt.job import BuildFailure, Built, Executable, Execute
 
 
 @dataclass(frozen=True, slots=True)

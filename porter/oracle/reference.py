@@ -8,7 +8,7 @@ contents: what keeps something of that call lets its candidates do so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from porter.contract.compare import compare
@@ -20,10 +20,8 @@ from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
 from porter.rules.original import calls_libraries
-from porter.simt.job import DISHONEST, Construction, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
+from porter.simt.job import DISHONEST, Construction, Execute, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.program import Program
-
-Execute = Callable[[Job], Run]
 
 _SCHEDULES = (Schedule.REVERSE, Schedule.SHUFFLED)
 PROGRAM_WORKLOAD = Workload("program", {}, seed=0)

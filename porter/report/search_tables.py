@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from porter.evaluate.outcome import outcome_words
 from porter.evolve.payoff import Payoff, by_proposer, by_rule
 from porter.report.search_course import Course
 from porter.report.search_lineage import Step
-from porter.report.search_words import factor, factor_head, meaning, measured, number, outcome_words, spent, visible
+from porter.report.search_words import factor, factor_head, meaning, measured, number, spent, visible
 
 _PAYOFF = ("proposed", "duplicates", "malformed", "verified", "added", "paid", "success", "champions", "gain")
 _GAIN = (

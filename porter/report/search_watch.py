@@ -7,6 +7,7 @@ from itertools import islice
 
 from rich.text import Text
 
+from porter.evaluate.outcome import outcome_words
 from porter.evolve.events import Closed, Ended, Event, Granted, Told
 from porter.evolve.payoff import by_proposer
 from porter.report.columns import columns
@@ -18,7 +19,6 @@ from porter.report.search_words import (
     factor_head,
     meaning,
     number,
-    outcome_words,
     spent,
     title,
     visible,

@@ -59,11 +59,6 @@ def factor(score: Score | None) -> str:
     return f"{number(score.factor)} ({number(score.low)} to {number(score.high)})"
 
 
-def outcome_words(outcome: str) -> str:
-    """`not_built` as `not built`."""
-    return outcome.replace("_", " ")
-
-
 def title(course: Course) -> str:
     """What was improved, and for what."""
     target = " ".join(filter(None, (course.about.get("target", ""), course.about.get("arch", ""))))

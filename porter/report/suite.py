@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rich.text import Text
 
+from porter.evaluate.outcome import outcome_words
 from porter.report.columns import Cell, columns
 from porter.report.document import Json, as_record
 from porter.suite.before import SEED, before
@@ -86,7 +87,7 @@ def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
     if missing := untimed(result):
         text.append("\nTimes that are missing\n", "bold").append_text(columns(missing))
     if short := [one for one in result.results if not one.is_verified]:
-        text.append("\n").append_text(columns([(one.key, _words(one.outcome), one.because) for one in short]))
+        text.append("\n").append_text(columns([(one.key, outcome_words(one.outcome), one.because) for one in short]))
     text.rstrip()
     return text
 
@@ -150,7 +151,3 @@ def _row(name: str, m: Metrics) -> tuple[Cell, ...]:
 
 def _number(value: float | None, shape: str) -> str:
     return "-" if value is None else shape.format(value)
-
-
-def _words(outcome: str) -> str:
-    return outcome.replace("_", " ")

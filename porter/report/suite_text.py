@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from porter.evaluate.outcome import outcome_words
 from porter.report.columns import markdown_table
 from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title, untimed
 from porter.suite.result import SuiteResult
@@ -32,7 +33,7 @@ def suite_markdown(result: SuiteResult, tables: Sequence[SuiteTable]) -> str:
     """The tables by category, and one of all operators."""
     timed, missing = _baselines(result), untimed(result)
     operators = [
-        (one.key, one.outcome.replace("_", " "), *(_factor(one.speedups.get(name)) for name in timed), one.because)
+        (one.key, outcome_words(one.outcome), *(_factor(one.speedups.get(name)) for name in timed), one.because)
         for one in result.results
     ]
     parts = [

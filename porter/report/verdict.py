@@ -16,6 +16,7 @@ from porter.evaluate.outcome import (
     Refused,
     Verified,
     Wrong,
+    outcome_words,
 )
 from porter.evaluate.speed import Measured
 from porter.evaluate.verdict import Verdict
@@ -56,7 +57,7 @@ def reason(outcome: Outcome) -> str:
 
 def describe(outcome: Outcome) -> str:
     """The outcome as words: `not built`."""
-    return outcome.label.replace("_", " ")
+    return outcome_words(outcome.label)
 
 
 def how_obtained(migration: Migration | Verdict) -> str:

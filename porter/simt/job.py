@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
@@ -297,3 +298,4 @@ class Executable:
 
 
 Built = Executable | BuildFailure
+Execute = Callable[[Job], Run]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from porter.evaluate.outcome import outcome_words
 from porter.suite.result import Result, Time
 
 # Slower is what exceeds this factor with both intervals: repeated measurements agree within 1 %.
@@ -55,7 +56,8 @@ def compare(before: Result, now: Result, known: str = "") -> Compared:
     if not now.is_verified:
         change, text = _failing(before, now, known)
     elif known or not before.is_verified:
-        change, text = Change.FIXED, f"it was {_words(before.outcome)}" if not known else f"known to fail: {known}"
+        change = Change.FIXED
+        text = f"known to fail: {known}" if known else f"it was {outcome_words(before.outcome)}"
     else:
         change, text = _timed(before, now)
     return Compared(before, now, change, text)
@@ -63,10 +65,10 @@ def compare(before: Result, now: Result, known: str = "") -> Compared:
 
 def _failing(before: Result, now: Result, known: str) -> tuple[Change, str]:
     if known:
-        return Change.KNOWN, f"{known}; {_words(now.outcome)}: {now.because}"
+        return Change.KNOWN, f"{known}; {outcome_words(now.outcome)}: {now.because}"
     if not before.is_verified:
-        return Change.SAME, f"still {_words(now.outcome)}: {now.because}"
-    return _BY_OUTCOME.get(now.outcome, Change.NOT_RUN), f"{_words(now.outcome)}: {now.because}"
+        return Change.SAME, f"still {outcome_words(now.outcome)}: {now.because}"
+    return _BY_OUTCOME.get(now.outcome, Change.NOT_RUN), f"{outcome_words(now.outcome)}: {now.because}"
 
 
 def _timed(before: Result, now: Result) -> tuple[Change, str]:
@@ -100,7 +102,3 @@ def _change(name: str, was: Time, is_now: Time) -> tuple[Change, str]:
 
 def _elsewhere(now: Result) -> str:
     return f"this is {now.device}" if now.device else "there is no device"
-
-
-def _words(outcome: str) -> str:
-    return outcome.replace("_", " ")
