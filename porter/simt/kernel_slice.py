@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -18,14 +18,17 @@ from porter.source.text import Source
 
 _AROUND = frozenset(("namespace_definition", "linkage_specification", "declaration_list"))
 _TYPES = frozenset(("class_specifier", "struct_specifier", "union_specifier", "enum_specifier"))
-_LEFT_OUT = frozenset(("expression_statement", "static_assert_declaration"))  # a macro's call, as a registration is
-_DECLARATIONS = _TYPES | _LEFT_OUT | {
+_CALLS = frozenset(("expression_statement", "static_assert_declaration", "ERROR"))  # of macros, as registrations are
+_DECLARATIONS = _TYPES | _CALLS | {
     "function_definition", "declaration", "template_declaration", "template_instantiation", "type_definition",
-    "alias_declaration",
+    "alias_declaration", "using_declaration", "linkage_specification",
 }  # fmt: skip
 _NAMES = frozenset(("identifier", "type_identifier", "field_identifier"))
 _EXPORT = re.compile(r"(\b(?:class|struct)\s+)([A-Z]\w*)(?=\s+\w+[^;(){]*\{)")  # `class LIBRARY_API Tensor {`
 _SEMICOLON = re.compile(r"\s*;")  # of a class is no part of it
+_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_CALL = re.compile(rf"(?:[A-Z_]\w*\s*{_BRACKETS}[\s;]*)+|;|static_assert.*", re.S)
+_ON_THE_DEVICE = frozenset(("__global__", "__device__", "__constant__"))
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -45,8 +48,9 @@ def kernel_slice(source: Source, headers: Sequence[Source] = (), defines: tuple[
     Directives stay, and every line where it was. Mentioned is what shares a name, whatever it is.
     """
     files = (source, *headers)
-    declared = [tuple(_declarations(file)) for file in files]
     bodies = {m.name: frozenset(_WORD.findall(m.body)) for file in files for m in macros(file, directives(file.text))}
+    makers = {name: words for name, words in bodies.items() if words & _ON_THE_DEVICE}
+    declared = [tuple(_declarations(file, makers)) for file in files]
     spans = [kernel.span for kernel in parse(source, defines=defines).kernels]
     kept = {d for d in declared[0] if any(d.start <= s.start and s.end <= d.end for s in spans)}
     words = _mentioned(kept, bodies)
@@ -67,21 +71,28 @@ def _mentioned(kept: set[_Declaration], bodies: dict[str, frozenset[str]]) -> fr
     return found
 
 
-def _declarations(file: Source) -> Iterator[_Declaration]:
+def _declarations(file: Source, makers: Mapping[str, frozenset[str]]) -> Iterator[_Declaration]:
+    """Those of `file`; calls of macros among `makers` declare what is written in these."""
     masked = _EXPORT.sub(lambda found: found[1] + blank(found[2]), mask(file.text))
     for node in _outermost(parse_masked(masked).root_node):
         start = len(masked[: node.start_byte].rstrip())  # CUDA's qualifiers are blanked out
         semicolon = _SEMICOLON.match(masked, node.end_byte) if node.type in _TYPES else None
         end = semicolon.end() if semicolon else node.end_byte
-        words = (t.text for t in significant(tokens(file.text[start:end])) if t.kind is TokenKind.IDENTIFIER)
-        yield _Declaration(start, end, frozenset(_declared(node)), frozenset(words))
+        stream = significant(tokens(file.text[start:end]))
+        words = frozenset(t.text for t in stream if t.kind is TokenKind.IDENTIFIER)
+        called = _CALL.fullmatch(masked, node.start_byte, node.end_byte)
+        braces = [t.text for t in stream if t.text in "{}"]
+        if (node.type in _CALLS and not called) or braces.count("{") != braces.count("}"):
+            continue  # part of what was not understood
+        made = frozenset[str]().union(*(makers.get(word, ()) for word in words)) if called else ()
+        yield _Declaration(start, end, frozenset((*_declared(node), *made)), words)
 
 
 def _outermost(node: Node) -> Iterator[Node]:
     for child in node.named_children:
         if child.type in _AROUND and not (child.type == "linkage_specification" and _is_single(child)):
             yield from _outermost(child)
-        elif child.type in _DECLARATIONS or child.type == "linkage_specification":
+        elif child.type in _DECLARATIONS and not (child.text or b"").startswith(b"using namespace"):
             yield child
 
 
@@ -97,8 +108,10 @@ def _declared(node: Node) -> Iterator[str]:
     if node.type in _NAMES:
         yield (node.text or b"").decode()
     elif declarator is not None and declarator.type == "operator_name":
-        yield from _types_in(node)
-    elif node.type not in _LEFT_OUT:
+        yield from (name for name in _types_in(node) if not name.endswith("_t"))
+    elif node.type == "using_declaration":
+        yield _WORD.findall((node.text or b"").decode())[-1]
+    elif node.type not in _CALLS:
         for part in _parts(node):
             yield from _declared(part)
 

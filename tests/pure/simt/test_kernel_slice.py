@@ -32,6 +32,9 @@ def left(text: str) -> str:
         "enum Limits { limit = 3 };",
         "#define LAST offset(3)\n__device__ int offset(int i) { return i; }",
         "using namespace somewhere;",
+        "using somewhere::Pair;",
+        "#define DEFINE(T) __device__ T twice(Pair p) { return 2; }\nDEFINE(float)\nDEFINE(half)\n",
+        "#define DEFINE(T) __device__ T twice(Pair p) { return 2; }\nDEFINE(float);",
     ],
 )
 def test_what_a_kernel_mentions_stays(needed):
@@ -51,6 +54,10 @@ def test_what_a_kernel_mentions_stays(needed):
         "__device__ int unused(Tensor t) { return t.n; }",
         "template class SoftmaxLayer<float>;",
         "void SoftmaxLayer::reset() {};",
+        "REGISTER(float)\nREGISTER(double)\nstruct Other {};",
+        "DEFINE_UNARY(Sqrt, y[i] = sqrt(a[i]))\nDEFINE_UNARY(Exp, y[i] = exp(a[i]));",
+        "using other::Tensor;",
+        "Tensor operator-(int64_t a, const Tensor& b);",
     ],
 )
 def test_what_no_kernel_mentions_goes(framework):
