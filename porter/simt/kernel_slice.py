@@ -22,12 +22,14 @@ _CALLS = frozenset(("expression_statement", "static_assert_declaration", "ERROR"
 _DECLARATIONS = _TYPES | _CALLS | {
     "function_definition", "declaration", "template_declaration", "template_instantiation", "type_definition",
     "alias_declaration", "using_declaration", "linkage_specification",
+    "namespace_alias_definition",
 }  # fmt: skip
-_NAMES = frozenset(("identifier", "type_identifier", "field_identifier"))
+_NAMES = frozenset(("identifier", "type_identifier", "field_identifier", "namespace_identifier"))
 _EXPORT = re.compile(r"(\b(?:class|struct)\s+)([A-Z]\w*)(?=\s+\w+[^;(){]*\{)")  # `class LIBRARY_API Tensor {`
 _SEMICOLON = re.compile(r"\s*;")  # of a class is no part of it
 _BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_CALL = re.compile(rf"(?:[A-Z_]\w*\s*{_BRACKETS}[\s;]*)+|;|static_assert.*", re.S)
+_BLANKS = r"(?:\s|;|//[^\n]*|/\*.*?\*/)*"
+_CALL = re.compile(rf"(?:[A-Z_]\w*\s*{_BRACKETS}{_BLANKS})+|;|static_assert.*", re.S)
 _ON_THE_DEVICE = frozenset(("__global__", "__device__", "__constant__"))
 _WORD = re.compile(r"[^\W\d]\w*")
 

@@ -32,6 +32,7 @@ def left(text: str) -> str:
         "enum Limits { limit = 3 };",
         "#define LAST offset(3)\n__device__ int offset(int i) { return i; }",
         "using namespace somewhere;",
+        "namespace near = somewhere;\nusing Pair = near::Pair;",
         "using somewhere::Pair;",
         "#define DEFINE(T) __device__ T twice(Pair p) { return 2; }\nDEFINE(float)\nDEFINE(half)\n",
         "#define DEFINE(T) __device__ T twice(Pair p) { return 2; }\nDEFINE(float);",
@@ -55,8 +56,9 @@ def test_what_a_kernel_mentions_stays(needed):
         "template class SoftmaxLayer<float>;",
         "void SoftmaxLayer::reset() {};",
         "REGISTER(float)\nREGISTER(double)\nstruct Other {};",
-        "DEFINE_UNARY(Sqrt, y[i] = sqrt(a[i]))\nDEFINE_UNARY(Exp, y[i] = exp(a[i]));",
+        "DEFINE_UNARY(Sqrt, y[i] = sqrt(a[i]))\nDEFINE_UNARY(Exp, y[i] = exp(a[i]))\n// both\n;",
         "using other::Tensor;",
+        "namespace flags = other;",
         "Tensor operator-(int64_t a, const Tensor& b);",
     ],
 )
