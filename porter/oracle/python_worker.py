@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from porter.contract.dtype import DType
 from porter.oracle.python_module import Changes, Reference, Resized, moved, parameters_of
 from porter.oracle.python_question import CHANGED, Ask, Described, Description, Question, decoded
 from porter.simt.job import Fault, FaultKind, ScalarValue, TensorValue, Value
@@ -24,9 +23,7 @@ from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, Task, read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.records import encode_failure, encode_result
-
-_DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
-_NAMES = {torch_dtype: dtype for dtype, torch_dtype in _DTYPES.items()}
+from porter.worker.torch_types import DTYPES, TORCH_TYPES
 
 
 def prepare() -> None:
@@ -140,7 +137,7 @@ def _called(reference: Reference, question: Question, arguments: list[object]) -
 def _argument(value: Value) -> object:
     if isinstance(value, ScalarValue):
         return value.value
-    tensor = torch.empty(value.shape, dtype=_DTYPES[value.dtype])
+    tensor = torch.empty(value.shape, dtype=TORCH_TYPES[value.dtype])
     if tensor.numel():
         raw = np.ascontiguousarray(value.storage).reshape(-1).view(np.uint8)
         tensor.reshape(-1).view(torch.uint8).copy_(torch.from_numpy(raw.copy()))
@@ -165,15 +162,15 @@ def _tensors(answer: object) -> Iterator[torch.Tensor]:
 
 def _value(tensor: torch.Tensor) -> TensorValue:
     dense = tensor.detach().contiguous()
-    dtype, shape = _NAMES[dense.dtype], tuple(dense.shape)
+    dtype, shape = DTYPES[dense.dtype], tuple(dense.shape)
     raw = dense.reshape(-1).view(torch.uint8).numpy() if dense.numel() else np.zeros(0, np.uint8)
     return TensorValue(dtype, shape, raw.view(dtype.storage).reshape(shape))
 
 
 def _described(name: str, value: object) -> Described:
     """Raises `TypeError` for what is neither a tensor nor a number."""
-    if isinstance(value, torch.Tensor) and value.dtype in _NAMES:
-        return Described(name, _NAMES[value.dtype].value, tuple(int(extent) for extent in value.shape))
+    if isinstance(value, torch.Tensor) and value.dtype in DTYPES:
+        return Described(name, DTYPES[value.dtype].value, tuple(int(extent) for extent in value.shape))
     if isinstance(value, (bool, int, float)):
         return Described(name, "", value=float(value))
     raise TypeError(f"input '{name}' is neither a tensor nor a number but {type(value).__name__}")

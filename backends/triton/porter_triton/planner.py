@@ -32,6 +32,7 @@ from porter.simt.job import TensorValue
 from porter.worker.confine import confine
 from porter.worker.frames import MACHINE, read_frame, write_frame
 from porter.worker.load import load
+from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.device_answers import answer_for_the_device
 from porter_triton.plan import Call
 
@@ -175,7 +176,7 @@ def _makes(function: object) -> bool:
 def _argument(value: object) -> object:
     if not isinstance(value, TensorValue):
         return getattr(value, "value", value)
-    dtype = getattr(torch, value.dtype.value)
+    dtype = TORCH_TYPES[value.dtype]
     if value.is_whole and value.count:
         # Sizes that host code reads.
         return torch.from_numpy(value.storage).view(dtype)

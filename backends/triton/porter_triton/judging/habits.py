@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 import torch
 
-from porter.contract.dtype import DType
 from porter.simt.job import Job, TensorValue
+from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.devices import put_on_device
 from porter_triton.tensors import given_to_kernel, place_of
 from porter_triton.watch import Region
 
 _ONCE, _NEVER = np.ones(1, np.int64), np.zeros(1, np.int64)
-_DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
 
 
 class Habits:
@@ -73,4 +72,4 @@ def rehearsed(job: Job) -> list[object]:
 
 def _tensor(value: TensorValue) -> torch.Tensor:
     whole = value.storage.reshape(-1) if value.is_whole else np.zeros(value.count, value.dtype.storage)
-    return put_on_device(torch.from_numpy(whole).view(_DTYPES[value.dtype]).reshape(value.shape))
+    return put_on_device(torch.from_numpy(whole).view(TORCH_TYPES[value.dtype]).reshape(value.shape))

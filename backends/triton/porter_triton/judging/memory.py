@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from porter.contract.dtype import DType
 from porter.simt.job import Job, TensorValue
+from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.devices import is_marked_only, put_on_device
 
 _GUARD_BYTES = 4096  # what runs over the end of one tensor must not land in the next
 _ALIGNMENT = 256  # of device allocations
 _KEPT, _KEPT_BYTES = 16, 64 << 20
-DTYPES = {dtype: getattr(torch, dtype.value) for dtype in DType}
 
 _Bytes = NDArray[np.uint8]
 
@@ -103,7 +103,7 @@ def _room(value: TensorValue, size: int) -> _Room:
     start = _GUARD_BYTES + -(room.ctypes.data + _GUARD_BYTES) % _ALIGNMENT
     content = room[start : start + size]
     # A storage of exactly these bytes: its extent is what the kernel may touch.
-    tensor = torch.from_numpy(content).view(DTYPES[value.dtype]).reshape(value.shape)
+    tensor = torch.from_numpy(content).view(TORCH_TYPES[value.dtype]).reshape(value.shape)
     return _Room(room, content, put_on_device(tensor))
 
 

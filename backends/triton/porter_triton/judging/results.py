@@ -9,10 +9,10 @@ import torch
 
 from porter.contract.dtype import DType, encode
 from porter.simt.job import FaultKind, TensorValue
+from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.devices import is_marked_only, on_device
-from porter_triton.judging.memory import DTYPES
 
-_NAMES = {torch_dtype: dtype for dtype, torch_dtype in DTYPES.items()}
+_NAMES = {torch_dtype: dtype for dtype, torch_dtype in TORCH_TYPES.items()}
 # What in the original's host code may make a result that is not dense, and one of the host.
 _STRIDES = "transpose permute t expand expand_as select slice narrow unbind chunk split unfold as_strided movedim"
 _STRIDING = frozenset(_STRIDES.split())
