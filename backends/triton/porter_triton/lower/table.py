@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from porter.syntax.nodes import Call
 from porter_triton.device.functions import Overload, overload, vector
 from porter_triton.device.source import helpers_in
-from porter_triton.lower import access, expressions, lvalues, operators
+from porter_triton.lower import access, expressions, lvalues, operators, powers
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import cast_text, convert, narrowed, settled
 from porter_triton.lower.emit import Line
@@ -36,7 +36,7 @@ class _Parts:
 def call(cx: Context, name: str, node: Call) -> Value | None:
     """The value of a call that the table knows; None for an unknown name or arguments it does not take."""
     values = tuple(operators.computed(expressions.value(cx, a), node.line) for a in node.arguments)
-    return apply(cx, name, values, node)
+    return powers.call(cx, name, values, node.line) or apply(cx, name, values, node)
 
 
 def exactly(name: str, types: tuple[Type | None, ...]) -> bool:
