@@ -50,7 +50,9 @@ def kernel_slice(source: Source, headers: Sequence[Source] = (), defines: tuple[
     Directives stay, and every line where it was. Mentioned is what shares a name, whatever it is.
     """
     files = (source, *headers)
-    bodies = {m.name: frozenset(_WORD.findall(m.body)) for file in files for m in macros(file, directives(file.text))}
+    bodies: dict[str, frozenset[str]] = {}
+    for macro in (m for file in files for m in macros(file, directives(file.text))):  # one may have several meanings
+        bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
     makers = {name: words for name, words in bodies.items() if words & _ON_THE_DEVICE}
     declared = [tuple(_declarations(file, makers)) for file in files]
     spans = [kernel.span for kernel in parse(source, defines=defines).kernels]
@@ -141,10 +143,12 @@ def _without(text: str, gone: Sequence[_Declaration]) -> str:
     """`text` with blanks for what is gone, but for the directives in it."""
     lines = [(d.start, d.end) for d in directives(text)]
     edits: list[Edit] = []
+    start = 0
     for declaration in gone:
-        start = declaration.start
-        for begin, end in [(b, e) for b, e in lines if declaration.start <= b < declaration.end]:
+        start = max(start, declaration.start)
+        for begin, end in [(b, e) for b, e in lines if start <= b < declaration.end]:
             edits.append(Edit(start, begin, blank(text[start:begin])))
             start = end
         edits.append(Edit(start, declaration.end, blank(text[start : declaration.end])))
+        start = declaration.end
     return apply_edits(text, edits)

@@ -31,6 +31,7 @@ def left(text: str) -> str:
         "static const int limit = 3, other = 4;",
         "enum Limits { limit = 3 };",
         "#define LAST offset(3)\n__device__ int offset(int i) { return i; }",
+        "#ifdef A\n#define LAST offset(3)\n#else\n#define LAST 3\n#endif\n__device__ int offset(int i) { return i; }",
         "using namespace somewhere;",
         "namespace near = somewhere;\nusing Pair = near::Pair;",
         "using somewhere::Pair;",
