@@ -35,6 +35,7 @@ from porter.contract.entries import entries, reach
 from porter.contract.expressions import render
 from porter.contract.functors import function_objects
 from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.passing import behind_void
 from porter.contract.planes import planes, taken_apart
 from porter.contract.pointers import is_buffer
 from porter.contract.questions import (
@@ -229,6 +230,8 @@ class _Drafter:
             stated = self.extents.facts[param.name].dtype
             return stated or (DType.INT64 if use.selects else self._dispatched())
         base = param.type.base
+        if base == "void" and (behind := behind_void(self.usage, self.function, param.name)) is not None:
+            return behind
         arguments = {t.name: a for t, a in zip(self.function.template, self.template, strict=False)}
         found = element_type(arguments.get(base, base)) or element_type(self.usage.named_type(base))
         if found is None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from porter.contract.body import written
+from porter.contract.dtype import DType
+from porter.contract.elements import element_type
 from porter.contract.syntax import Name, Node
 from porter.contract.usage import Usage
 from porter.source.program import Function
@@ -31,3 +35,15 @@ def is_name(node: Node | None, name: str) -> bool:
     while node is not None and hasattr(node, "operand"):
         node = node.operand
     return node == Name(name)
+
+
+def behind_void(usage: Usage, function: Function, name: str) -> DType | None:
+    """The type of what the parameter `name`, a `void*`, points to: the first that a cast or a callee takes it for."""
+    for inner, alias in passed_on(usage, function, name):
+        kind = next(p.type for p in inner.params if p.name == alias)
+        cast = rf"(?:\(|_cast<)(?:const )?([\w:]+)(?: const)? ?\*(?: ?__restrict__)?(?:\)|>\(){re.escape(alias)}\b"
+        for base in (kind.base, *re.findall(cast, written(usage.body(inner).words))):
+            found = element_type(usage.named_type(base)) if base != "void" else None
+            if found is not None:
+                return found
+    return None
