@@ -480,3 +480,16 @@ def test_an_object_made_to_be_called_is_a_function(made):
 def test_an_object_with_state_is_refused():
     with pytest.raises(Refusal, match="more than a function"):
         translated(f"{FUNCTORS}void f(int n) {{ State()(n); }}")
+
+
+def test_a_choice_of_two_launches_is_a_branch():
+    found = body("n > 64 ? add<<<2, 64>>>(y, x, n) : scale<float><<<1, 64>>>(y, x, 2.0f, n);")
+    assert "if n > 64:\n" in found
+    assert "else:\n" in found
+    assert found.index("add[(2,)]") < found.index("else:") < found.index("scale[(1,)]")
+
+
+@pytest.mark.parametrize("value", ["(int)cudaGetLastError()", "cudaGetLastError()"])
+def test_an_error_code_that_is_returned_as_a_number_is_that_of_success(value):
+    found = translated(f"int f(float* y, const float* x, int n) {{ add<<<1, 64>>>(y, x, n); return {value}; }}")
+    assert found.endswith("\n    return 0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import TypeName
-from porter_triton.host.codes import ATOM, Code, Kind
+from porter_triton.host.codes import ATOM, Code, Kind, integer
 from porter_triton.host.scope import Context
 from porter_triton.lower.types import Arithmetic, Record, components
 
@@ -18,6 +18,8 @@ def cast(cx: Context, target: TypeName, value: Code, line: int) -> Code:
     wanted = cx.built_in(kind)
     if value.kind is Kind.POINTER and isinstance(wanted, Arithmetic):
         return Code(f"{value.text}.data_ptr()", Kind.INT, ctype=kind)
+    if isinstance(wanted, Arithmetic) and value.kind is Kind.ERROR:
+        value = integer(0)
     if not isinstance(wanted, Arithmetic) or not value.is_number:
         return value
     if wanted.is_float:

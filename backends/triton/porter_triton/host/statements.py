@@ -14,6 +14,7 @@ from porter.syntax.nodes import (
     Break,
     Call,
     Cast,
+    Choice,
     Continue,
     Declare,
     Evaluate,
@@ -41,13 +42,14 @@ from porter_triton.host.answers import answers
 from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
 from porter_triton.host.checks import check, message
-from porter_triton.host.codes import Code, Kind
+from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.dispatch import dispatch, is_dispatch
 from porter_triton.host.launches import launch
 from porter_triton.host.runtime import memory_call
 from porter_triton.host.scope import Closure, Context
 from porter_triton.host.table import table
 from porter_triton.host.variables import declare
+from porter_triton.lower.types import Arithmetic
 from porter_triton.refusal import Refusal
 
 # What host code prints is for people, as `std::cout` is.
@@ -137,6 +139,9 @@ def evaluate(cx: Context, node: Expression) -> None:
             _say(cx, _streamed(node), node.line)
         case Call():
             call(cx, node)
+        case Choice():  # `fast ? k<true><<<...>>>(x) : k<false><<<...>>>(x);`
+            yes, no = (Block((Evaluate(part, node.line),), node.line) for part in (node.yes, node.no))
+            branch(cx, If(node.condition, yes, no, line=node.line))
         case Cast(type=TypeName(name="void")) | Name() | Literal():
             pass
         case _:
@@ -279,4 +284,6 @@ def _result(cx: Context, value: Expression) -> None:
     text = ", ".join(part.text for part in code.parts) if code.kind is Kind.DIM3 and not code.text else code.text
     if code.kind is Kind.SEQUENCE and text.startswith("(") and len(code.parts) > 1:
         text = text[1:-1]
+    if code.kind is Kind.ERROR and isinstance(cx.built_in(cx.type(cx.function.returns)), Arithmetic):
+        text, code = "0", integer(0)  # `int f() { ...; return cudaGetLastError(); }`
     cx.emit("return" if code.kind in (Kind.ERROR, Kind.STREAM) else f"return {text}")
