@@ -45,7 +45,9 @@ def test_every_rule_stands_once_and_every_result_points_to_its_own(log):
     run = log["runs"][0]
     rules = run["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == ["PORT1007", "PORT2001"]
-    assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in run["results"])
+    named = [rules[result["ruleIndex"]]["id"] for result in run["results"]]
+    assert named
+    assert named == [result["ruleId"] for result in run["results"]]
     assert {rule["defaultConfiguration"]["level"] for rule in rules} <= {"none", "note", "warning", "error"}
 
 

@@ -49,4 +49,5 @@ def test_a_port_compiles_for_an_nvidia_device(nvcc, cache):
     built = build_originals(
         ported_side(port, original), contracts, nvcc, cache, flags(unpacked(port_headers(port), cache))
     )
+    assert len(built) == len(contracts) > 0
     assert all(isinstance(entry, LibraryEntry) for entry in built), built
