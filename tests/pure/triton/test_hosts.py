@@ -493,3 +493,29 @@ def test_a_choice_of_two_launches_is_a_branch():
 def test_an_error_code_that_is_returned_as_a_number_is_that_of_success(value):
     found = translated(f"int f(float* y, const float* x, int n) {{ add<<<1, 64>>>(y, x, n); return {value}; }}")
     assert found.endswith("\n    return 0")
+
+
+NESTED = """
+struct Size { int rows, columns; };
+struct Given { float* y; Size size; float by; };
+__global__ void grow(Given g) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < g.size.rows * g.size.columns) g.y[i] *= g.by;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "passed"),
+    [
+        ("Given g{y, {n, m}, 2.0f};", "y, n, m, 2.0"),
+        ("Given g = {y, Size{n, m}, 2.0f};", "y, n, m, 2.0"),
+        (
+            "Given g; g.y = y; g.size.rows = n; g.size.columns = m; g.by = 2.0f;",
+            "g_y, g_size_rows, g_size_columns, g_by",
+        ),
+    ],
+)
+def test_a_struct_within_a_struct_is_passed_by_its_fields(made, passed):
+    found = translated(f"{NESTED} void f(float* y, int n, int m) {{ {made} grow<<<n, 64>>>(g); }}")
+    assert f"grow[(n,)]({passed}, BLOCK_SIZE=64" in " ".join(found.split()).replace("( ", "(")

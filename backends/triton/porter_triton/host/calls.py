@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName
+from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName, Variable
 from porter.syntax.unit import FunctionTree
 from porter_triton.host import device_wide, expressions, functors, methods, overloads, pointers, times
 from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer, sequence, truth
@@ -82,8 +82,15 @@ def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | N
     structs = cx.unit.struct(kind.name)
     if not structs or any(m.head.name == kind.name.split("::")[-1] for m in structs[-1].methods):
         return None
-    names = tuple(f.name for f in structs[-1].fields if f.storage != "static")
-    return Code("", Kind.RECORD, ctype=kind, parts=arguments, names=names[: len(arguments)])
+    fields = tuple(f for f in structs[-1].fields if f.storage != "static")[: len(arguments)]
+    parts = tuple(_field(cx, f, given) for f, given in zip(fields, arguments, strict=True))
+    return Code("", Kind.RECORD, ctype=kind, parts=parts, names=tuple(f.name for f in fields))
+
+
+def _field(cx: Context, field: Variable, given: Code) -> Code:
+    """What a field begins with: a struct of its own by `{a, b}`."""
+    made = record(cx, cx.type(field.type), given.parts) if given.kind is Kind.SEQUENCE and not field.extents else None
+    return made or given
 
 
 def _row(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:

@@ -134,7 +134,7 @@ def _texts(passed: dict[str, Code]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, code in passed.items():
         if code.kind is Kind.RECORD:
-            found |= {f"{name}.{field}": part.text for field, part in zip(code.names, code.parts, strict=True)}
+            found |= _texts({f"{name}.{field}": part for field, part in zip(code.names, code.parts, strict=True)})
         else:
             found[name] = code.text
     return found

@@ -76,11 +76,7 @@ def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
     if kind in (Kind.OPTIONS, Kind.PROPERTIES):
         cx.bind(variable.name, options_of() if kind is Kind.OPTIONS else Code("", kind))
         return
-    structs = cx.unit.struct(cx.type(variable.type).name)
-    if kind is Kind.OTHER and structs:
-        fields = tuple(f for f in structs[-1].fields if f.storage != "static")
-        parts = tuple(Code(f"{name}_{f.name}", kind_of(cx, f.type), ctype=f.type) for f in fields)
-        code = Code(name, Kind.RECORD, ctype=cx.type(variable.type), parts=parts, names=tuple(f.name for f in fields))
+    if kind is Kind.OTHER and (code := _record(cx, name, variable.type)) is not None:
         cx.bind(variable.name, code)
         return
     if kind is Kind.OTHER:
@@ -89,6 +85,19 @@ def _empty(cx: Context, variable: Variable, kind: Kind) -> None:
         cx.emit(f"{name} = []", name)
     cx.changes[name] = cx.changes_of(variable.name)
     cx.bind(variable.name, Code(name, kind, ctype=cx.type(variable.type)))
+
+
+def _record(cx: Context, name: str, type_: TypeName) -> Code | None:
+    """A struct of the source, a variable for each of its fields; None for any other type."""
+    structs = cx.unit.struct(cx.type(type_).name)
+    if not structs or type_.pointers:
+        return None
+    fields = tuple(f for f in structs[-1].fields if f.storage != "static")
+    parts = tuple(
+        _record(cx, f"{name}_{f.name}", f.type) or Code(f"{name}_{f.name}", kind_of(cx, f.type), ctype=f.type)
+        for f in fields
+    )
+    return Code(name, Kind.RECORD, ctype=cx.type(type_), parts=parts, names=tuple(f.name for f in fields))
 
 
 def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
