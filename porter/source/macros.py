@@ -179,40 +179,45 @@ def _substitute(
     table: MacroTable, definition: Definition, arguments: list[list[Piece]], use: Piece, chosen: Chooser
 ) -> list[Piece]:
     """The body of `definition` with its parameters replaced; what is the body's own comes from where `use` does."""
-    origin = use.origin
-    hidden = use.hidden | {definition.name}
     names = (*(definition.params or ()), *((definition.rest,) if definition.rest else ()))
     raw = {name: arguments[i] if i < len(arguments) else [] for i, name in enumerate(names)}
     within: Chooser = (lambda _: True) if table.pastes(definition.name) else chosen
     result: list[Piece] = []
-    body = _pieces(definition.body, origin, use.spaced)
+    body = _pieces(definition.body, use.origin, use.spaced)
     index = 0
     while index < len(body):
-        piece = body[index]
-        following = body[index + 1] if index + 1 < len(body) else None
-        if piece.text == "#" and definition.params is not None and following is not None and following.text in raw:
-            text = " ".join("".join((" " if p.spaced else "") + p.text for p in raw[following.text]).split())
-            quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-            result.append(Piece(TokenKind.STRING, quoted, piece.spaced, origin))
+        piece, following = body[index], body[index + 1] if index + 1 < len(body) else None
+        if following and piece.text == "#" and definition.params is not None and following.text in raw:
+            result.append(_quoted(raw[following.text], piece))
             index += 2
-            continue
-        if piece.text == "##" and result and following is not None:
-            right = raw.get(following.text, [following])
-            _paste(result, right, origin)
+        elif following and piece.text == "##" and result:
+            _paste(result, raw.get(following.text, [following]), use.origin)
             index += 2
-            continue
-        if piece.text in raw:
+        elif piece.text in raw:
             pasted = following is not None and following.text == "##"
             argument = raw[piece.text] if pasted else expand(table, raw[piece.text], within)
-            result.extend(_led_by(argument, piece.spaced) or ([_nothing(origin)] if pasted else []))
+            result.extend(_led_by(argument, piece.spaced) or ([_nothing(use.origin)] if pasted else []))
+            index += 1
         else:
             result.append(piece)
-        index += 1
+            index += 1
+    return _hiding(result, use.hidden | {definition.name})
+
+
+def _quoted(argument: Sequence[Piece], hash_: Piece) -> Piece:
+    """The string literal that `#` makes of an argument."""
+    text = " ".join("".join((" " if p.spaced else "") + p.text for p in argument).split())
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return Piece(TokenKind.STRING, f'"{escaped}"', hash_.spaced, hash_.origin)
+
+
+def _hiding(pieces: Sequence[Piece], hidden: frozenset[str]) -> list[Piece]:
+    """`pieces` in which the macros `hidden` are not expanded again; equal sets of names are one object."""
     merged: dict[frozenset[str], frozenset[str]] = {frozenset(): hidden}
-    for piece in result:
+    for piece in pieces:
         if piece.hidden not in merged:
             merged[piece.hidden] = piece.hidden | hidden
-    return [Piece(kind, text, spaced, place, merged[own]) for kind, text, spaced, place, own in result if text]
+    return [Piece(kind, text, spaced, place, merged[own]) for kind, text, spaced, place, own in pieces if text]
 
 
 def _nothing(origin: Origin) -> Piece:
