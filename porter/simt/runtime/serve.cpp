@@ -268,7 +268,7 @@ void take_snapshot() {
     std::size_t bytes = 0;
     for (int i = 0; i < allocation_count(); ++i) {
         const Region& region = allocation(i);
-        if (!region.live || region.managed) continue;
+        if (!region.live) continue;
         buffers.emplace_back(reinterpret_cast<const void*>(region.base), region.bytes);
         bytes += region.bytes;
     }

@@ -148,20 +148,21 @@ def test_time_and_chance_repeat(execute):
     assert len(texts) == 1
 
 
-def test_a_program_gives_output_exit_code_and_buffers(execute):
+@pytest.mark.parametrize("allocate", ["cudaMalloc", "cudaMallocManaged", "cudaMallocHost"])
+def test_a_program_gives_output_exit_code_and_buffers(execute, allocate):
     text = """
     #include <cstdio>
     __global__ void k(int* x) { x[threadIdx.x] += threadIdx.x; }
     int main(int argc, char** argv) {
         int* x;
-        cudaMalloc(&x, 16);
+        ALLOCATE(&x, 16);
         cudaMemset(x, 0, 16);
         for (int i = 0; i < 2; ++i) k<<<1, 4>>>(x);
         printf("%d launches", argc + 1);
         std::fflush(stdout);
         return 3;
     }"""
-    run = execute(text, **PROGRAM)
+    run = execute(text.replace("ALLOCATE", allocate), **PROGRAM)
     assert run.finished
     assert run.exit_code == 3
     assert run.stdout == "2 launches"
