@@ -25,6 +25,10 @@ _UNVALUED = "the contract is open: the source does not say which values {} may h
 _APART = "the contract is open: the source does not say how {} go together (--contract), or"
 _ELSEWHERE = "the original does not run at these sizes (others: --size, or `conditions` in --contract)"
 _ANOTHER_BLOCK = re.compile(r"`argument (\d+)`.*another block")
+# Names that begin with an underscore are for compilers to define.
+_CONDITION_OF_INCLUDE = re.compile(
+    r"^\s*#\s*if(?:def\s+|\s+defined[\s(]+)([A-Za-z]\w*)\s*\)?\s*\n\s*#\s*include", re.MULTILINE
+)
 _BELIEVED, _RUN = "the original itself cannot be believed", "the original does not run here"
 _SOME = 2
 _OF_BYTES = (Values.INDEX, "128")  # what any integer can hold
@@ -40,9 +44,16 @@ def not_built(failure: BuildFailure, contract: Contract, program: Program) -> st
     if asked := unknown_callables(contract) if failure.line else others(contract):
         return f"{_asked(*asked)}; {failure.placed}"
     if failure.line or not program.not_understood:
-        return f"the CUDA source does not build on the executor: {failure.placed}"
+        return f"the CUDA source does not build on the executor: {failure.placed}{_left_to_the_build(program)}"
     first = program.not_understood[0]
     return f"the CUDA source is no C++ from line {first.span.line} on: {first.reason}"
+
+
+def _left_to_the_build(program: Program) -> str:
+    """The macros without which the source includes less, and which its build must set: `#ifdef WITH_CUDA`."""
+    known = {macro.name for macro in program.macros} | {define.partition("=")[0] for define in program.defines}
+    unset = dict.fromkeys(name for name in _CONDITION_OF_INCLUDE.findall(program.source.text) if name not in known)
+    return f"; it includes more with {' or '.join(unset)} (--define)" if unset else ""
 
 
 def still_open(contract: Contract, trouble: str) -> str:

@@ -44,3 +44,26 @@ def test_a_template_that_does_not_compile_with_a_guessed_function_object_leaves_
     because = not_built(BuildFailure("'f' cannot be used as a function", "k.cu", 1, ""), contract, program)
     assert because.startswith("the contract is open: 'f' is an object of the type F that is called")
     assert because.endswith("k.cu:1: 'f' cannot be used as a function")
+
+
+def test_macros_that_the_build_sets_for_more_headers_are_named():
+    text = """#ifdef WITH_CUDA
+#include "utils.h"
+#endif
+#if defined(WITH_HIP)
+  #include <hip_utils.h>
+#endif
+#if defined __CUDACC__
+#include <cuda_fp16.h>
+#endif
+#ifdef FAST
+#define STEP 4
+#endif
+using namespace utils;
+__global__ void k(int* x) { *x = 1; }
+"""
+    failure = BuildFailure("'utils' is not a namespace-name", "k.cu", 13, "")
+    for defines, named in (((), "WITH_CUDA or WITH_HIP"), (("WITH_CUDA=1",), "WITH_HIP")):
+        program = parse(Source(Path("k.cu"), text), defines=defines)
+        (contract,) = draft(program)
+        assert not_built(failure, contract, program).endswith(f"; it includes more with {named} (--define)")
