@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from porter.cli.console import Console
-from porter.cli.options import DebugFlag, JsonFlag, named_path
+from porter.cli.options import DebugFlag, JsonFlag, RunArgument, named_path
 from porter.errors import DONE, UsageError
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", parser=named_path, help="The folder of a search.")]
 ToOption = Annotated[
     Path | None, typer.Option("--to", metavar="DIR", parser=named_path, help="A new folder for the best, to merge.")
 ]

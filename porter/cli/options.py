@@ -31,6 +31,7 @@ def named_path(text: str) -> Path:
     return Path(text)
 
 
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", parser=named_path, help="The folder of a search.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform to port to, such as maca.")]
@@ -138,6 +139,11 @@ def check_writable(option: str, folder: Path) -> None:
         raise UsageError(f"{option} {folder}: {standing} is not a directory")
     if not os.access(standing, os.W_OK | os.X_OK):
         raise UsageError(f"{option} {folder}: {standing} cannot be written to", f"choose another {option}")
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def cache_folder() -> Path:

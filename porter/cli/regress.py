@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from porter.cli.console import Console
-from porter.cli.options import DebugFlag, JsonFlag, cache_folder, checked_file, named_path
+from porter.cli.options import DebugFlag, JsonFlag, cache_folder, checked_file, cores, named_path
 from porter.cli.suite import JobsOption, LimitOption
 from porter.errors import DONE, FELL_SHORT, unwritable
 
@@ -62,7 +61,7 @@ def regress(
     run = read_run(baseline)
     known = read_known(checked_file(known_failures) or folder / KNOWN_FAILURES, run.target)
     console: Console = context.obj
-    children = Children(jobs or len(os.sched_getaffinity(0)), limit)
+    children = Children(jobs or cores(), limit)
     with console.progress() as step:
         now = replay(folder, run, cache_folder(), children, lambda one: step(f"{one.key}: {one.outcome}"))
     compared = compare_all(run.results, now, known)

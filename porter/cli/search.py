@@ -14,8 +14,10 @@ from porter.cli.options import (
     LONGEST_S,
     DebugFlag,
     JsonFlag,
+    RunArgument,
     TimeLimitOption,
     cache_folder,
+    cores,
     named_path,
 )
 from porter.errors import DONE, FELL_SHORT, UsageError
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from porter.evolve.budget import Budget
     from porter.evolve.run import SearchOptions
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", parser=named_path, help="The folder of a search.")]
 RoundsOption = Annotated[int, typer.Option("--rounds", metavar="N", min=0, help="Rounds of search; 0: none.")]
 EvaluationsOption = Annotated[
     int | None, typer.Option("--evaluations", metavar="N", min=1, help="Candidates evaluated at most.")
@@ -34,7 +35,7 @@ SecondsOption = Annotated[
     float | None,
     typer.Option("--seconds", metavar="S", min=1, max=LONGEST_S, help="How long a search may take; then it ends."),
 ]
-StaleOption = Annotated[
+PatienceOption = Annotated[
     int | None,
     typer.Option("--patience", metavar="N", min=1, help="Rounds without anything better, after which it ends."),
 ]
@@ -79,11 +80,6 @@ class Spending:
         return Budget(self.rounds, self.evaluations, self.seconds, self.tokens, self.patience)
 
 
-def cores() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 def search_of(budget: Budget, seed: int | None, jobs: int, model: ModelOptions | None, *, again: bool) -> SearchOptions:
     """A search with that budget; another seed leads it elsewhere. With `again` what was begun goes on."""
     from porter.evolve.run import SearchOptions
@@ -121,7 +117,7 @@ def resume(
     evaluations: EvaluationsOption = None,
     seconds: SecondsOption = None,
     tokens: TokensOption = None,
-    patience: StaleOption = 15,
+    patience: PatienceOption = 15,
     jobs: JobsOption = 0,
     time_limit: TimeLimitOption = 20.0,
     json: JsonFlag = False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,10 +19,11 @@ from porter.cli.options import (
     TimeLimitOption,
     cache_folder,
     check_writable,
+    cores,
     named_path,
     parse_sizes,
 )
-from porter.cli.search import RoundsOption, SecondsOption, StaleOption, refuse_without_rounds
+from porter.cli.search import PatienceOption, RoundsOption, SecondsOption, refuse_without_rounds
 from porter.errors import DONE, FELL_SHORT, UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def run(
     fresh: FreshFlag = False,
     rounds: RoundsOption = 0,
     seconds: SecondsOption = None,
-    patience: StaleOption = None,
+    patience: PatienceOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -78,7 +78,7 @@ def run(
     if not rounds:
         refuse_without_rounds(seconds=seconds, patience=patience)
     architecture = find_target(find_backend(target), arch).arch
-    at_once = jobs or len(os.sched_getaffinity(0))
+    at_once = jobs or cores()
     options = SuiteOptions(target, run / target, architecture, at_once, limit, fresh, rounds, seconds, patience)
     console: Console = context.obj
     result = run_suite(_chosen(suite, view, only), options, lambda one, left: _tell(console, one, left))

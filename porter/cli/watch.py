@@ -5,19 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from porter.cli.options import LONGEST_S, DebugFlag, named_path
+from porter.cli.options import LONGEST_S, DebugFlag, RunArgument
 from porter.errors import DONE, InputError
 
 if TYPE_CHECKING:
     from porter.evolve.events import Event
     from porter.report.search_course import Course
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", parser=named_path, help="The folder of a search.")]
 PeriodOption = Annotated[
     float, typer.Option("--every", metavar="S", min=0.05, max=LONGEST_S, help="Seconds between looks.")
 ]

@@ -13,11 +13,12 @@ _PACKAGES = ("numpy", "torch", "triton")
 
 def environment() -> Mapping[str, str]:
     """The versions of what executes candidates and references; a package that is not there is empty."""
-    packages = {name: _version(name) for name in _PACKAGES}
+    packages = {name: package_version(name) for name in _PACKAGES}
     return {"porter": __version__, "python": platform.python_version(), "machine": platform.machine(), **packages}
 
 
-def _version(package: str) -> str:
+def package_version(package: str) -> str:
+    """The version of an installed package; empty where it is not."""
     try:
         return version(package)
     except PackageNotFoundError:

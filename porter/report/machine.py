@@ -7,12 +7,12 @@ import platform
 import shutil
 import subprocess
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rich.text import Text
 
 from porter import __version__
+from porter.evaluate.environment import package_version
 from porter.registry import Unavailable, load_backends
 from porter.report.columns import columns
 from porter.report.document import Json, as_record
@@ -88,7 +88,7 @@ def examine(cache: Path) -> Machine:
         platform=platform.platform(terse=True),
         backends=_backends(),
         compilers=tuple(_compiler(name) for name in _COMPILERS),
-        packages=tuple(Tool(name, _package_version(name)) for name in _PACKAGES),
+        packages=tuple(Tool(name, package_version(name)) for name in _PACKAGES),
         sandbox=Sandbox(_landlock_abi(), _SECCOMP_ACTIONS.exists()),
         cache=Cache(cache, folder_bytes(cache)),
     )
@@ -157,13 +157,6 @@ def _compiler(name: str) -> Tool:
     lines = [line for line in told.splitlines() if any(c.isdigit() for c in line)]
     release = next((line for line in lines if "release" in line), lines[0] if lines else "unknown")
     return Tool(name, release.strip(), path)
-
-
-def _package_version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
 
 
 def _landlock_abi() -> int:
