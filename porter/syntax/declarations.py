@@ -109,7 +109,7 @@ class DeclarationReader(DeclaratorReader):
         if self.take("="):
             return self.braces(None) if self.text == "{" else self.assignment()
         if self.text == "(":
-            return Braces(self.arguments(), kind, line)
+            return Braces(self.arguments(), kind, line, parentheses=True)
         return self.braces(kind) if self.text == "{" else None
 
     def binding(self, line: int) -> Declare:

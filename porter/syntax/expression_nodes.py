@@ -132,11 +132,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Braces:
-    """`{a, b}`, or `T{a, b}` where `type` is given."""
+    """`{a, b}`, or `T{a, b}` where `type` is given; `parentheses` for `T x(a, b)`, which may mean something else."""
 
     items: tuple[Expression, ...]
     type: TypeName | None = None
     line: int = 0
+    parentheses: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ class FunctionReader(StructReader):
         found: list[Statement] = []
         while self.at < body and (self.take(":") or self.take(",")):
             line, target = self.line, self.named_type()
-            value = self.braces(None) if self.text == "{" else Braces(self.arguments(), None, line)
+            value = self.braces(None) if self.text == "{" else Braces(self.arguments(), None, line, parentheses=True)
             given: Expression = value.items[0] if len(value.items) == 1 else value
             member = Member(Name("this", (), line), target.name, True, (), line)
             found.append(Evaluate(Assign("", member, given, line), line))

@@ -175,3 +175,32 @@ def test_a_launch_leaves_the_rest_of_the_arguments_to_the_kernels_defaults():
           shift<<<n, 64>>>(y, n);
         }""")
     assert found.strip() == "shift[(n,)](y, n, 2.0, True, BLOCK_SIZE=64, num_warps=1)"
+
+
+@pytest.mark.parametrize(
+    ("declared", "made"),
+    [
+        ("std::vector<int64_t> shape{n, 4};", "[n, 4]"),
+        ("std::vector<int64_t> shape = {n, 4};", "[n, 4]"),
+        ("auto shape = std::vector<int64_t>{n, 4};", "[n, 4]"),
+        ("using std::vector; vector<int64_t> shape{n, 4};", "[n, 4]"),
+        ("std::vector<int64_t> shape{n};", "[n]"),
+        ("std::vector<int64_t> shape(n, 4);", "torch.full((n,), 4, dtype=torch.int64)"),
+        ("std::vector<int64_t> shape(n);", "torch.zeros(n, dtype=torch.int64)"),
+    ],
+)
+def test_a_vector_in_braces_holds_what_stands_there(declared, made):
+    launch = "scale<true><<<n, 64>>>(y.data_ptr<float>(), x.data_ptr<float>(), n);"
+    allocate = "auto y = torch::empty(shape, x.options());"
+    found = launcher(f"torch::Tensor f(torch::Tensor x, int n) {{ {declared} {allocate} {launch} return y; }}")
+    assert f"shape = {made}\n" in found
+
+
+def test_a_vector_of_the_sources_own_is_none_of_the_standard_library():
+    found = launcher("""
+        template <typename T> struct vector { int threads; T more; };
+        void f(float* y, const float* x, int n) {
+          vector<int> wide{128, 4};
+          scale<true><<<n, wide.threads>>>(y, x, n);
+        }""")
+    assert found.strip() == "scale[(n,)](y, x, n, BLOCK_SIZE=128, num_warps=1)"

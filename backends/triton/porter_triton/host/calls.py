@@ -54,14 +54,17 @@ def _without_meaning(name: str) -> Code | None:
     return SUCCESS if name in table().dropped_calls else None
 
 
-def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
-    """The object `T(arguments)` of a type that means something here; None for any other name."""
-    name = cx.type(kind).name
+def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *, listed: bool = False) -> Code | None:
+    """The object `T(arguments)`, or `T{arguments}` where `listed`, of a type that means something here; else None."""
+    kind = cx.type(kind)
+    name = kind.name
     if name == "dim3":
         ones = (integer(1),) * (3 - len(arguments))
         if len(arguments) == 1 and arguments[0].kind is Kind.DIM3:
             return arguments[0]
         return Code("", Kind.DIM3, parts=(*arguments, *ones))
+    if name in _SEQUENCES and listed and all(a.kind is not Kind.SEQUENCE for a in arguments):
+        return sequence(arguments, as_list=True).typed(kind)
     if name in _SEQUENCES:
         return _row(cx, kind, arguments, line) or _vector(kind, arguments, line)
     if name in _TUPLES:
@@ -74,7 +77,7 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) ->
         return arguments[0]
     if isinstance(cx.built_in(kind), Arithmetic):
         return pointers.cast(cx, kind, arguments[0], line) if arguments else integer(0)
-    return record(cx, cx.type(kind), arguments)
+    return record(cx, kind, arguments)
 
 
 def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | None:

@@ -230,7 +230,8 @@ def element_kind(owner: Code) -> Kind:
 def braces(cx: Context, node: Braces) -> Code:
     """`{a, b}`; of one type, the object made of them."""
     if node.type is not None:
-        made = calls.made(cx, node.type, tuple(expression(cx, i) for i in node.items), node.line)
+        items = tuple(expression(cx, i) for i in node.items)
+        made = calls.made(cx, node.type, items, node.line, listed=not node.parentheses)
         if made is not None:
             return made
     return sequence(tuple(expression(cx, i) for i in node.items))
@@ -242,7 +243,7 @@ def initial(cx: Context, variable: Variable) -> Code:
     assert value is not None
     if isinstance(value, Braces) and value.type is not None:
         items = tuple(expression(cx, i) for i in value.items)
-        made = calls.made(cx, value.type, items, variable.line)
+        made = calls.made(cx, value.type, items, variable.line, listed=not value.parentheses)
         if made is not None:
             return made
         if len(items) == 1:
@@ -257,10 +258,10 @@ def _made_of(cx: Context, kind: TypeName, value: Braces, line: int) -> Code | No
     """`T x = {a, b}`."""
     if any(isinstance(i, Assign) for i in value.items):
         raise Refusal(line, "designated initializers are not understood")
-    return calls.made(cx, kind, tuple(expression(cx, i) for i in value.items), line)
+    return calls.made(cx, kind, tuple(expression(cx, i) for i in value.items), line, listed=not value.parentheses)
 
 
 def returned(cx: Context, value: Braces, kind: TypeName) -> Code:
     """`return {a, b};` of a function that returns `kind`: a list for a vector, else a tuple."""
     items = tuple(expression(cx, i) for i in value.items)
-    return calls.made(cx, kind, items, value.line) or sequence(items)
+    return calls.made(cx, kind, items, value.line, listed=True) or sequence(items)

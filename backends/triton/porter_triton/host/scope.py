@@ -25,6 +25,8 @@ from porter_triton.refusal import Refusal
 
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "torch", "math"}
 _MOST_ALIASES = 20
+# Names of the standard library that a `using` leaves without `std::`.
+_STANDARD = ("vector", "array", "tuple", "pair", "initializer_list", "make_tuple", "make_pair", "tie")
 _UNQUALIFIED = ("at::", "c10::", "torch::", "std::")
 
 
@@ -252,7 +254,9 @@ class Context:
                 name = aliases[-1].type
             pointers += name.pointers
         arguments = tuple(self.type(a) if isinstance(a, TypeName) else a for a in name.arguments)
-        return TypeName(name.name, arguments, pointers, const or name.const)
+        own = self.unit.struct(name.name) or self.unit.named(name.name)
+        standard = "std::" if name.name in _STANDARD and not own else ""
+        return TypeName(standard + name.name, arguments, pointers, const or name.const)
 
     def built_in(self, name: TypeName) -> Type | None:
         """The arithmetic or vector type `name` is; None for any other."""
