@@ -24,6 +24,7 @@ _LEFT = re.compile(r"`argument (\d+)` \(\d+ bytes\) at byte \d")
 _UNVALUED = "the contract is open: the source does not say which values {} may have (--contract), or"
 _APART = "the contract is open: the source does not say how {} go together (--contract), or"
 _ELSEWHERE = "the original does not run at these sizes (others: --size, or `conditions` in --contract)"
+_DRAWN = "the original refuses the inputs that porter drew (others: `values` in --contract, or --size)"
 _ANOTHER_BLOCK = re.compile(r"`argument (\d+)`.*another block")
 # Names that begin with an underscore are for compilers to define.
 _CONDITION_OF_INCLUDE = re.compile(
@@ -164,7 +165,8 @@ def unsound(reference: Reference) -> str:
     """Why the original's answers cannot be compared with; empty when they can."""
     if reference.because:
         if not reference.damned and reference.because.startswith(OF_SIZES):
-            return f"{_ELSEWHERE}: {reference.because}"
+            refused = reference.because.startswith(FaultKind.DEVICE_ASSERT)
+            return f"{_DRAWN if refused else _ELSEWHERE}: {reference.because}"
         return f"{_BELIEVED if reference.damned else _RUN}: {reference.because}"
     if not reference.complete:
         done = len(reference.expected)

@@ -94,6 +94,14 @@ def test_sizes_that_porter_chose_are_named_where_the_original_refuses_them(draft
     assert unsound(replace(reference, damned=True)) == f"the original itself cannot be believed: {because}"
 
 
+def test_an_assertion_is_asked_for_other_values(drafted):
+    because = "device assert in k: assertion `amax >= 0` failed, workload 'tiny' (n = 3)"
+    reference = Reference(drafted, (), (), deterministic=True, complete=True, because=because, seconds=0.0)
+    assert unsound(reference).startswith(
+        "the original refuses the inputs that porter drew (others: `values` in --contract"
+    )
+
+
 @pytest.mark.parametrize(("wrong_with_zeros", "open_"), [(False, True), (True, False)])
 def test_integers_that_porter_chose_may_be_why_bounds_are_left(wrong_with_zeros, open_):
     text = """
