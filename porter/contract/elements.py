@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from porter.contract.dtype import DType
+from porter.source.qualified import unqualified
 
 _NAMED: Mapping[str, DType] = {
     "float": DType.FLOAT32, "double": DType.FLOAT64, "half": DType.FLOAT16, "__half": DType.FLOAT16,
@@ -38,7 +39,7 @@ _TORCH_NAME = re.compile(r"\bk([A-Z]\w*)|ScalarType::(\w+)")
 
 def element_type(base: str) -> DType | None:
     """The element type behind a pointer to `base`, the scalar for a vector type; None for other names."""
-    plain = " ".join(w.rsplit("::", 1)[-1] for w in base.split() if w not in ("const", "volatile", "struct"))
+    plain = " ".join(unqualified(w) for w in base.split() if w not in ("const", "volatile", "struct"))
     if plain in _NAMED:
         return _NAMED[plain]
     vector = _VECTOR.match(plain)

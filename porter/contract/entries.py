@@ -6,6 +6,7 @@ from porter.contract.pointers import is_buffer
 from porter.contract.usage import Usage
 from porter.errors import UsageError
 from porter.source.program import Function, Program
+from porter.source.qualified import unqualified
 
 
 def entries(usage: Usage, kernels: tuple[str, ...], *, whole_program: bool = True) -> tuple[Function, ...]:
@@ -53,7 +54,7 @@ def _hosts(usage: Usage) -> tuple[Function, ...]:
 
 def _parts(usage: Usage) -> tuple[Function, ...]:
     """What is called from outside where no whole program is: bound functions, else launchers."""
-    bound = {b.function.rsplit("::", 1)[-1] for b in usage.program.bindings}
+    bound = {unqualified(b.function) for b in usage.program.bindings}
     exported = tuple(f for f in usage.program.host_functions if f.name in bound and _leads(usage, f))
     return exported or launchers(usage)
 

@@ -27,6 +27,7 @@ from porter.contract.syntax import (
     Text,
     Unary,
 )
+from porter.source.qualified import unqualified
 
 _MAX_BITS = 4096
 
@@ -199,7 +200,7 @@ def type_bytes(type_: str) -> int:
     """`sizeof(type_)`; a pointer has 8. Raises `ExpressionError` for a type that is not built in."""
     if type_.rstrip().endswith("*"):
         return 8
-    words = [w.rsplit("::", 1)[-1] for w in type_.split() if w not in ("const", "volatile")]
+    words = [unqualified(w) for w in type_.split() if w not in ("const", "volatile")]
     if not words or any(w not in TYPE_BYTES for w in words):
         raise ExpressionError(f"the size of '{type_}' is not known")
     narrow = [w for w in words if w not in ("unsigned", "signed", "int")]
@@ -235,7 +236,7 @@ _ALIASES = {"sqrtf": "sqrt", "rsqrtf": "rsqrt", "ceilf": "ceil", "floorf": "floo
 
 def function_name(name: str) -> str:
     """The name a function has in contracts: `std::max` is `max`; empty when there is none."""
-    short = name.rsplit("::", 1)[-1]
+    short = unqualified(name)
     short = _ALIASES.get(short, short)
     return short if short in _FUNCTIONS else ""
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from porter.contract.body import Body
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
+from porter.source.qualified import unqualified
 
 COPIES = frozenset(("cudaMemcpy", "cudaMemcpyAsync", "memcpy"))
 _POINTERS = (
@@ -54,7 +55,7 @@ def root_of(node: Node | None) -> str:
 
 def is_integer(base: str) -> bool:
     """Whether values of a type can be indices."""
-    plain = base.rsplit("::", 1)[-1]
+    plain = unqualified(base)
     return "int" in plain or plain in ("long", "long long", "size_t", "unsigned", "index_t", "unsigned long long")
 
 

@@ -11,6 +11,7 @@ from porter.contract.expressions import children, function_name
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Number, Subscript
 from porter.contract.usage import Usage
 from porter.source.program import Function
+from porter.source.qualified import unqualified
 
 _CEILING_DIVISIONS = frozenset(("ceil_div", "CeilDiv", "ATenCeilDiv", "divup", "ceilDiv"))
 _DEEPEST_CALL = 4
@@ -51,7 +52,7 @@ class Scope:
         node = rebuild(node, [self._inlined(child) for child in children(node)])
         if not isinstance(node, Call) or not isinstance(node.callee, Name):
             return node
-        name = node.callee.name.rsplit("::", 1)[-1]
+        name = unqualified(node.callee.name)
         if name in _CEILING_DIVISIONS and len(node.arguments) == 2:
             return Call(Name("cdiv"), node.arguments)
         if function_name(name) or name in self._inlining or len(self._inlining) > 4:

@@ -16,6 +16,7 @@ from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Braces, Call, Member, Name, Node, Number
 from porter.contract.usage import Usage
 from porter.source.program import Function
+from porter.source.qualified import unqualified
 
 _ALLOCATIONS = ("empty", "zeros", "ones", "full", "rand", "randn")
 _DISPATCHED: tuple[tuple[str, DType], ...] = (
@@ -273,7 +274,7 @@ def product(factors: Sequence[Node]) -> Node:
 def _of_allocation(owner: Node, axis: int) -> Node:
     """The extent of a tensor that host code allocates: `torch::empty({B, N}).size(1)` is `N`."""
     match owner:
-        case Call(Name(name), (Braces(items), *_)) if name.rsplit("::", 1)[-1] in _ALLOCATIONS:
+        case Call(Name(name), (Braces(items), *_)) if unqualified(name) in _ALLOCATIONS:
             if -len(items) <= axis < len(items):
                 return items[axis]
         case _:

@@ -8,6 +8,7 @@ from porter.contract.contract import Contract
 from porter.contract.entries import reach
 from porter.contract.usage import Usage
 from porter.evaluate.prove import Proof, with_caveat
+from porter.source.qualified import unqualified
 
 _NOT_LAUNCHED = "no workload launches {}"
 
@@ -42,6 +43,6 @@ def _kernels(contract: Contract, usage: Usage) -> tuple[str, ...]:
 
 def _launched(kernels: tuple[str, ...], seen: frozenset[str], usage: Usage) -> tuple[str, ...]:
     """Those of `kernels` that what was `seen` means: through a variable, all that no launch of the file names."""
-    by_name = {launch.kernel.split("::")[-1] for launch in usage.program.launches}
+    by_name = {unqualified(launch.kernel) for launch in usage.program.launches}
     through_variable = bool(seen - {k.name for k in (*usage.program.kernels, *usage.header_kernels)})
     return tuple(k for k in kernels if k in seen or (through_variable and k not in by_name))

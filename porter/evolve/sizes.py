@@ -19,6 +19,7 @@ from porter.source.edit import Edit, apply_edits
 from porter.source.folding import Environment, evaluate
 from porter.source.lexer import Token, TokenKind, significant, split_arguments, tokens
 from porter.source.program import Function, Launch, Program
+from porter.source.qualified import unqualified
 from porter.source.text import Source
 
 _BLOCKS = (32, 64, 128, 256, 512, 1024)
@@ -88,7 +89,7 @@ class SizedSource:
         values = tuple(v for v in _BLOCKS if v <= min(self.target.max_threads, self._most(kernels, count)))
         if count not in values or not spots or self._stands_alone(count, launcher, kernels, spots):
             return None
-        return Size(Knob(name or f"{launcher.name}.{launch.kernel.split('::')[-1]}.block", values, count), spots)
+        return Size(Knob(name or f"{launcher.name}.{unqualified(launch.kernel)}.block", values, count), spots)
 
     def of_items(self, launch: Launch) -> Iterator[Size]:
         """Constants from which the launch's grid or block follows and that its kernel knows as well."""
@@ -201,7 +202,7 @@ class SizedSource:
 
     def _kernels(self, launch: Launch) -> tuple[Function, ...]:
         """The kernel and what it calls; nothing where the source does not define it."""
-        kernel = self.program.kernel(launch.kernel) or self.program.kernel(launch.kernel.split("::")[-1])
+        kernel = self.program.kernel(launch.kernel) or self.program.kernel(unqualified(launch.kernel))
         found: dict[Function, None] = {}
         pending = [kernel] if kernel else []
         while pending:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from porter.contract.contract import Entry
 from porter.contract.dtype import DType
 from porter.source.program import CType
+from porter.source.qualified import unqualified
 from porter.source.text import Source
 
 
@@ -224,7 +225,7 @@ class LaunchRecord:
         for character in self.kernel.strip("&* "):
             depth += (character == "<") - (character == ">")
             name += character if depth == 0 and character != ">" else ""
-        return name.split("::")[-1].strip()
+        return unqualified(name).strip()
 
 
 @dataclass(frozen=True, slots=True)

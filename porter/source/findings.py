@@ -10,6 +10,7 @@ from porter.source.headers import is_installed
 from porter.source.lexer import Token, TokenKind
 from porter.source.preprocess import Inclusion
 from porter.source.program import Function, Launch, NotUnderstood
+from porter.source.qualified import unqualified
 from porter.source.reading import Reading
 from porter.source.text import Source, Span
 from porter.source.vocabulary import GRID_WIDE, LAMBDA_KERNELS, TEXTURES
@@ -76,7 +77,7 @@ def kinds(
             yield finding(
                 "PORT2013", launch.span, f"{launch.kernel} is launched, but is no __global__ function", "call it"
             )
-        elif kernels and launch.kernel.split("::")[-1] not in names and _is_plain_name(launch, functions):
+        elif kernels and unqualified(launch.kernel) not in names and _is_plain_name(launch, functions):
             yield finding(
                 "PORT2011", launch.span, f"{launch.kernel} is not defined here", "port the file that defines it"
             )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from porter.source.lexer import Token, TokenKind, split_arguments
 from porter.source.program import Binding, Function, HostForm, Launch
+from porter.source.qualified import unqualified
 from porter.source.reading import Reading
 
 _MODULES = frozenset(("PYBIND11_MODULE", "TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL", "NB_MODULE"))
@@ -36,7 +37,7 @@ def _binding(reading: Reading, call: Sequence[Token], arguments: Sequence[Sequen
     function = _function_named(arguments[-1] if call[2].text == "impl" else arguments[1])
     if not function:
         return None
-    name = arguments[0][0].text.strip('"').split("(")[0].split("::")[-1]
+    name = unqualified(arguments[0][0].text.strip('"').split("(")[0])
     return Binding(name, function, reading.span(call[0].start, arguments[-1][-1].end))
 
 
@@ -71,4 +72,4 @@ def host_form(
 def takes_tensors(function: Function) -> bool:
     """Whether a torch tensor goes in or comes out."""
     types = (function.returns.base, *(p.type.base for p in function.params))
-    return any(base.split("::")[-1].rstrip(">").split("<")[-1] in _TENSORS for base in types)
+    return any(unqualified(base).rstrip(">").split("<")[-1] in _TENSORS for base in types)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from porter.findings import Finding
+from porter.source.qualified import unqualified
 from porter.source.text import Source, Span
 
 
@@ -190,4 +191,4 @@ class Program:
 
     def launches_of(self, kernel: Function) -> tuple[Launch, ...]:
         """Every launch whose callee is `kernel`."""
-        return tuple(x for x in self.launches if x.kernel.split("::")[-1] == kernel.name)
+        return tuple(x for x in self.launches if unqualified(x.kernel) == kernel.name)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.source.program import Function, TemplateParam
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Alias, Block, Expression, Parameter, TypeName, Unread, Variable
 
 
@@ -66,7 +67,7 @@ class Unit:
 
     def named(self, name: str) -> tuple[FunctionTree, ...]:
         """Every function called `name`, plain or qualified, in the order of definition."""
-        plain = name.rsplit("::", maxsplit=1)[-1]
+        plain = unqualified(name)
         return tuple(f for f in self.functions if f.head.name == plain and f.head.qualified.endswith(name))
 
     def variables_named(self, name: str, scope: tuple[str, ...]) -> tuple[Variable, ...]:
@@ -95,11 +96,11 @@ class Unit:
     def _variables(self) -> dict[str, tuple[Variable, ...]]:
         found: dict[str, tuple[Variable, ...]] = {}
         for variable in self.variables:
-            plain = variable.name.rsplit("::", maxsplit=1)[-1]
+            plain = unqualified(variable.name)
             found[plain] = (*found.get(plain, ()), variable)
         return found
 
     def struct(self, name: str) -> tuple[StructTree, ...]:
         """The struct called `name` and its specialisations."""
-        plain = name.rsplit("::", maxsplit=1)[-1]
-        return tuple(s for s in self.structs if s.name.split("::")[-1] == plain)
+        plain = unqualified(name)
+        return tuple(s for s in self.structs if unqualified(s.name) == plain)

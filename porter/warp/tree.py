@@ -10,6 +10,7 @@ from functools import cached_property
 from tree_sitter import Node
 
 from porter.source.mask import mask
+from porter.source.qualified import unqualified
 from porter.source.syntax import parse_masked
 
 _DEVICE = re.compile(r"__device__|__global__|DEVICE|GLOBAL")
@@ -102,7 +103,7 @@ def _function(node: Node, text: str) -> FunctionTree | None:
     above = node.parent
     template = above.child_by_field_name("parameters") if above and above.type == "template_declaration" else None
     return FunctionTree(
-        written(name, text).split("::")[-1],
+        unqualified(written(name, text)),
         text,
         node,
         tuple(template.named_children) if template else (),

@@ -6,13 +6,14 @@ import builtins
 import keyword
 
 from porter.contract.contract import Entry, EntryKind
+from porter.source.qualified import unqualified
 
 _RESERVED = frozenset((*keyword.kwlist, *dir(builtins), "math", "tl", "torch", "triton"))
 
 
 def python_name(name: str) -> str:
     """The name without its namespaces; with an underscore behind it where it means something in Python."""
-    plain = name.rsplit("::", maxsplit=1)[-1]
+    plain = unqualified(name)
     return f"{plain}_" if plain in _RESERVED else plain
 
 

@@ -17,6 +17,7 @@ from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.usage import Usage
 from porter.findings import Finding
 from porter.source.program import Function, Program
+from porter.source.qualified import unqualified
 from porter.source.text import Source, Span
 from porter.syntax.read import read_unit
 from porter_triton.bare import bare_launcher, block_of
@@ -74,7 +75,7 @@ def _key(entry: Entry) -> _Key:
 
 def _plain(key: _Key) -> _Key:
     kind, name, template = key
-    return kind, name.rsplit("::", maxsplit=1)[-1], template
+    return kind, unqualified(name), template
 
 
 class _Porter:

@@ -30,6 +30,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from porter.source.qualified import unqualified
+
 _SIZES = {"int1": 0, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 3, "uint32": 4, "int64": 5, "uint64": 6,
           "float16": 7, "bfloat16": 7, "float32": 8, "float64": 9}  # fmt: skip
 _VECTOR = re.compile(r"(\w+)x([1-4])")
@@ -80,7 +82,7 @@ def overload(name: str, arguments: Sequence[str]) -> Overload | None:
 
     Of several that fit, the one whose parameters need the fewest and the smallest conversions.
     """
-    plain = name.rsplit("::", maxsplit=1)[-1]
+    plain = unqualified(name)
     best: tuple[tuple[int, int], Overload] | None = None
     for candidate in overloads(plain):
         cost = _cost(arguments, candidate.parameters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Braces, Call, Expression, Name, TypeName
 from porter.syntax.unit import FunctionTree, StructTree
 from porter_triton.host import calls, expressions, member_types, overloads
@@ -43,5 +44,5 @@ def _made(node: Expression) -> TypeName | None:
 
 def _as_function(struct: StructTree, method: FunctionTree) -> FunctionTree:
     """The method as a function called as its class, whose template parameters come before its own."""
-    name = struct.name.rsplit("::", maxsplit=1)[-1]
+    name = unqualified(struct.name)
     return replace(method, head=replace(method.head, name=name, template=(*struct.template, *method.head.template)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
 from porter.syntax.unit import StructTree
 from porter_triton.host import expressions
@@ -22,7 +23,7 @@ def named(cx: Context, name: TypeName) -> TypeName | None:
     if name.name in _CHOICES and len(name.arguments) == 3:
         return _chosen(cx, name)
     for alias in reversed(cx.unit.aliases):
-        if alias.template and alias.name == name.name.split("::")[-1] and len(alias.template) <= len(name.arguments):
+        if alias.template and alias.name == unqualified(name.name) and len(alias.template) <= len(name.arguments):
             return _within(cx, tuple(zip(alias.template, name.arguments, strict=False)), alias.type)
     owner, _, member = name.name.rpartition("::")
     found = definition(cx, TypeName(owner, name.arguments)) if owner else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Cast, Expression, Literal, Name
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
@@ -26,7 +27,7 @@ def nullable_parameters(unit: Unit) -> frozenset[Place]:
 
 
 def _callee(call: Call) -> str:
-    return call.callee.name.rsplit("::", maxsplit=1)[-1] if isinstance(call.callee, Name) else ""
+    return unqualified(call.callee.name) if isinstance(call.callee, Name) else ""
 
 
 def _is_null(node: Expression) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import (
     Alias,
     Asm,
@@ -152,7 +153,7 @@ def _is_stream(node: Expression) -> bool:
     """Whether it is `std::cout << ...`, which is for people."""
     while isinstance(node, Binary):
         node = node.left
-    return isinstance(node, Name) and node.name.split("::")[-1] in ("cout", "cerr", "clog")
+    return isinstance(node, Name) and unqualified(node.name) in ("cout", "cerr", "clog")
 
 
 def _is_text(cx: Context, node: Expression) -> bool:

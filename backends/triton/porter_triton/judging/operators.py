@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 
+from porter.source.qualified import unqualified
+
 # By the names of ATen, without overloads and leading underscores.
 _NAMES = """
 empty empty_strided empty_like empty_permuted new_empty new_empty_strided new_zeros new_ones new_full zeros zeros_like
@@ -25,7 +27,7 @@ _SOURCELESS = frozenset(("fill_", "zero_", "random_", "normal_", "uniform_", "be
 
 def plain_name(function: torch._ops.OpOverload) -> str:
     """`softmax` for `aten::_softmax.out`."""
-    return function._schema.name.rsplit("::", maxsplit=1)[-1].lstrip("_")
+    return unqualified(function._schema.name).lstrip("_")
 
 
 def is_free(function: torch._ops.OpOverload) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import Field, replace
 from typing import Any, TypeVar
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Block, Call, Cast, Evaluate, Expression, Literal, Name, Skipped, Statement
 from porter.syntax.walk import walk
 
@@ -54,7 +55,7 @@ def called(node: object) -> str:
     """The plain name of the function that a call calls; empty for anything else."""
     if isinstance(node, Evaluate):
         node = node.expression
-    return node.callee.name.split("::")[-1] if isinstance(node, Call) and isinstance(node.callee, Name) else ""
+    return unqualified(node.callee.name) if isinstance(node, Call) and isinstance(node.callee, Name) else ""
 
 
 def is_barrier(statement: Statement) -> bool:

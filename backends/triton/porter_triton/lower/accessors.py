@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import TypeName
 from porter_triton.lower import access, expressions, lvalues, memory, operators, resolve
 from porter_triton.lower.context import Context
@@ -27,7 +28,7 @@ def record(cx: Context, name: TypeName, line: int) -> Record | None:
     """The accessor that `name` means; None for any other type."""
     if not is_accessor(name.name) or len(name.arguments) < 2 or not isinstance(name.arguments[0], TypeName):
         return None
-    plain = name.name.rsplit("::", maxsplit=1)[-1]
+    plain = unqualified(name.name)
     rank = expressions.constant(cx, name.arguments[1], line).constant
     if not isinstance(rank, int) or rank < 1:
         raise Refusal(line, "the number of an accessor's axes is not known")

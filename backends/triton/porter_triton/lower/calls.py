@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Expression, Lambda, Member, Name, TypeName
 from porter_triton.lower import (
     access,
@@ -127,8 +128,8 @@ def _static_method(cx: Context, callee: Name, node: Call) -> Value | None:
 
 
 def _is_alias(cx: Context, name: str) -> bool:
-    plain = name.rsplit("::", maxsplit=1)[-1]
-    return any(a.name.rsplit("::", maxsplit=1)[-1] == plain for a in cx.unit.aliases)
+    plain = unqualified(name)
+    return any(unqualified(a.name) == plain for a in cx.unit.aliases)
 
 
 def arguments(cx: Context, node: Call) -> tuple[Argument, ...]:
@@ -184,7 +185,7 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
     if len(values) == 1 and (packed := float8.packed(cx, values[0], type_, line)) is not None:
         return packed
     structs.demand_no_union(type_, line)
-    if structs.methods(cx, type_, _plain(type_.name)):
+    if structs.methods(cx, type_, unqualified(type_.name)):
         node = cx.implied(type_.name, line)
         place_ = local_arrays.variable(cx, "made", type_, node, line)
         initialise(cx, place_, type_, tuple(Held(v) for v in values), node)
@@ -198,10 +199,6 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
     return Fields(type_, tuple(made))
 
 
-def _plain(name: str) -> str:
-    return name.rsplit("::", maxsplit=1)[-1]
-
-
 def initialise(cx: Context, place_: Place, type_: Record, given: tuple[Argument, ...], node: Call) -> None:
     """Give a struct variable the values of its fields' initialisers, then call its constructor."""
     tree = structs.tree_of(cx, type_)
@@ -213,7 +210,7 @@ def initialise(cx: Context, place_: Place, type_: Record, given: tuple[Argument,
                 structs.bind_members(cx, type_, node.line)
                 value = expressions.value(cx, field.value)
             access.store(cx, place_.fields[field.name], value, node.line)
-    constructors = structs.methods(cx, type_, _plain(type_.name))
+    constructors = structs.methods(cx, type_, unqualified(type_.name))
     fitting = tuple(c for c in constructors if overloads.accepts(c, len(given)))
     if fitting:
         inline.function(cx, fitting, (), given, node, this=place_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import (
     Assign,
     Binary,
@@ -183,7 +184,7 @@ def _may_act(cx: Context, node: Expression) -> bool:
 def _computes(cx: Context, node: Call) -> bool:
     callee = node.callee
     if isinstance(callee, Name):
-        plain = callee.name.rsplit("::", maxsplit=1)[-1]
+        plain = unqualified(callee.name)
         return cx.find(callee.name) is None and not cx.unit.named(callee.name) and plain in functions()
     if isinstance(callee, Member) and isinstance(callee.owner, Name):
         owner = cx.find(callee.owner.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Binary, Call, Expression, Member, Name, TypeName
 from porter_triton.lower import access, block_fold, block_io, expressions, lvalues, resolve, warp
 from porter_triton.lower.context import Context
@@ -26,7 +27,7 @@ def collective(cx: Context, name: TypeName) -> Collective | None:
     """The collective that a type is, aliases followed; None for any other type."""
     seen = name
     for _ in range(8):
-        plain = seen.name.rsplit("::", maxsplit=1)[-1]
+        plain = unqualified(seen.name)
         if seen.name.startswith("cub::") and plain in _KINDS:
             striped = any("_STRIPED" in str(getattr(a, "name", "")) for a in seen.arguments)
             element = seen.arguments[0] if seen.arguments else None
@@ -92,7 +93,7 @@ def _operation(cx: Context, node: Expression) -> str:
         name = node.callee.name
     elif isinstance(getattr(node, "type", None), TypeName):
         name = node.type.name  # type: ignore[union-attr]
-    return "" if cx.unit.struct(name) else _OPERATIONS.get(name.rsplit("::", maxsplit=1)[-1], "")
+    return "" if cx.unit.struct(name) else _OPERATIONS.get(unqualified(name), "")
 
 
 def _neutral(operation: str, type_: Arithmetic) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Expression, Name
 from porter_triton.lower import expressions, objects, operators
 from porter_triton.lower.context import Context
@@ -107,4 +108,4 @@ def _format(node: Expression, line: int) -> _Format:
 
 
 def _word(node: Expression) -> str:
-    return node.name.rsplit("::", maxsplit=1)[-1] if isinstance(node, Name) else ""
+    return unqualified(node.name) if isinstance(node, Name) else ""

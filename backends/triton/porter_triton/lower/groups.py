@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Expression, Member, Name
 from porter_triton.lower import access, calls, choices, coordinates, expressions, memory, operators, predefined, warp
 from porter_triton.lower.arithmetic import binary
@@ -20,7 +21,7 @@ def call(cx: Context, callee: Name, node: Call) -> Value | None:
     """A function of the namespace; None for any other."""
     if not callee.name.startswith("cooperative_groups::"):
         return None
-    plain = callee.name.rsplit("::", maxsplit=1)[-1]
+    plain = unqualified(callee.name)
     if plain == "this_thread_block":
         return Group(0)
     if plain == "tiled_partition":
@@ -97,7 +98,7 @@ def _counted(cx: Context, group: Group, name: str) -> Scalar:
 def _reduced(cx: Context, group: Group, value: Value, operation: Expression, node: Call) -> Value:
     name = operation.callee.name if isinstance(operation, Call) and isinstance(operation.callee, Name) else ""
     name = getattr(getattr(operation, "type", None), "name", "") or name
-    kind = _OPERATIONS.get(name.rsplit("::", maxsplit=1)[-1])
+    kind = _OPERATIONS.get(unqualified(name))
     if group.width == _WARP and kind is not None and isinstance(value, Scalar):
         return warp.reduce(cx, kind, None, value)
     if not group.width:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Member, Name, SizeOf, TypeName
 from porter_triton.lift import emit
 from porter_triton.lower import (
@@ -49,7 +50,7 @@ _FLOATS = {
 
 def call(cx: Context, callee: Name, node: Call) -> Value | None:
     """The value of a call of a function of CUDA's; None for an unknown one."""
-    plain = callee.name.rsplit("::", maxsplit=1)[-1]
+    plain = unqualified(callee.name)
     if callee.name.startswith("porter::"):
         return block_fold.shifted(cx, node) if callee.name == block_fold.SHIFTED else emit.call(cx, plain, node)
     if plain in _BARRIERS:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
 from porter_triton.lower.types import Arithmetic, Array, Pointer, Record
 from porter_triton.lower.values import Scalar
@@ -33,7 +34,11 @@ def matched(
     if not names_in(pattern) & open_:
         wanted = fixed(pattern)
         return wanted is not None and equal(wanted, given)
-    if not isinstance(pattern, TypeName) or not isinstance(given, Record) or _plain(given.name) != _plain(name):
+    if (
+        not isinstance(pattern, TypeName)
+        or not isinstance(given, Record)
+        or unqualified(given.name) != unqualified(name)
+    ):
         return False
     own = [argument for _, argument in given.bindings]
     pairs = zip(pattern.arguments, own, strict=False)
@@ -100,7 +105,7 @@ def _covered(
         return not names_in(special) & own
     if not isinstance(general, TypeName) or not isinstance(special, TypeName):
         return False
-    alike = general.pointers == special.pointers and _plain(name) == _plain(special.name)
+    alike = general.pointers == special.pointers and unqualified(name) == unqualified(special.name)
     return alike and all(_covered(g, s, open_, own, bound) for g, s in zip(inner, special.arguments, strict=False))
 
 
@@ -108,11 +113,7 @@ def spelled(node: object) -> str:
     """A template argument as text without its place."""
     if isinstance(node, TypeName):
         inner = f"<{','.join(map(spelled, node.arguments))}>" if node.arguments else ""
-        return f"{_plain(node.name)}{inner}{'*' * node.pointers}"
+        return f"{unqualified(node.name)}{inner}{'*' * node.pointers}"
     if isinstance(node, Name):
-        return _plain(node.name)
+        return unqualified(node.name)
     return str(node.value) if isinstance(node, Literal) else str(node)
-
-
-def _plain(name: str) -> str:
-    return name.rsplit("::", maxsplit=1)[-1]

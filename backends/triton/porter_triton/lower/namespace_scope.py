@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Name, Unary
 from porter.syntax.nodes import Variable as Declared
 from porter.syntax.walk import walk
@@ -51,7 +52,7 @@ def _is_fixed(cx: Context, variable: Declared) -> bool:
     addresses = (
         n.operand for f in cx.unit.functions for n in walk(f.body) if isinstance(n, Unary) and n.operator == "&"
     )
-    named = (n.name.split("::")[-1] for n in chain(hosts, addresses) if isinstance(n, Name))
+    named = (unqualified(n.name) for n in chain(hosts, addresses) if isinstance(n, Name))
     return variable.name not in named and not isinstance(_value(cx, variable), Declared)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Block, Call, Expression, Lambda, Name, Parameter, Return, TypeName
 from porter_triton.lift.loops import operands
 from porter_triton.lower import resolve
@@ -42,7 +43,7 @@ def _defined(cx: Context, act: Expression) -> tuple[tuple[Parameter, ...], Block
     structs = cx.unit.struct(name.name) if isinstance(name, Name | TypeName) else ()
     if len(structs) != 1 or structs[0].template:
         return None
-    methods = [m for m in structs[0].methods if m.head.name.rsplit("::", maxsplit=1)[-1].endswith("operator()")]
+    methods = [m for m in structs[0].methods if unqualified(m.head.name).endswith("operator()")]
     if len(methods) != 1:
         return None
     (method,) = methods

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, TypeName
 from porter_triton.lower import accessors, expressions, structs, tuples
 from porter_triton.lower.context import Context
@@ -85,7 +86,7 @@ def told(cx: Context, nodes: Iterable[Expression], line: int) -> Type | None:
 
 def _transformed(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:
     """The standard's and torch's functions of types."""
-    stem = _plain(name.name.removesuffix("::type")).removesuffix("_t")
+    stem = unqualified(name.name.removesuffix("::type")).removesuffix("_t")
     if stem == "aligned_storage" and name.arguments:
         return _storage(cx, name, line)
     if not name.arguments or not isinstance(name.arguments[0], TypeName):
@@ -117,7 +118,7 @@ def _conditional(cx: Context, name: TypeName, line: int, depth: int) -> Type | N
 
 def _aliased(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:
     for alias in reversed(cx.unit.aliases):
-        if _plain(alias.name) != _plain(name.name):
+        if unqualified(alias.name) != unqualified(name.name):
             continue
         if not alias.template:
             return type_of(cx, alias.type, line, depth + 1)
@@ -127,10 +128,6 @@ def _aliased(cx: Context, name: TypeName, line: int, depth: int) -> Type | None:
                 cx.bind(parameter, argument)
             return type_of(cx, alias.type, line, depth + 1)
     return None
-
-
-def _plain(name: str) -> str:
-    return name.rsplit("::", maxsplit=1)[-1]
 
 
 def extents(cx: Context, given: tuple[object, ...], line: int) -> tuple[int, ...]:

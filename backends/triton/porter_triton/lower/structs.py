@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Name, TypeName, Variable
 from porter.syntax.unit import FunctionTree, StructTree
 from porter_triton.lower import expressions, matching, resolve
@@ -189,7 +190,7 @@ def bind_members(cx: Context, type_: Record, line: int) -> None:
     tree = tree_of(cx, type_)
     if tree is not None:
         _bind(cx, tree, _bindings(type_), line)
-        cx.bind(type_.name.rsplit("::", maxsplit=1)[-1], type_)  # inside, a template's name is the instance's
+        cx.bind(unqualified(type_.name), type_)  # inside, a template's name is the instance's
         cx.bind(OWN, type_)
 
 
@@ -252,9 +253,7 @@ def static_value(cx: Context, type_: Type | None, name: str, line: int) -> Scala
 def _inside(cx: Context, owner: str, given: Sequence[object], line: int) -> Iterator[bool]:
     """The scope of a struct's members."""
     bound = cx.find(owner)
-    alias = next(
-        (a for a in reversed(cx.unit.aliases) if a.name.rsplit("::", 1)[-1] == owner.rsplit("::", 1)[-1]), None
-    )
+    alias = next((a for a in reversed(cx.unit.aliases) if unqualified(a.name) == unqualified(owner)), None)
     found: tuple[StructTree, Bindings] | None = None
     if isinstance(bound, TypeName) or (bound is None and alias is not None and not given):
         target = bound if isinstance(bound, TypeName) else alias.type if alias is not None else None

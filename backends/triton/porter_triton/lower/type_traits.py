@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Name, TypeName
 from porter_triton.lower import resolve
 from porter_triton.lower.context import Context
@@ -12,7 +13,7 @@ from porter_triton.lower.values import number
 
 def place(cx: Context, node: Name) -> Held | None:
     """The value of `std::is_same<A, B>::value` or `std::is_same_v<A, B>` and its like; None for any other name."""
-    plain = node.name.removesuffix("::value").removesuffix("_v").rsplit("::", maxsplit=1)[-1]
+    plain = unqualified(node.name.removesuffix("::value").removesuffix("_v"))
     if plain not in _ASKED or not all(isinstance(a, TypeName) for a in node.template):
         return None
     types = [resolve.type_of(cx, a, node.line) for a in node.template if isinstance(a, TypeName)]
