@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName, Variable
 from porter.syntax.unit import FunctionTree
 from porter_triton.host import device_wide, expressions, functors, methods, overloads, pointers, times
@@ -83,7 +84,7 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *,
 def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | None:
     """A struct of the source made of its fields in order; None for any other type, and where a constructor decides."""
     structs = cx.unit.struct(kind.name)
-    if not structs or any(m.head.name == kind.name.split("::")[-1] for m in structs[-1].methods):
+    if not structs or any(m.head.name == unqualified(kind.name) for m in structs[-1].methods):
         return None
     fields = tuple(f for f in structs[-1].fields if f.storage != "static")[: len(arguments)]
     parts = tuple(_field(cx, f, given) for f, given in zip(fields, arguments, strict=True))
@@ -168,7 +169,7 @@ def _limit(cx: Context, callee: Name) -> Code | None:
     if not isinstance(argument, TypeName) or not isinstance(type_, Arithmetic) or type_.is_float:
         return None
     values = {"max": type_.high, "min": type_.low, "lowest": type_.low}
-    short = callee.name.rsplit("::", maxsplit=1)[-1]
+    short = unqualified(callee.name)
     return integer(values[short]).typed(argument) if short in values else None
 
 
@@ -195,7 +196,7 @@ def _torch(name: str, arguments: tuple[Code, ...], line: int) -> Code | None:
         return Code(f"torch.tensor({', '.join(_factory(arguments))})", Kind.TENSOR)
     if name in known.methods and arguments:
         return known.methods[name].apply(arguments[0], arguments[1:])
-    if (own := name.rsplit("::", maxsplit=1)[-1]) in known.own:
+    if (own := unqualified(name)) in known.own:
         return known.own[own].apply(None, arguments)
     raise Refusal(line, f"the function 'torch::{name}' is not known")
 

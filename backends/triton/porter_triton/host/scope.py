@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Block, Expression, Lambda, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host.assigned import assigned_with_calls
@@ -248,7 +249,7 @@ class Context:
             elif (inner := self.callees.named_type(self, name)) is not None:
                 name = inner
             else:
-                aliases = [a for a in self.unit.aliases if a.name == name.name.split("::")[-1] and not a.template]
+                aliases = [a for a in self.unit.aliases if a.name == unqualified(name.name) and not a.template]
                 if not aliases:
                     break
                 name = aliases[-1].type
