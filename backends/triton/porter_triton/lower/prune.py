@@ -18,6 +18,7 @@ def drop_dead(suite: Suite) -> None:
 def prune(suite: Suite) -> None:
     """Drop dead statements from a function's body, and move what is read once."""
     drop_dead(suite)
+    _rename(suite, _reader_counts(suite))
     while _fold(suite):
         pass
     _unpack(suite, _reader_counts(suite))
@@ -81,6 +82,23 @@ def live_before(suite: Suite, live: frozenset[str]) -> frozenset[str]:
         elif isinstance(node, Leave):
             live = frozenset()
     return live
+
+
+def _rename(suite: Suite, counts: dict[str, int]) -> None:
+    """`x = f(); y = x` as `y = f()`, where nobody else reads what `x` is then."""
+    nodes: list[Node] = []
+    for node in suite.nodes:
+        if isinstance(node, Branch):
+            _rename(node.yes, counts)
+            _rename(node.no, counts)
+        elif isinstance(node, Loop):
+            _rename(node.body, counts)
+        match nodes[-1:], node:
+            case [Line(count=1) as made], Line(text=text, target=target) if text == made.target and counts[text] == 1:
+                made.target, made.temporary = target, node.temporary
+            case _:
+                nodes.append(node)
+    suite.nodes = nodes
 
 
 def _fold(suite: Suite) -> bool:
