@@ -166,6 +166,8 @@ def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:
 
 def _nothing(program: Program) -> NotVerified:
     found = "no kernel" if not program.kernels else "no entry from which its kernels could be called"
+    if not program.kernels and any(f.code == "PORT2004" for f in program.findings):
+        found = "kernels, none of which is compiled (--define)"
     return NotVerified(f"{program.source.path.name} has {found}")
 
 

@@ -71,12 +71,14 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
     bindings = find_bindings(reading)
     unread = tuple(not_understood(reading, defined))
     included = _headers(preprocessed)
+    skipped = tuple(about.skipped(reading, _kernels_in(source, preprocessed.skipped)))
+    kinds = about.kinds(reading, functions, launches, (header for _, header in included))
     findings = (
         *about.unread(unread),
         *about.missing(source, preprocessed.inclusions),
-        *about.skipped(reading, _kernels_in(source, preprocessed.skipped)),
+        *skipped,
         *about.exhausted(preprocessed.exhausted),
-        *about.kinds(reading, functions, launches, (header for _, header in included)),
+        *(f for f in kinds if not (skipped and f.code == "PORT2003")),
     )
     program = Program(
         source=source,

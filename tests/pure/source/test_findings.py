@@ -42,3 +42,17 @@ def test_every_code_of_this_room_is_explained():
     codes = [c for c in core_catalogue() if c.startswith("PORT2")]
     assert len(codes) == 13
     assert all(len(core_catalogue()[c].explanation) > 100 for c in codes)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "macro"),
+    [
+        ("#ifdef WITH_GPU\n#if N > 2", "WITH_GPU"),
+        ("#if defined(WITH_GPU)\n#ifndef X\n#endif", "WITH_GPU"),
+        ("#ifdef OTHER\n#else\n#endif\n#if N > 2", "NAME=VALUE"),
+    ],
+)
+def test_a_kernel_that_is_not_compiled_names_the_macro_that_brings_it_in(conditions, macro):
+    text = f"{conditions}\n__global__ void k() {{}}\nvoid f() {{ k<<<1, 1>>>(); }}\n"
+    (only,) = parse(Source(Path("k.cu"), text)).findings
+    assert (only.code, only.hint) == ("PORT2004", f"bring it in with --define {macro}")
