@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from porter.contract.body import clauses, comparisons, substitute
+from porter.contract.body import clauses, comparisons, negated, substitute
 from porter.contract.expressions import free_names, render
+from porter.contract.parser import parse
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Choice, Node
 from porter.contract.usage import Usage
@@ -24,6 +25,11 @@ def branches(
     """
     found = (_about(expressed(node), symbols) for node in _chosen_by(usage, function, {}, 0))
     return tuple(dict.fromkeys(text for text in found if text))[:_MOST]
+
+
+def sides(branch: str) -> tuple[str, str]:
+    """The condition and its opposite."""
+    return branch, render(negated(parse(branch)))
 
 
 def _chosen_by(usage: Usage, function: Function, given: Mapping[str, Node], depth: int) -> Iterator[Node]:

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from porter.contract.body import negated
+from porter.contract.branches import sides
 from porter.contract.contract import Contract, Workload
-from porter.contract.expressions import holds, names_in, render
-from porter.contract.parser import parse
+from porter.contract.expressions import holds, names_in
 from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
@@ -60,7 +59,7 @@ def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Wor
     """A workload for each side of a branch that the contract's own do not take, if the original is clean there."""
     known = [w.sizes for w in contract.workloads]
     for branch in contract.branches:
-        for side in (branch, render(negated(parse(branch)))) if names_in(branch) <= set(contract.symbols) else ():
+        for side in sides(branch) if names_in(branch) <= set(contract.symbols) else ():
             if any(holds(side, sizes) for sizes in known):
                 continue
             limited = replace(contract, conditions=(*contract.conditions, side))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from porter.contract.body import Body, clauses, negated, parsed, statement_end
+from porter.contract.body import Body, clauses, negated, parsed, statement_end, written
 from porter.contract.syntax import Binary, Node
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
 
@@ -12,6 +13,10 @@ _CHECKS = frozenset(
     ("TORCH_CHECK", "TORCH_CHECK_EQ", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
 )
 _REFUSALS = frozenset(("throw", "exit", "abort", "AT_ERROR"))
+# What is given back where nothing was done; what a name of success gives back is no refusal, nor is 0 or nothing.
+_FAILURE = re.compile(
+    r"\breturn ?\(?(?:false|nullptr|NULL|-\d+|(?:\w+::)*\w*(?i:error|invalid|fail|bad_|unsupported)\w*)\)?(?:;|$)"
+)
 _COMPLAINTS = frozenset(("printf", "fprintf", "cerr", "cout", "puts", "perror"))
 
 
@@ -85,7 +90,7 @@ def _head(words: Sequence[Token], i: int) -> int | None:
 
 
 def _refuses(words: Sequence[Token], start: int) -> bool:
-    """Whether the statement at `start` throws, ends the program, or complains and leaves."""
+    """Whether the statement at `start` throws, ends the program, complains and leaves, or gives failure back."""
     end = start + 1
     if start < len(words) and words[start].text == "{":
         end = match_bracket(words, start) or len(words)
@@ -95,6 +100,6 @@ def _refuses(words: Sequence[Token], start: int) -> bool:
     if any(w.text == "{" or w.kind is TokenKind.LAUNCH_OPEN for w in stretch[1:]):
         return False  # it does more than refuse
     said = {w.text for w in stretch}
-    if said & _REFUSALS or ("return" in said and said & _COMPLAINTS):
+    if said & _REFUSALS or ("return" in said and said & _COMPLAINTS) or _FAILURE.search(written(stretch)):
         return True
     return any(w.text in _CHECKS and stretch[i + 2].text == "false" for i, w in enumerate(stretch[:-2]))

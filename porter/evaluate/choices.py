@@ -1,8 +1,9 @@
 """The original examined at one choice after the other of what only selects: one that is wrong says nothing of the rest.
 
-The workloads without a choice come first; where they cannot be believed nothing else matters. A choice at which running
-shows the original to be wrong gets a verdict of its own, one at which it was not brought to run is named as left out.
-So are workloads that a judge adds, whatever the original makes of them: nobody said that it has an answer there.
+So are the other sides of branches on sizes. The workloads without a choice come first; where they cannot be believed
+nothing else matters. A choice at which running shows the original to be wrong gets a verdict of its own, one at which
+it was not brought to run is named as left out. So are workloads that a judge adds, whatever the original makes of
+them: nobody said that it has an answer there.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from porter.contract.branches import sides
 from porter.contract.contract import Contract, ScalarArg, Workload
 from porter.evaluate.doubt import unsound, written
 from porter.evaluate.judging import decides
@@ -35,8 +37,9 @@ class Examined:
 
 def examined(contract: Contract, examine: Examine, further: Sequence[Workload] = ()) -> Examined:
     """`examine` made of the workloads without a choice, of each with one, and of those that come `further`."""
-    first = examine(_at(contract, [w for w in contract.workloads if not w.scalars]))
-    chosen = [w for w in contract.workloads if w.scalars]
+    aside = frozenset(side for branch in contract.branches for side in sides(branch))
+    chosen = [w for w in contract.workloads if w.scalars or w.name in aside]
+    first = examine(_at(contract, [w for w in contract.workloads if w not in chosen]))
     if unsound(first) or not (chosen or further):
         return Examined(first, (), "")
     sound, wrong, left_out = [first], list[tuple[str, Reference]](), list[str]()

@@ -52,16 +52,20 @@ class Itself:
         return tuple((Candidate(32, self.place.execute(b)),) for b in built)
 
 
-@pytest.fixture(scope="module")
-def entries(pytestconfig):
+def proven(text, cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
-    program = parse(Source(Path("copy.cu"), TEXT))
+    program = parse(Source(Path("copy.cu"), text))
     original = original_side(program, (), ())
-    with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
+    with bench(cache, time_limit_s=20.0) as place:
         prover = Prover(original, Itself(original, place), {}, place)
-        (proof,) = prover.prove(draft(program), lambda _: None)
-    return [p.entry for p in with_kernels(proof, Usage(program))]
+        proofs = prover.prove(draft(program), lambda _: None)
+    return [p.entry for proof in proofs for p in with_kernels(proof, Usage(program))]
+
+
+@pytest.fixture(scope="module")
+def entries(pytestconfig):
+    return proven(TEXT, pytestconfig.cache.mkdir("simt"))
 
 
 def test_every_choice_is_compared_and_counts_the_kernel_it_launches(entries):
@@ -89,3 +93,16 @@ def test_a_choice_at_which_the_original_is_wrong_has_a_verdict_of_its_own(entrie
     assert wrong.kernels == wrong.launched == ("raced",)
     assert isinstance(wrong.outcome, NotVerified)
     assert wrong.outcome.because.startswith("the original itself cannot be believed: race")
+
+
+def test_a_side_of_a_branch_at_which_the_original_is_wrong_says_nothing_of_the_other(pytestconfig):
+    kernels = TEXT[: TEXT.index("__global__ void spread")]
+    launcher = """void copy(const float* x, float* y, int n) {
+    if (n % 4 == 0) raced<<<(n + 63) / 64, 64>>>(x, y, n);
+    else copied<<<(n + 63) / 64, 64>>>(x, y, n);
+}"""
+    whole, multiples = proven(kernels + launcher, pytestconfig.cache.mkdir("simt"))
+    assert isinstance(whole.outcome, Verified)
+    assert multiples.contract.name == "copy at n % 4 == 0"
+    assert isinstance(multiples.outcome, NotVerified)
+    assert "race" in multiples.outcome.because
