@@ -23,6 +23,7 @@ from porter.syntax.nodes import (
     TypeName,
     Variable,
 )
+from porter.syntax.terms import mentions
 from porter.syntax.walk import walk
 from porter_triton.lift.after import Reader, following, readers
 from porter_triton.lift.aliases import expanded, unaliased
@@ -30,7 +31,7 @@ from porter_triton.lift.combining import FIELDS
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Steps, combine, inlined, steps
 from porter_triton.lift.slices import Slice, apart, private, slice_of
-from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, mentions, number
+from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, number
 from porter_triton.lift.tuples import joint_tree
 
 _T = TypeVar("_T")

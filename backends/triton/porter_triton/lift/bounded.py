@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import reduce
 
 from porter.syntax.nodes import Binary, Block, Break, Expression, For, If, Statement, Unary
+from porter.syntax.terms import conjuncts
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.monotonic import computes, ends_for_good, few_turns
 from porter_triton.lift.trees import bare
@@ -22,7 +23,7 @@ def bounded(facts: Facts, statement: Statement) -> Statement | None:
 
     What is asked before that test is not asked once more behind the last turn, so it may only compute.
     """
-    tests = _conjuncts(statement.condition) if isinstance(statement, For) else []
+    tests = conjuncts(bare(statement.condition)) if isinstance(statement, For) else []
     for at, test in enumerate(tests if len(tests) > 1 else []):
         assert isinstance(statement, For)
         loop = replace(statement, condition=test)
@@ -40,10 +41,3 @@ def _left(loop: For, tests: list[Expression]) -> For:
     others = reduce(lambda left, right: Binary("&&", left, right, loop.line), tests)
     leave = If(Unary("!", others, loop.line), Block((Break(loop.line),), loop.line), None, line=loop.line)
     return replace(loop, body=replace(loop.body, statements=(leave, *loop.body.statements)))
-
-
-def _conjuncts(test: Expression | None) -> list[Expression]:
-    test = None if test is None else bare(test)
-    if isinstance(test, Binary) and test.operator == "&&":
-        return [*_conjuncts(test.left), *_conjuncts(test.right)]
-    return [] if test is None else [test]

@@ -24,10 +24,10 @@ from porter.syntax.nodes import (
     Variable,
     While,
 )
+from porter.syntax.terms import mentions
 from porter.syntax.walk import walk
 from porter_triton.lift.after import readers, writes
 from porter_triton.lift.facts import Facts
-from porter_triton.lift.trees import mentions
 from porter_triton.lower import counting
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.flow import leaves

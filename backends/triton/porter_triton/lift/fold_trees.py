@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Assign, Block, Declare, Evaluate, Member, Name, Statement, Subscript, TypeName, Variable
+from porter.syntax.terms import mentions
 from porter.syntax.walk import walk
 from porter_triton.lift.after import readers
 from porter_triton.lift.blocks import Tree, fresh, lifted_tree, stores_all
@@ -12,7 +13,7 @@ from porter_triton.lift.facts import Facts
 from porter_triton.lift.lockstep import block_of
 from porter_triton.lift.parts import Parts, UnclearError, is_whole, single
 from porter_triton.lift.slices import slice_of
-from porter_triton.lift.trees import called, is_barrier, mentions
+from porter_triton.lift.trees import called, is_barrier
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.types import BUILT_IN, Arithmetic
 

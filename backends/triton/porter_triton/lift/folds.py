@@ -22,6 +22,7 @@ from porter.syntax.nodes import (
     Update,
     Variable,
 )
+from porter.syntax.terms import mentions
 from porter.syntax.unit import FunctionTree
 from porter.syntax.walk import walk
 from porter_triton.lift.after import readers
@@ -33,7 +34,7 @@ from porter_triton.lift.lockstep import block_of
 from porter_triton.lift.only import First, only_read_by
 from porter_triton.lift.parts import Parts, UnclearError, is_whole, single
 from porter_triton.lift.second import is_infinite
-from porter_triton.lift.trees import bare, called, intrinsic, mapped, mentions, number
+from porter_triton.lift.trees import bare, called, intrinsic, mapped, number
 from porter_triton.lower.types import BUILT_IN, Arithmetic
 
 _Given = dict[str, Expression]

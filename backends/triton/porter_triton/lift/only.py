@@ -19,11 +19,12 @@ from porter.syntax.nodes import (
     Unary,
     Update,
 )
+from porter.syntax.terms import conjuncts, mentions
 from porter.syntax.unit import FunctionTree
 from porter.syntax.walk import walk
 from porter_triton.lift.after import Reader, readers, writes
 from porter_triton.lift.facts import WARP, Facts
-from porter_triton.lift.trees import bare, called, is_name, mapped, mentions, number, suites
+from porter_triton.lift.trees import bare, called, is_name, mapped, number, suites
 from porter_triton.lower.assigned import assigned_names
 
 _T = TypeVar("_T")
@@ -133,19 +134,13 @@ def _given(caller: FunctionTree, function: str, position: int) -> list[tuple[Sta
 
 def _guarded(facts: Facts, reader: Reader, first: First) -> bool:
     """Whether the conditions hold only for the first ones. The first thread is the first lane of its warp, too."""
-    parts = [part for guard in reader.guards for part in _conjuncts(bare(guard))]
+    parts = [part for guard in reader.guards for part in conjuncts(bare(guard))]
     zeros = [zero for part in parts if (zero := _zero(part)) is not None]
     lane = any(facts.is_lane(zero) for zero in zeros)
     if any(facts.is_thread(zero) for zero in zeros) or (lane and first is First.LANE):
         return True
     first_warp = any(facts.is_warp(zero) for zero in zeros) or any(_below_warp(facts, part) for part in parts)
     return lane and first_warp
-
-
-def _conjuncts(condition: Expression) -> list[Expression]:
-    if isinstance(condition, Binary) and condition.operator == "&&":
-        return _conjuncts(condition.left) + _conjuncts(condition.right)
-    return [condition]
 
 
 def _below_warp(facts: Facts, condition: Expression) -> bool:

@@ -26,10 +26,11 @@ from porter.syntax.nodes import (
     Subscript,
     Update,
 )
+from porter.syntax.terms import mentions
 from porter.syntax.walk import walk
 from porter_triton.lift.exact import InexactError, Machine, Number, Struct, number
 from porter_triton.lift.facts import Facts
-from porter_triton.lift.trees import called, intrinsic, is_barrier, mentions
+from porter_triton.lift.trees import called, intrinsic, is_barrier
 from porter_triton.lower.assigned import assigned_names
 
 _MOST_THREADS = 512

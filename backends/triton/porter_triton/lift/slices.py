@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from porter.syntax.nodes import Binary, Cast, Declare, Expression, Name, Statement, Subscript, TypeName, Unary, Variable
+from porter.syntax.terms import mentions
 from porter.syntax.walk import walk
 from porter_triton.lift.facts import Facts
-from porter_triton.lift.trees import bare, mentions, number
+from porter_triton.lift.trees import bare, number
 
 
 @dataclass(frozen=True, slots=True)

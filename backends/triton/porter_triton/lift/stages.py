@@ -19,12 +19,13 @@ from porter.syntax.nodes import (
     Unary,
     Variable,
 )
+from porter.syntax.terms import mentions
 from porter.syntax.walk import walk
 from porter_triton.lift.after import readers, writes
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.only import handed_back, only_read_by
 from porter_triton.lift.second import Second, Stage, is_infinite, second_stage, serial_stage
-from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mentions, number
+from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, number
 from porter_triton.lift.warps import Reduction, reduction
 
 

@@ -39,11 +39,6 @@ def is_name(node: object, name: str) -> bool:
     return isinstance(node, Name) and node.name == name and not node.template
 
 
-def mentions(node: object, name: str) -> bool:
-    """Whether the name stands anywhere in `node`."""
-    return any(isinstance(n, Name) and n.name == name for n in walk(node))
-
-
 def number(node: object) -> int | None:
     """The value of an integer literal, in a cast or not."""
     while isinstance(node, Cast):

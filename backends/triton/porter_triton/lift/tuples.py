@@ -21,12 +21,13 @@ from porter.syntax.nodes import (
     TypeName,
     Variable,
 )
+from porter.syntax.terms import mentions
 from porter.syntax.walk import walk
 from porter_triton.lift.combining import FIELDS, Exchange, Place, named, plain, root
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import steps
 from porter_triton.lift.only import First, only_read_by
-from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, mentions, number
+from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, number
 from porter_triton.lift.warps import same_segment, segment
 from porter_triton.lower.assigned import assigned_names
 

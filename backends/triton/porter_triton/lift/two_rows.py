@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from porter.syntax.nodes import Assign, Block, Call, Declare, Evaluate, For, Name, Statement, Subscript, Variable
+from porter.syntax.terms import mentions
 from porter.syntax.walk import walk
 from porter_triton.lift.exact import Number
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.scan_trees import Thread, done
-from porter_triton.lift.trees import called, intrinsic, is_barrier, is_name, mapped, mentions, number, suites
+from porter_triton.lift.trees import called, intrinsic, is_barrier, is_name, mapped, number, suites
 
 _MOST_THREADS = 512
 _OPERATIONS: dict[str, Callable[[Number, Number], Number]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Binary, Expression, Member, Name, Unary
+from porter.syntax.terms import conjuncts
 from porter_triton.lower import absent, access, choices, expressions
 from porter_triton.lower.assigned import acts, only_compares
 from porter_triton.lower.comparisons import disjunction
@@ -35,7 +36,7 @@ def short_circuit(cx: Context, node: Binary) -> Scalar:
 
 def known_part(cx: Context, node: Expression) -> tuple[Expression, Expression] | None:
     """`a && b` where a is known when Triton compiles: a, and what remains; None for any other condition."""
-    terms = _conjuncts(node)
+    terms = conjuncts(node)
     if len(terms) < 2:
         return None
     known = [t for t in terms if _is_known(cx, t)]
@@ -43,12 +44,6 @@ def known_part(cx: Context, node: Expression) -> tuple[Expression, Expression] |
     if not known or not rest:
         return None
     return _conjunction(known), _conjunction(rest)
-
-
-def _conjuncts(node: Expression) -> list[Expression]:
-    if isinstance(node, Binary) and node.operator == "&&":
-        return _conjuncts(node.left) + _conjuncts(node.right)
-    return [node]
 
 
 def _conjunction(terms: list[Expression]) -> Expression:

@@ -22,6 +22,7 @@ from porter.syntax.nodes import (
     While,
 )
 from porter.syntax.nodes import Variable as Declared
+from porter.syntax.terms import mentions
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
 from porter_triton.device.functions import functions
@@ -141,7 +142,7 @@ def told(unit: Unit, node: For | While) -> Progress | None:
     counter, bound, factors = _compared(test)
     name, body = counter.name, node.body.statements[: behind[1]]
     step = _step(name, behind[0])
-    if step is None or _mentions(bound, name) or _mentions(step[1], name):
+    if step is None or mentions(bound, name) or mentions(step[1], name):
         return None
     changed = assigned_names(unit, body)
     if name in changed or any(isinstance(n, Name) and n.name in changed for n in walk((bound, step[1]))):
@@ -235,7 +236,3 @@ def _step(name: str, node: Expression | None) -> tuple[str, Expression] | None:
         return None
     own = isinstance(added.left, Name) and added.left.name == name
     return (added.operator, added.right) if own else None
-
-
-def _mentions(node: Expression, name: str) -> bool:
-    return any(isinstance(n, Name) and n.name == name for n in walk(node))
