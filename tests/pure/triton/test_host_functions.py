@@ -204,3 +204,14 @@ def test_a_vector_of_the_sources_own_is_none_of_the_standard_library():
           scale<true><<<n, wide.threads>>>(y, x, n);
         }""")
     assert found.strip() == "scale[(n,)](y, x, n, BLOCK_SIZE=128, num_warps=1)"
+
+
+def test_a_number_of_16_bits_is_rounded_as_one():
+    found = launcher("""
+        void f(float* y, const float* x, half* last, float a, int n) {
+          scale<true><<<n, 64>>>(y, x, n);
+          half rounded = __float2half(a);
+          cudaMemcpy(last, &rounded, sizeof(half), cudaMemcpyHostToDevice);
+        }""")
+    assert "rounded = torch.tensor(a, dtype=torch.float16).item()\n" in found
+    assert "last.view(-1)[:1].fill_(rounded)" in found
