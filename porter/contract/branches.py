@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from porter.contract.body import clauses, comparisons, negated, substitute
-from porter.contract.expressions import free_names, render
+from porter.contract.expressions import free_names, holds, render
 from porter.contract.parser import parse
 from porter.contract.scope import Scope
-from porter.contract.syntax import Binary, Choice, Node
+from porter.contract.syntax import Binary, Choice, ExpressionError, Node
 from porter.contract.usage import Usage
 from porter.source.program import Function
 
 _DEEPEST_CALL = 4
 _MOST = 6
+_SIZES = (1, 2, 3, 31, 4096)
 
 
 def branches(
@@ -24,7 +25,23 @@ def branches(
     Of a conjunction those parts that are; `expressed` puts what host code writes in terms of the symbols.
     """
     found = (_about(expressed(node), symbols) for node in _chosen_by(usage, function, {}, 0))
-    return tuple(dict.fromkeys(text for text in found if text))[:_MOST]
+    return tuple(dict.fromkeys(text for text in found if text and _tells_apart(text, symbols)))[:_MOST]
+
+
+def _tells_apart(branch: str, symbols: frozenset[str]) -> bool:
+    """Whether `branch` has a value, and not the same for all sizes, as `0 < n` of a loop has."""
+    try:
+        return not all(holds(branch, dict.fromkeys(symbols, size)) for size in _SIZES)
+    except ExpressionError:
+        return False
+
+
+def taken(side: str, sizes: Mapping[str, int]) -> bool:
+    """Whether host code chooses `side` at these sizes; not where it has no value, as behind a division by zero."""
+    try:
+        return holds(side, sizes)
+    except ExpressionError:
+        return False
 
 
 def sides(branch: str) -> tuple[str, str]:

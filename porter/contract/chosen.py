@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from porter.contract.branches import sides
+from porter.contract.branches import sides, taken
 from porter.contract.contract import Contract, Workload
-from porter.contract.expressions import holds, names_in
+from porter.contract.expressions import names_in
 from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
@@ -60,7 +60,7 @@ def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Wor
     known = [w.sizes for w in contract.workloads]
     for branch in contract.branches:
         for side in sides(branch) if names_in(branch) <= set(contract.symbols) else ():
-            if any(holds(side, sizes) for sizes in known):
+            if any(taken(side, sizes) for sizes in known):
                 continue
             limited = replace(contract, conditions=(*contract.conditions, side))
             probes = (probe_sizes(limited, frozenset(), fixed, attempt, 0) for attempt in _PROBES)

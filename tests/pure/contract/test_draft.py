@@ -604,3 +604,46 @@ def test_what_is_behind_a_pointer_to_void_is_what_it_is_taken_for(handed_on):
 __global__ void k(const __half* x, int n) {{ if (threadIdx.x < n) *(__half*)(x + threadIdx.x) = __half(1.0f); }}
 extern "C" void run(const void* x, int n) {{ {handed_on} }}""")
     assert contract.tensors[0].dtype is DType.FLOAT16
+
+
+@pytest.mark.parametrize(
+    ("answer", "refuses"),
+    [
+        ("return false;", True),
+        ("{ return -1; }", True),
+        ("return cudaErrorInvalidValue;", True),
+        ("return op::Status::kUnsupported;", True),
+        ("return nullptr;", True),
+        ("return 0;", False),
+        ("return true;", False),
+        ("return cudaSuccess;", False),
+        ("return cudaGetLastError();", False),
+    ],
+)
+def test_to_give_failure_back_is_to_refuse(answer, refuses):
+    (contract,) = drafted(
+        BARE + f"auto run(const float* x, float* y, int n) {{ if (n % 2 != 0) {answer} "
+        "scale<<<n / 256 + 1, 256>>>(x, y, 2.0f, n); return {}; }"
+    )
+    assert ("n % 2 == 0" in contract.conditions) is refuses
+
+
+@pytest.mark.parametrize(
+    ("host", "branches"),
+    [
+        ("if (n > 1024) { LAUNCH } else { LAUNCH }", ("n > 1024",)),
+        ("int rows = n / 8; if (rows <= 16) { LAUNCH }", ("n / 8 <= 16",)),
+        ("if (n % 4 == 0 && aligned(y)) { LAUNCH }", ("n % 4 == 0",)),
+        ("const int wide = n >= 512 ? 256 : 64; LAUNCH", ("n >= 512",)),
+        ("for (int i = 0; i < n; ++i) { LAUNCH }", ()),
+        ("if (suits(n) == 1) { LAUNCH } if (y == nullptr) return;", ()),
+        ("if (1024 / (n - 1) > 4) { LAUNCH }", ()),
+    ],
+)
+def test_host_code_tells_which_sizes_it_chooses_by(host, branches):
+    launch = "k<<<(n + 255) / 256, 256>>>(y, n);"
+    text = "__global__ void k(float* y, int n) { int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = 1; }"
+    source = Source(Path("k.cu"), f"{text}\nvoid f(float* y, int n) {{ {host.replace('LAUNCH', launch)} }}")
+    (contract,) = draft(parse(source))
+    assert contract.branches == branches
+    assert loads(dumps((contract,)), Path("k.toml")) == (contract,)
