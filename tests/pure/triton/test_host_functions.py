@@ -215,3 +215,15 @@ def test_a_number_of_16_bits_is_rounded_as_one():
         }""")
     assert "rounded = torch.tensor(a, dtype=torch.float16).item()\n" in found
     assert "last.view(-1)[:1].fill_(rounded)" in found
+
+
+def test_a_constant_array_of_the_file_is_a_row_of_numbers():
+    found = launcher("""
+        constexpr int THREADS[] = {64, 2 * 64};
+        static const int BLOCKS[2] = {1, 3};
+        void f(float* y, const float* x, int n, int mode) {
+          if (n > 64) scale<true><<<BLOCKS[1], THREADS[1]>>>(y, x, n);
+          else scale<true><<<BLOCKS[mode], THREADS[0]>>>(y, x, n);
+        }""")
+    assert "scale[(3,)](y, x, n, BLOCK_SIZE=128, num_warps=1)" in found
+    assert "scale[((1, 3)[mode],)](y, x, n, BLOCK_SIZE=64, num_warps=1)" in found

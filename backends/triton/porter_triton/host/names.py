@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from porter.syntax.nodes import Assign, Declare, Member, Name, TypeName, Unary
+from porter.syntax.nodes import Assign, Braces, Declare, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
 from porter_triton.host import expressions, methods, times
 from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
+    ATOM,
     NONE,
     SUCCESS,
     Code,
     Kind,
     integer,
+    sequence,
     truth,
 )
 from porter_triton.host.scope import Closure, Context, KernelName, plain
@@ -98,13 +100,28 @@ def _constant(cx: Context, node: Name) -> Code | None:
     if (member := _static_member(cx, node)) is not None:
         return member
     found = [v for v in cx.unit.variables_named(node.name, cx.function.head.scope) if v.value is not None]
-    if not found or found[-1].extents or not (found[-1].constexpr or found[-1].type.const):
+    if not found or not (found[-1].constexpr or found[-1].type.const):
         return None
+    if found[-1].extents:
+        return _constants(cx, found[-1])
     values = [expressions.expression(cx, v.value) for v in found if v.value is not None]
     if len({value.text for value in values}) > 1:
         raise Refusal(node.line, f"several variables are called '{node.name}'")
     value = values[-1]
     return replace(value, text=str(value.constant)) if value.constant is not None else value
+
+
+def _constants(cx: Context, array: Variable) -> Code | None:
+    """The numbers of a constant array of file scope that names them all; None for any other."""
+    value = array.value
+    if not isinstance(value, Braces) or len(array.extents) > 1:
+        return None
+    items = tuple(expressions.expression(cx, item) for item in value.items)
+    length = expressions.expression(cx, array.extents[0]).constant if array.extents[0] is not None else len(items)
+    if length != len(items) or any(item.constant is None for item in items):
+        return None
+    numbers = tuple(replace(item, text=str(item.constant), binds=ATOM) for item in items)
+    return sequence(numbers).typed(TypeName("std::array", (array.type,)))
 
 
 def _static_member(cx: Context, node: Name) -> Code | None:
