@@ -86,7 +86,7 @@ def is_rounding(got: Outputs, want: Outputs, name: str, terms: int = 1) -> bool:
 
 def largest(of: Outputs) -> float:
     """The largest finite magnitude among all floats, what was only read included."""
-    floats = (np.abs(_numbers(tensor)) for _, tensor in of.tensors if tensor.dtype.is_float)
+    floats = (np.abs(numbers_in(tensor)) for _, tensor in of.tensors if tensor.dtype.is_float)
     return max((float(f.max(initial=0.0, where=np.isfinite(f))) for f in floats), default=0.0)
 
 
@@ -106,11 +106,11 @@ def widest(want: Outputs, candidates: Sequence[Outputs | None]) -> Outputs | Non
 
 
 def _furthest(want: TensorValue, candidates: Sequence[TensorValue]) -> TensorValue:
-    wanted = _numbers(want)
+    wanted = numbers_in(want)
     chosen, most = wanted.copy(), np.zeros(wanted.shape)
     for candidate in candidates:
         if candidate.dtype.is_float and candidate.shape == want.shape:
-            numbers = _numbers(candidate)
+            numbers = numbers_in(candidate)
             with np.errstate(invalid="ignore"):
                 error = np.abs(numbers - wanted)
             further = np.isfinite(error) & (error > most)
@@ -118,5 +118,6 @@ def _furthest(want: TensorValue, candidates: Sequence[TensorValue]) -> TensorVal
     return TensorValue(DType.FLOAT64, want.shape, chosen)
 
 
-def _numbers(tensor: TensorValue) -> NDArray[np.float64]:
+def numbers_in(tensor: TensorValue) -> NDArray[np.float64]:
+    """Its elements in double precision, of its shape."""
     return decode(tensor.storage, tensor.dtype).astype(np.float64)

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from porter.contract.contract import Contract, Role, Workload
-from porter.contract.dtype import DType, decode, encode
+from porter.contract.dtype import DType, encode
 from porter.contract.materialise import materialise
-from porter.oracle.outputs import Outputs, largest, outputs, widest
+from porter.oracle.outputs import Outputs, largest, numbers_in, outputs, widest
 from porter.oracle.python_calling import NoAnswerError, placed, positions
 from porter.oracle.python_question import CHANGED, Ask, Described, Question
 from porter.oracle.reference import Expected
@@ -91,7 +90,7 @@ class Asking:
             self._contract, Outputs(tuple((name, _rounded(e, o.dtype)) for (name, e), (_, o) in pairs)), own
         )
         for (_, r), (_, o) in zip(right.tensors, own.tensors, strict=True):
-            if not np.array_equal(np.isfinite(_numbers(r)), np.isfinite(_numbers(o))):
+            if not np.array_equal(np.isfinite(numbers_in(r)), np.isfinite(numbers_in(o))):
                 raise NoAnswerError("its own two precisions disagree about what is finite")
         return right
 
@@ -146,7 +145,7 @@ def _widened(value: Value) -> Value:
     """In double precision, in which a reference is asked for what is right."""
     if not isinstance(value, TensorValue) or not value.dtype.is_float:
         return value
-    return TensorValue(DType.FLOAT64, value.shape, _numbers(value))
+    return TensorValue(DType.FLOAT64, value.shape, numbers_in(value))
 
 
 def _shaken(arguments: Sequence[Value], seed: int) -> tuple[Value, ...]:
@@ -159,7 +158,7 @@ def _shaken(arguments: Sequence[Value], seed: int) -> tuple[Value, ...]:
         words = np.random.Philox(key=np.array([seed, position], dtype=np.uint64))
         signs = np.where(words.random_raw(value.storage.size).reshape(value.shape) >> np.uint64(63), 1.0, -1.0)
         last = LAST_BITS * _COMPUTED_IN.get(value.dtype, DType.FLOAT32).epsilon
-        shaken.append(TensorValue(DType.FLOAT64, value.shape, _numbers(value) * (1.0 + last * signs)))
+        shaken.append(TensorValue(DType.FLOAT64, value.shape, numbers_in(value) * (1.0 + last * signs)))
     return tuple(shaken)
 
 
@@ -167,8 +166,4 @@ def _rounded(value: TensorValue, dtype: DType) -> TensorValue:
     if value.dtype is dtype or not value.dtype.is_float:
         return value
     with np.errstate(over="ignore"):
-        return replace(value, dtype=dtype, storage=encode(_numbers(value), dtype))
-
-
-def _numbers(value: TensorValue) -> NDArray[np.float64]:
-    return decode(value.storage, value.dtype).astype(np.float64)
+        return replace(value, dtype=dtype, storage=encode(numbers_in(value), dtype))
