@@ -15,6 +15,7 @@ from porter.contract.garbage import POISONS
 from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_callables, unknown_extents
 from porter.oracle.faults import LEFT_BOUNDS, OF_SIZES, RACED
 from porter.oracle.reference import Reference
+from porter.simt.failure import missing_header
 from porter.simt.job import BuildFailure, FaultKind, TensorValue
 from porter.source.program import Program
 
@@ -42,7 +43,8 @@ def not_built(failure: BuildFailure, contract: Contract, program: Program) -> st
     Where only the call of the entry does not compile, or what was guessed for the type of a function object may be why,
     it is the contract that has no values for it.
     """
-    if asked := unknown_callables(contract) if failure.line else others(contract):
+    only_callables = failure.line and not missing_header(failure)  # kernels are built without headers, too
+    if asked := unknown_callables(contract) if only_callables else others(contract):
         return f"{_asked(*asked)}; {failure.placed}"
     if failure.line or not program.not_understood:
         return f"the CUDA source does not build on the executor: {failure.placed}{_left_to_the_build(program)}"

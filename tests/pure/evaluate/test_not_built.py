@@ -36,6 +36,15 @@ def test_an_error_in_the_source_is_the_sources():
     assert not_built(failure, asked, program) == expected
 
 
+def test_a_kernel_that_lacks_a_header_and_values_is_told_of_both():
+    program = parse(Source(Path("k.cu"), TEXT))
+    (contract,) = draft(program)
+    asked = replace(contract, questions=(Question("s", "'s' has the type S", "--contract"),))
+    because = not_built(BuildFailure("vision.hpp: No such file or directory", "k.cu", 1, ""), asked, program)
+    assert because.startswith("the contract is open: 's' has the type S (--contract)")
+    assert because.endswith("k.cu:1: vision.hpp: No such file or directory")
+
+
 def test_a_template_that_does_not_compile_with_a_guessed_function_object_leaves_the_contract_open():
     program = parse(
         Source(Path("k.cu"), "template <typename F> __global__ void k(F f, float* x) { x[threadIdx.x] = f(1.0f); }")
