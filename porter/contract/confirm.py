@@ -34,8 +34,7 @@ from porter.contract.workloads import with_workloads
 from porter.simt.job import Execute, FaultKind
 
 _ATTEMPTS = 3
-_MOST_RUNS = 40
-_MOST_RUNS_OF_ALL = 160
+_MOST_RUNS, _MOST_RUNS_OF_ALL = 40, 160  # until one reading of a draft is given up, and until no other is begun
 
 
 @dataclass(frozen=True, slots=True)

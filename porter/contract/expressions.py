@@ -100,7 +100,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def value(node: Node, symbols: Mapping[str, int]) -> int | float:
-    """The number `node` stands for."""
+    """The number `node` stands for. Raises `ExpressionError` for a name among no `symbols`, and what has no number."""
     match node:
         case Number(literal):
             return literal

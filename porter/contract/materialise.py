@@ -42,7 +42,7 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
 
 
 def shape_of(tensor: TensorArg, workload: Workload) -> tuple[int, ...]:
-    """The tensor's extents in `workload`."""
+    """The tensor's extents in `workload`. Raises `ContractError` where one is negative."""
     shape = tuple(evaluate(extent, workload.sizes) for extent in tensor.shape)
     if any(extent < 0 for extent in shape):
         raise ContractError(f"'{tensor.name}' would have the shape {shape} in workload '{workload.name}'")

@@ -15,9 +15,9 @@ from porter_triton.model.costs import LATENCY, issue_slots, latency
 from porter_triton.model.lanes import WARP_SIZE, Value, computed, over_warps, selected, shuffled
 from porter_triton.model.memory import Access, Accesses, bank_cycles
 from porter_triton.model.ptx import Code, Instruction, words
+from porter_triton.model.turns import ENDLESS, Gap, turns_left
 
 _ALIKE, _MANY, _SAME = 3, 64, 1e-6  # turns that are compared; from how many on they need not be alike to a cycle
-_ENDLESS = 1 << 62
 MOST_STEPS = 40_000  # instructions of one program; beyond, the walk ends and says so
 
 
@@ -62,7 +62,7 @@ class _Turn:
     registers: dict[str, Value]
     counts: tuple[float, ...]
     accesses: dict[int, Access]
-    gaps: dict[int, tuple[str, int]]
+    gaps: dict[int, Gap]
 
 
 class _Walk:
@@ -76,7 +76,7 @@ class _Walk:
         self._groups: list[float] = []
         self._turns: dict[int, list[_Turn]] = {}
         self._compared: dict[str, tuple[str, int | None]] = {}
-        self._gaps: dict[int, tuple[str, int]] = {}
+        self._gaps: dict[int, Gap] = {}
         self.counts = Counts()
 
     def end(self) -> Counts:
@@ -250,12 +250,12 @@ class _Walk:
         before, last, now = turns[-_ALIKE:]
         del turns[0]
         left = min(
-            (_turns_left(last.gaps[p], now.gaps[p]) for p in now.gaps if target <= p <= place and p in last.gaps),
+            (turns_left(last.gaps[p], now.gaps[p]) for p in now.gaps if target <= p <= place and p in last.gaps),
             default=0,
         )
         changes = zip(before.counts, last.counts, now.counts, strict=True)
         steady = all(abs((c - b) - (b - a)) < _SAME for a, b, c in changes)
-        if left < _ALIKE or left == _ENDLESS or not (steady or left > _MANY):
+        if left < _ALIKE or left == ENDLESS or not (steady or left > _MANY):
             return
         self._skip(left - 1, before, last, now)
         turns.clear()
@@ -282,21 +282,6 @@ class _Walk:
 
 def _numbers(counts: Counts) -> tuple[float, ...]:
     return counts.slots, counts.cycles, float(counts.barriers), counts.shared
-
-
-def _turns_left(last: tuple[str, int], now: tuple[str, int]) -> int:
-    """How often a branch goes on to be decided as it was, when what it depends on goes on as it did."""
-    (comparison, gap), step = now, last[1] - now[1]
-    if step == 0:
-        return _ENDLESS
-    if comparison in ("eq", "ne"):
-        return gap // step - 1 if gap % step == 0 and gap // step > 0 else _ENDLESS
-    if comparison in ("gt", "ge", "hi", "hs"):
-        gap, step = -gap, -step
-    least = 0 if comparison in ("le", "ge", "ls", "hs") else 1
-    if gap >= least:
-        return (gap - least) // step if step > 0 else _ENDLESS
-    return (gap - least) // step if step < 0 else _ENDLESS
 
 
 def _is_truth(value: Value) -> bool:
