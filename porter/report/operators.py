@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def operators_text(operators: Sequence[Operator]) -> Text:
     """A line each, and how many there are."""
     rows = [(one.suite, one.category, one.name, ", ".join(dtypes_of(one))) for one in operators]
-    return columns(rows).append(f"{len(operators)} operators", "bold")
+    return columns(rows).append(f"{len(operators)} operator{'s' * (len(operators) != 1)}", "bold")
 
 
 def operators_document(operators: Sequence[Operator]) -> dict[str, Json]:
