@@ -40,8 +40,3 @@ def numeric(name: str, edges: tuple[float, ...]) -> Axis:
 def inside(cell: Cell, axes: tuple[Axis, ...]) -> bool:
     """Whether a cell is one of these axes."""
     return len(cell) == len(axes) and all(0 <= place < len(axis.labels) for place, axis in zip(cell, axes, strict=True))
-
-
-# The grid of Kernel-Smith (arXiv 2603.28342). Factors over the seed are about even on a logarithmic scale, finer around
-# 1, where most candidates lie.
-SCORE = numeric("score", (0.5, 0.8, 1, 1.25, 2, 4, 8))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from porter.contract.contract import Entry
 from porter.contract.dtype import DType
 from porter.source.program import CType
-from porter.source.qualified import unqualified
+from porter.source.qualified import plain_callee
 from porter.source.text import Source
 
 
@@ -221,11 +221,7 @@ class LaunchRecord:
     @property
     def plain_name(self) -> str:
         """The callee without its namespaces and template arguments: `softmax`."""
-        name, depth = "", 0
-        for character in self.kernel.strip("&* "):
-            depth += (character == "<") - (character == ">")
-            name += character if depth == 0 and character != ">" else ""
-        return unqualified(name).strip()
+        return plain_callee(self.kernel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from porter.evolve.archive import Added, Archive
-from porter.evolve.axis import SCORE, Axis, numeric
+from porter.evolve.axis import Axis, numeric
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Measure, Score, Scored
@@ -169,8 +169,9 @@ def test_what_is_no_elite_is_not_measured_again():
 
 
 def test_an_edge_belongs_to_the_coordinate_above_it():
-    assert SCORE.labels == ("<0.5", "0.5-0.8", "0.8-1", "1-1.25", "1.25-2", "2-4", "4-8", ">8")
-    assert [SCORE.coordinate(value) for value in (0.1, 0.5, 0.99, 1.0, 1.25, 7.9, 8, 100)] == [0, 1, 2, 3, 4, 6, 7, 7]
+    score = numeric("score", (0.5, 0.8, 1, 1.25, 2, 4, 8))
+    assert score.labels == ("<0.5", "0.5-0.8", "0.8-1", "1-1.25", "1.25-2", "2-4", "4-8", ">8")
+    assert [score.coordinate(value) for value in (0.1, 0.5, 0.99, 1.0, 1.25, 7.9, 8, 100)] == [0, 1, 2, 3, 4, 6, 7, 7]
 
 
 def test_axes_that_contradict_themselves_are_errors():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from porter.evolve.axis import SCORE, Axis
+from porter.evolve.axis import Axis, numeric
 from porter.evolve.budget import Budget
 from porter.evolve.candidate import Candidate, File, Origin
 from porter.evolve.events import Event, Granted
@@ -23,6 +23,7 @@ from porter.evolve.state import State
 from porter.evolve.stream import stream
 
 SIZES = (4, 4, 4)
+SCORE = numeric("score", (0.5, 0.8, 1, 1.25, 2, 4, 8))
 KINDS = Axis("kind", tuple(f"kind {n}" for n in range(SIZES[0])))
 
 
