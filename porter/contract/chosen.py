@@ -13,11 +13,12 @@ from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
 from porter.contract.trials import Trials, endless, starts
-from porter.contract.workloads import branching, selecting
+from porter.contract.workloads import branching, choose_sizes, selecting
 from porter.simt.job import Execute
 
 _MOST_SIZES = 24
 _MOST_BRANCHES = 4
+_BEYOND_A_BLOCK = 263
 _PROBES = (1, 0, 2)  # the middle one has some hundred rows
 
 Sizes = Mapping[str, int]
@@ -63,11 +64,23 @@ def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Wor
             if any(taken(side, sizes) for sizes in known):
                 continue
             limited = replace(contract, conditions=(*contract.conditions, side))
-            probes = (probe_sizes(limited, frozenset(), fixed, attempt, 0) for attempt in _PROBES)
-            found = next((s for s in probes if s is not None and _runs(trials, limited, s)), None)
+            found = next(
+                (s for s in _sizes_of(limited, side, fixed) if s is not None and _runs(trials, limited, s)), None
+            )
             if found is not None:
                 known.append(found)
                 yield branching(side, found)
+
+
+def _sizes_of(limited: Contract, side: str, fixed: Sizes) -> Iterator[dict[str, int] | None]:
+    """Sizes on that side: what it is about beyond a block, the rest small; else those of a probe.
+
+    Just across, a row of 37 is one warp still, and what goes wrong among several is not seen.
+    """
+    wide = dict.fromkeys(names_in(side), _BEYOND_A_BLOCK)
+    yield choose_sizes(limited, fixed, {**limited.workloads[0].sizes, **wide})
+    for attempt in _PROBES:
+        yield probe_sizes(limited, frozenset(), fixed, attempt, 0)
 
 
 def _runs(trials: Trials, contract: Contract, sizes: Sizes) -> bool:

@@ -224,11 +224,14 @@ class _Confirmer:
         return probed
 
     def _changes(self, probed: Probed) -> Iterator[tuple[Change, Callable[[Probed], bool]]]:
-        """A grid of a size of its own may span one the kernel is given; the rest is for extents without any form."""
+        """A grid of a size of its own may span one the kernel is given; the rest is for what has no form or is idle."""
         if not probed.explained:
             for own, size in own_grids(probed.contract):
                 yield partial(with_size, size=own, text=size), lambda found: found.explained
-        if not (probed.covered or unknown_bounds(self.contract)):
+        if probed.idle:
+            for change in regularities(probed.contract):
+                yield change, lambda found: not found.idle and found.covered
+        elif not (probed.covered or unknown_bounds(self.contract)):
             for change in regularities(probed.contract):
                 yield change, lambda found: found.explains(probed)
 

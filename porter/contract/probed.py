@@ -46,13 +46,26 @@ class Probed:
     @cached_property
     def fits(self) -> Mapping[str, Fit | None]:
         """The extent of each tensor the source says none of; None where no expression explains what was seen."""
-        unknown = [t.name for t in unknown_extents(self.contract)]
-        return {name: self._fit(self.extents(name)) for name in unknown}
+        return {t.name: self._fit(t, self.extents(t.name)) for t in unknown_extents(self.contract)}
 
-    def _fit(self, extents: list[int]) -> Fit | None:
+    def _fit(self, tensor: TensorArg, extents: list[int]) -> Fit | None:
         if not extents:  # nothing ran
             return None
+        if tensor.values is Values.SORTED and (symbol := self._one_behind(extents)):
+            return Fit(f"{symbol} + 1", exact=True)
         return fit(extents, [p.sizes for p in self.probes]) if max(extents) else Fit("1", exact=True)
+
+    def _one_behind(self, extents: list[int]) -> str:
+        """The size that offsets have one more of; of odd sizes that could be whole pairs, too."""
+        symbols = self.contract.symbols
+        return next(
+            (s for s in symbols if all(e == p.sizes[s] + 1 for e, p in zip(extents, self.probes, strict=True))), ""
+        )
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing was launched in any run: host code wants sizes that these are not."""
+        return not any(p.run.launches for p in self.probes)
 
     @property
     def explained(self) -> bool:
@@ -139,7 +152,7 @@ class Probed:
         if role is Role.OUT and found is not None and (found.apart or not found.exact):
             role = Role.INOUT  # elements that are never written must have a value of their own
         shape = self._shape(tensor, found)
-        bound = f"{shape[0]} - 1" if tensor.values is Values.SORTED and found is not None else tensor.bound
+        bound = _one_less(shape[0]) if tensor.values is Values.SORTED and found is not None else tensor.bound
         return replace(tensor, role=role, shape=shape, bound=bound)
 
     def _shape(self, tensor: TensorArg, found: Fit | None) -> tuple[str, ...]:
@@ -157,6 +170,10 @@ def _roundings(fits: Mapping[str, Fit | None]) -> Iterator[str]:
     for found in fits.values():
         if found is not None and found.multiple_of:
             yield f"{_unrounded(found)} % {found.multiple_of} == 0"
+
+
+def _one_less(text: str) -> str:
+    return text.removesuffix(" + 1") if text.endswith(" + 1") else f"{text} - 1"
 
 
 def _plain(found: Fit) -> str:

@@ -86,7 +86,7 @@ def _stated(alias: str, text: str) -> TensorFacts:
         for match in re.finditer(pattern, text):
             facts.extents.setdefault(int(match.group(1)), "")
     for pattern in (
-        rf"{name}\.(?:dim|ndimension)\(\)==(\d)",
+        rf"{name}\.(?:dim|ndimension)\(\)[=>]=(\d)",
         rf"(?<!\d)(\d)=={name}\.(?:dim|ndimension)\(\)",
         rf"{name}\.(?:packed_)?(?:generic_)?accessor(?:32|64)?<[^;()]*?,(\d)",
         rf"{name}\.sizes\(\)\.size\(\)==(\d)",
