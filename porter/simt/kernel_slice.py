@@ -55,8 +55,13 @@ def kernel_slice(source: Source, headers: Sequence[Source] = (), defines: tuple[
         bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
     makers = {name: words for name, words in bodies.items() if words & _ON_THE_DEVICE}
     declared = [tuple(_declarations(file, makers)) for file in files]
-    spans = [kernel.span for kernel in parse(source, defines=defines).kernels]
-    kept = {d for d in declared[0] if any(d.start <= s.start and s.end <= d.end for s in spans)}
+    kept = {
+        d
+        for file, those in zip(files, declared, strict=True)
+        for span in (kernel.span for kernel in parse(file, defines=defines).kernels)
+        for d in those
+        if d.start <= span.start and span.end <= d.end
+    }
     words = _mentioned(kept, bodies)
     while more := {d for those in declared for d in those if d.names & words} - kept:
         kept |= more

@@ -79,3 +79,9 @@ def test_headers_keep_what_is_mentioned_from_the_source():
     source, cut = kernel_slice(Source(Path("k.cu"), f'#include "k.cuh"\n{KERNEL}'), [header])
     assert source.text == f'#include "k.cuh"\n{KERNEL}'
     assert cut.text.strip() == "struct Pair { float a; };"
+
+
+def test_kernels_of_a_header_are_kernels():
+    header = Source(Path("k.cuh"), KERNEL)
+    _, cut = kernel_slice(Source(Path("k.cu"), '#include "k.cuh"\nvoid f(Tensor t) { k<<<1, 1>>>(t); }\n'), [header])
+    assert cut.text == KERNEL
