@@ -64,8 +64,8 @@ class Probed:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing was launched in any run: host code wants sizes that these are not."""
-        return not any(p.run.launches for p in self.probes)
+        """Whether no run touched anything: host code wants sizes that these are not."""
+        return not any(t.read_end or t.written_end for p in self.probes for t in p.run.touched)
 
     @property
     def explained(self) -> bool:

@@ -647,3 +647,9 @@ def test_host_code_tells_which_sizes_it_chooses_by(host, branches):
     (contract,) = draft(parse(source))
     assert contract.branches == branches
     assert loads(dumps((contract,)), Path("k.toml")) == (contract,)
+
+
+def test_a_tensor_has_as_many_axes_as_it_has_to_have_at_least():
+    text = TORCH.replace('TORCH_CHECK(x.dim() == 2, "2-D")', 'TORCH_CHECK(x.dim() >= 3, "planes")')
+    (contract,) = drafted(text)
+    assert len(contract.tensors[0].shape) == 3

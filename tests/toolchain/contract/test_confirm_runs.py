@@ -110,6 +110,42 @@ void turn_all(half* q, int tokens, int heads, int width) { turn<<<tokens, 64>>>(
     assert reference.because == ""
 
 
+def test_offsets_are_one_more_than_the_bags_between_them(judge):
+    confirmation, reference = judge("""
+__global__ void bags(float* y, const float* x, const int* offsets, int dim) {
+    for (int d = threadIdx.x; d < dim; d += blockDim.x) {
+        float sum = 0.0f;
+        for (int j = offsets[blockIdx.x]; j < offsets[blockIdx.x + 1]; ++j) sum += x[j * dim + d];
+        y[blockIdx.x * dim + d] = sum;
+    }
+}
+void sum_bags(float* y, const float* x, const int* offsets, int count, int dim) {
+    bags<<<count, 64>>>(y, x, offsets, dim);
+}""")
+    offsets = confirmation.contract.tensors[2]
+    assert (offsets.shape, offsets.bound) == (("count + 1",), "count")  # of odd counts whole pairs would be as many
+    assert reference.because == ""
+
+
+def test_sizes_at_which_something_is_launched_are_found(judge):
+    confirmation, reference = judge("""
+template <typename T> struct Width { static constexpr int value = 16 / sizeof(T); };
+__global__ void copy(float4* y, const float4* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+int copy_all(float* y, const float* x, int rows, int cols) {
+    int left = cols % Width<float>::value;
+    if (left) return left;
+    copy<<<(rows * cols + 255) / 256, 256>>>((float4*)y, (const float4*)x, rows * cols / Width<float>::value);
+    return 0;
+}""")
+    assert confirmation.contract.conditions == ("cols % 4 == 0",)
+    assert [t.shape for t in confirmation.contract.tensors] == [("rows * cols",)] * 2
+    assert reference.because == ""
+    assert reference.launched
+
+
 def test_a_missing_barrier_is_not_believed(judge):
     _, reference = judge("""
 __global__ void shift(const float* x, float* y, int n) {
