@@ -519,3 +519,16 @@ __global__ void grow(Given g) {
 def test_a_struct_within_a_struct_is_passed_by_its_fields(made, passed):
     found = translated(f"{NESTED} void f(float* y, int n, int m) {{ {made} grow<<<n, 64>>>(g); }}")
     assert f"grow[(n,)]({passed}, BLOCK_SIZE=64" in " ".join(found.split()).replace("( ", "(")
+
+
+def test_a_static_member_is_that_of_the_specialisation():
+    found = translated("""
+    template <typename T> struct Traits { static constexpr int items = 16 / sizeof(T); };
+    template <> struct Traits<double> { static constexpr int items = 3; };
+    template <> struct Traits<int> { static constexpr int items = 5; };
+    template <typename T> void g(T* y, const T* x, int n) { scale<T><<<n / Traits<T>::items, 64>>>(y, x, 2.0f, n); }
+    void f(float* y, const float* x, double* d, const double* e, int n) { g<float>(y, x, n); g<double>(d, e, n); }
+    """)
+    assert "scale[(n // 4,)]" in found
+    assert "[(n // 3,)]" in found
+    assert "n // 5" not in found

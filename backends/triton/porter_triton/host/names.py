@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from porter.syntax.nodes import Assign, Braces, Declare, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
-from porter_triton.host import expressions, methods, times
+from porter_triton.host import expressions, member_types, methods, times
 from porter_triton.host.assigned import assigned
 from porter_triton.host.codes import (
     ATOM,
     NONE,
+    SIGN,
     SUCCESS,
     Code,
     Kind,
@@ -129,16 +130,14 @@ def _static_member(cx: Context, node: Name) -> Code | None:
     owner, _, name = node.name.rpartition("::")
     if not owner:
         return None
-    kind = cx.type(TypeName(owner, node.template))
-    for struct in reversed(cx.unit.struct(kind.name)):
-        for field in struct.fields:
-            if field.name == name and field.constexpr and field.value is not None:
-                with cx.scope():
-                    for parameter, argument in zip(struct.template, kind.arguments, strict=False):
-                        cx.bind(
-                            parameter.name,
-                            argument if isinstance(argument, TypeName) else expressions.expression(cx, argument),
-                        )
-                    value = expressions.expression(cx, field.value)
-                return replace(value, text=str(value.constant)) if value.constant is not None else value
-    return None
+    found = member_types.definition(cx, cx.type(TypeName(owner, node.template)))
+    struct, bindings = found if found is not None else (None, ())
+    field = next((f for f in struct.fields if f.name == name), None) if struct is not None else None
+    if field is None or not field.constexpr or field.value is None:
+        return None
+    with cx.scope():
+        member_types.bind(cx, bindings)
+        value = expressions.expression(cx, field.value)
+    if value.constant is None:
+        return value
+    return replace(value, text=str(value.constant), binds=ATOM if value.constant >= 0 else SIGN)
