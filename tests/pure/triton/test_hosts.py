@@ -532,3 +532,15 @@ def test_a_static_member_is_that_of_the_specialisation():
     assert "scale[(n // 4,)]" in found
     assert "[(n // 3,)]" in found
     assert "n // 5" not in found
+
+
+def test_a_struct_that_is_handed_to_a_function_of_the_source_is_a_tuple_of_its_fields():
+    found = translated(
+        NESTED
+        + """
+    void g(Given given, int blocks) { grow<<<blocks, 64>>>(given); }
+    void f(float* y, int n, int m) { g(Given{y, {n, m}, 2.0f}, n); Given own; own.y = y; own.size = {n, m}; g(own, m); }
+    """
+    )
+    assert "grow[(blocks,)](given[0], given[1][0], given[1][1], given[2], BLOCK_SIZE=64" in " ".join(found.split())
+    assert "g((y, (n, m,), 2.0,), n)" in found

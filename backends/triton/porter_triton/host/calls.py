@@ -253,13 +253,24 @@ def called(cx: Context, target: FunctionTree, template: Template, arguments: tup
     One that answers with an error code, of which nobody reads anything but success, becomes a statement.
     """
     python = cx.callees.python_name(target, template)
-    # A stream, or a function object without members, is nothing in Python; its parameter is still there.
-    passed = [methods.spread(a) or "None" for a in arguments]
-    code = Code(f"{python}({', '.join(passed)})", kind_of(cx, target.returns), ctype=cx.type(target.returns))
+    text = f"{python}({', '.join(map(_passed, arguments))})"
+    code = Code(text, kind_of(cx, target.returns), ctype=cx.type(target.returns))
     if code.kind is Kind.ERROR:
         cx.emit(code.text)
         return SUCCESS
     return _extents(cx, code) if code.kind is Kind.DIM3 else code
+
+
+def _passed(argument: Code) -> str:
+    """An argument as text: a struct is a tuple of its fields.
+
+    A stream, or a function object without members, is nothing in Python; its parameter is still there.
+    """
+    if argument.kind is not Kind.RECORD:
+        return methods.spread(argument) or "None"
+    if argument.text and all(part.text.startswith(f"{argument.text}[") for part in argument.parts):
+        return argument.text
+    return f"({', '.join(map(_passed, argument.parts))},)" if argument.parts else "None"
 
 
 def _extents(cx: Context, made: Code) -> Code:

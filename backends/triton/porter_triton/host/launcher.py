@@ -127,6 +127,8 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
     if kind is Kind.DIM3:
         parts = tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3))
         cx.bind(parameter.name, Code(name, kind, parts=parts))
+    elif kind is Kind.OTHER and (held := _record(cx, name, parameter.type)) is not None:
+        cx.bind(parameter.name, held)
     else:
         text = "" if kind is Kind.STREAM else MOMENT.text if kind is Kind.TIME else name
         cx.bind(parameter.name, Code(text, kind, ctype=cx.type(parameter.type), nullable=nullable))
@@ -136,6 +138,19 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
         return name
     default = "None" if kind is Kind.STREAM else expressions.expression(cx, parameter.default).text
     return f"{name}={default or 'None'}"
+
+
+def _record(cx: Context, name: str, kind: TypeName) -> Code | None:
+    """A struct of the source that is handed over, as a tuple of its fields; None for another type or an empty one."""
+    structs = () if kind.pointers else cx.unit.struct(cx.type(kind).name)
+    fields = tuple(f for f in structs[-1].fields if f.storage != "static") if structs else ()
+    parts = tuple(
+        _record(cx, f"{name}[{place}]", field.type)
+        or Code(f"{name}[{place}]", kind_of(cx, field.type), ctype=cx.type(field.type))
+        for place, field in enumerate(fields)
+    )
+    names = tuple(field.name for field in fields)
+    return Code(name, Kind.RECORD, ctype=cx.type(kind), parts=parts, names=names) if fields else None
 
 
 def _without_last_return(body: list[Line | Suite]) -> list[Line | Suite]:
