@@ -228,12 +228,9 @@ class _Confirmer:
         if not probed.explained:
             for own, size in own_grids(probed.contract):
                 yield partial(with_size, size=own, text=size), lambda found: found.explained
-        if probed.idle:
+        if probed.idle or not (probed.covered or unknown_bounds(self.contract)):
             for change in regularities(probed.contract):
-                yield change, lambda found: not found.idle and found.covered
-        elif not (probed.covered or unknown_bounds(self.contract)):
-            for change in regularities(probed.contract):
-                yield change, lambda found: found.explains(probed)
+                yield change, lambda found: found.covered and not found.idle if probed.idle else found.explains(probed)
 
     def _reconsider(self) -> bool:
         """What breaks where extents are covered, never change or are ragged may hold where sizes go together."""
