@@ -13,9 +13,10 @@ _CHECKS = frozenset(
     ("TORCH_CHECK", "TORCH_CHECK_EQ", "TORCH_INTERNAL_ASSERT", "AT_ASSERTM", "AT_ASSERT", "TORCH_CHECK_VALUE", "assert")
 )
 _REFUSALS = frozenset(("throw", "exit", "abort", "AT_ERROR"))
-# What is given back where nothing was done; what a name of success gives back is no refusal, nor is 0 or nothing.
+# Nothing but to give this back; what a name of success gives back is no refusal, nor is 0 or nothing, and what stands
+# before it may be another way to do the work: `{ few(x, y, n); return false; }`.
 _FAILURE = re.compile(
-    r"\breturn ?\(?(?:false|nullptr|NULL|-\d+|(?:\w+::)*\w*(?i:error|invalid|fail|bad_|unsupported)\w*)\)?(?:;|$)"
+    r"\{?return ?\(?(?:false|nullptr|NULL|-\d+|(?:\w+::)*\w*(?i:error|invalid|fail|bad_|unsupported)\w*)\)?;?\}?"
 )
 _COMPLAINTS = frozenset(("printf", "fprintf", "cerr", "cout", "puts", "perror"))
 
@@ -100,6 +101,6 @@ def _refuses(words: Sequence[Token], start: int) -> bool:
     if any(w.text == "{" or w.kind is TokenKind.LAUNCH_OPEN for w in stretch[1:]):
         return False  # it does more than refuse
     said = {w.text for w in stretch}
-    if said & _REFUSALS or ("return" in said and said & _COMPLAINTS) or _FAILURE.search(written(stretch)):
+    if said & _REFUSALS or ("return" in said and said & _COMPLAINTS) or _FAILURE.fullmatch(written(stretch)):
         return True
     return any(w.text in _CHECKS and stretch[i + 2].text == "false" for i, w in enumerate(stretch[:-2]))

@@ -363,47 +363,6 @@ def test_the_cases_of_a_dispatch_decide_the_element_type():
     assert [t.dtype for t in contract.tensors] == [DType.FLOAT16]
 
 
-@pytest.mark.parametrize(
-    ("threads", "conditions"),
-    [("n", ("n == 32 || n == 64",)), ("n / 4", ("n / 4 == 32 || n / 4 == 64", "n % 4 == 0"))],
-)
-def test_a_switch_that_refuses_other_values_is_a_condition(threads, conditions):
-    (contract,) = drafted(
-        f"""
-        template <int THREADS> __global__ void copy(float* out, const float* in) {{
-            out[blockIdx.x * THREADS + threadIdx.x] = in[blockIdx.x * THREADS + threadIdx.x];
-        }}
-        void run(float* out, const float* in, int rows, int n) {{
-            const int threads = {threads};
-            switch (threads) {{
-                case 32: copy<32><<<rows, 32>>>(out, in); break;
-                case 64: copy<64><<<rows, 64>>>(out, in); break;
-                default: throw std::runtime_error("threads");
-            }}
-        }}
-        """
-    )
-    assert contract.conditions == conditions
-    chosen = {w.sizes["n"] for w in contract.workloads}
-    assert chosen
-    assert chosen <= {32, 64, 128, 256}
-
-
-def test_a_switch_that_takes_other_values_is_no_condition():
-    (contract,) = drafted(
-        """
-        __global__ void copy(float* out, const float* in) { out[threadIdx.x] = in[threadIdx.x]; }
-        void run(float* out, const float* in, int n) {
-            switch (n) {
-                case 32: copy<<<1, 32>>>(out, in); break;
-                default: copy<<<1, 1>>>(out, in);
-            }
-        }
-        """
-    )
-    assert contract.conditions == ()
-
-
 def test_an_array_of_streams_holds_null_handles_and_is_no_buffer():
     (contract,) = drafted("""
 __global__ void k(float* x) { x[threadIdx.x] = 1; }
@@ -552,14 +511,6 @@ def test_a_float_that_is_rounded_first_does_not_select():
     assert unknown_bounds(contract) == ()
 
 
-def test_to_complain_and_leave_is_to_refuse():
-    (contract,) = drafted(
-        BARE + 'void run(const float* x, float* y, int n) { if (n % 2 != 0) { printf("odd"); return; } '
-        "scale<<<n / 256 + 1, 256>>>(x, y, 2.0f, n); }"
-    )
-    assert "n % 2 == 0" in contract.conditions
-
-
 @pytest.mark.parametrize(
     ("name", "loop", "category"),
     [
@@ -604,28 +555,6 @@ def test_what_is_behind_a_pointer_to_void_is_what_it_is_taken_for(handed_on):
 __global__ void k(const __half* x, int n) {{ if (threadIdx.x < n) *(__half*)(x + threadIdx.x) = __half(1.0f); }}
 extern "C" void run(const void* x, int n) {{ {handed_on} }}""")
     assert contract.tensors[0].dtype is DType.FLOAT16
-
-
-@pytest.mark.parametrize(
-    ("answer", "refuses"),
-    [
-        ("return false;", True),
-        ("{ return -1; }", True),
-        ("return cudaErrorInvalidValue;", True),
-        ("return op::Status::kUnsupported;", True),
-        ("return nullptr;", True),
-        ("return 0;", False),
-        ("return true;", False),
-        ("return cudaSuccess;", False),
-        ("return cudaGetLastError();", False),
-    ],
-)
-def test_to_give_failure_back_is_to_refuse(answer, refuses):
-    (contract,) = drafted(
-        BARE + f"auto run(const float* x, float* y, int n) {{ if (n % 2 != 0) {answer} "
-        "scale<<<n / 256 + 1, 256>>>(x, y, 2.0f, n); return {}; }"
-    )
-    assert ("n % 2 == 0" in contract.conditions) is refuses
 
 
 @pytest.mark.parametrize(
