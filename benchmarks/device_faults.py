@@ -274,7 +274,7 @@ def summed(device: Place, rows: list[dict]) -> dict:
         "not_as_expected": [r for r in rows if not r["as_expected"]],
         "outcomes": {name: outcomes_of(rows, name) for name in sorted({r["candidate"] for r in rows})},
         "seconds_of_right_ones_started_ahead": {"median": statistics.median(overhead), "most": overhead[-1]},
-        "processes_left": processes_left(cache_folder()),
+        "processes_left": processes_left(),
         "rows": rows,
     }
 
@@ -283,17 +283,23 @@ def outcomes_of(rows: list[dict], name: str) -> dict[str, int]:
     return dict(Counter(row["outcome"] for row in rows if row["candidate"] == name))
 
 
-def processes_left(cache: Path) -> list[str]:
-    """Command lines of workers with this cache and of what candidates start, of any process that still runs."""
+def processes_left() -> list[str]:
+    """Command lines of workers, whose parent has the same, and of what candidates start, where these still run."""
     found = []
     for place_of in Path("/proc").glob("[0-9]*"):
         try:
-            line = (place_of / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            line = command_line(place_of)
+            parent = (place_of / "stat").read_text("utf-8").rsplit(")", 1)[1].split()[1]
+            is_worker = line == command_line(Path("/proc", parent)) and "porter.native.worker" in line
         except OSError:
             continue
-        if ("porter.native.worker" in line and str(cache) in line) or line.startswith("sleep 1000"):
-            found.append(line.strip())
+        if is_worker or line.startswith("sleep 1000"):
+            found.append(line)
     return found
+
+
+def command_line(place_of: Path) -> str:
+    return (place_of / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
 
 
 if __name__ == "__main__":

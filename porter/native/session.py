@@ -255,6 +255,7 @@ class Session:
             self._limits,
             {**self._environment, **_ENVIRONMENT},
             resident=True,
+            born=True,
             sealed=True,
         )
         if death := child.begin():

@@ -1,8 +1,8 @@
 """The process that holds the device: it calls what it is told to, reads back bytes, times. It knows no right answers.
 
-`python -m porter.native.worker LIBRARY OWN KERNELS`: questions (`requests.py`) on standard input, an answer to each on
-standard output. LIBRARY is `device.cpp` compiled; Triton keeps what it needs itself in OWN, a candidate's kernels in
-KERNELS, which is all that candidates can write to.
+`serve([LIBRARY, OWN, KERNELS])`, in a process born of one that has imported all this (`porter/worker/nurse.py`):
+questions (`requests.py`) on standard input, an answer to each on standard output. LIBRARY is `device.cpp` compiled;
+Triton keeps what it needs itself in OWN, a candidate's kernels in KERNELS, which is all that candidates can write to.
 """
 
 from __future__ import annotations
@@ -61,11 +61,17 @@ _OF_MESSAGE = {
 _NO_SIZE = (0, 0, 0)
 
 
-def main() -> None:
+def prepare() -> None:
+    """What every worker needs, and what takes no device: a process that has one cannot be forked."""
+    torch.set_num_threads(1)
+    np.seterr(all="ignore")
+
+
+def serve(arguments: list[str]) -> None:
     """Serves until standard input ends."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what candidates print must not end up between frames
-    library, own, kernels = map(Path, sys.argv[1:4])
+    library, own, kernels = map(Path, arguments)
     write_frame(replies, b"")  # all that takes no device is done: it may be another's turn there
     if (begin := read_frame(sys.stdin.buffer)) is None:
         return
@@ -81,8 +87,6 @@ def main() -> None:
 
 def _start_torch(cache: Path) -> None:
     """All that PyTorch and Triton do once, and the stream on which everything is launched from here on."""
-    torch.set_num_threads(1)
-    np.seterr(all="ignore")
     torch.cuda.init()  # type: ignore[no-untyped-call]
     torch.cuda.set_stream(torch.cuda.ExternalStream(_PER_THREAD))  # type: ignore[no-untyped-call]
     torch.zeros(1, device="cuda").cpu()
@@ -270,7 +274,3 @@ def _fault(error: Exception, lost: bool) -> Fault:
         host = isinstance(error, HostError) or not lost
         kind = FaultKind.OUT_OF_BOUNDS if guarded else (FaultKind.HOST_CHECK if host else FaultKind.CRASH)
     return Fault(kind, "", 0, "", text, fatal=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,8 @@
 
 `python -m porter.worker.nurse MODULE SOCKET`: a request names a folder, arguments and variables of the environment and
 brings three descriptors; the answer is the id of a process in a session of its own, in which `MODULE.serve(arguments)`
-runs. A request that is a number waits for that process; the answer is how it ended. Nothing of a candidate runs here.
+runs. A request that is a number asks how that process ended; while it is ending, the answer is `ENDING`. Nothing of a
+candidate runs here.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import warnings
 from typing import NoReturn, Protocol, cast
 
 REQUEST_BYTES = 1 << 16
+ENDING = 1 << 16  # no exit code, and no negative number of a signal
 _PARENT_DEATH_SIGNAL = 1  # of prctl
 
 
@@ -45,7 +47,9 @@ def main() -> None:
                 return
             asked = json.loads(request)
             if isinstance(asked, int):
-                answer = os.waitstatus_to_exitcode(os.waitpid(asked, 0)[1])
+                # Not waited for: a process takes a second to give back the memory of a device, and others want births.
+                ended, status = os.waitpid(asked, os.WNOHANG)
+                answer = os.waitstatus_to_exitcode(status) if ended else ENDING
             else:
                 answer = _born(program, asked, descriptors, line)
             line.sendall(f"{answer}\n".encode())

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,6 +18,9 @@ from typing import IO
 
 from porter.errors import MachineError
 from porter.worker.environment import environment_of
+from porter.worker.nurse import ENDING
+
+_LOOK_S = 0.002  # between two questions for a process that is ending
 
 
 @dataclass
@@ -31,8 +35,12 @@ class Born:
 
     def wait(self) -> int:
         """How it ended: its exit code, or the negative number of a signal. It must have been killed, or be ending."""
-        if self.returncode is None:
-            self.returncode = self.nursery.ask(str(self.pid).encode())
+        while self.returncode is None:
+            answer = self.nursery.ask(str(self.pid).encode())
+            if answer == ENDING:
+                time.sleep(_LOOK_S)
+            else:
+                self.returncode = answer
         return self.returncode
 
 
