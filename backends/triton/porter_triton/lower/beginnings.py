@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from porter_triton.lower.context import Context
-from porter_triton.lower.emit import Branch, Line, Loop, assigned, names_in
+from porter_triton.lower.emit import Line, assigned, names_in, suites_of
 from porter_triton.lower.folding import holds
 from porter_triton.lower.launch import CONSTEXPRS
 from porter_triton.lower.types import LONG
@@ -43,8 +43,6 @@ def _last(cx: Context, name: str) -> str | None:
     for node in reversed(cx.suite.nodes):
         if isinstance(node, Line) and node.target == name:
             return node.text
-        if isinstance(node, Branch) and name in assigned(node.yes) | assigned(node.no):
-            return None
-        if isinstance(node, Loop) and name in assigned(node.body):
+        if any(name in assigned(inner) for inner in suites_of(node)):
             return None
     return None

@@ -150,16 +150,20 @@ class Leave:
 Node = Line | Comment | Branch | Loop | Leave
 
 
+def suites_of(node: Node) -> tuple[Suite, ...]:
+    """The suites that a statement has inside."""
+    if isinstance(node, Branch):
+        return node.yes, node.no
+    return (node.body,) if isinstance(node, Loop) else ()
+
+
 def lines_of(suite: Suite) -> Iterator[Line]:
     """Every line, however deep."""
     for node in suite.nodes:
         if isinstance(node, Line):
             yield node
-        elif isinstance(node, Branch):
-            yield from lines_of(node.yes)
-            yield from lines_of(node.no)
-        elif isinstance(node, Loop):
-            yield from lines_of(node.body)
+        for inner in suites_of(node):
+            yield from lines_of(inner)
 
 
 def assigned(suite: Suite) -> frozenset[str]:

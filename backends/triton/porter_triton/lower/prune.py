@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import re
 
-from porter_triton.lower.emit import Branch, Comment, Leave, Line, Loop, Node, Suite, assigned, lines_of, names_in
+from porter_triton.lower.emit import (
+    Branch,
+    Comment,
+    Leave,
+    Line,
+    Loop,
+    Node,
+    Suite,
+    assigned,
+    lines_of,
+    names_in,
+    suites_of,
+)
 from porter_triton.lower.naming import settled_length
 
 _LINE_LENGTH = 88  # of statement text, which leaves room for its indentation within 100 columns
@@ -88,11 +100,8 @@ def _rename(suite: Suite, counts: dict[str, int]) -> None:
     """`x = f(); y = x` as `y = f()`, where nobody else reads what `x` is then."""
     nodes: list[Node] = []
     for node in suite.nodes:
-        if isinstance(node, Branch):
-            _rename(node.yes, counts)
-            _rename(node.no, counts)
-        elif isinstance(node, Loop):
-            _rename(node.body, counts)
+        for inner in suites_of(node):
+            _rename(inner, counts)
         match nodes[-1:], node:
             case [Line(count=1) as made], Line(text=text, target=target) if text == made.target and counts[text] == 1:
                 made.target, made.temporary = target, node.temporary
@@ -114,17 +123,14 @@ def _reader_counts(suite: Suite) -> dict[str, int]:
         for name in re.findall(r"(?<![\w.\"])[A-Za-z_]\w*", text):
             counts[name] = counts.get(name, 0) + 1
 
-    def visit(inner: Suite) -> None:
-        for node in inner.nodes:
+    def visit(inside: Suite) -> None:
+        for node in inside.nodes:
             if isinstance(node, Line):
                 count(node.text)
-            elif isinstance(node, Branch):
-                count(node.condition)
-                visit(node.yes)
-                visit(node.no)
-            elif isinstance(node, Loop):
-                count(node.header)
-                visit(node.body)
+            elif isinstance(node, Branch | Loop):
+                count(node.condition if isinstance(node, Branch) else node.header)
+            for inner in suites_of(node):
+                visit(inner)
 
     visit(suite)
     return counts
@@ -135,11 +141,9 @@ def _fold_within(suite: Suite, counts: dict[str, int]) -> bool:
     index = 0
     while index < len(suite.nodes):
         node = suite.nodes[index]
-        if isinstance(node, Branch):
-            changed |= _fold_within(node.yes, counts) | _fold_within(node.no, counts)
-        elif isinstance(node, Loop):
-            changed |= _fold_within(node.body, counts)
-        elif isinstance(node, Line) and node.temporary and counts.get(node.target) == 1:
+        for inner in suites_of(node):
+            changed |= _fold_within(inner, counts)
+        if isinstance(node, Line) and node.temporary and counts.get(node.target) == 1:
             reader = _reader_after(suite, index, node)
             if reader is not None and _substitute(reader, node):
                 del suite.nodes[index]
@@ -195,11 +199,8 @@ def _unpack(suite: Suite, counts: dict[str, int]) -> None:
     made: Line | None = None
     parts: list[str] = []
     for node in suite.nodes:
-        if isinstance(node, Branch):
-            _unpack(node.yes, counts)
-            _unpack(node.no, counts)
-        elif isinstance(node, Loop):
-            _unpack(node.body, counts)
+        for inner in suites_of(node):
+            _unpack(inner, counts)
         nodes.append(node)
         if isinstance(node, Line) and node.count > 1:
             made, parts = node, []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite
+from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite, suites_of
 from porter_triton.lower.naming import Names, settled_length
 
 _COLUMNS = 100
@@ -23,15 +23,13 @@ def shorten(suite: Suite, names: Names, indent: int = 4) -> None:
             nodes += _parts(condition, names, _COLUMNS - indent - 4)
             nodes.pop()
             node.condition = condition.text
-            shorten(node.yes, names, indent + 4)
-            shorten(node.no, names, indent + 4)
-        elif isinstance(node, Loop):
-            if node.variable:
-                header = Line(node.header)
-                nodes += _parts(header, names, _COLUMNS - indent - len(node.variable) - 9)
-                nodes.pop()
-                node.header = header.text
-            shorten(node.body, names, indent + 4)
+        elif isinstance(node, Loop) and node.variable:
+            header = Line(node.header)
+            nodes += _parts(header, names, _COLUMNS - indent - len(node.variable) - 9)
+            nodes.pop()
+            node.header = header.text
+        for inner in suites_of(node):
+            shorten(inner, names, indent + 4)
         if not isinstance(node, Line):
             nodes.append(node)
     suite.nodes = nodes
