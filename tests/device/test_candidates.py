@@ -129,6 +129,13 @@ def test_work_that_is_left_out_where_the_answer_is_there_has_no_time(porter):
     assert told["timing"] is None, told
 
 
+def test_what_waits_for_the_device_is_timed_by_calls(porter):
+    op = SOFTMAX.replace("    return y\n", "    torch.cuda.synchronize()\n    return y\n")
+    code, told = porter("bench", "op.py", "--against", "plain.py", "--json", op=op, plain=PLAIN)
+    assert (code, told["outcome"]) == (0, "verified"), told
+    assert told["times"][0]["by_calls"], told
+
+
 @pytest.mark.parametrize("name", ["softmax", "rmsnorm"])
 def test_ports_for_maca_are_timed_by_proxy_beside_their_originals(porter, name):
     code, told = porter("migrate", EXAMPLES / f"{name}.cu", "--target", "maca", "--json")
