@@ -163,6 +163,25 @@ def test_allocations_are_tensors_on_the_device_of_the_others():
     assert found.split("\n")[1].startswith("add[(1,)](t, x, n,")
 
 
+def test_memory_calls_asked_for_their_error_code_are_made():
+    found = body("""
+        float *t, *s, h;
+        if (cudaMalloc(&t, n * sizeof(float)) != cudaSuccess || cudaMalloc(&s, sizeof(float)) != cudaSuccess) return;
+        add<<<1, 32>>>(t, s, n);
+        if (cudaMemcpy(&h, t, sizeof(float), cudaMemcpyDeviceToHost)) throw 1;
+        if (cudaMemcpy(y, &h, sizeof(float), cudaMemcpyHostToDevice) != cudaSuccess) exit(1);""")
+    first, second, launched, *copied = found.split("\n")
+    assert first == "t = torch.empty(n, dtype=torch.float32, device=y.device)"
+    assert second == "s = torch.empty(1, dtype=torch.float32, device=y.device)"
+    assert launched.startswith("add[(1,)](t, s, n,")
+    assert copied == ["h = t[0].item()", "y.view(-1)[:1].fill_(h)"]
+
+
+def test_a_memory_call_that_another_condition_decides_on_is_refused():
+    with pytest.raises(Refusal, match="for its error code"):
+        body("float* t; if (m > 1 && cudaMalloc(&t, n * 4) != cudaSuccess) return; add<<<1, 32>>>(y, x, n);")
+
+
 def test_variables_nobody_reads_are_left_out():
     assert body("int unused = n * 2; cudaStream_t s; cudaEvent_t e; cudaEventCreate(&e);") == "pass"
 

@@ -6,12 +6,13 @@ from porter.syntax.nodes import Braces, Call, Expression, Name
 from porter.syntax.walk import walk
 from porter_triton.host.codes import Kind
 from porter_triton.host.instances import kind_of
+from porter_triton.host.runtime import is_memory_call
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
 
 
 def answers(cx: Context, node: Expression) -> bool:
-    """Whether `node` calls a function of the source's own for its error code."""
+    """Whether `node` calls a function of the source's own, or one that allocates or copies, for its error code."""
     return any(isinstance(n, Call) and _for_its_code(cx, n) for n in walk(node))
 
 
@@ -24,6 +25,8 @@ def demand_none(cx: Context, *nodes: Expression | None) -> None:
 
 def _for_its_code(cx: Context, node: Call) -> bool:
     callee = node.callee
+    if is_memory_call(node):
+        return True
     if not isinstance(callee, Name):
         return isinstance(callee, Call | Braces)
     return any(kind_of(cx, f.returns) is Kind.ERROR for f in cx.unit.named(callee.name) if f.head.space != "global")

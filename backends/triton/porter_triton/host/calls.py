@@ -7,7 +7,7 @@ from dataclasses import replace
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName, Variable
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import device_wide, expressions, functors, methods, overloads, pointers, times
+from porter_triton.host import device_wide, expressions, functors, methods, overloads, pointers, runtime, times
 from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Closure, Context, Template, plain
@@ -22,6 +22,8 @@ _TUPLES = ("std::make_tuple", "std::tuple", "std::make_pair", "std::pair", "std:
 def call(cx: Context, node: Call) -> Code:
     """`callee(arguments)` as a value."""
     callee = node.callee
+    if runtime.memory_call(cx, node):
+        return SUCCESS
     if isinstance(callee, Member):
         return methods.method(cx, node, callee)
     if isinstance(callee, Lambda):

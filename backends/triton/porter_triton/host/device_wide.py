@@ -20,6 +20,11 @@ _FUNCTORS = {
 }
 
 
+def is_cub_call(name: str) -> bool:
+    """Whether the function of this name is one of CUB's that `cub_call` knows."""
+    return _CUB.search(name) is not None
+
+
 def cub_call(cx: Context, node: Call) -> bool:
     """Emit a call of CUB's: without storage it only tells how much it wants. False for any other call."""
     found = _CUB.search(node.callee.name) if isinstance(node.callee, Name) else None

@@ -143,9 +143,12 @@ def _unary(cx: Context, node: Unary) -> Code:
 
 
 def _binary(cx: Context, node: Binary) -> Code:
-    if node.operator in ("&&", "||"):
+    left = expression(cx, node.left)
+    if node.operator in ("&&", "||") and (asked := condition(left)).constant is None:
         answers.demand_none(cx, node.right)
-    left, right = expression(cx, node.left), expression(cx, node.right)
+    elif node.operator in ("&&", "||") and bool(asked.constant) == (node.operator == "||"):
+        return truth(bool(asked.constant))  # C++ does not evaluate the other side
+    right = expression(cx, node.right)
     if times.is_any(left, right):
         return MOMENT
     if left.kind is Kind.POINTER and node.operator == "+" and right.kind is Kind.INT:

@@ -20,6 +20,16 @@ _ASKS = (
 )  # fmt: skip
 _PROPOSALS = ("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBlockSizeVariableSMem")
 _FILLS = ("cudaMemset", "cudaMemsetAsync")
+_SYMBOLS = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
+_ALLOCATOR = ("DeviceAllocate", "DeviceFree")  # methods of CUB's
+_CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS)
+
+
+def is_memory_call(node: Call) -> bool:
+    """Whether `memory_call` emits `node`, which answers with an error code."""
+    if isinstance(node.callee, Member):
+        return node.callee.name in _ALLOCATOR
+    return isinstance(node.callee, Name) and (node.callee.name in _CALLS or device_wide.is_cub_call(node.callee.name))
 
 
 def memory_call(cx: Context, node: Call) -> bool:
@@ -34,7 +44,7 @@ def memory_call(cx: Context, node: Call) -> bool:
         _copy(cx, node)
     elif name in _FILLS:
         _fill(cx, node)
-    elif name in ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync"):
+    elif name in _SYMBOLS:
         _to_symbol(cx, node)
     elif name in _ASKS:
         _ask(cx, node, name)

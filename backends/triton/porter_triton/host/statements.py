@@ -46,7 +46,6 @@ from porter_triton.host.checks import check, message
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.dispatch import dispatch, is_dispatch
 from porter_triton.host.launches import launch
-from porter_triton.host.runtime import memory_call
 from porter_triton.host.scope import Closure, Context
 from porter_triton.host.table import table
 from porter_triton.host.variables import declare
@@ -206,7 +205,7 @@ def call(cx: Context, node: Call) -> None:
         _say(cx, node.arguments, node.line)
     elif (function := inplace.setter(cx, node)) is not None:
         inplace.call(cx, function, node)
-    elif not memory_call(cx, node):
+    else:
         _effect(cx, node)
 
 
@@ -214,9 +213,6 @@ def _effect(cx: Context, node: Call) -> None:
     """A call of a function of the source, or of a tensor's method that changes it."""
     if (isinstance(node.callee, Member) and node.callee.name in _WARNS) or vectors.change(cx, node):
         return
-    for argument in node.arguments:
-        if isinstance(argument, Call) and memory_call(cx, argument):
-            return
     code = expressions.expression(cx, node)
     if code.kind not in (Kind.ERROR, Kind.STREAM, Kind.TIME) and code.text and code.constant is None:
         cx.emit(code.text)

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from porter.syntax.nodes import Call, Expression, Lambda, Name, TypeName, Unary, Variable
-from porter_triton.host import expressions, pointers, runtime
+from porter_triton.host import expressions, pointers
 from porter_triton.host.codes import MOMENT, SUCCESS, Code, Kind, integer, sequence
 from porter_triton.host.instances import kind_of, settled
 from porter_triton.host.methods import options_of
@@ -52,7 +52,7 @@ def _kernel(cx: Context, value: Expression | None) -> KernelName | None:
 
 def _answer(cx: Context, variable: Variable) -> None:
     """`cudaError_t err = cudaMalloc(...)`."""
-    if isinstance(variable.value, Call) and not runtime.memory_call(cx, variable.value):
+    if isinstance(variable.value, Call):
         expressions.expression(cx, variable.value)
     cx.bind(variable.name, SUCCESS)
 
