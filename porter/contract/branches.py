@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from porter.contract.body import clauses, comparisons, negated, substitute
+from porter.contract.body import clauses, comparisons, negated
 from porter.contract.expressions import free_names, holds, render
+from porter.contract.instances import Instance
 from porter.contract.parser import parse
-from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Choice, ExpressionError, Node
-from porter.contract.usage import Usage
-from porter.source.program import Function
 
 _DEEPEST_CALL = 4
 _MOST = 6
 _SIZES = (1, 2, 3, 31, 4096)
 
 
-def branches(
-    usage: Usage, function: Function, expressed: Callable[[Node], Node], symbols: frozenset[str]
-) -> tuple[str, ...]:
-    """The conditions on `symbols` alone by which `function`, and host functions it hands its arguments to, choose.
+def branches(entry: Instance, expressed: Callable[[Node], Node], symbols: frozenset[str]) -> tuple[str, ...]:
+    """The conditions on `symbols` alone by which `entry`, and host functions it hands its arguments to, choose.
 
     Of a conjunction those parts that are; `expressed` puts what host code writes in terms of the symbols.
     """
-    found = (_about(expressed(node), symbols) for node in _chosen_by(usage, function, {}, 0))
+    found = (_about(expressed(node), symbols) for node in _chosen_by(entry, 0))
     return tuple(dict.fromkeys(text for text in found if text and _tells_apart(text, symbols)))[:_MOST]
 
 
@@ -49,19 +45,14 @@ def sides(branch: str) -> tuple[str, str]:
     return branch, render(negated(parse(branch)))
 
 
-def _chosen_by(usage: Usage, function: Function, given: Mapping[str, Node], depth: int) -> Iterator[Node]:
+def _chosen_by(instance: Instance, depth: int) -> Iterator[Node]:
     """Each condition of host code, in terms of what the entry is called with."""
-    if function.space != "host":
+    if instance.function.space != "host":
         return
-    scope, body = Scope(usage, function), usage.body(function)
-    for node in body.conditions:
-        yield substitute(scope.resolve(node.condition if isinstance(node, Choice) else node), given, 1)
-    for name, arguments in body.calls if depth < _DEEPEST_CALL else ():
-        callee = usage.callee(name, len(arguments))
-        if callee is not None and callee is not function:
-            pairs = zip(callee.params, arguments, strict=False)
-            handed = {p.name: substitute(scope.resolve(a), given, 1) for p, a in pairs if a is not None}
-            yield from _chosen_by(usage, callee, handed, depth + 1)
+    for node in instance.usage.body(instance.function).conditions:
+        yield instance.expressed(node.condition if isinstance(node, Choice) else node)
+    for callee in instance.callees() if depth < _DEEPEST_CALL else ():
+        yield from _chosen_by(callee, depth + 1)
 
 
 def _about(condition: Node, symbols: frozenset[str]) -> str:

@@ -34,6 +34,7 @@ from porter.contract.elements import element_type
 from porter.contract.entries import entries, reach
 from porter.contract.expressions import render
 from porter.contract.functors import function_objects
+from porter.contract.instances import Instance
 from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.passing import behind_void
 from porter.contract.planes import planes, taken_apart
@@ -173,8 +174,13 @@ class _Drafter:
             workloads=(),
             tolerance={d: DEFAULT_TOLERANCE[d] for d in DType if d in dtypes},
             questions=tuple(self.questions),
-            branches=branches(self.usage, self.function, self._expressed, frozenset(self.symbols)),
+            branches=branches(self._instance(arguments), self._expressed, frozenset(self.symbols)),
         )
+
+    def _instance(self, arguments: tuple[Argument, ...]) -> Instance:
+        """The entry with the type that dispatching macros give its first tensor of floats."""
+        floats = [a.dtype.bytes for a in arguments if isinstance(a, TensorArg) and a.dtype.is_float]
+        return Instance(self.usage, self.function, {}, {"scalar_t": floats[0]} if floats else {})
 
     def _arguments(self) -> tuple[Argument, ...]:
         return tuple(self._argument(p, i) for i, p in enumerate(self.function.params))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from porter.contract.body import Body, clauses, negated, parsed, statement_end, written
-from porter.contract.syntax import Binary, Node
+from porter.contract.syntax import Binary, Node, Number, Unary
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
 
 _CHECKS = frozenset(
@@ -24,7 +24,18 @@ _COMPLAINTS = frozenset(("printf", "fprintf", "cerr", "cout", "puts", "perror"))
 def requirements(body: Body) -> tuple[Node, ...]:
     """The conditions under which nothing written in `body` refuses to go on."""
     demands = (*_checked(body.words), *_unrefused(body.words), *_chosen(body.words))
-    return tuple(clause for demand in demands for clause in clauses(demand))
+    return tuple(_multiple(clause) for demand in demands for clause in clauses(demand))
+
+
+def _multiple(clause: Node) -> Node:
+    """`!(n & 3)`, `(n & 3) == 0` and `!(n % 4)` as `n % 4 == 0`."""
+    if isinstance(clause, Unary) and clause.operator == "!" and isinstance(clause.operand, Binary):
+        return _multiple(Binary("==", clause.operand, Number(0))) if clause.operand.operator in "&%" else clause
+    match clause:
+        case Binary("==", Binary("&", size, Number(int() as mask)), Number(0)) if mask & (mask + 1) == 0:
+            return Binary("==", Binary("%", size, Number(mask + 1)), Number(0))
+        case _:
+            return clause
 
 
 def _checked(words: Sequence[Token]) -> Iterator[Node]:

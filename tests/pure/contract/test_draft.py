@@ -578,6 +578,28 @@ def test_host_code_tells_which_sizes_it_chooses_by(host, branches):
     assert loads(dumps((contract,)), Path("k.toml")) == (contract,)
 
 
+@pytest.mark.parametrize(
+    ("call", "branches"),
+    [
+        ("few<half>(y, n)", ("n % 8 == 0",)),
+        ("few(y, n)", ("n % 8 == 0",)),
+        ("few<float, 64>((float*)y, n)", ("n % 4 == 0", "n > 64")),
+        ("few<Unknown>((Unknown*)y, n)", ()),
+    ],
+)
+def test_what_a_template_chooses_by_is_known_from_its_call(call, branches):
+    text = """
+template <typename T> __global__ void k(T* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = T(1); }
+template <typename T, int MOST = 0> void few(T* y, int n) {
+    constexpr int wide = 16 / sizeof(T);
+    if (n % wide == 0) k<T><<<1, 32>>>(y, n); else k<T><<<1, 64>>>(y, n);
+    if (n > MOST) k<T><<<1, 32>>>(y, n);
+}
+void f(half* y, int n) { CALL; }"""
+    (contract,) = draft(parse(Source(Path("k.cu"), text.replace("CALL", call))))
+    assert contract.branches == branches
+
+
 def test_a_tensor_has_as_many_axes_as_it_has_to_have_at_least():
     text = TORCH.replace('TORCH_CHECK(x.dim() == 2, "2-D")', 'TORCH_CHECK(x.dim() >= 3, "planes")')
     (contract,) = drafted(text)

@@ -90,3 +90,9 @@ def test_to_give_failure_back_is_to_refuse(answer, refuses):
         "scale<<<n / 256 + 1, 256>>>(x, y, 2.0f, n); return {}; }"
     )
     assert ("n % 2 == 0" in contract.conditions) is refuses
+
+
+@pytest.mark.parametrize("refused", ["n % 4", "n & 3", "(n & 3) != 0", "n % 4 != 0", "!(n % 4 == 0)"])
+def test_multiples_may_be_asked_for_by_bits_and_remainders(refused):
+    (contract,) = drafted(f"{BARE} int run(float* x, int n) {{ if ({refused}) return -1; scale<<<1, n>>>(x, x, 2, n); }}")
+    assert "n % 4 == 0" in contract.conditions
