@@ -21,7 +21,7 @@ def row_of(pointer, width: tl.constexpr, loose: tl.constexpr):
 
 
 @triton.jit
-def load_tile(pointer, mask, width: tl.constexpr, loose: tl.constexpr):
+def load_tile(pointer, width: tl.constexpr, mask=None, loose: tl.constexpr = False):
     """The elements at each thread's pointer as a row; 0 where it takes no part."""
     tile = row_of(pointer, width, loose)
     if mask is None:
@@ -31,7 +31,7 @@ def load_tile(pointer, mask, width: tl.constexpr, loose: tl.constexpr):
 
 
 @triton.jit
-def store_tile(pointer, tile, mask, loose: tl.constexpr):
+def store_tile(pointer, tile, mask=None, loose: tl.constexpr = False):
     """Write a row of elements at each thread's pointer."""
     target = row_of(pointer, tile.shape[1], loose)
     if mask is None:
@@ -55,13 +55,13 @@ def interleaved(even, odd):
 @triton.jit
 def load2(pointer, mask=None, loose: tl.constexpr = False):
     """The two elements at each thread's pointer."""
-    return tl.split(load_tile(pointer, mask, 2, loose))
+    return tl.split(load_tile(pointer, 2, mask, loose))
 
 
 @triton.jit
 def load4(pointer, mask=None, loose: tl.constexpr = False):
     """The four elements at each thread's pointer."""
-    even, odd = halves(load_tile(pointer, mask, 4, loose))
+    even, odd = halves(load_tile(pointer, 4, mask, loose))
     x, z = tl.split(even)
     y, w = tl.split(odd)
     return x, y, z, w
@@ -70,7 +70,7 @@ def load4(pointer, mask=None, loose: tl.constexpr = False):
 @triton.jit
 def load8(pointer, mask=None, loose: tl.constexpr = False):
     """The eight elements at each thread's pointer."""
-    even, odd = halves(load_tile(pointer, mask, 8, loose))
+    even, odd = halves(load_tile(pointer, 8, mask, loose))
     even_0, even_1 = halves(even)
     odd_0, odd_1 = halves(odd)
     v0, v4 = tl.split(even_0)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from porter.syntax.nodes import Parameter
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.device.source import helpers
-from porter_triton.lower import access, accessors, coordinates, lanes, leaving, resolve, several, statements, structs
+from porter_triton.lower import (
+    access,
+    accessors,
+    coordinates,
+    lanes,
+    leaving,
+    resolve,
+    rows,
+    several,
+    statements,
+    structs,
+)
 from porter_triton.lower.context import Context
 from porter_triton.lower.decisions import Decisions
 from porter_triton.lower.emit import Suite, names_in, render
@@ -136,6 +147,7 @@ def _copied_field(cx: Context, place: Place) -> Place:
 def _written(cx: Context) -> LoweredKernel:
     suite = Suite(cx.prologue.nodes + cx.suite.nodes)
     drop_dead(suite)
+    rows.as_rows(cx, suite)
     if cx.launch.together:
         several.together(cx, suite)
     prune(suite)

@@ -24,8 +24,8 @@ def lowered(before, type_):
 @pytest.mark.parametrize(("before", "type_"), [("", "float4"), (_STORAGE.format(alignment=16), "Four")])
 def test_a_type_that_is_aligned_is_accessed_as_such(before, type_):
     text = lowered(before, type_)
-    assert "load4(" in text
-    assert "store4(" in text
+    assert "load_tile(" in text
+    assert "store_tile(" in text
     assert "loose" not in text
 
 

@@ -24,8 +24,8 @@ def test_a_load_of_a_vector():
         asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
                      : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(x + 4 * i));
         ((float4*)y)[i] = v;""")
-    assert "load4(x + 4 * tid)" in text
-    assert "store4(y + tid * 4, " in text
+    assert "load_tile(x + 4 * tid, 4)" in text
+    assert "store_tile(y + tid * 4, " in text
 
 
 def test_an_approximation_is_the_function():
