@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Expression, Lambda, Member, Name, TypeName
+from porter.syntax.unit import FunctionTree
 from porter_triton.lower import (
     access,
     cub,
@@ -15,6 +16,7 @@ from porter_triton.lower import (
     lvalues,
     objects,
     overloads,
+    own_overloads,
     resolve,
     structs,
     table,
@@ -60,21 +62,25 @@ def _named(cx: Context, callee: Name, node: Call) -> Value:
         return _object(cx, lvalues.place(cx, callee), node)
     candidates = tuple(f for f in cx.unit.named(callee.name) if "device" in f.head.space or _is_constexpr(f.head.space))
     if candidates:
-        given = arguments(cx, node)
-        if not callee.template and all(c.head.template or c.arguments for c in candidates):
-            plain = table.exactly(callee.name, tuple(map(overloads.argument_type, given)))
-            if plain:  # a function of CUDA's that is no template goes before one that is
-                values = tuple(
-                    access.load(cx, g, node.line) for g in given if not isinstance(g, Closure | FunctionName)
-                )
-                found = table.apply(cx, callee.name, values, node)
-                if found is not None:
-                    return found
-        return inline.function(cx, candidates, callee.template, given, node)
+        return _function(cx, callee.name, callee.template, candidates, arguments(cx, node), node=node)
     made = intrinsics.call(cx, callee, node)
     if made is not None:
         return made
     return _of_class(cx, callee, node)
+
+
+def _function(
+    cx: Context,
+    name: str,
+    template: tuple[object, ...],
+    candidates: tuple[FunctionTree, ...],
+    given: tuple[Argument, ...],
+    *,
+    node: Call,
+) -> Value:
+    """A call of one of the source's functions `candidates`, or of CUDA's of that name."""
+    cudas = None if template else own_overloads.call(cx, name, candidates, given, node)
+    return cudas or inline.function(cx, candidates, template, given, node)
 
 
 def _is_number(bound: Binding) -> bool:
@@ -145,9 +151,14 @@ def argument(cx: Context, node: Expression) -> Argument:
         bound = cx.find(node.name)
         if isinstance(bound, Closure | FunctionName):
             return bound
-        if bound is None and cx.unit.named(node.name):
+        if bound is None and (cx.unit.named(node.name) or _is_cudas(cx, node)):
             return FunctionName(node.name, structs.arguments(cx, node.template, node.line))
     return lvalues.place(cx, node)
+
+
+def _is_cudas(cx: Context, node: Name) -> bool:
+    """Whether a name nobody declares here is that of a function of CUDA's: `reduce(fmaxf, x)`."""
+    return table.knows(node.name) and not cx.unit.variables_named(node.name, cx.namespaces[-1])
 
 
 def apply(cx: Context, functor: Argument, values: tuple[Value, ...], node: Call) -> Value:
@@ -161,7 +172,8 @@ def apply_to(cx: Context, functor: Argument, given: tuple[Argument, ...], node: 
         return inline.closure(cx, functor, given, node)
     if isinstance(functor, FunctionName):
         template = node.callee.template if isinstance(node.callee, Name) else ()
-        return inline.function(cx, cx.unit.named(functor.name), template or functor.template, given, node)
+        named = cx.unit.named(functor.name)
+        return _function(cx, functor.name, template or functor.template, named, given, node=node)
     return method(cx, functor, "operator()", (), given, node=node)
 
 

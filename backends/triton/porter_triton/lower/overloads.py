@@ -12,6 +12,8 @@ from porter_triton.lower.types import Arithmetic, Pointer, Type
 from porter_triton.lower.values import Address, Scalar
 from porter_triton.refusal import Refusal
 
+_SAME = 3  # what a parameter of an argument's own type is worth
+
 
 def best(
     cx: Context,
@@ -57,6 +59,13 @@ def fits(cx: Context, candidates: tuple[FunctionTree, ...], arguments: tuple[Arg
     return any(_score(cx, c, types, line) >= 0 for c in candidates)
 
 
+def fits_exactly(cx: Context, candidates: tuple[FunctionTree, ...], arguments: tuple[Argument, ...], line: int) -> bool:
+    """Whether one of `candidates` that is no template takes just these types."""
+    types = tuple(argument_type(a) for a in arguments)
+    plain = (c for c in candidates if not c.head.template and len(c.parameters) == len(types))
+    return any(_score(cx, c, types, line) == _SAME * len(types) for c in plain)
+
+
 def argument_type(argument: Argument) -> Type | None:
     """The type of an argument: that of a pointer for an array; None for a function."""
     if isinstance(argument, Closure | FunctionName):
@@ -98,7 +107,7 @@ def _score(cx: Context, candidate: FunctionTree, types: tuple[Type | None, ...],
         except Refusal:
             continue
         if wanted == type_:
-            total += 3
+            total += _SAME
         elif isinstance(wanted, Arithmetic) and isinstance(type_, Arithmetic):
             total += 1 if wanted.is_float == type_.is_float else 0
         else:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call
-from porter_triton.device.functions import Overload, overload, vector
+from porter_triton.device.functions import Overload, overload, overloads, vector
 from porter_triton.device.source import helpers_in
 from porter_triton.lower import access, expressions, lvalues, operators, powers
 from porter_triton.lower.context import Context
@@ -37,6 +38,11 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
     """The value of a call that the table knows; None for an unknown name or arguments it does not take."""
     values = tuple(operators.computed(expressions.value(cx, a), node.line) for a in node.arguments)
     return powers.call(cx, name, values, node.line) or apply(cx, name, values, node)
+
+
+def knows(name: str) -> bool:
+    """Whether CUDA has a function of this name for some arguments."""
+    return bool(overloads(unqualified(name)))
 
 
 def exactly(name: str, types: tuple[Type | None, ...]) -> bool:
