@@ -12,6 +12,7 @@ from pathlib import Path
 
 from porter.errors import EXHAUSTED, MachineError
 from porter.simt.job import BuildRequest, Dialect
+from porter.simt.owners import returns_owner
 
 ROOT = Path(__file__).parent
 INCLUDE = ROOT / "include"
@@ -36,6 +37,8 @@ _WATCHED = [
     *("-fsanitize=thread,bounds,alignment", "--param=tsan-instrument-func-entry-exit=0"),
     "-U__SANITIZE_THREAD__",  # by which a source could tell that it is watched
 ]
+# Else `f(x[i])` reads a struct without telling: the load is a part of the call, and no hook stands before that.
+_LOADS_OF_ARGUMENTS = ["-fno-elide-constructors"]
 _EXECUTOR = ["-std=c++17", "-O2", "-fno-omit-frame-pointer", "-fno-pie"]
 _TORCH_MARKS = ("torch/", "ATen/", "c10/", "THC/", "pybind11/", "Python.h")
 _CPU_S = 120
@@ -86,9 +89,12 @@ def missing_compiler() -> str:
 
 def uses_torch(request: BuildRequest) -> bool:
     """Whether the source, or a header of its own, includes PyTorch."""
-    texts = (request.source.text, *(header.text for _, header in request.headers))
-    lines = (line for text in texts for line in text.splitlines() if line.lstrip().startswith("#"))
+    lines = (line for text in _texts(request) for line in text.splitlines() if line.lstrip().startswith("#"))
     return any(mark in line for line in lines if "include" in line for mark in _TORCH_MARKS)
+
+
+def _texts(request: BuildRequest) -> tuple[str, ...]:
+    return (request.source.text, *(header.text for _, header in request.headers))
 
 
 def language_flags(request: BuildRequest) -> list[str]:
@@ -106,9 +112,13 @@ def language_flags(request: BuildRequest) -> list[str]:
         INCLUDE / "cuda",
         *([INCLUDE / "torch_shim"] if torch else []),
     ]
-    watched = _WATCHED if request.watched else []
+    watched = _watched(request) if request.watched else []
     samples = f"-idirafter{INCLUDE / 'samples'}"  # a program's own copies of these helpers come first
     return [*_LANGUAGE, *watched, *defines, *(f"-I{folder}" for folder in folders), samples]
+
+
+def _watched(request: BuildRequest) -> list[str]:
+    return _WATCHED if returns_owner(_texts(request)) else [*_WATCHED, *_LOADS_OF_ARGUMENTS]
 
 
 def executor_flags(double_precision: bool) -> list[str]:

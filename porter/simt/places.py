@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 _LOCATION = re.compile(r"^(?P<file>.*?):(?P<line>\d+)(?: \(discriminator \d+\))?$")
+# A struct's copy or move constructor, which most often nobody wrote: what it accesses is its caller's doing.
+_COPY = re.compile(r"^_ZN.*C\dE(?:RK|O)S\d*_$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +29,21 @@ def find_places(program: str, addresses: Iterable[int], own: frozenset[str]) -> 
     wanted = sorted(set(addresses))
     if not wanted or shutil.which("addr2line") is None:
         return {}
-    command = ["addr2line", "-e", program, "-i", "-a", *(hex(address - 1) for address in wanted)]
+    command = ["addr2line", "-e", program, "-i", "-f", "-a", *(hex(address - 1) for address in wanted)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return _parse(done.stdout, own)
 
 
 def _parse(text: str, own: frozenset[str]) -> dict[int, Place]:
     found: dict[int, Place] = {}
-    address = 0
+    address, function = 0, ""
     for line in text.splitlines():
+        place = _LOCATION.match(line)
         if line.startswith("0x"):
             address = int(line, 16) + 1
-        elif address not in found and (place := _LOCATION.match(line)) and place["line"] != "0":
+        elif place is None:
+            function = line
+        elif address not in found and place["line"] != "0" and not _COPY.match(function):
             file = max((name for name in own if _is_named(place["file"], name)), key=len, default="")
             if file:
                 found[address] = Place(file, int(place["line"]))

@@ -104,6 +104,13 @@ void report_outside(const Access& access, bool write) {
             who(*access.thread) + (write ? " writes " : " reads ") + std::to_string(access.bytes) + " bytes of " + described(access));
 }
 
+void report_misaligned(const char* type, std::uintptr_t address, std::size_t alignment, const void* instruction) {
+    if (counted(FaultKind::MISALIGNED, place_of(instruction))) return;
+    note_at(FaultKind::MISALIGNED, frames_of(instruction),
+            std::string("an access of type ") + type + " needs an address that is a multiple of " + std::to_string(alignment) +
+                "; this one is " + std::to_string(address % alignment) + " past one");
+}
+
 void report_host_memory(std::size_t bytes, bool write, const void* instruction) {
     if (counted(FaultKind::OUT_OF_BOUNDS, place_of(instruction))) return;
     note_at(FaultKind::OUT_OF_BOUNDS, frames_of(instruction),

@@ -3,6 +3,7 @@
 
 #include "porter/block.h"
 #include "porter/watch.h"
+#include "accesses.h"
 #include "regions.h"
 #include "state.h"
 
@@ -110,13 +111,10 @@ void __ubsan_handle_out_of_bounds(UbsanBounds* data, unsigned long index) {
 }
 
 void __ubsan_handle_type_mismatch_v1(UbsanAlignment* data, unsigned long address) {
+    constexpr unsigned char REFERENCE_BINDING = 2;  // no access yet, and copies of structs bind one on the way
+    if (data->access == REFERENCE_BINDING) return;
     if (porter::simt::current == nullptr || porter::simt::region_of(reinterpret_cast<void*>(address)) == nullptr) return;
-    const porter::simt::Where where{data->place.file, static_cast<int>(data->place.line)};
-    const int alignment = 1 << data->log_alignment;
-    porter::simt::note(porter::simt::FaultKind::MISALIGNED, where,
-                       std::string("an access of type ") + data->type->name + " needs an address that is a multiple of " +
-                           std::to_string(alignment) + "; this one is " + std::to_string(address % static_cast<unsigned long>(alignment)) +
-                           " past one");
+    porter::simt::report_misaligned(data->type->name, address, 1ul << data->log_alignment, __builtin_return_address(0));
 }
 
 }  // extern "C"

@@ -69,3 +69,30 @@ def test_what_host_code_copies_clears_or_reads_is_used(execute, text, read, kind
 def test_a_copy_to_a_variable_of_the_device_stays_within_what_it_copies(execute):
     run = execute(SYMBOLS, [np.zeros(3, np.float32), np.zeros(5, np.float32), 5], name="f", kind=EntryKind.POINTER)
     assert "cudaMemcpyToSymbol of 20 bytes" in next(f for f in run.faults if f.kind is FaultKind.OUT_OF_BOUNDS).message
+
+
+@pytest.mark.parametrize(("kind", "value", "bytes_"), [("float4", "v.x", 16), ("Pair", "v.a.x + v.x", 48)])
+def test_a_struct_that_is_handed_on_by_value_is_read(execute, kind, value, bytes_):
+    text = f"""
+    struct Pair {{ float4 a, b; float x; }};
+    __device__ __noinline__ float first({kind} v) {{ return {value}; }}
+    __global__ void k(const {kind}* x, float* y) {{ y[0] = first(x[1]); }}"""
+    whole, one = (execute(text, [np.zeros(n * bytes_ // 4, np.float32), np.zeros(1, np.float32)]) for n in (2, 1))
+    assert not whole.faults
+    assert whole.touched[0].read_end == 2 * bytes_
+    assert {(f.kind, f.line) for f in one.faults} == {(FaultKind.OUT_OF_BOUNDS, 4)}
+
+
+def test_what_a_function_returns_is_not_freed_on_the_way(execute):
+    text = f"""
+    {KERNEL}
+    struct Buffer {{ float* p; Buffer(int n) {{ cudaMalloc(&p, n); }} ~Buffer() {{ cudaFree(p); }} }};
+    Buffer made(int n) {{ Buffer b(n); return b; }}
+    void f(const float* x, float* y, int n) {{
+        Buffer b = made(4 * n);
+        twice<<<1, 32>>>(x, b.p, n);
+        twice<<<1, 32>>>(b.p, y, n);
+    }}"""
+    run = execute(text, [np.ones(8, np.float32), np.zeros(8, np.float32), 8], name="f", kind=EntryKind.POINTER)
+    assert not run.faults
+    assert np.array_equal(run.outputs[1].storage, [4.0] * 8)
