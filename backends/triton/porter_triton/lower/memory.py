@@ -204,16 +204,22 @@ def _store_parts(cx: Context, place: Memory, held: Arithmetic, parts: list[Scala
 
 def store_one(cx: Context, pointer: Scalar, value: Scalar, width: int = 1) -> None:
     """Write one number, `storable` where the pointer points; one of `width` neighbours."""
-    before_store(cx, pointer, width)
+    before_store(cx, pointer, 0 if _is_scalar(cx, pointer, value) else width)
     cx.emit(written(cx, pointer, value))
+
+
+def _is_scalar(cx: Context, pointer: Scalar, value: Scalar) -> bool:
+    """Whether one number is stored, for which Triton takes a thread of its own choice."""
+    mask = cx.mask
+    uniform = not pointer.varying and not value.varying
+    return uniform and (mask is None or not mask.varying or (mask.exact and one_lane(cx, mask.pins)))
 
 
 def written(cx: Context, pointer: Scalar, value: Scalar) -> Line:
     """The store of `value` in the lanes that run now."""
     mask = cx.mask
-    uniform = not pointer.varying and not value.varying
-    if uniform and mask is not None and mask.exact and one_lane(cx, mask.pins):
-        mask, target = None, pointer.text
+    if _is_scalar(cx, pointer, value):
+        mask, target = None if mask is None or mask.varying else mask, pointer.text
     elif not pointer.varying and (value.varying or (mask is not None and mask.varying)):
         target = f"tl.broadcast_to({pointer.text}, [{cx.block}])"
     else:

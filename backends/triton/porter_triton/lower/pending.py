@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """`stored` are buffers written; `widths` how many elements a lane took at once, of each buffer read or written.
+    """`stored` are buffers written; `widths` how many elements a lane took at once, of each buffer read or written, 0 for
+    a single number of the block.
 
     Triton lays tiles of different widths differently over its threads: what one thread of the source does first and
     then, two threads may do here.

@@ -52,3 +52,9 @@ def test_a_barrier_at_the_begin_of_a_loop_waits_for_the_turn_before():
     text = lowered("for (int k = 0; k < n; ++k) {\n__syncthreads();\ny[threadIdx.x ^ 1] += y[threadIdx.x] * k;\n}")
     loop = text.split("for k in range")[1]
     assert loop.index("tl.debug_barrier()") < loop.index("tl.load(y")
+
+
+def test_one_number_is_stored_by_a_thread_of_tritons_choice():
+    text = lowered("if (threadIdx.x == 0) {\nfloat v = y[n];\ny[n + 1] = v;\ny[n] = 0;\n}")
+    load, stored = text.index("tl.load("), text.index("tl.store(y + n, 0.0)")
+    assert load < text.index("tl.debug_barrier()") < stored
