@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """`stored` are buffers written; `widths` how many elements a lane took at once, of each buffer read or written, 0 for
-    a single number of the block.
+    """`stored` are buffers written; `widths` how many elements a lane took at once, of each buffer read or written.
 
-    Triton lays tiles of different widths differently over its threads: what one thread of the source does first and
-    then, two threads may do here.
+    A width of 0 is one number, which a thread of Triton's choice stores. Triton lays tiles of different widths
+    differently over its threads: what one thread of the source does first and then, two threads may do here.
     """
 
     stored: frozenset[str] = frozenset()
