@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Asm, Assign, Call, Expression, Member, Name, Subscript, TypeName, Unary, Update
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
+from porter_triton.device.functions import functions
 
 
 def assigned_names(unit: Unit, body: object) -> frozenset[str]:
@@ -54,13 +56,23 @@ def _by_reference(type_: TypeName) -> bool:
     return type_.reference and not type_.const
 
 
+def changes(unit: Unit, node: Expression) -> bool:
+    """Whether an expression may change a variable: it assigns, or calls more than CUDA's own functions of numbers."""
+    if isinstance(node, Call) and isinstance(node.callee, Name) and not unit.named(node.callee.name):
+        rows = functions().get(unqualified(node.callee.name), ())
+        if rows and all(row.pure and not row.outputs for row in rows):
+            return any(changes(unit, argument) for argument in node.arguments)
+    return isinstance(node, Assign | Update | Call) or any(changes(unit, part) for part in _parts(node))
+
+
 def acts(node: Expression) -> bool:
-    """Whether an expression may change a variable: it assigns or calls."""
-    if isinstance(node, Assign | Update | Call):
-        return True
+    """Whether an expression assigns or calls."""
+    return isinstance(node, Assign | Update | Call) or any(map(acts, _parts(node)))
+
+
+def _parts(node: Expression) -> list[Expression]:
     children = [getattr(node, part, None) for part in _PARTS]
-    inner = [c for c in children if c is not None and not isinstance(c, TypeName | str)]
-    return any(acts(c) for c in inner)
+    return [c for c in children if c is not None and not isinstance(c, TypeName | str)]
 
 
 _PARTS = ("left", "right", "operand", "owner", "index", "condition", "yes", "no")

@@ -26,7 +26,7 @@ from porter.syntax.nodes import (
 )
 from porter_triton.lower import access, calls, choices, conditions, lvalues, objects, operators, resolve, sums
 from porter_triton.lower.arithmetic import binary, complement, negative
-from porter_triton.lower.assigned import acts
+from porter_triton.lower.assigned import changes
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import condition, convert
 from porter_triton.lower.emit import Suite
@@ -149,7 +149,7 @@ def _binary(cx: Context, node: Binary) -> Value:
     if node.operator in {"&&", "||"}:
         return conditions.short_circuit(cx, node)
     left = value(cx, node.left)
-    if isinstance(left, Scalar) and acts(node.right):
+    if isinstance(left, Scalar) and changes(cx.unit, node.right):
         left = access.frozen(cx, left)
     return operators.operate(cx, node.operator, left, value(cx, node.right), node.line)
 

@@ -13,15 +13,15 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite, assigned, lines_of, names_in, suites_of
 from porter_triton.lower.independent import elementwise
 from porter_triton.lower.naming import stem
 from porter_triton.lower.prune import live_around, live_before
+from porter_triton.lower.row_ends import ACCESS, End, arguments, ends
 
-_ACCESS = re.compile(r"(load|store)([248])\(")
 _ATOM = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*(?:\[\d+\])?")
 _BLOCKS = re.compile(r"tl\.(full|zeros|arange)\(")
 _Key = tuple[int, ...]  # of statements of a suite: one for each number of a row, or the load or the store of all
@@ -41,6 +41,12 @@ class _Row:
     spread: frozenset[str]
     wide: bool
     taken: _Key = ()
+    end: End | None = None
+
+    @property
+    def given(self) -> _Key:
+        """The statements whose results there are no more under their names."""
+        return (*(self.key if self.end is None else self.key[:-1]), *self.taken)
 
 
 def as_rows(cx: Context, suite: Suite) -> None:
@@ -86,8 +92,12 @@ class _Packing:
         self._reads = [_read(node) for node in suite.nodes]
 
     def rewrite(self) -> None:
-        """Packs what ends in stores, all of which have to agree on what becomes a row."""
-        plans = {at: plan for at in self._lines if (plan := self._plan(at)) is not None}
+        """Packs what ends somewhere, where all ends agree on what becomes a row."""
+        plans: dict[_Key, dict[_Key, _Row]] = {}
+        for end in ends(self._cx, self._lines):
+            plan = self._plan(end) if all(set(key).isdisjoint(end.key) for key in plans) else None
+            if plan is not None:
+                plans[end.key] = plan
         while plans:
             rows: dict[_Key, _Row] = {}
             for row in chain.from_iterable(plan.values() for plan in plans.values()):
@@ -96,19 +106,20 @@ class _Packing:
             if not wrong:
                 self._write(rows)
                 return
-            plans = {at: plan for at, plan in plans.items() if wrong.isdisjoint(_places(plan.values()))}
+            plans = {key: plan for key, plan in plans.items() if wrong.isdisjoint(_places(plan.values()))}
 
-    def _plan(self, at: int) -> dict[_Key, _Row] | None:
-        """The rows that the store at a place is made of, its own among them; None where it is no store of a row."""
-        access = _ACCESS.match(self._lines[at].text)
-        if access is None or access[1] != "store":
+    def _plan(self, end: End) -> dict[_Key, _Row] | None:
+        """The rows that an end is made of, itself among them; None where it is none of a row."""
+        target = self._lines[end.key[0]].target
+        if any(self._set_at(target, later) != at for at, later in pairwise(end.key)):
             return None
-        _, *values = _arguments(self._lines[at].text)[: int(access[2]) + 1]
+        if any(len({self._last_set(name, at) for at in end.key}) > 1 for name in names_in(end.frame) - {target}):
+            return None
         rows: dict[_Key, _Row] = {}
-        row = self._alike((at,), values, (at,) * len(values), rows)
+        row = self._alike(end.key, end.texts, end.readers, rows)
         if row is None or not row.wide:
             return None
-        return {**rows, row.key: row}
+        return {**rows, row.key: replace(row, end=end)}
 
     def _alike(self, key: _Key, texts: Sequence[str], readers: _Key, rows: dict[_Key, _Row]) -> _Row | None:
         """Texts that differ in names of the same role as one; `rows` gets what these names become."""
@@ -154,7 +165,7 @@ class _Packing:
         """The load of all that `readers` take from what is called `base`."""
         made = {self._set_at(base, reader) for reader in readers}
         at = made.pop()
-        access = None if at is None or made else _ACCESS.match(self._lines[at].text)
+        access = None if at is None or made else ACCESS.match(self._lines[at].text)
         if at is None or access is None or int(access[2]) != len(readers):
             return None
         row = _Row((at,), self._lines[at].text, {}, frozenset(), frozenset(), wide=True, taken=taken)
@@ -172,16 +183,18 @@ class _Packing:
     def _misread(self, rows: Mapping[_Key, _Row]) -> frozenset[int]:
         """Statements that cannot become rows, for what else reads them, or in which order."""
         places = [at for row in rows.values() for at in (*row.key, *row.taken)]
+        given = {at for row in rows.values() for at in row.given}
         wrong = {at for at in places if places.count(at) > 1}
-        readers = (*((at, name) for at, names in enumerate(self._reads) for name in names if at not in places),)
-        for at, name in (*readers, *((len(self._sets), name) for name in self._live)):
+        readers = [(at, name) for at, names in enumerate(self._reads) for name in names if at not in places]
+        readers += [(len(self._sets), name) for name in self._live]
+        readers += [(row.key[0], name) for row in rows.values() for name in row.shared]
+        for at, name in readers:
             made = self._set_at(name, at)
-            wrong |= {made} if made is not None else {k for k in places if self._lines[k].target == name}
-        shared = {self._set_at(name, row.key[0]) for row in rows.values() for name in row.shared}
-        return frozenset(at for at in places if at in wrong or at in shared)
+            wrong |= {made} & given if made is not None else {k for k in given if self._lines[k].target == name}
+        return frozenset(wrong)
 
     def _write(self, rows: Mapping[_Key, _Row]) -> None:
-        ends = {source: max(row.key) for row in _ordered(rows) for source in row.sources.values()}
+        last = {source: max(row.key) for row in _ordered(rows) for source in row.sources.values()}
         names: dict[_Key, str] = {}
         held: dict[tuple[str, ...], _Key] = {}
         nodes = dict(enumerate(self._suite.nodes))
@@ -190,9 +203,10 @@ class _Packing:
                 del nodes[at]
             targets = tuple(self._lines[at].target for at in row.taken or row.key)
             before = held.get(targets)
-            free = before is not None and ends.get(before, 0) <= max(row.key)
-            names[row.key] = names[before] if before and free else self._cx.names.temporary(_stem(targets))
-            held[targets] = row.key
+            if row.end is None:
+                free = before is not None and last[before] <= max(row.key)
+                names[row.key] = names[before] if before and free else self._cx.names.temporary(_stem(targets))
+                held[targets] = row.key
             nodes[max(row.key)] = self._written(row, names)
         self._suite.nodes = [nodes[at] for at in sorted(nodes)]
 
@@ -200,15 +214,14 @@ class _Packing:
         line = self._lines[row.key[-1]]
         renaming = {atom: names[key] for atom, key in row.sources.items()} | {n: f"{n}[:, None]" for n in row.spread}
         text = _ATOM.sub(lambda found: renaming.get(found.group(), found.group()), row.text)
-        access = _ACCESS.match(line.text)
+        if row.end is not None:
+            return replace(line, text=row.end.written(text), change=None)
+        access = ACCESS.match(line.text)
         if access is None:
             return replace(line, text=text, target=names[row.key], value=None, change=None)
-        pointer, *rest = _arguments(line.text)
-        if access[1] == "load":
-            made = f"{self._cx.helper('load_tile')}({', '.join([pointer, access[2], *rest])})"
-            return replace(line, text=made, target=names[row.key], count=1)
-        made = f"{self._cx.helper('store_tile')}({', '.join([pointer, text, *rest[int(access[2]) :]])})"
-        return replace(line, text=made)
+        pointer, *rest = arguments(line.text)
+        made = f"{self._cx.helper('load_tile')}({', '.join([pointer, access[2], *rest])})"
+        return replace(line, text=made, target=names[row.key], count=1)
 
 
 def _read(node: Node) -> frozenset[str]:
@@ -231,14 +244,6 @@ def _ordered(rows: Mapping[_Key, _Row]) -> list[_Row]:
 
 def _places(rows: Iterable[_Row]) -> set[int]:
     return {at for row in rows for at in (*row.key, *row.taken)}
-
-
-def _arguments(text: str) -> list[str]:
-    """The texts of a call's arguments, with the names of those that have one."""
-    call = ast.parse(text, mode="eval").body
-    assert isinstance(call, ast.Call)
-    places = [ast.get_source_segment(text, node) or "" for node in call.args]
-    return places + [f"{k.arg}={ast.get_source_segment(text, k.value)}" for k in call.keywords]
 
 
 def _values(text: str) -> frozenset[str]:

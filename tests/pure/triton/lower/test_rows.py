@@ -61,6 +61,48 @@ def test_numbers_become_a_row(body, lines):
 
 
 @pytest.mark.parametrize(
+    ("statements", "line"),
+    [
+        ("t += v.x + v.y + v.z + v.w;", "t = t + tl.sum(v, axis=1)"),
+        ("t = t + v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;", "t = t + tl.sum(v * v, axis=1)"),
+        ("t += fabsf(v.x) + fabsf(v.y) + fabsf(v.z) + fabsf(v.w);", "t = t + tl.sum(tl.abs(v), axis=1)"),
+        ("t = fmaxf(t, fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)));", "t = tl.maximum(t, tl.max(v, axis=1))"),
+        (each("t += (v.@ - a) * (v.@ - a);"), "t = t + tl.sum((v - a) * (v - a), axis=1)"),
+        (each("t = fminf(t, v.@);"), "t = tl.minimum(t, tl.min(v, axis=1))"),
+        ("t += (v.x - a) + (v.y - a) + (v.z - a) + (v.w - a) - a;", "t = t + (tl.sum(v - a, axis=1) - a)"),
+    ],
+)
+def test_a_row_ends_in_a_sum_or_an_extreme(statements, line):
+    loop = f"for (int k = 0; k < n; ++k) {{ float4 v = x[k * n + i]; {statements} }}"
+    text = lowered(f"float t = 0; {loop} ((float*)y)[i] = t;")
+    assert line in text, text
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "t += v.x + v.y + v.z;",
+        "t += v.x + v.y + v.z + a;",
+        "t += v.x + v.y + v.z * a + v.w;",
+        "t += v.x; t *= a; t += v.y; t += v.z; t += v.w;",
+        "t += v.x; t += v.y; ((float*)y)[k] = t; t += v.z; t += v.w;",
+        "t += v.x; t += v.y; t -= v.z; t += v.w;",
+        "t = fmaxf(t, fmaxf(fmaxf(v.x, v.y), fminf(v.z, v.w)));",
+        "t += v.x * t; t += v.y * t; t += v.z * t; t += v.w * t;",
+    ],
+)
+def test_other_sums_stay(statements):
+    loop = f"for (int k = 0; k < n; ++k) {{ float4 v = x[k * n + i]; {statements} }}"
+    text = lowered(f"float t = 0; {loop} ((float*)y)[i] = t;")
+    assert "axis=1" not in text, text
+
+
+def test_sums_of_halves_stay():
+    text = lowered("half2 v = ((const half2*)x)[i]; ((half*)y)[i] = v.x + v.y;")
+    assert "axis=1" not in text, text
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "float4 v = x[i], o; o.x = v.y; o.y = v.x; o.z = v.z; o.w = v.w; y[i] = o;",
