@@ -35,6 +35,7 @@ def body(inside, before=""):
     return made.files[0].text.split("def f(y, x, n):\n")[1].split("\n", maxsplit=1)[1].strip()
 
 
+EVENTS = f"cudaEvent_t a, b; float ms = 0; {LAUNCH} if (cudaEventElapsedTime(&ms, a, b) != cudaSuccess) exit(1);"
 ALONE = "scale[(n // 64,)](y, x, n, BLOCK_SIZE=64, num_warps=1)"
 
 
@@ -64,6 +65,7 @@ ALONE = "scale[(n // 64,)](y, x, n, BLOCK_SIZE=64, num_warps=1)"
             " double elapsed(stopwatch w) { return w.end.tv_sec - w.begin.tv_sec; }",
             id="struct",
         ),
+        pytest.param(f'{EVENTS} ms /= 10; printf("%f", ms);', "", id="events"),
         pytest.param(
             f'Timer t; t.start(); {LAUNCH} t.stop(); printf("%f", t.elapsed());',
             """struct Timer {
@@ -95,8 +97,9 @@ def test_what_hangs_on_a_clock_is_refused(inside):
     assert refused(made).startswith("what this does hangs on what a clock says")
 
 
-def test_a_result_that_is_a_time_is_refused():
-    made = ported(f"double f(float* y, const float* x, int n) {{ double a = clock(); {LAUNCH} return clock() - a; }}")
+@pytest.mark.parametrize("inside", [f"double a = clock(); {LAUNCH} return clock() - a;", f"{EVENTS} return ms / 10;"])
+def test_a_result_that_is_a_time_is_refused(inside):
+    made = ported(f"double f(float* y, const float* x, int n) {{ {inside} }}")
     assert refused(made).startswith("what this does hangs on what a clock says")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.syntax.nodes import Binary, Call, Cast, Expression, Member, Name, SizeOf, TypeName, Unary
-from porter_triton.host import device_wide, expressions, methods, pointers
+from porter_triton.host import device_wide, expressions, methods, pointers, times
 from porter_triton.host.arithmetic import binary
-from porter_triton.host.codes import Code, Kind, integer
+from porter_triton.host.codes import MOMENT, Code, Kind, integer
 from porter_triton.host.scope import Context
 from porter_triton.host.table import table
 from porter_triton.refusal import Refusal
@@ -22,7 +22,7 @@ _PROPOSALS = ("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBl
 _FILLS = ("cudaMemset", "cudaMemsetAsync")
 _SYMBOLS = ("cudaMemcpyToSymbol", "cudaMemcpyToSymbolAsync")
 _ALLOCATOR = ("DeviceAllocate", "DeviceFree")  # methods of CUB's
-_CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS)
+_CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS, times.ELAPSED)
 
 
 def is_memory_call(node: Call) -> bool:
@@ -50,6 +50,8 @@ def memory_call(cx: Context, node: Call) -> bool:
         _ask(cx, node, name)
     elif name in _PROPOSALS:
         _propose(cx, node)
+    elif name == times.ELAPSED:
+        _time(cx, node)
     else:
         return False
     return True
@@ -194,6 +196,14 @@ def _ask(cx: Context, node: Call, name: str) -> None:
         answer = integer(int(name == "cudaGetDeviceCount"))
     cx.changed(target.text)
     cx.emit(f"{target.text} = {answer.text}", target.text)
+
+
+def _time(cx: Context, node: Call) -> None:
+    """The milliseconds between two events, of which a port knows nothing, to a variable."""
+    target = _address(cx, node.arguments[0])
+    if target is not None:
+        cx.changed(target.text)
+        cx.emit(f"{target.text} = {MOMENT.text}", target.text)
 
 
 def _propose(cx: Context, node: Call) -> None:

@@ -14,6 +14,7 @@ from porter_triton.host.scope import Context
 from porter_triton.host.table import table
 from porter_triton.lower.types import Arithmetic
 
+ELAPSED = "cudaEventElapsedTime"
 _HARMLESS = ("std::string", "std::string_view", "string")
 
 
@@ -93,7 +94,8 @@ def _acts(cx: Context, callee: Expression, around: tuple[FunctionTree, ...]) -> 
     if own := [f for f in cx.unit.named(callee.name) if f not in around]:
         return not all(_is_idle(cx, f, around) for f in own)
     runs = any(p.name == callee.name for p in around[-1].parameters)
-    return runs or (callee.name.startswith(("cu", "thrust::")) and callee.name not in table().dropped_calls)
+    idle = callee.name == ELAPSED or callee.name in table().dropped_calls
+    return runs or (callee.name.startswith(("cu", "thrust::")) and not idle)
 
 
 def is_any(*codes: Code) -> bool:
