@@ -73,7 +73,7 @@ class Kernels:
         lifted = lift(self._unit, tree, (x, y, z), _numbers(tree, info), info.block[0].sizes, self._told)
         if lifted.applied:
             with suppress(Refusal):
-                return _annotated(lower_kernel(lifted.unit, lifted.kernel, info), lifted.applied)
+                return _annotated(lower_kernel(lifted.unit, lifted.kernel, info), lifted.left)
         return lower_kernel(self._unit, tree, info)
 
     def tree(self, name: str, template: tuple[TypeName | Expression, ...]) -> FunctionTree:

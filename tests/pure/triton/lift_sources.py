@@ -4,6 +4,8 @@
 """
 # ruff: noqa: E501 - one line a kernel
 
+from tests.pure.triton import pointed_sources
+
 SUM_WARP = """
 __device__ float warp_sum(float val) {
     for (int offset = 16; offset > 0; offset /= 2) val += __shfl_down_sync(0xffffffff, val, offset);
@@ -353,6 +355,7 @@ LIFTED = (
     ("pieces of four and their tail", [COUNTER, COUNTER], "", "int i = threadIdx.x; float s = x[i]; int last = (n - 1) % 512;"
      " for (; i * 4 < n - 1 - last; i += blockDim.x) { for (int j = 0; j < 4; ++j) s += x[4 * i + j]; } i = n - 1 - last + threadIdx.x;"
      " for (; i < n - 1; i += blockDim.x) s += x[i]; out[blockIdx.x * 128 + threadIdx.x] = s;"),
+    *pointed_sources.LIFTED,
 )  # fmt: skip
 
 _ITEMS = "int t = threadIdx.x; for (int k = 0; k < 4; ++k)"

@@ -9,6 +9,7 @@ from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.lift import RULES, lift
 from tests.pure.triton.lift_sources import LEFT_ALONE, LIFTED, source
+from tests.pure.triton.pointed_sources import LEFT_ALONE as LEFT_BY_POINTERS
 
 
 def lifted(before, body, block=(128, 1, 1)):
@@ -28,6 +29,13 @@ def test_a_spelling_is_recognised(name, rules, before, body):
 def test_what_is_not_certain_is_left_alone(name, before, body):
     found, kernel = lifted(before, body)
     assert found.applied == (), name
+    assert found.kernel is kernel
+
+
+@pytest.mark.parametrize(("name", "before", "body"), LEFT_BY_POINTERS, ids=[n for n, _, _ in LEFT_BY_POINTERS])
+def test_what_a_pointer_leads_to_is_left_alone_where_it_is_not_certain(name, before, body):
+    found, kernel = lifted(before, body)
+    assert not [applied for applied in found.applied if applied.function == "k"], name
     assert found.kernel is kernel
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import partial, reduce
+from typing import TypeGuard
 
 from porter.syntax.nodes import (
     Binary,
@@ -19,55 +21,17 @@ from porter.syntax.nodes import (
     Unary,
 )
 from porter.syntax.unit import FunctionTree, StructTree
-from porter.syntax.walk import walk
 from porter_triton.lift import templates
-from porter_triton.lift.exact import InexactError, operated
 from porter_triton.lift.facts import WARP, Facts
+from porter_triton.lift.frames import Frame, Held, Place, Pointer, Reference, Threads, seen_as
 from porter_triton.lift.loops import BY_CALL, BY_OPERATOR
-from porter_triton.lift.parts import COUNTED, Constant, Parts, UnclearError, Value, as_type, combined
+from porter_triton.lift.parts import COUNTED, Constant, Parts, UnclearError, Value, as_type, calculated, combined
 from porter_triton.lift.trees import bare, called
 
 _MOST_EVALUATIONS = 400_000
 COMPARED = {"<": "max", "<=": "max", ">": "min", ">=": "min"}  # of `a < b ? b : a`
 _LIMITS = frozenset({"INFINITY", "FLT_MAX", "DBL_MAX", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "HUGE_VAL"})
 _SHUFFLES = {"__shfl_down_sync": "+", "__shfl_xor_sync": "^", "__shfl_up_sync": "-", "__shfl_sync": ""}
-
-
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """The address of an element of a shared array."""
-
-    array: str
-    offset: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """The address of a local variable."""
-
-    frame: Frame = field(repr=False)
-    name: str
-
-
-Held = Value | Pointer | Reference | StructTree
-Threads = tuple[int, ...]
-
-
-@dataclass(eq=False)
-class Frame:
-    """One call of a function: its variables with a value a thread, and what threads have returned."""
-
-    facts: Facts
-    returns: TypeName
-    outer: bool = False  # of the function in which a reduction is looked for
-    variables: dict[str, dict[int, Held]] = field(default_factory=dict)
-    types: dict[str, TypeName] = field(default_factory=dict)
-    returned: dict[int, Held | None] = field(default_factory=dict)
-
-    def means_everywhere(self, node: Expression) -> bool:
-        """Whether a constant has no name of a parameter of a template, which means nothing outside of the function."""
-        own = {p.name for p in self.facts.parameters}
-        return self.outer or not any(isinstance(n, Name | TypeName) and n.name in own for n in walk(node))
 
 
 @dataclass
@@ -90,20 +54,19 @@ class Evaluation(ABC):
         """`value` as one of the type."""
         if value is None:
             return 0
+        if isinstance(value, Pointer):
+            return seen_as(value, kind)
         return as_type(value, kind) if isinstance(value, int | float | Constant | Parts) else value
 
-    def function(self, node: Call) -> FunctionTree | None:
-        """The function of the source that is called."""
-        own = isinstance(node.callee, Name) and not node.callee.name.startswith("porter::")
-        named = self.frame.facts.unit.named(called(node)) if own else ()
-        fitting = [f for f in named if f.head.space != "global" and len(f.parameters) == len(node.arguments)]
-        return fitting[0] if len(fitting) == 1 else None
-
-    def address(self, node: Expression) -> Held:
-        """The address of a local variable."""
-        if isinstance(node, Name) and node.name in self.frame.variables:
-            return Reference(self.frame, node.name)
-        raise UnclearError
+    def address(self, node: Expression, thread: int) -> Place:
+        """The address of a local variable or of an element."""
+        if not isinstance(node, Name):
+            return self.place(node, thread)
+        if node.name not in self.frame.variables:
+            raise UnclearError
+        held = self._variable(node.name, thread)
+        is_place = self.frame.types[node.name].reference and isinstance(held, Place)
+        return held if is_place else Reference(self.frame, node.name)  # type: ignore[return-value]
 
     def truth(self, node: Expression, thread: int) -> bool:
         """Whether a condition holds in a thread."""
@@ -131,11 +94,9 @@ class Evaluation(ABC):
             case Cast():
                 return self.typed(self.value(node.operand, thread), node.type)
             case Subscript() | Unary(operator="*"):
-                return self._loaded(node, thread)
-            case Unary(operator="&", operand=Name() as name):
-                return self.address(name)
-            case Unary(operator="&", operand=Subscript() as element):
-                return self.place(element, thread)
+                return self.at(self.place(node, thread), thread)
+            case Unary(operator="&"):
+                return self.address(node.operand, thread)
             case Unary(operator="-" | "!" | "+"):
                 return self._signed(node, thread)
             case Binary():
@@ -147,50 +108,42 @@ class Evaluation(ABC):
         raise UnclearError
 
     def _named(self, node: Name, thread: int) -> Held:
+        facts = self.frame.facts
         if node.name in self.frame.variables:
             held = self.frame.variables[node.name]
             if thread not in held:
                 raise UnclearError
             value = held[thread]
-            is_reference = self.frame.types[node.name].reference and isinstance(value, Reference)
-            return self._of(value, thread) if is_reference else value  # type: ignore[arg-type]
-        known = self.frame.facts.value(node)
-        if known is None and node.name in self.frame.facts.fixed:
-            return self.value(self.frame.facts.fixed[node.name], thread)
-        if known is None:
-            if node.name in self.arrays:
-                return Pointer(node.name)
+            is_place = self.frame.types[node.name].reference and isinstance(value, Place)
+            return self.at(value, thread) if is_place else value  # type: ignore[arg-type]
+        if (known := facts.value(node)) is not None:
+            return known
+        given = facts.fixed.get(node.name) or facts.constant(node.name)
+        if given is None:
             raise UnclearError
-        return known
+        return self.value(given, thread)
 
-    def _of(self, place: Reference, thread: int) -> Held:
-        held = place.frame.variables[place.name]
-        if thread not in held:
-            raise UnclearError
-        return held[thread]
+    def at(self, place: Place, thread: int) -> Held:
+        """What lies at an address; of an array that is the address of its first element."""
+        if isinstance(place, Pointer) and place.rows:
+            return place.inside()
+        held = place.frame.variables[place.name] if isinstance(place, Reference) else self.arrays[place.array]
+        where = thread if isinstance(place, Reference) else place.offset
+        try:
+            return held[where]
+        except KeyError:
+            raise UnclearError from None
 
-    def place(self, node: Expression, thread: int) -> Pointer | Reference:
+    def place(self, node: Expression, thread: int) -> Place:
         """Where an element lies."""
-        if isinstance(node, Unary):
-            found = self.value(node.operand, thread)
-        else:
-            assert isinstance(node, Subscript)
-            found, index = self.value(node.owner, thread), self.value(node.index, thread)
-            if not isinstance(found, Pointer) or not isinstance(index, int):
-                raise UnclearError
-            found = Pointer(found.array, found.offset + index)
-        if not isinstance(found, Pointer | Reference):
-            raise UnclearError
-        return found
+        if isinstance(node, Subscript):
+            return self._moved(self.value(node.owner, thread), self.value(node.index, thread))
+        return self._moved(self.value(node.operand, thread) if _is_dereferenced(node) else 0, 0)
 
-    def _loaded(self, node: Expression, thread: int) -> Held:
-        place = self.place(node, thread)
-        if isinstance(place, Reference):
-            return self._of(place, thread)
-        held = self.arrays[place.array]
-        if place.offset not in held:
+    def _moved(self, place: Held, steps: Held) -> Place:
+        if not isinstance(place, Place) or not isinstance(steps, int):
             raise UnclearError
-        return held[place.offset]
+        return place.moved(steps)
 
     def _signed(self, node: Unary, thread: int) -> Held:
         value = self.value(node.operand, thread)
@@ -206,13 +159,10 @@ class Evaluation(ABC):
             decided = bool(left) == (node.operator == "||")
             return int(bool(left) if decided else self.truth(node.right, thread))
         right = self.value(node.right, thread)
-        if isinstance(left, Pointer) and isinstance(right, int) and node.operator in "+-":
-            return Pointer(left.array, left.offset + (right if node.operator == "+" else -right))
-        if isinstance(left, int) and isinstance(right, int):
-            try:
-                return int(operated(node.operator, left, right))
-            except InexactError:
-                raise UnclearError from None
+        if isinstance(left, Place) and isinstance(right, int) and node.operator in "+-":
+            return left.moved(right if node.operator == "+" else -right)
+        if isinstance(left, int | float) and isinstance(right, int | float):
+            return calculated(node.operator, left, right)
         if node.operator not in BY_OPERATOR:
             raise UnclearError
         return combined(BY_OPERATOR[node.operator], _value(left), _value(right))
@@ -240,10 +190,10 @@ class Evaluation(ABC):
             values = tuple({thread: self.value(a, thread)} for a in node.arguments)
             return self.call(methods[0], None, (thread,), values)[thread]
         if isinstance(node.callee, Name) and node.callee.name.startswith("porter::"):
-            return self._lifted(name, node, thread)
+            return self.of_lanes(node, (thread,))[thread]
         if name in _SHUFFLES:
             return self._exchanged(name, node, thread)
-        if (function := self.function(node)) is not None:
+        if (function := templates.function(self.frame.facts, node)) is not None:
             made = self.call(function, node, (thread,))
             if thread not in made:
                 raise UnclearError
@@ -258,18 +208,18 @@ class Evaluation(ABC):
     def _variable(self, name: str, thread: int) -> Held | None:
         return self.frame.variables.get(name, {}).get(thread)
 
-    def _lifted(self, name: str, node: Call, thread: int) -> Held:
-        """The word for what lanes of a warp make together."""
-        scope, _, operation = name.partition("_")
-        width = self.value(node.arguments[1], thread) if len(node.arguments) > 1 else WARP
+    def of_lanes(self, node: Call, threads: Threads) -> dict[int, Held]:
+        """The word for what lanes of a warp make together, in each of `threads`."""
+        scope, _, operation = called(node).partition("_")
+        width = self.value(node.arguments[1], threads[0]) if len(node.arguments) > 1 else WARP
         if scope != "warp" or operation not in COUNTED or not isinstance(width, int):
             raise UnclearError
-        first = thread - thread % width
-        values = [_value(self.value(node.arguments[0], t)) for t in range(first, min(first + width, self.threads))]
-        made = values[0]
-        for other in values[1:]:
-            made = combined(operation, made, other)
-        return made
+        made: dict[int, Value] = {}
+        for first in {t - t % width for t in threads}:
+            lanes = range(first, min(first + width, self.threads))
+            values = [_value(self.value(node.arguments[0], t)) for t in lanes]
+            made[first] = reduce(partial(combined, operation), values)
+        return {t: made[t - t % width] for t in threads}
 
     def _exchanged(self, name: str, node: Call, thread: int) -> Held:
         """What another lane of the warp has."""
@@ -282,7 +232,7 @@ class Evaluation(ABC):
         source = first + other if 0 <= other < segment else thread
         if source >= self.threads or (name == "__shfl_xor_sync" and other >= segment):
             raise UnclearError
-        return self.value(value, source)
+        return _value(self.value(value, source))
 
 
 def is_constant(node: Expression) -> bool:
@@ -292,6 +242,10 @@ def is_constant(node: Expression) -> bool:
     if isinstance(node, Name):
         return node.name in _LIMITS
     return isinstance(node, Call) and not node.arguments and "numeric_limits" in repr(node.callee)
+
+
+def _is_dereferenced(node: Expression) -> TypeGuard[Unary]:
+    return isinstance(node, Unary) and node.operator == "*"
 
 
 def _value(held: Held) -> Value:

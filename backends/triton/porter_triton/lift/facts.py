@@ -155,10 +155,19 @@ class Facts:
             return self.value(self.fixed[name])
         if (known := dict(self.template).get(name)) is not None:
             return known
-        for variable in self.unit.variables:
-            if variable.name == name and variable.value is not None and (variable.constexpr or variable.type.const):
-                return self.value(bare(variable.value))
-        return None
+        return self.value(self.constant(name))
+
+    def constant(self, name: str) -> Expression | None:
+        """The value of a constant outside of functions; None where the name may mean anything else."""
+        meant = () if name in self._local else self.unit.variables_named(name, self.function.head.scope)
+        values = {bare(v.value) if v.constexpr or v.type.const else None for v in meant}
+        return values.pop() if len(values) == 1 else None
+
+    @cached_property
+    def _local(self) -> frozenset[str]:
+        """The names that the function declares."""
+        declares = (n for n in walk(self.function.body) if isinstance(n, Declare))
+        return frozenset(v.name for n in declares for v in n.variables) | {p.name for p in self.function.parameters}
 
     def resolved(self, node: Expression) -> Expression:
         """`node` without casts and zeros; a variable that never changes is its value."""
@@ -195,9 +204,11 @@ class Facts:
         return (found.operator, self.value(found.right)) in {("/", WARP), (">>", 5)}
 
     def is_uniform(self, node: Expression) -> bool:
-        """Whether `node` certainly has one value for all threads of the block."""
+        """Whether `node` certainly has one value for all threads of the block that evaluate it at once."""
         for part in walk(node):
-            if isinstance(part, Call | Subscript) or (isinstance(part, Unary) and part.operator not in {"-", "!"}):
+            if isinstance(part, Call) or (isinstance(part, Unary) and part.operator not in {"-", "!"}):
+                return False
+            if isinstance(part, Subscript) and not (isinstance(part.owner, Name) and self._is_given(part.owner.name)):
                 return False
             if isinstance(part, Name) and not self._is_uniform_name(part.name):
                 return False
@@ -209,6 +220,10 @@ class Facts:
             return True
         if name in self.fixed:
             return self.is_uniform(self.fixed[name])
+        return self._is_given(name)
+
+    def _is_given(self, name: str) -> bool:
+        """Whether a name is a parameter of the kernel that nothing changes."""
         is_parameter = any(p.name == name for p in self.function.parameters)
         return self.function.head.space == "global" and is_parameter and name not in self.changed
 

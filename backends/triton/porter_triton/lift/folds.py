@@ -1,14 +1,17 @@
-"""Reductions of a block by any statements, told by doing them: what comes out has each thread's part in it once."""
+"""Reductions of a block or of warps by any statements, told by doing them.
+
+What comes out has each thread's part in it once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import (
     Assign,
     Block,
     Call,
-    Cast,
     Choice,
     Declare,
     Evaluate,
@@ -19,49 +22,59 @@ from porter.syntax.nodes import (
     Return,
     Statement,
     TypeName,
-    Update,
     Variable,
 )
 from porter.syntax.terms import mentions
 from porter.syntax.unit import FunctionTree
 from porter.syntax.walk import walk
+from porter_triton.lift import templates
 from porter_triton.lift.after import readers
 from porter_triton.lift.blocks import fresh
-from porter_triton.lift.combining import type_of
-from porter_triton.lift.evaluation import Held, is_constant
-from porter_triton.lift.facts import Facts
+from porter_triton.lift.contributions import Given, changed, contribute, place, separate
+from porter_triton.lift.facts import WARP, Facts
+from porter_triton.lift.frames import Held
 from porter_triton.lift.lockstep import block_of
 from porter_triton.lift.only import First, only_read_by
-from porter_triton.lift.parts import Parts, UnclearError, is_whole, single
+from porter_triton.lift.parts import COUNTED, Parts, UnclearError, further, width
 from porter_triton.lift.second import is_infinite
-from porter_triton.lift.trees import bare, called, intrinsic, mapped, number
-from porter_triton.lower.types import BUILT_IN, Arithmetic
+from porter_triton.lift.trees import bare, called, intrinsic, mapped
 
-_Given = dict[str, Expression]
+_OF_THREADS = frozenset({"threadIdx", "blockDim"})
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
     """`target` becomes `operation` of what `source` is in all threads, and of `constants`; empty `target`: the value.
 
-    `everywhere`: in each thread, else in the first.
+    Both are the text of a variable or an element. `lanes`: of so many lanes each, 0 for the whole block. `everywhere`:
+    in each thread, else in the first, of the block or of a warp.
     """
 
     target: str
     operation: str
     source: str
     constants: frozenset[Expression]
+    lanes: int
     everywhere: bool
 
 
 def folding_call(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
     """A call of a function that reduces over the block, as words."""
-    facts, block = _with_call_apart(facts, block, at)
+    return _as_words(facts, block, at, True) if facts.leaves_together else None
+
+
+def exchanging_call(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
+    """A call of a function that reduces over lanes, as words."""
+    return _as_words(facts, block, at, False)
+
+
+def _as_words(facts: Facts, block: Block, at: int, waits: bool) -> tuple[int, Block] | None:
+    facts, block = _with_call_apart(facts, block, at, waits)
     statement = block.statements[at]
-    if not facts.leaves_together or (found := _told(facts, statement)) is None:
+    if (found := _told(facts, statement, waits)) is None:
         return None
     folds, given = found
-    if not all(f.everywhere or only_read_by(facts, statement, f.target, First.THREAD) for f in folds if f.target):
+    if not all(_left_to_first(facts, statement, f) for f in folds if f.target and not f.everywhere):
         return None
     names = _arrays(facts, statement)
     later = (r.node for r in readers(facts.function.body, statement, lambda _: False))
@@ -71,12 +84,21 @@ def folding_call(facts: Facts, block: Block, at: int) -> tuple[int, Block] | Non
     return 1, Block((*block.statements[:at], *new, *block.statements[at + 1 :]), block.line)
 
 
-def _with_call_apart(facts: Facts, block: Block, at: int) -> tuple[Facts, Block]:
-    """`block` with the one call in the statement `at` that makes threads wait as a statement of its own before it."""
+def _left_to_first(facts: Facts, statement: Statement, fold: Fold) -> bool:
+    """Whether only those threads read what is set which have it."""
+    first, call = First.LANE if fold.lanes else First.THREAD, _call(statement)
+    name = fold.target.partition("[")[0]
+    assert call is not None
+    handed_on = any(p.name == name and p.type.pointers for p in facts.function.parameters)
+    return not handed_on and only_read_by(facts, statement, name, first, setter=called(call[1]))
+
+
+def _with_call_apart(facts: Facts, block: Block, at: int, waits: bool) -> tuple[Facts, Block]:
+    """`block` with the one reducing call in the statement `at` as a statement of its own before it."""
     statement = block.statements[at]
     if not isinstance(statement, Declare | Evaluate | Return) or _call(statement) is not None:
         return facts, block
-    calls = [n for n in walk(statement) if isinstance(n, Call) and _waiting(facts, n) is not None]
+    calls = [n for n in walk(statement) if isinstance(n, Call) and _reducing(facts, n, waits) is not None]
     maybe = [n for n in walk(statement) if isinstance(n, Choice | Lambda) or getattr(n, "operator", "") in {"&&", "||"}]
     if len(calls) != 1 or any(part is calls[0] for n in maybe for part in walk(n)):
         return facts, block
@@ -88,23 +110,25 @@ def _with_call_apart(facts: Facts, block: Block, at: int) -> tuple[Facts, Block]
     return replace(facts, function=replace(facts.function, body=body)), new
 
 
-def _told(facts: Facts, statement: Statement) -> tuple[tuple[Fold, ...], _Given] | None:
+def _told(facts: Facts, statement: Statement, waits: bool) -> tuple[tuple[Fold, ...], Given] | None:
     """What a call leaves in variables, and the expressions it was given; None where it is no reduction of them."""
     found = _call(statement)
-    function = _waiting(facts, found[1]) if found is not None else None
+    function = _reducing(facts, found[1], waits) if found is not None else None
     if found is None or function is None:
         return None
     key = (facts.function.head.span, facts.sizes, facts.template, bare(statement))
     if key not in facts.told:
-        facts.told[key] = _found_out(facts, function, *found)
+        facts.told[key] = _found_out(facts, function, *found, waits=waits)
     return facts.told[key]  # type: ignore[return-value]
 
 
-def _found_out(facts: Facts, function: FunctionTree, target: str, call: Call) -> tuple[tuple[Fold, ...], _Given] | None:
-    given = {f"argument {k}": _as_given(function, call, k) for k, a in enumerate(call.arguments)
-             if _is_plain_value(facts, function, k, a)}  # fmt: skip
-    arguments = tuple(Name(f"argument {k}") if f"argument {k}" in given else a for k, a in enumerate(call.arguments))
-    made = [_run(facts, target, replace(call, arguments=arguments), given, threads) for threads in facts.sizes]
+def _found_out(
+    facts: Facts, function: FunctionTree, target: str, call: Call, waits: bool
+) -> tuple[tuple[Fold, ...], Given] | None:
+    call, given = separate(facts, function, call)
+    anywhere = not waits and not any(isinstance(n, Name) and n.name in _OF_THREADS for n in _reached(facts, function))
+    sizes = (WARP,) if anywhere else facts.sizes
+    made = [_run(facts, target, call, given, threads, waits=waits) for threads in sizes]
     if not made or made[0] is None or any(other != made[0] for other in made):
         return None
     return made[0], given
@@ -126,84 +150,70 @@ def _call(statement: Statement) -> tuple[str, Call] | None:
     return ("", made) if isinstance(made, Call) else None
 
 
-def _waiting(facts: Facts, call: Call) -> FunctionTree | None:
-    """The function of the source that is called, if threads wait for each other in it."""
-    own = isinstance(call.callee, Name) and not call.callee.name.startswith("porter::")
-    named = [f for f in facts.unit.named(called(call)) if f.head.space != "global"] if own else []
-    fitting = [f for f in named if len(f.parameters) == len(call.arguments)]
-    if len(fitting) != 1 or not any(called(n) == "__syncthreads" for n in walk(fitting[0].body)):
+def _reducing(facts: Facts, call: Call, waits: bool) -> FunctionTree | None:
+    """The function of the source that is called, if in it all threads wait for each other, or else lanes exchange."""
+    function = templates.function(facts, call)
+    if function is None:
         return None
-    return fitting[0]
+    calls = {called(n) for n in _reached(facts, function)}
+    if waits or "__syncthreads" in calls:
+        return function if waits and "__syncthreads" in calls else None
+    exchanges = any(name.startswith("__shfl") for name in calls) and any(p.type.pointers for p in function.parameters)
+    return function if exchanges else None
 
 
-def _is_plain_value(facts: Facts, function: FunctionTree, position: int, node: Expression) -> bool:
-    """Whether an argument is a number of each thread's own that the function cannot change."""
-    kind = function.parameters[position].type
-    if kind.pointers or (kind.reference and not kind.const) or is_constant(node):
-        return False
-    if facts.value(bare(node)) is not None or number(node) is not None or isinstance(node, Literal):
-        return False
-    root = node.name if isinstance(node, Name) else ""
-    calls = [n for n in walk(node) if isinstance(n, Call)]
-    acts = any(isinstance(n, Assign | Update) for n in walk(node)) or any(_is_own(facts, n) for n in calls)
-    return not acts and root not in facts.shared
+def _reached(facts: Facts, function: FunctionTree) -> Iterator[object]:
+    """Everything in a function and in those it calls."""
+    waiting, seen = [function], {id(function)}
+    while waiting:
+        for node in walk(waiting.pop().body):
+            yield node
+            for inner in facts.unit.named(called(node)) if isinstance(node, Call) and called(node) else ():
+                if id(inner) not in seen:
+                    seen.add(id(inner))
+                    waiting.append(inner)
 
 
-def _as_given(function: FunctionTree, call: Call, position: int) -> Expression:
-    """An argument as the type that the function says it is, if it says so."""
-    argument, kind = call.arguments[position], function.parameters[position].type
-    explicit = call.callee.template if isinstance(call.callee, Name) else ()
-    said = dict(zip((p.name for p in function.head.template), explicit, strict=False)).get(kind.name)
-    if kind.name in BUILT_IN:
-        said = TypeName(kind.name)
-    return Cast("c", said, argument, call.line) if isinstance(said, TypeName) else argument
-
-
-def _is_own(facts: Facts, call: Call) -> bool:
-    return bool(facts.unit.named(called(call)) or facts.unit.struct(called(call)))
-
-
-def _run(facts: Facts, target: str, call: Call, given: _Given, threads: int) -> tuple[Fold, ...] | None:
+def _run(facts: Facts, target: str, call: Call, given: Given, threads: int, *, waits: bool) -> tuple[Fold, ...] | None:
     """What the call leaves where the block has so many threads."""
-    machine, every = block_of(facts, threads), tuple(range(threads))
-    own = {n.name for n in walk(call.arguments) if isinstance(n, Name)} & _locals(facts) - facts.shared.keys()
-    for name in {*given, *own}:
-        node = given.get(name, Name(name))
-        node = node.operand if isinstance(node, Cast) else node
-        kind = type_of(facts, node.name) if isinstance(node, Name) else None
-        element = BUILT_IN.get(kind.name) if kind is not None and not kind.pointers else None
-        known = element if isinstance(element, Arithmetic) else None
-        machine.frame.types[name] = kind or TypeName("auto")
-        machine.frame.variables[name] = {t: single(name, t, known) for t in every}
-    before = {name: dict(values) for name, values in machine.frame.variables.items()}
+    machine, lanes = block_of(facts, threads), 0 if waits else WARP
+    contributed = contribute(facts, machine, call, given)
     try:
-        result = machine.together(call, every)
-        folds = [_fold(target, result, threads)] if target else []
-        after = machine.frame.variables
-        changed = [name for name in sorted(own) if after[name] != before[name]]
-        return (*folds, *(_fold(name, after[name], threads) for name in changed)) or None
+        result = machine.together(call, tuple(range(threads)))
+        folds = [_fold(target, result, threads, lanes)] if target else []
+        folds += [_fold(name, values, threads, lanes) for name, values in changed(machine, contributed).items()]
     except UnclearError:
         return None
+    return tuple(folds) if folds and not _crossed(folds, given) else None
 
 
-def _fold(target: str, values: dict[int, Held], threads: int) -> Fold:
-    """The reduction that all threads, or the first, have; raises `UnclearError` for anything else."""
+def _fold(target: str, values: dict[int, Held], threads: int, lanes: int) -> Fold:
+    """The reduction over the block, or over at most so many lanes; raises `UnclearError` for anything else."""
     first = values.get(0)
-    if not isinstance(first, Parts) or not is_whole(first, first.source, threads):
+    if not isinstance(first, Parts) or first.operation not in COUNTED:
         raise UnclearError
-    everywhere = len(values) == threads and all(v == first for v in values.values())
-    return Fold(target, first.operation, first.source, first.constants, everywhere)
+    size = width(first)
+    has = [values.get(t) == further(first, t - t % size) for t in range(threads)] if size else []
+    everywhere, firsts = all(has), has[:: lanes or threads]
+    if size not in ({2, 4, 8, 16, 32} if lanes else {threads}) or not all(firsts):
+        raise UnclearError
+    if lanes and not everywhere and size != lanes:
+        raise UnclearError
+    return Fold(target, first.operation, first.source, first.constants, size if lanes else 0, everywhere)
 
 
-def _locals(facts: Facts) -> frozenset[str]:
-    declares = (n for n in walk(facts.function.body) if isinstance(n, Declare))
-    local = frozenset(v.name for d in declares for v in d.variables if not v.extents)
-    return local | {p.name for p in facts.function.parameters}
+def _crossed(folds: list[Fold], given: Given) -> bool:
+    """Whether one of several reduces what one before it has set."""
+    for k, fold in enumerate(folds):
+        for name in (before.target for before in folds[:k]):
+            if fold.source == name or mentions(given.get(fold.source), name.partition("[")[0]):
+                return True
+    return False
 
 
 def _told_anew(facts: Facts, node: object) -> bool:
     """Whether what is evaluated later finds nothing in the arrays that was there before, but is a reduction itself."""
-    return isinstance(node, Declare | Evaluate) and (_only_names(facts, node) or _told(facts, node) is not None)
+    return isinstance(node, Declare | Evaluate) and (_only_names(facts, node) or _told(facts, node, True) is not None)
 
 
 def _only_names(facts: Facts, node: Declare | Evaluate) -> bool:
@@ -217,14 +227,15 @@ def _arrays(facts: Facts, statement: Statement) -> frozenset[str]:
     return names if any(mentions(statement, name) for name in names) else frozenset()
 
 
-def _written(statement: Statement, fold: Fold, given: _Given) -> Statement:
-    """`target = reduction over the block`."""
+def _written(statement: Statement, fold: Fold, given: Given) -> Statement:
+    """`target = reduction over the block`, or over lanes."""
     line = statement.line
-    source = given.get(fold.source, Name(fold.source, line=line))
-    value: Expression = intrinsic(f"block_{fold.operation}", source, line=line)
+    scope, width_ = ("warp", (Literal(fold.lanes, "int"),)) if fold.lanes else ("block", ())
+    source = given.get(fold.source) or place(fold.source, line)
+    value: Expression = intrinsic(f"{scope}_{fold.operation}", source, *width_, line=line)
     for constant in sorted(fold.constants, key=repr):
         if not is_infinite(fold.operation, constant):
             value = Call(Name(fold.operation, line=line), (value, constant), line)
     if isinstance(statement, Declare) and statement.variables[0].name == fold.target:
         return Declare((replace(statement.variables[0], value=value),), line)
-    return Evaluate(Assign("", Name(fold.target, line=line), value, line), line)
+    return Evaluate(Assign("", place(fold.target, line), value, line), line)

@@ -24,17 +24,16 @@ from porter.syntax.nodes import (
     Name,
     Return,
     Statement,
-    Subscript,
     TypeName,
-    Unary,
     Update,
     Variable,
     While,
 )
 from porter.syntax.unit import FunctionTree
 from porter_triton.lift import templates
-from porter_triton.lift.evaluation import COMPARED, Evaluation, Frame, Held, Pointer, Reference, Threads
+from porter_triton.lift.evaluation import COMPARED, Evaluation
 from porter_triton.lift.facts import Facts
+from porter_triton.lift.frames import Frame, Held, Pointer, Reference, Threads
 from porter_triton.lift.parts import Constant, Parts, UnclearError
 from porter_triton.lift.trees import is_barrier
 
@@ -72,16 +71,29 @@ class Lockstep(Evaluation):
 
     def _declare(self, variable: Variable, threads: Threads) -> None:
         name, kind = variable.name, variable.type
-        if variable.storage == "shared" and len(variable.extents) == 1:
-            array = f"{self.frame.facts.function.head.qualified}:{name}"
-            self.arrays[array] = {}
-            values: dict[int, Held] = {t: Pointer(array) for t in range(self.threads)}
-        elif variable.extents or variable.storage:
-            raise UnclearError
+        if variable.extents or variable.storage:
+            values: dict[int, Held] = self._reserved(variable, threads)
+            kind = replace(kind, reference=not variable.extents)
         else:
             given = {} if variable.value is None else self.together(variable.value, threads)
             values = {t: self.typed(v, kind) for t, v in given.items()}
         self.frame.types[name], self.frame.variables[name] = kind, values
+
+    def _reserved(self, variable: Variable, threads: Threads) -> dict[int, Held]:
+        """Where an array lies, or a variable that all threads share."""
+        extents = [self.value(e, threads[0]) for e in variable.extents if e is not None]
+        rows = tuple(e for e in extents if isinstance(e, int))
+        if variable.storage not in {"", "shared"} or len(rows) != len(variable.extents):
+            raise UnclearError
+        if variable.storage:
+            return dict.fromkeys(range(self.threads), self.reserved(variable, rows[1:]))
+        return {t: self.reserved(variable, rows[1:]) for t in threads}
+
+    def reserved(self, variable: Variable, rows: tuple[int, ...]) -> Pointer:
+        """A new array, of which nothing is known."""
+        array = f"{variable.name}:{len(self.arrays)}"
+        self.arrays[array] = {}
+        return Pointer(array, 0, rows, TypeName(variable.type.name))
 
     @contextmanager
     def _scope(self) -> Iterator[None]:
@@ -137,8 +149,10 @@ class Lockstep(Evaluation):
 
     def together(self, node: Expression, threads: Threads) -> dict[int, Held]:
         """The value of an expression in each thread; a function of the source is run by all of them at once."""
-        if isinstance(node, Call) and (function := self.function(node)) is not None:
+        if isinstance(node, Call) and (function := templates.function(self.frame.facts, node)) is not None:
             return self.call(function, node, threads)
+        if isinstance(node, Call) and isinstance(node.callee, Name) and node.callee.name.startswith("porter::warp_"):
+            return self.of_lanes(node, threads)
         return {t: self.value(node, t) for t in threads}
 
     def call(
@@ -155,7 +169,7 @@ class Lockstep(Evaluation):
             if node is None:
                 given = values[k]
             elif parameter.type.reference and not parameter.type.const:
-                given = {t: self.address(node.arguments[k]) for t in threads}
+                given = {t: self.address(node.arguments[k], t) for t in threads}
             else:
                 given = self.together(node.arguments[k], threads)
             inner.types[parameter.name] = parameter.type
@@ -166,22 +180,11 @@ class Lockstep(Evaluation):
         return {t: value for t, value in inner.returned.items() if value is not None}
 
     def _store(self, target: Expression, thread: int, value: Held) -> None:
-        if isinstance(target, Name):
-            kind = self.frame.types.get(target.name)
-            held = self.frame.variables.get(target.name)
-            if kind is None or held is None:
-                raise UnclearError
-            place = held.get(thread)
-            if kind.reference and isinstance(place, Reference):
-                place.frame.variables[place.name][thread] = self.typed(value, place.frame.types[place.name])
-            else:
-                held[thread] = self.typed(value, kind)
-            return
-        place = self.place(target, thread) if isinstance(target, Subscript | Unary) else None
+        place = self.address(target, thread)
         if isinstance(place, Reference):
             place.frame.variables[place.name][thread] = self.typed(value, place.frame.types[place.name])
-        elif isinstance(place, Pointer) and isinstance(value, int | float | Constant | Parts):
-            self.arrays[place.array][place.offset] = value
+        elif not place.rows and isinstance(value, int | float | Constant | Parts):
+            self.arrays[place.array][place.offset] = self.typed(value, place.type)  # type: ignore[assignment]
         else:
             raise UnclearError
 
@@ -189,9 +192,13 @@ class Lockstep(Evaluation):
 def block_of(facts: Facts, threads: int) -> Lockstep:
     """A block of so many threads, whose shared arrays hold nothing yet."""
     frame = Frame(replace(facts, block=(threads, 1, 1)), TypeName("void"), outer=True)
-    for name, array in facts.shared.items():
-        frame.types[name] = TypeName("void", pointers=1)
-        frame.variables[name] = dict.fromkeys(range(threads), Pointer(array))
     machine = Lockstep(threads, frame)
-    machine.arrays |= {array: {} for array in facts.shared.values()}
+    for name, array in facts.shared.items():
+        declared = facts.declared[name]
+        rows = tuple(facts.value(e) for e in declared.extents[1:])
+        place = Pointer(array, 0, tuple(e for e in rows if e is not None), TypeName(declared.type.name))
+        if len(place.rows) == len(rows):
+            frame.types[name] = TypeName("void", reference=name == array and not declared.extents)
+            frame.variables[name] = dict.fromkeys(range(threads), place)
+            machine.arrays[array] = {}
     return machine

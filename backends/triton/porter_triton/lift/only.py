@@ -16,6 +16,7 @@ from porter.syntax.nodes import (
     Name,
     Return,
     Statement,
+    Subscript,
     Unary,
     Update,
 )
@@ -79,7 +80,18 @@ def _shown(facts: Facts, setter: str) -> frozenset[str]:
         return node.value if isinstance(node, Assign) else node
 
     plain = mapped(body, without)
-    return assigned_names(facts.unit, plain)
+    return assigned_names(facts.unit, plain) | _led_to(plain)
+
+
+def _led_to(body: object) -> frozenset[str]:
+    """Arrays that pointers may lead to, and variables that have another name: `p = a`, `&a[1]`, `int& r = i`."""
+    declared = [v for n in walk(body) if isinstance(n, Declare) for v in n.variables]
+    arrays = {v.name for v in declared if v.extents}
+    elements = (n.operand for n in walk(body) if isinstance(n, Unary) and n.operator == "&")
+    inside = mapped(body, lambda n: n.index if isinstance(n, Subscript) and isinstance(n.owner, Name) else n)
+    named = [n.name for n in walk(inside) if isinstance(n, Name) and n.name in arrays]
+    referred = [v.value for v in declared if v.type.reference]
+    return frozenset(named).union(n.name for n in walk((*elements, *referred)) if isinstance(n, Name))
 
 
 def _callers_do(facts: Facts, first: First, depth: int, position: int | None = None) -> bool:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import struct
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
 
 from porter.syntax.nodes import Expression, Literal, TypeName
+from porter_triton.lift.exact import InexactError, operated
 from porter_triton.lower.types import BUILT_IN, Arithmetic
 
 _DIGIT = 12  # bits that count how often one thread's contribution is in a sum
@@ -47,20 +53,28 @@ def single(source: str, thread: int, type_: Arithmetic | None) -> Parts:
     return Parts(source, 1 << (_DIGIT * thread), type=type_)
 
 
-def _whole(threads: int) -> int:
-    """The elements of all threads, each once."""
-    return sum(1 << (_DIGIT * thread) for thread in range(threads))
+def width(made: Parts) -> int:
+    """The number of threads from the first on of which a value has one contribution each; 0 where it has others."""
+    count = made.elements.bit_length() // _DIGIT + 1
+    return count if made.elements == sum(1 << (_DIGIT * thread) for thread in range(count)) else 0
 
 
 def is_whole(made: Parts, source: str, threads: int) -> bool:
     """Whether a value has each thread's part in it once, and is made by an operation that has a word."""
-    return made.operation in COUNTED and made.source == source and made.elements == _whole(threads)
+    return made.operation in COUNTED and made.source == source and width(made) == threads
+
+
+def further(made: Parts, threads: int) -> Parts:
+    """The same of the threads that come so many later."""
+    return replace(made, elements=made.elements << (_DIGIT * threads))
 
 
 def combined(operation: str, left: Value, right: Value) -> Value:
     """`left operation right`; raises `UnclearError` for what no reduction of one source makes."""
     if left == right and operation in {"max", "min", "and", "or"}:
         return left
+    if isinstance(left, int | float) and isinstance(right, int | float) and operation in _ON_NUMBERS:
+        return _ON_NUMBERS[operation](left, right)
     if isinstance(left, Parts):
         return _onto(operation, left, right)
     return _onto(operation, right, left) if isinstance(right, Parts) else _unclear()
@@ -92,12 +106,46 @@ def _literal(value: float) -> Literal:
 def as_type(value: Value, kind: TypeName) -> Value:
     """`value` as one of the type; one of a template's parameter is taken to be what it is."""
     type_ = BUILT_IN.get(kind.name)
-    if not isinstance(value, Parts) or not isinstance(type_, Arithmetic) or kind.pointers or type_ == value.type:
+    if not isinstance(type_, Arithmetic) or kind.pointers:
+        return value
+    if isinstance(value, int | float):
+        return _number_as(value, type_)
+    if not isinstance(value, Parts) or type_ == value.type:
         return value
     wide = type_.is_float and not type_.is_narrow
     if not wide or (value.type is not None and (value.type.is_narrow or not value.type.is_float)):
         raise UnclearError
     return value
+
+
+def _number_as(value: float, type_: Arithmetic) -> int | float:
+    """A number as one of the type; raises `UnclearError` where that would be another number."""
+    if type_.is_float or not math.isfinite(value):
+        return float(value)
+    if type_.kind == "bool":
+        return int(bool(value))
+    if value != int(value) or (value < 0 and type_.kind == "uint"):
+        raise UnclearError
+    return int(value)
+
+
+def calculated(symbol: str, left: float, right: float) -> int | float:
+    """`left symbol right`; raises `UnclearError` where that is not exact in 32 bits of a float."""
+    try:
+        made = operated(symbol, *(Fraction(n) if isinstance(n, float) else n for n in (left, right)))
+        if isinstance(made, int) or struct.unpack("f", struct.pack("f", made)) == (made,):
+            return made if isinstance(made, int) else float(made)
+    except (InexactError, OverflowError, ValueError):  # of infinity and of what is no number
+        pass
+    raise UnclearError
+
+
+_ON_NUMBERS: Mapping[str, Callable[[float, float], int | float]] = {
+    "sum": partial(calculated, "+"),
+    "product": partial(calculated, "*"),
+    "max": max,
+    "min": min,
+}
 
 
 def _unclear() -> Parts:

@@ -16,12 +16,12 @@ from porter_triton.lift.bounded import bounded
 from porter_triton.lift.counters import own_counter
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.fold_trees import folding_tree
-from porter_triton.lift.folds import folding_call
+from porter_triton.lift.folds import exchanging_call, folding_call
 from porter_triton.lift.monotonic import going_on
 from porter_triton.lift.scan_trees import tree_scan
 from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.stages import two_stages
-from porter_triton.lift.templates import agreed
+from porter_triton.lift.templates import Numbers, agreed, bound, function
 from porter_triton.lift.trees import called, mapped, suites
 from porter_triton.lift.tuples import tuple_exchanges
 from porter_triton.lift.two_rows import two_row_scan
@@ -52,11 +52,12 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """The unit and its kernel after all rules, and what was done."""
+    """The unit and its kernel after all rules, and what was done; `left` in functions that the kernel still calls."""
 
     unit: Unit
     kernel: FunctionTree
     applied: tuple[Applied, ...]
+    left: tuple[Applied, ...]
 
 
 def lift(  # noqa: PLR0917 - what is known of a launch
@@ -72,32 +73,40 @@ def lift(  # noqa: PLR0917 - what is known of a launch
     `sizes` are all that the first extent may be where it is unknown, as far as that is known; `told` keeps what running
     statements has told from one kernel of the unit to the next.
     """
-    reached = _reached(unit, kernel)
-    numbers = agreed(unit, kernel, reached, block, template)
-    applied: list[Applied] = []
+    whole = Facts(unit, kernel, block, template, sizes, {} if told is None else told)
+    reached = _reached(whole)
+    numbers = agreed(unit, kernel, {unit.functions[i].head.name for i in reached}, block, template)
+    applied: list[tuple[int | None, Applied]] = []
     at = next((i for i, f in enumerate(unit.functions) if f is kernel), None)
     for late in (False, True):
-        functions = []
-        for position, function in enumerate(unit.functions):
-            if position != at and function.head.name not in reached:
-                functions.append(function)
-                continue
-            given = template if position == at else numbers.get(function.head.name, ())
-            facts = Facts(unit, function, block, given, sizes, {} if told is None else told)
-            functions.append(_lifted(facts, applied, late))
+        functions = list(unit.functions)
+        for position in sorted(reached if at is None else {*reached, at}):
+            tree, done = unit.functions[position], list[Applied]()
+            given = template if position == at else numbers.get(tree.head.name, ())
+            functions[position] = _lifted(replace(whole, unit=unit, function=tree, template=given), done, late)
+            applied += [(position, a) for a in done]
         unit = replace(unit, functions=tuple(functions))
-    return Lifted(unit, kernel if at is None else unit.functions[at], tuple(applied))
+    kernel = kernel if at is None else unit.functions[at]
+    still = {at, *_reached(replace(whole, unit=unit, function=kernel))} if applied else set()
+    return Lifted(unit, kernel, tuple(a for _, a in applied), tuple(a for position, a in applied if position in still))
 
 
-def _reached(unit: Unit, kernel: FunctionTree) -> set[str]:
-    """The names of the functions that are called from the kernel, however deep."""
-    reached: set[str] = set()
-    waiting = [kernel]
+def _reached(facts: Facts) -> set[int]:
+    """The positions in the unit of the functions that are called from that of `facts`, however deep."""
+    positions = {id(f): i for i, f in enumerate(facts.unit.functions)}
+    waiting, seen = [facts], set[tuple[int, Numbers]]()
     while waiting:
-        names = {called(n) for n in walk(waiting.pop().body) if isinstance(n, Call)} - reached
-        reached |= names
-        waiting += [f for f in unit.functions if f.head.name in names]
-    return reached
+        inside = waiting.pop()
+        for node in walk(inside.function.body):
+            if not isinstance(node, Call):
+                continue
+            meant = function(inside, node)
+            for callee in facts.unit.named(called(node)) if meant is None else (meant,):
+                key = positions[id(callee)], bound(inside, node, callee) if meant else ()
+                if key not in seen:
+                    seen.add(key)
+                    waiting.append(replace(facts, function=callee, template=key[1]))
+    return {position for position, _ in seen}
 
 
 def _lifted(facts: Facts, applied: list[Applied], late: bool) -> FunctionTree:
@@ -163,6 +172,7 @@ RULES = (
     Rule("warp reduction", _several(butterfly)),
     Rule("warp reduction of several values", _several(tuple_exchanges)),
     Rule("unrolled warp reduction", _unrolled),
+    Rule("warp reduction told by doing it", exchanging_call),
     Rule("shared tree", shared_tree),
     Rule("warp scan", _one(warp_scan)),
     Rule("shared scan", _one(block_scan)),

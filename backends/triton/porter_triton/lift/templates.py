@@ -7,7 +7,10 @@ from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.trees import called
+from porter_triton.lower.matching import owner
+from porter_triton.lower.types import BUILT_IN
 
+Argument = TypeName | Expression
 Numbers = tuple[tuple[str, int], ...]
 Block = tuple[int | None, int | None, int | None]
 
@@ -22,6 +25,36 @@ def bound(facts: Facts, call: Call, function: FunctionTree) -> Numbers:
         if value is not None:
             found.append((parameter.name, value))
     return tuple(found)
+
+
+def function(facts: Facts, call: Call) -> FunctionTree | None:
+    """The function of the source that a call in the function of `facts` means; None where that is not certain."""
+    if not isinstance(call.callee, Name) or call.callee.name.startswith("porter::"):
+        return None
+    named = [f for f in facts.unit.named(called(call)) if f.head.space != "global"]
+    fitting = [f for f in named if len(f.parameters) == len(call.arguments)]
+    meant = {id(f): _is_meant(facts, f.arguments, call.callee.template) for f in fitting if f.arguments}
+    if None in meant.values():
+        return None
+    found = [f for f in fitting if meant.get(id(f))] or [f for f in fitting if not f.arguments]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_meant(facts: Facts, own: tuple[Argument, ...], given: tuple[Argument, ...]) -> bool | None:
+    """Whether arguments mean the specialisation for the arguments `own`; None where that is not certain."""
+    pairs = [(_meaning(facts, a), _meaning(facts, b)) for a, b in zip(own, given, strict=False)]
+    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+        return False
+    return None if len(own) != len(given) or any(None in pair for pair in pairs) else True
+
+
+def _meaning(facts: Facts, argument: Argument) -> object:
+    """The number or the type that a template argument is; None where that is not known."""
+    number = facts.value(Name(argument.name) if isinstance(argument, TypeName) else argument)
+    if number is not None or not isinstance(argument, TypeName):
+        return number
+    known = BUILT_IN.get(argument.name)
+    return None if known is None else (known, owner(known), argument.pointers)
 
 
 def _default(text: str) -> Expression | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import Assign, Call, Declare, Evaluate, Expression, For, Literal, Name, Return, Statement
+from porter.syntax.terms import mentions
 from porter_triton.lift import templates
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Combine, combine, inlined, steps
 from porter_triton.lift.only import First, only_read_by
-from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, number
+from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, number
+from porter_triton.lower.assigned import acts
 
 _OPERATIONS = frozenset({"sum", "product", "max", "min", "and", "or", "xor"})
 _XOR, _DOWN = "__shfl_xor_sync", "__shfl_down_sync"
@@ -17,7 +19,10 @@ _XOR, _DOWN = "__shfl_xor_sync", "__shfl_down_sync"
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """`target = reduction of value` over segments of `width` lanes. `everywhere`: in each lane, else in the first."""
+    """`target = reduction of value` over segments of `width` lanes. `everywhere`: in each lane, else in the first.
+
+    No name is the `target` where `value` is an element that becomes its own reduction.
+    """
 
     operation: str
     target: str
@@ -36,7 +41,7 @@ def butterfly(facts: Facts, statement: Statement) -> tuple[Statement, ...] | Non
         return None
     for reduction in found:
         if not reduction.everywhere and not (
-            number(reduction.width) == WARP and only_read_by(facts, statement, reduction.target, First.LANE)
+            number(reduction.width) == WARP and _left_to_first(facts, statement, reduction.target)
         ):
             return None
     return tuple(_written(reduction, statement.line) for reduction in found)
@@ -47,7 +52,7 @@ def unrolled(facts: Facts, statements: tuple[Statement, ...]) -> tuple[int, Stat
     made: list[Reduction] = []
     for statement in statements[:5]:
         found = _exchange(facts, statement, None, Literal(WARP, "int"))
-        if found is None or (made and (found.target, found.operation) != (made[0].target, made[0].operation)):
+        if found is None or (made and (found.value, found.operation) != (made[0].value, made[0].operation)):
             return None
         made.append(found)
     distances = [_distance(s) for s in statements[:5]]
@@ -56,9 +61,13 @@ def unrolled(facts: Facts, statements: tuple[Statement, ...]) -> tuple[int, Stat
     everywhere = [r.everywhere for r in made]
     if any(everywhere) != all(everywhere):
         return None
-    if not any(everywhere) and not only_read_by(facts, statements[4], made[0].target, First.LANE):
+    if not any(everywhere) and not _left_to_first(facts, statements[4], made[0].target):
         return None
     return 5, _written(made[0], statements[0].line)
+
+
+def _left_to_first(facts: Facts, last: Statement, target: str) -> bool:
+    return target != "" and only_read_by(facts, last, target, First.LANE)
 
 
 def exchanges(facts: Facts, statement: Statement) -> tuple[Reduction, ...]:
@@ -73,14 +82,14 @@ def exchanges(facts: Facts, statement: Statement) -> tuple[Reduction, ...]:
     made = [_exchange(facts, s, found.name, width) for s in inner]
     kept = tuple(r for r in made if r is not None)
     distinct = len({r.target for r in kept}) == len(made)
-    return kept if distinct else ()
+    return kept if distinct and (len(made) == 1 or all(r.target for r in kept)) else ()
 
 
 def reduction(facts: Facts, statement: Statement, width: int = WARP) -> Reduction | None:
     """`statement` as a reduction over `width` lanes: a loop, a lifted one, or a call of a function that is one."""
     loop = exchanges(facts, statement)
     if loop:
-        return loop[0] if len(loop) == 1 and number(loop[0].width) == width else None
+        return loop[0] if len(loop) == 1 and loop[0].target and number(loop[0].width) == width else None
     target, value = _assigned(statement)
     if not isinstance(value, Call) or not value.arguments:
         return None
@@ -143,9 +152,9 @@ def _distance(statement: Statement) -> int | None:
 
 
 def _exchange(facts: Facts, statement: Statement, step: str | None, width: Expression) -> Reduction | None:
-    """`v = v op __shfl_xor_sync(mask, v, step)` on a plain variable; without `step` by any number."""
+    """`v = v op __shfl_xor_sync(mask, v, step)` on a variable or an element; without `step` by any number."""
     found: Combine | None = combine(statement)
-    if found is None or not isinstance(found.target, Name) or not isinstance(found.other, Call):
+    if found is None or acts(found.target) or mentions(found.target, step or "") or not isinstance(found.other, Call):
         return None
     name = called(found.other)
     synchronous = name.endswith("_sync")
@@ -156,7 +165,8 @@ def _exchange(facts: Facts, statement: Statement, step: str | None, width: Expre
     by_step = number(lane) is not None if step is None else is_name(lane, step)
     if value != found.target or not by_step or not all(same_segment(facts, r, width) for r in rest):
         return None
-    return Reduction(found.operation, found.target.name, value, width, kind == _XOR)
+    target = found.target.name if isinstance(found.target, Name) else ""
+    return Reduction(found.operation, target, value, width, kind == _XOR)
 
 
 def same_segment(facts: Facts, given: Expression, width: Expression) -> bool:
@@ -165,6 +175,6 @@ def same_segment(facts: Facts, given: Expression, width: Expression) -> bool:
 
 
 def _written(found: Reduction, line: int) -> Statement:
-    target = Name(found.target, line=line)
+    target = mapped(found.value, lambda n: replace(n, line=line) if hasattr(n, "line") else n)
     arguments = (target,) if number(found.width) == WARP else (target, found.width)
     return Evaluate(Assign("", target, intrinsic(f"warp_{found.operation}", *arguments, line=line), line), line)
