@@ -57,11 +57,12 @@ def _set(cx: Context, node: Assign, target: Code, value: Code, operator: str) ->
     simple = not operator and target.text.isidentifier()
     if simple and not node.operator and isinstance(node.target, Name) and value.constant is not None:
         cx.settle(node.target.name, value.constant)
+    defines = target.text if simple or (target.is_number and target.text.isidentifier()) else ""
     divides = f"{target.text} // "
     if simple and node.operator == "/" and value.text.startswith(divides):
-        cx.emit(f"{target.text} //= {value.text.removeprefix(divides)}")
+        cx.emit(f"{target.text} //= {value.text.removeprefix(divides)}", defines)
         return
-    cx.emit(f"{target.text} {operator}= {value.text}", target.text if simple else "")
+    cx.emit(f"{target.text} {operator}= {value.text}", defines)
 
 
 def _target(cx: Context, node: Expression) -> Code:

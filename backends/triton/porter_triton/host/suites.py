@@ -9,12 +9,13 @@ from porter_triton.layout import WIDTH
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _STRING = re.compile(r"""\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'""")
+_ASSIGNED = re.compile(r" [^\w\s]*= ")
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A simple statement; `defines` is the variable it sets and does nothing else."""
+    """A simple statement; `defines` is the variable it sets, or changes, and does nothing else."""
 
     text: str
     defines: str = ""
@@ -44,13 +45,13 @@ def pruned(body: list[Line | Suite], result: frozenset[str] = frozenset()) -> li
 
 
 def words_read(body: list[Line | Suite]) -> frozenset[str]:
-    """All words that stand anywhere but as the variable a line defines."""
+    """All words that stand anywhere but as the variable a line defines, which it may read to change it."""
     found: set[str] = set()
     for item in body:
         if isinstance(item, Suite):
             found |= set(_WORD.findall(item.head)) | words_read(item.body)
         else:
-            found |= set(_WORD.findall(item.text.partition(" = ")[2] if item.defines else item.text))
+            found |= set(_WORD.findall(_ASSIGNED.split(item.text, 1)[1] if item.defines else item.text))
     return frozenset(found)
 
 
@@ -74,7 +75,7 @@ def _overwritten(following: list[Line | Suite], name: str) -> bool:
     for item in following:
         if isinstance(item, Suite):
             return False
-        if item.defines == name:
+        if item.defines == name and item.text.startswith(f"{name} = "):
             return name not in _WORD.findall(item.text.partition(" = ")[2])
         if name in _WORD.findall(item.text):
             return False
