@@ -13,9 +13,10 @@ HINTS = _words(
     """__restrict__ __restrict __forceinline__ __forceinline __noinline__ __inline__ __inline __extension__ __nv_pure__
     __tile_global__ CUDART_CB"""
 )
-WITH_ARGUMENTS = _words(
-    """__launch_bounds__ __align__ __builtin_align__ __cluster_dims__ __block_size__ __maxnreg__ __attribute__
-    __attribute __declspec alignas _Pragma __pragma"""
+ALIGNING = _words("alignas __align__ __builtin_align__")
+WITH_ARGUMENTS = ALIGNING | _words(
+    """__launch_bounds__ __cluster_dims__ __block_size__ __maxnreg__ __attribute__ __attribute __declspec _Pragma
+    __pragma"""
 )
 # Everything CUDA and compilers add to a declaration, and a C++ grammar does not know.
 QUALIFIERS = SPACES | STORAGE | HINTS | WITH_ARGUMENTS

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 
 from porter.source.program import TemplateParam
-from porter.source.vocabulary import QUALIFIERS
+from porter.source.vocabulary import ALIGNING, QUALIFIERS
 from porter.syntax.cursor import Scopes
 from porter.syntax.nodes import (
     Alias,
@@ -95,8 +95,7 @@ class StructReader(StatementReader):
     def struct(self, template: tuple[TemplateParam, ...], *, typedef: bool) -> str:
         """`struct A<int> : B { ... } name;`."""
         line, union = self.line, self.step() == "union"
-        while self.ignored():
-            pass
+        aligned = self.aligned()
         name, arguments = self.struct_name()
         if typedef and not name:
             closer = self.closer(self.at)
@@ -106,13 +105,25 @@ class StructReader(StatementReader):
         self.scopes.declare(name, "type")
         self.take("final")
         bases = self.bases() if self.take(":") else ()
-        self.members(StructTree(name, template, (), (), (), bases, line, arguments, union))
+        self.members(StructTree(name, template, (), (), (), bases, line, arguments, union, aligned))
         if not typedef and self.is_name:
             self.found.variables.extend(self.instances(name))
         while self.text not in (";", "") and typedef:
             self.step()
         self.expect(";")
         return name
+
+    def aligned(self) -> Expression | None:
+        """What `alignas` and `__align__` say among the attributes of a struct."""
+        found = None
+        while True:
+            if self.text in ALIGNING:
+                self.step()
+                self.expect("(")
+                found = self.unbracketed()
+                self.expect(")")
+            elif not self.ignored():
+                return found
 
     def struct_in_place(self) -> TypeName:
         """`struct { ... }` or `union { ... }` where a type stands."""

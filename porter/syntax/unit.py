@@ -31,7 +31,8 @@ class FunctionTree:
 class StructTree:
     """A struct or class: its fields in order and its methods (`operator()` among them), by name with scopes.
 
-    Static members are fields of storage `static`; `arguments` are those of a specialisation, as written. A struct or
+    Static members are fields of storage `static`; `arguments` are those of a specialisation, as written; `aligned` is
+    what it says of the bytes that its addresses are multiples of. A struct or
     union without a name is called `union@NUMBER`; as a member without a name it is a field called "".
     """
 
@@ -44,6 +45,7 @@ class StructTree:
     line: int
     arguments: tuple[TypeName | Expression, ...] = ()
     union: bool = False
+    aligned: Expression | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Name, TypeName, Variable
@@ -41,7 +41,16 @@ def named(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> Rec
         for variable in tree.fields:
             if variable.storage != "static":
                 fields += _fields(cx, variable, line)
-    return Record(tree.name, tuple(fields), bindings, tree.union, cx.unit.struct(tree.name).index(tree))
+        aligned = _aligned(cx, tree)
+    return Record(tree.name, tuple(fields), bindings, tree.union, cx.unit.struct(tree.name).index(tree), aligned)
+
+
+def _aligned(cx: Context, tree: StructTree) -> int:
+    """The bytes that a struct wants its addresses to be multiples of; 0 where it does not say."""
+    with suppress(Refusal):
+        wanted = expressions.constant(cx, tree.aligned, tree.line).constant if tree.aligned is not None else 0
+        return int(wanted or 0)
+    return 0
 
 
 def _fields(cx: Context, variable: Variable, line: int) -> Fields:

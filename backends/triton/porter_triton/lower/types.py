@@ -200,11 +200,14 @@ def size(type_: Type) -> int | None:
 
 
 def alignment(type_: Type) -> int | None:
-    """`alignof` of a number, a pointer, a vector of CUDA or storage; None for others, which may say their own."""
+    """`alignof`, None for a union: of a struct what it says, or the most that one of its fields needs."""
+    if isinstance(type_, Array):
+        return alignment(type_.element)
     if isinstance(type_, Record) and type_ not in BUILT_IN.values():
-        return type_.alignment or None
+        known = [alignment(part) for _, part in type_.fields]
+        return None if type_.union or None in known else max(type_.alignment, *filter(None, known), 1)
     bytes_ = size(type_)
-    if bytes_ is None or isinstance(type_, Array):
+    if bytes_ is None:
         return None
     if isinstance(type_, Record) and len(type_.fields) % 2:  # those of one or three numbers are aligned as these
         return size(type_.fields[0][1])

@@ -29,6 +29,22 @@ def test_a_type_that_is_aligned_is_accessed_as_such(before, type_):
     assert "loose" not in text
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "struct alignas(16) Four { float v[4]; };",
+        "struct __align__(16) Four { float a, b, c, d; };",
+        "typedef struct __align__(16) { float a, b, c, d; } Four;",
+        "template <typename T, int N> struct alignas(sizeof(T) * N) Some { T v[N]; };\nusing Four = Some<float, 4>;",
+        "struct Four { float4 whole; };",
+    ],
+)
+def test_a_struct_is_aligned_as_it_says_or_as_its_fields(before):
+    text = lowered(f"{before}\n", "Four")
+    assert "load_tile(" in text
+    assert "loose" not in text
+
+
 @pytest.mark.parametrize("before", [_PLAIN, _STORAGE.format(alignment=4)])
 def test_of_any_other_nothing_is_promised(before):
     text = lowered(before, "Four")
