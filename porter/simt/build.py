@@ -6,7 +6,7 @@ executables. A failure is not cached: it is rare, and what made it may be mended
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,26 +14,29 @@ from porter.contract.contract import EntryKind
 from porter.errors import MachineError
 from porter.simt.compiler import Compiler, compiler, language_flags, missing_compiler, uses_torch
 from porter.simt.failure import blamed, build_failure, missing_header, only_driver_fails
-from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Executable
+from porter.simt.job import BuildFailure, BuildRequest, Built, Executable
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
 
 __all__ = ["Compiler", "build", "compiler", "prepare"]
 
 _MOST_ABSENT = 8
+_KERNELS, _LAUNCHERS = (EntryKind.KERNEL,), (EntryKind.POINTER, EntryKind.TORCH)
 
 
 def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     """For each callee of `request` the executable that calls it, from `cache` or made now, or why there is none.
 
     One executable (about a second; more for the first of its kind) serves all callees that compile; one that does not
-    is left out and tried by itself. Kernels that still fail are tried without the source's host functions.
+    is left out and tried by itself. What still fails is tried without functions of the source that it does not need.
     Raises `MachineError` when the machine has no C++ compiler.
     """
     whole = unit(request, _found(), cache)
     built = _built(whole)
-    failed = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and _is_kernel(request.callees[i])]
-    again = dict(zip(failed, _bare(whole.calling(*(request.callees[i] for i in failed))), strict=True))
+    again = dict[int, Built]()
+    for kinds, bare in ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_launchers)):
+        failed = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and _kind(whole, i) in kinds]
+        again |= zip(failed, _bare(whole.calling(*(request.callees[i] for i in failed)), bare), strict=True)
     return tuple(_either(one, again.get(i)) for i, one in enumerate(built))
 
 
@@ -64,15 +67,15 @@ def _built(whole: Unit) -> tuple[Built, ...]:
     return _apart(whole, guilty or range(count))
 
 
-def _is_kernel(callee: Callee) -> bool:
-    return callee.entry.kind is EntryKind.KERNEL
+def _kind(whole: Unit, index: int) -> EntryKind:
+    return whole.request.callees[index].entry.kind
 
 
-def _bare(kernels: Unit) -> tuple[Built, ...]:
-    """Kernels built from less text, without host functions first, in which headers that are not there are empty."""
-    callees, built = kernels.request.callees, dict[int, Built]()
+def _bare(failed: Unit, narrowed: Callable[[Unit], Iterator[Unit]]) -> tuple[Built, ...]:
+    """Callees built from less text, step by step, in which headers that are not there are empty."""
+    callees, built = failed.request.callees, dict[int, Built]()
     left = list(range(len(callees)))
-    for bare in kernels.of_kernels() if left else ():
+    for bare in narrowed(failed) if left else ():
         built |= zip(left, _without_absent(bare.calling(*(callees[i] for i in left))), strict=True)
         left = [i for i in left if not isinstance(built[i], Executable)]
         if not left:

@@ -277,8 +277,8 @@ class BuildFailure:
 class Executable:
     """A built source, and which of its request's callees a job runs: those built together share `path`.
 
-    Where the source does not build and its kernels do without its host functions, `failure` is why, and `absent` are
-    headers that are not there and were taken to be empty.
+    Where the source does not build as it is, and its callee does without functions that it does not call, `failure` is
+    why, and `absent` are headers that are not there and were taken to be empty.
     """
 
     path: str

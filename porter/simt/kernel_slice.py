@@ -1,9 +1,9 @@
-"""A source cut down to its kernels and what they mention: what is around them may need a whole framework."""
+"""A source cut down to what is called and what that mentions: what is around it may need a whole framework."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -13,6 +13,7 @@ from porter.source.edit import Edit, apply_edits
 from porter.source.lexer import TokenKind, significant, tokens
 from porter.source.mask import blank, mask
 from porter.source.parse import parse
+from porter.source.program import Function
 from porter.source.syntax import parse_masked
 from porter.source.text import Source
 
@@ -49,7 +50,21 @@ def kernel_slice(source: Source, headers: Sequence[Source] = (), defines: tuple[
 
     Directives stay, and every line where it was. Mentioned is what shares a name, whatever it is.
     """
-    files = (source, *headers)
+    return _slice((source, *headers), lambda file: parse(file, defines=defines).kernels)
+
+
+def launcher_slice(
+    names: frozenset[str], source: Source, headers: Sequence[Source] = (), defines: tuple[str, ...] = ()
+) -> tuple[Source, ...]:
+    """As `kernel_slice`, of the host functions called `names`, with their namespaces."""
+    return _slice(
+        (source, *headers),
+        lambda file: [f for f in parse(file, defines=defines).host_functions if f.qualified in names],
+    )
+
+
+def _slice(files: tuple[Source, ...], roots: Callable[[Source], Iterable[Function]]) -> tuple[Source, ...]:
+    """`files` without declarations that none of their `roots` mentions."""
     bodies: dict[str, frozenset[str]] = {}
     for macro in (m for file in files for m in macros(file, directives(file.text))):  # one may have several meanings
         bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
@@ -58,7 +73,7 @@ def kernel_slice(source: Source, headers: Sequence[Source] = (), defines: tuple[
     kept = {
         d
         for file, those in zip(files, declared, strict=True)
-        for span in (kernel.span for kernel in parse(file, defines=defines).kernels)
+        for span in (function.span for function in roots(file))
         for d in those
         if d.start <= span.start and span.end <= d.end
     }

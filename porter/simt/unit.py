@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
 from porter.simt.driver import driver
 from porter.simt.job import BuildRequest, Callee
-from porter.simt.kernel_slice import kernel_slice
+from porter.simt.kernel_slice import kernel_slice, launcher_slice
 from porter.simt.kernels_only import kernels_only
 from porter.simt.parts import digest, executor_objects, precompiled_header, programs, tree_digest
 from porter.simt.translate import translate
@@ -44,6 +45,11 @@ class Unit:
     def of_kernels(self) -> Iterator[Unit]:
         """The same without the host functions of the source and its headers; then only what its kernels mention."""
         yield from map(self._narrowed, (kernels_only, kernel_slice))
+
+    def of_launchers(self) -> Iterator[Unit]:
+        """The same with no more than its callees mention."""
+        names = frozenset(callee.entry.name for callee in self.request.callees)
+        yield self._narrowed(partial(launcher_slice, names))
 
     def _narrowed(self, narrow: Callable[..., tuple[Source, ...]]) -> Unit:
         request = self.request

@@ -1,4 +1,4 @@
-"""Kernels are built without host functions where these need what is not there."""
+"""Kernels and launchers are built without host functions where these need what is not there."""
 
 from __future__ import annotations
 
@@ -29,11 +29,17 @@ def build_all(simt_cache):
     return build_them
 
 
-def test_a_kernel_is_built_without_headers_and_host_functions_that_are_missing(build_all):
-    kernel, launcher = build_all(ABSENT, (EntryKind.KERNEL, "k"), (EntryKind.POINTER, "launch"))
-    assert isinstance(kernel, Executable)
-    assert kernel.absent == ("nowhere/library.h", "other.h")
-    assert kernel.failure == launcher
+def test_kernels_and_launchers_are_built_without_headers_and_host_functions_that_are_missing(build_all):
+    for one in build_all(ABSENT, (EntryKind.KERNEL, "k"), (EntryKind.POINTER, "launch")):
+        assert isinstance(one, Executable)
+        assert one.absent == ("nowhere/library.h", "other.h")
+        assert one.failure.message == "nowhere/library.h: No such file or directory"
+
+
+def test_a_launcher_that_needs_what_is_missing_fails_for_that(build_all):
+    text = ABSENT + "void both(int* x) { launch(x); uses(library_t()); }\n"
+    (launcher,) = build_all(text, (EntryKind.POINTER, "both"))
+    assert isinstance(launcher, BuildFailure)
     assert launcher.message == "nowhere/library.h: No such file or directory"
 
 
