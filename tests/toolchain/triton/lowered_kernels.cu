@@ -267,6 +267,30 @@ __global__ void vectors(const float* x, float* y, int n) {
     }
 }
 
+__global__ void rows_of_vectors(const float4* x, const float* s, float4* y, float* sums, int n) {
+    int first = threadIdx.x * 4;
+    float sum = 0.f, most = 0.f;
+    for (int k = 0; k < 4; k++) {
+        int i = first + k;
+        if (i < n) {
+            float4 v = x[i], w = v;
+            float by = s[i];
+            v.x = v.x > 0 ? v.x * by : 0.1f * w.x;
+            v.y = v.y > 0 ? v.y * by : 0.1f * w.y;
+            v.z = v.z > 0 ? v.z * by : 0.1f * w.z;
+            v.w = v.w > 0 ? v.w * by : 0.1f * w.w;
+            sum += fabsf(v.x) + fabsf(v.y) + fabsf(v.z) + fabsf(v.w);
+            most = fmaxf(most, w.x);
+            most = fmaxf(most, w.y);
+            most = fmaxf(most, w.z);
+            most = fmaxf(most, w.w);
+            y[i] = v;
+        }
+    }
+    sums[2 * threadIdx.x] = sum;
+    sums[2 * threadIdx.x + 1] = most;
+}
+
 __global__ void compacted(const float* x, float* y, int* count, int n) {
     __shared__ int kept;
     if (threadIdx.x == 0) kept = 0;

@@ -46,8 +46,16 @@ def _zeros(n, dtype=np.float32):
     return np.zeros(n, dtype)
 
 
+def _each_fourth(made, given):
+    """The sum of what 16 numbers became without their signs, and the largest of them or 0, for 64 threads."""
+    made, given = (np.concatenate([v, _zeros(824)]).reshape(64, 16) for v in (made, given))
+    return np.stack([np.abs(made).sum(1), given.max(1, initial=0)], 1).ravel()
+
+
 X = _floats(200)
 ROWS = _floats(3, 100)
+SCALES = _floats(50)
+SCALED = np.where(X > 0, X * np.repeat(SCALES, 4), np.float32(0.1) * X)
 BYTES = np.arange(256).astype(np.uint8)
 WIDE = np.r_[0.0, -0.0, np.inf, -np.inf, np.nan, 448, 464, -465, 57344, 61440, 1e30, 1e-9, 0.001953125, 0.0009765625,
              _floats(242) * np.exp2(RNG.integers(-18, 18, 242))].astype(np.float32)  # fmt: skip
@@ -226,6 +234,7 @@ CASES = [
          {1: np.repeat([(WHOLE[:32] > 0).sum() + 100, (WHOLE[32:] > 0).sum() + 100], 32).astype(np.int32)}),
     Case("tickets", (_zeros(1, np.int32), _zeros(64, np.int32)), {0: np.array([64], np.int32)}),
     Case("vectors", (X, _zeros(50), 50), {1: np.abs(X.reshape(50, 4)).max(1)}),
+    Case("rows_of_vectors", (X, SCALES, _zeros(200), _zeros(128), 50), {2: SCALED, 3: _each_fourth(SCALED, X)}),
     Case("compacted", (X, _zeros(200), _zeros(1, np.int32), 64), {2: np.array([(X[:64] > 0).sum()], np.int32)}),
     Case("sent", (WHOLE, PERMUTED, _zeros(128, np.int32)), {2: np.tile(WHOLE[np.argsort(PERMUTED)], 2)}, (2, 1, 1),
          shared_bytes=256),

@@ -54,7 +54,8 @@ class Line:
 
     `temporary` targets were made up here and may be folded into their only reader; `loads`: the text reads memory.
     `count` values come as a tuple, where they are several. `store` is what the text is, if it is one, `change` what an
-    assignment in some lanes is, `pointer` what a load of one number reads. `value` tells what the target is: its type,
+    assignment in some lanes is, `pointer` what a load of one number reads, `bases` the buffers of a load of several.
+    `value` tells what the target is: its type,
     and whether threads differ.
     """
 
@@ -67,6 +68,7 @@ class Line:
     count: int = 1
     store: Store | None = None
     pointer: Scalar | None = None
+    bases: frozenset[str] = frozenset()
     value: Kind | None = None
     change: Change | None = None
 

@@ -27,7 +27,8 @@ def _load_row(cx: Context, pointers: list[Scalar], loose: str) -> list[Scalar]:
     memory.before_load(cx, pointers[0], width)
     cx.loaded_bits += width * _element(pointers[0]).bits
     text = f"{cx.helper(f'load{width}')}({pointers[0].text}{_mask(cx)}{loose})"
-    cx.emit(Line(text, name := cx.names.temporary("values"), loads=True, count=width))
+    name = cx.names.temporary("values")
+    cx.emit(Line(text, name, loads=True, count=width, bases=pointers[0].bases))
     values = [Scalar(f"{name}[{k}]", _element(pointers[0]), True, ATOM) for k in range(width)]
     for pointer, value in zip(pointers, values, strict=True):
         cx.loads[pointer.text] = (value, cx.mask.text if cx.mask is not None else "")

@@ -259,4 +259,4 @@ def _stem(names: Sequence[str]) -> str:
     """What a row is called whose numbers have these names."""
     first, last = min(map(stem, names)), max(map(stem, names))
     same = next((k for k, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
-    return first[:same].rstrip("_0123456789") or "row"
+    return first[:same].rstrip("_") or "row"

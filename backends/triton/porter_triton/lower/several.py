@@ -21,6 +21,7 @@ from porter_triton.lower.naming import is_temporary
 from porter_triton.lower.prune import live_around, live_before
 from porter_triton.lower.ranges import tiled
 from porter_triton.lower.types import Arithmetic
+from porter_triton.lower.unrolled import written_out
 from porter_triton.lower.values import AND, PRODUCT, SUM
 
 _LANE_BITS = 128  # that a lane should have on their way
@@ -65,7 +66,7 @@ def _rewritten(cx: Context, behind: Behind, loop: Loop, live: frozenset[str], af
     carried = assigned(loop.body) & live_around(loop, live)
     found = independent(cx, loop, lines, carried)
     if found is None:
-        return loads_ahead(cx, loop, lines, carried)
+        return written_out(cx, loop, lines, carried) or loads_ahead(cx, loop, lines, carried)
     count = _count(cx, loop.steps, found) if _worth_it(loop.steps, found) else 1
     if count <= 1:
         return None
