@@ -35,6 +35,10 @@ struct Options {
 };
 extern Options options;
 
+// What shared memory holds at first, and what a lane reads that nobody gives it. A small number differs from that of
+// device memory, so that garbage which reached an output is told from an element of it that nobody wrote.
+inline std::uint8_t garbage() { return options.poison == 0xFF ? 0xFF : options.poison + 1; }
+
 enum class Waiting : std::uint8_t { NOTHING, BLOCK_BARRIER, NAMED_BARRIER, WARP_OPERATION };
 
 // One CUDA thread. `clock` counts the synchronisations it took part in, on its block's clock (see watch.cpp).

@@ -44,7 +44,7 @@ void broken_rule(FaultKind kind, Where where, const std::string& message) {
 }
 
 void fill_garbage(void* output, std::size_t bytes) {
-    if (output != nullptr && options.mask_policy == MaskPolicy::POISON) std::memset(output, options.poison, bytes);
+    if (output != nullptr && options.mask_policy == MaskPolicy::POISON) std::memset(output, garbage(), bytes);
 }
 
 void serve_absent(const WarpOperations& in, const Meeting& meeting, WideMask unserved) {

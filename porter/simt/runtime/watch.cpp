@@ -262,7 +262,7 @@ void watch_block_end() {
 
 void watch_dynamic_shared(std::size_t bytes) {
     dynamic_shared = bytes;
-    std::memset(dynamic_shared_memory, options.poison, bytes);
+    std::memset(dynamic_shared_memory, garbage(), bytes);
     if (!watching) return;
     if (dynamic_region.base == 0 || dynamic_region.bytes != bytes) {
         dynamic_region = {reinterpret_cast<std::uintptr_t>(dynamic_shared_memory), bytes, "dynamic shared memory", true, false, true, nullptr, nullptr, 0, 0};
@@ -294,7 +294,7 @@ void watch_warp(int warp, WideMask lanes) {
 void enter_shared_once(SharedHeader& header, void* storage, std::size_t bytes, const char* name, Where where) {
     header.entered = block_count;
     if (current == nullptr) return;
-    std::memset(storage, options.poison, bytes);
+    std::memset(storage, garbage(), bytes);
     static_shared += bytes;
     if (static_shared > options.shared_bytes || static_shared + dynamic_shared > options.dynamic_shared_bytes) {
         note(FaultKind::LAUNCH, where,
