@@ -20,6 +20,7 @@ from functools import partial
 
 from porter.contract.bounds import found_bounds, largest_bounds, with_bounds, with_bounds_as_symbols
 from porter.contract.chosen import Chosen, settled_choices
+from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements
 from porter.contract.probed import Probe, Probed
@@ -35,21 +36,6 @@ from porter.simt.job import Execute, FaultKind
 
 _ATTEMPTS = 3
 _MOST_RUNS, _MOST_RUNS_OF_ALL = 40, 160  # until one reading of a draft is given up, and until no other is begun
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """The contract as far as running could complete it, how many runs that took, and what broke where it did not.
-
-    `inferred` are the conditions among the contract's that no source states: the original breaks without them. `limits`
-    are such conditions of single choices of what only selects.
-    """
-
-    contract: Contract
-    runs: int
-    trouble: str = ""
-    inferred: tuple[str, ...] = ()
-    limits: tuple[str, ...] = ()
 
 
 def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | None = None) -> Confirmation:
@@ -112,6 +98,7 @@ class _Confirmer:
     kept_within: bool = False  # indices are to stay within tensors of known extent
     apart: tuple[str, ...] = ()  # what keeps the rows of written tensors apart, if they are meant to be
     probed: Probed | None = None  # what the contract's extents were learnt from
+    mended: str = ""  # what broke at sizes that the contract no longer allows
 
     def confirmed(self) -> Confirmation:
         """The whole procedure."""
@@ -125,7 +112,7 @@ class _Confirmer:
             self._relax(stated)
         self._settle()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
-        return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred)
+        return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred, mended=self.mended)
 
     def _start(self) -> bool:
         """Make the first probes run at all: find shapes host code accepts, and sizes a launch can start with.
@@ -257,12 +244,19 @@ class _Confirmer:
 
     def _settle(self) -> None:
         """Run the tiny and the odd workload on exact allocations; find the conditions that mend what breaks."""
-        if not self.contract.workloads or self._holds_up() or self._reconsider():
+        if not self.contract.workloads:
+            return
+        self.trials.trouble = ""
+        if self._holds_up():
+            return
+        broken = self.trials.trouble or "its answers hang on memory that nobody has written"
+        if self._reconsider():
+            self.mended = broken
             return
         for condition in divisibilities(self.contract):
             trial = self._limited(*condition)
             if self._holds(trial, self.trials.clean):
-                self.contract, self.trials.trouble = trial, ""
+                self.contract, self.trials.trouble, self.mended = trial, "", broken
                 return
 
     def _holds_up(self) -> bool:

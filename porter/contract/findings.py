@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.catalogue import core_catalogue
-from porter.contract.confirm import Confirmation
+from porter.contract.confirmation import Confirmation
 from porter.contract.contract import EntryKind
 from porter.findings import Finding
 from porter.source.program import Program
@@ -20,8 +20,9 @@ def contract_findings(confirmation: Confirmation, program: Program) -> tuple[Fin
     found = [
         catalogue[_OPEN].at(place, f"{contract.name}: {q.text}", f"answer with {q.flag}") for q in contract.questions
     ]
+    otherwise = f"otherwise {confirmation.mended}" if confirmation.mended else ""
     found += [
-        catalogue[_INFERRED].at(place, f"{contract.name} is run with {condition} only")
+        catalogue[_INFERRED].at(place, f"{contract.name} is run with {condition} only", otherwise)
         for condition in (*confirmation.inferred, *confirmation.limits)
     ]
     if not contract.workloads and contract.entry.kind is not EntryKind.PROGRAM:

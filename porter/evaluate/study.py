@@ -7,7 +7,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 
-from porter.contract.confirm import Confirmation, confirm
+from porter.contract.confirm import confirm
+from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract
 from porter.contract.findings import contract_findings
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
@@ -37,7 +38,7 @@ class Unproven:
 class Studied:
     """Answers that can be believed. `apart` are the choices at which the original is wrong, each with what is said.
 
-    `execute` runs the original, `left_out` is what it had to be built or examined without.
+    `execute` runs the original, `left_out` is what it had to be built or examined without: headers, choices, sizes.
     """
 
     reference: Reference
@@ -87,7 +88,9 @@ class Originals:
         if unsound(found.reference):
             return _doubted(found.reference, contract, noted, look)
         apart = tuple((choice, _doubted(reference, contract, (), look)) for choice, reference in found.wrong)
-        return Studied(found.reference, execute, noted, apart, (found.left_out, _left_out(built)))
+        return Studied(
+            found.reference, execute, noted, apart, (_limited(confirmation), found.left_out, _left_out(built))
+        )
 
     def _examined(self, settled: Contract, look: Examine) -> Examined:
         if self.judging is None:
@@ -123,6 +126,12 @@ def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...]
         return Unproven(contract, asked, noted, launched=launched)
     seen = (*noted, *reference.findings)
     return Unproven(contract, unsound(reference), seen, reference.damned, launched)
+
+
+def _limited(confirmation: Confirmation) -> str:
+    """The sizes for which an original is right that breaks at others; empty where none of those tried broke it."""
+    conditions = " and ".join(confirmation.inferred)
+    return f"only with {conditions}, for the original breaks at other sizes" if conditions else ""
 
 
 def _left_out(built: Executable) -> str:

@@ -1,0 +1,23 @@
+"""What running a draft brought: the contract it became, and what it was restricted by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.contract.contract import Contract
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The contract as far as running could complete it, how many runs that took, and what broke where it did not.
+
+    `inferred` are the conditions among the contract's that no source states: the original breaks without them, `mended`
+    says how. `limits` are such conditions of single choices of what only selects.
+    """
+
+    contract: Contract
+    runs: int
+    trouble: str = ""
+    inferred: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    mended: str = ""
