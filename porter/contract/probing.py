@@ -27,6 +27,9 @@ _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 _BOUND_PRIMES = (11, 17, 29)
 _MULTIPLES = (2, 3, 5, 7, 11)
 _FEW = 3
+_DRAWN = (Values.NORMAL, Values.POSITIVE, Values.PROBABILITY, Values.BOOLEAN)
+# `if (flags[i]) y[i] = x[i]` touches the last element of x, or not, as chance has it.
+ALIKE = (Values.ONES, Values.ZEROS)
 _MULTIPLE_OF = re.compile(r"\b(\w+) % (\d+) == 0")
 
 
@@ -47,6 +50,15 @@ def probe_job(contract: Contract, sizes: Mapping[str, int], elements: int) -> Jo
     """A run on tensors that hold `elements` where their extent is unknown, indices all at their largest."""
     wide = _widened(contract, elements)
     return _at_the_bound(job(wide, Workload("probe", sizes, seed=1)), wide, sizes)
+
+
+def alike(contract: Contract, values: Values) -> Contract:
+    """`contract` with one number in all elements of the inputs that no other argument hangs on."""
+    arguments = tuple(
+        replace(a, values=values) if isinstance(a, TensorArg) and a.values in _DRAWN and not a.elements else a
+        for a in contract.arguments
+    )
+    return replace(contract, arguments=arguments)
 
 
 def _widened(contract: Contract, elements: int) -> Contract:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter.contract.compare import compare
-from porter.contract.contract import Contract, Workload
+from porter.contract.contract import Contract, Values, Workload
 from porter.contract.garbage import POISONS, computes_with_garbage, takes_garbage
-from porter.contract.probing import job, probe_job
+from porter.contract.probing import ALIKE, alike, job, probe_job
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
 from porter.contract.workloads import SMALL_SCALE
@@ -30,7 +30,8 @@ _TROUBLE = frozenset(
 class Trials:
     """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far.
 
-    A probe is made at every choice of what only selects, or, without `choices`, at the contract's own alone.
+    A probe is made at every choice of what only selects, or, without `choices`, at the contract's own alone; and with
+    inputs of which all elements are alike.
     Once a few in a row reached the time limit, or came to what no file defines, no others are made: the last stands for
     what they would show.
     """
@@ -42,25 +43,30 @@ class Trials:
     trouble: str = ""
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
     _vain: list[Run] = field(default_factory=list)
-    _endless: set[Selection] = field(default_factory=set)
+    _endless: set[Selection | Values] = field(default_factory=set)
 
     def probe(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
         """A run on allocations far larger than needed, indices all at their largest.
 
-        What it touched is what a run at any choice of what only selects did.
+        What it touched is what a run at any choice of what only selects, or on inputs that are all alike, did.
         """
         key = (tuple(sizes.items()), self.elements, contract.arguments)
         run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.elements)))
-        others = [self._aside(contract, s, sizes) for s in selections(contract)] if self.choices and starts(run) else []
+        others = [self._aside(change, contract, sizes) for change in self._changes(contract)] if starts(run) else []
         return replace(run, touched=_joined([run, *(other for other in others if other and not troubled(other))]))
 
-    def _aside(self, contract: Contract, selection: Selection, sizes: Mapping[str, int]) -> Run | None:
-        """A probe at another choice, which nothing depends on: None for one that took long before."""
-        key = (tuple(sizes.items()), self.elements, contract.arguments, selection)
-        if key not in self._seen and selection not in self._endless:
-            run = self._seen[key] = self._traced(probe_job(selected(contract, selection), sizes, self.elements))
+    def _changes(self, contract: Contract) -> tuple[Selection | Values, ...]:
+        """The other choices of what only selects, and inputs that leave no branch on what they hold to chance."""
+        return (*ALIKE, *(selections(contract) if self.choices else ()))
+
+    def _aside(self, change: Selection | Values, contract: Contract, sizes: Mapping[str, int]) -> Run | None:
+        """A probe with that change, which nothing depends on: None for one that took long before."""
+        changed = selected(contract, change) if isinstance(change, Selection) else alike(contract, change)
+        key = (tuple(sizes.items()), self.elements, changed.arguments)
+        if key not in self._seen and change not in self._endless:
+            run = self._seen[key] = self._traced(probe_job(changed, sizes, self.elements))
             if endless(run) or run.seconds > _SLOW_S:
-                self._endless.add(selection)
+                self._endless.add(change)
         return self._seen.get(key)
 
     def exact(
