@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from porter.contract.branches import sides, taken
-from porter.contract.contract import Contract, Workload
+from porter.contract.contract import Contract, EntryKind, Workload
 from porter.contract.expressions import names_in
 from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
@@ -38,14 +38,16 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
     They are those of a probe, thousands of elements where the odd workload has 100,000: of the ways to do one thing,
     some take a block for what others do in a thread.
     A choice that starts at none of them, launches nothing or comes to no end is not the original's to take: it goes.
+    So does leaving a tensor out that the original cannot do without.
     """
     workloads = [w for w in contract.workloads if not w.scalars]
     conditions: list[str] = []
     refused: list[Selection] = []
     for selection in selections(contract):
-        found = _Choice(selected(contract, selection), Trials(execute), fixed).sizes(
-            [w.sizes for w in workloads[1::-1]]
-        )
+        choice = _Choice(selected(contract, selection), Trials(execute), fixed)
+        usual = [w.sizes for w in workloads[1::-1]]
+        is_tensor = any(t.name == selection.name for t in contract.tensors)
+        found = choice.unaided(usual) if is_tensor else choice.sizes(usual)
         if found is None:
             refused.append(selection)
             continue
@@ -108,6 +110,15 @@ class _Choice:
             if second_best is None and starts(run):
                 second_best = sizes, demands
         return second_best
+
+    def unaided(self, usual: list[Sizes]) -> tuple[Sizes, tuple[str, ...]] | None:
+        """The first sizes at which it is clean, and leaves something, without the tensor that it asks for."""
+        for sizes in filter(None, (self._moderate(self.contract), *usual)):
+            run = self.trials.exact(self.contract, sizes)
+            leaves = any(t.written_end for t in run.touched) or self.contract.entry.kind is EntryKind.TORCH
+            if leaves and _runs(self.trials, self.contract, sizes):
+                return sizes, ()
+        return None
 
     def _candidates(self, usual: list[Sizes]) -> Iterator[tuple[Sizes, tuple[str, ...]]]:
         yield from ((sizes, ()) for sizes in (self._moderate(self.contract), *usual) if sizes is not None)

@@ -57,6 +57,7 @@ class Values(StrEnum):
     BOOLEAN = "boolean"  # 0 or 1
     ZEROS = "zeros"
     ONES = "ones"
+    NULL = "null"  # not at all: a null pointer
 
 
 class Distribution(StrEnum):
@@ -80,6 +81,7 @@ class TensorArg:
 
     `elements` are expressions, too: the values, in order, of an array of sizes that host code reads. Where a call does
     not use all elements, as of a table in which it looks something up, `used` says how many it reads and writes.
+    One that is `optional` may be a null pointer: workloads give it as the scalar 0.
     """
 
     name: str
@@ -90,6 +92,7 @@ class TensorArg:
     bound: str = ""
     elements: tuple[str, ...] = ()
     used: str = ""
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,8 @@ Argument = TensorArg | ScalarArg
 class Workload:
     """One set of sizes and inputs. `scale` multiplies NORMAL values; `seed` starts the only random stream.
 
-    `scalars` are arguments that have another value in it than in the contract; `distribution` is that of the inputs.
+    `scalars` are arguments that have another value in it than in the contract, 0 for an optional tensor that is null;
+    `distribution` is that of the inputs.
     One that is `device_only` is too large for the CPU: nothing of it is made or run where there is no device.
     """
 

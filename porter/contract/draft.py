@@ -36,6 +36,7 @@ from porter.contract.expressions import render
 from porter.contract.functors import function_objects
 from porter.contract.instances import Instance
 from porter.contract.launch import launch_shape, template_arguments
+from porter.contract.optional import is_optional
 from porter.contract.passing import behind_void
 from porter.contract.planes import planes, taken_apart
 from porter.contract.pointers import is_buffer
@@ -229,7 +230,8 @@ class _Drafter:
         if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
             text = f"'{param.name}' is {param.type.text}: a list of tensors, for which a contract has no values"
             self.questions.append(Question(param.name, text, "--contract"))
-        return TensorArg(param.name, _role(param, use), dtype, shape, *self._values(dtype, use))
+        optional = is_optional(self.usage, self.function, param)
+        return TensorArg(param.name, _role(param, use), dtype, shape, *self._values(dtype, use), optional=optional)
 
     def _dtype(self, param: Param, use: Use) -> DType:
         if param.name in self.extents.facts:

@@ -34,11 +34,18 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
     values: list[Value] = []
     for position, argument in enumerate(contract.arguments):
         if isinstance(argument, TensorArg):
-            values.append(_tensor(argument, workload, position, poison))
+            null = is_null(argument, workload)
+            tensor = TensorValue.none(argument.dtype) if null else _tensor(argument, workload, position, poison)
+            values.append(tensor)
         else:
             given = workload.scalars.get(argument.name)
             values.append(ScalarValue(number(argument.value, workload.sizes) if given is None else given))
     return tuple(values)
+
+
+def is_null(tensor: TensorArg, workload: Workload) -> bool:
+    """Whether `workload` gives no tensor."""
+    return tensor.values is Values.NULL or workload.scalars.get(tensor.name) == 0
 
 
 def shape_of(tensor: TensorArg, workload: Workload) -> tuple[int, ...]:
@@ -106,7 +113,7 @@ def _fill(
     tensor: TensorArg, words: np.random.Philox, count: int, scale: float, bound: int
 ) -> NDArray[np.float64] | NDArray[np.int64]:
     match tensor.values:
-        case Values.ZEROS:
+        case Values.ZEROS | Values.NULL:
             return np.zeros(count)
         case Values.ONES:
             return np.ones(count)

@@ -35,7 +35,7 @@ _Item = TypeVar("_Item", str, int, float)
 _FIELDS = {
     "contract": "name reference category symbols conditions branches entry argument workload tolerance question",
     "entry": "kind name template grid block shared_bytes",
-    "tensor": "tensor role dtype shape values bound elements used",
+    "tensor": "tensor role dtype shape values bound elements used optional",
     "scalar": "scalar type value choices",
     "workload": "name sizes seed scale scalars distribution device_only",
     "question": "about text flag",
@@ -224,6 +224,7 @@ def _argument(table: _Table) -> Argument:
         bound=table.get("bound", str, ""),
         used=table.get("used", str, ""),
         elements=table.strings("elements"),
+        optional=table.flag("optional"),
     )
 
 

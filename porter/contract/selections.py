@@ -1,18 +1,18 @@
-"""A contract with another value for an argument that only selects."""
+"""A contract with another value for an argument that only selects, or without a tensor that is optional."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
-from porter.contract.contract import Contract, ScalarArg
+from porter.contract.contract import Argument, Contract, ScalarArg, TensorArg, Values
 
 _MOST = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """An argument and a value of its choices that is not its own."""
+    """An argument and a value of its choices that is not its own: of a tensor 0, a null pointer."""
 
     name: str
     value: int
@@ -27,28 +27,29 @@ def _selections(contract: Contract) -> Iterator[Selection]:
     for argument in contract.arguments:
         if isinstance(argument, ScalarArg):
             yield from (Selection(argument.name, int(c)) for c in argument.choices if c != argument.value)
+        elif argument.optional:
+            yield Selection(argument.name, 0)
 
 
 def selected(contract: Contract, selection: Selection) -> Contract:
-    """`contract` with the value of `selection`."""
-    return replace(
-        contract,
-        arguments=tuple(
-            replace(a, value=str(selection.value)) if isinstance(a, ScalarArg) and a.name == selection.name else a
-            for a in contract.arguments
-        ),
-    )
+    """`contract` with the value of `selection`, and no other for that argument."""
+    arguments = (_given(a, selection.value) if a.name == selection.name else a for a in contract.arguments)
+    return replace(contract, arguments=tuple(arguments))
+
+
+def _given(argument: Argument, value: int) -> Argument:
+    if isinstance(argument, TensorArg):
+        return replace(argument, values=Values.NULL, optional=False)
+    return replace(argument, value=str(value), choices=())
 
 
 def without(contract: Contract, refused: Iterable[Selection]) -> Contract:
     """`contract` without choices that the original does not take."""
     gone = {(s.name, str(s.value)) for s in refused}
-    return replace(
-        contract,
-        arguments=tuple(
-            replace(a, choices=tuple(c for c in a.choices if (a.name, c) not in gone))
-            if isinstance(a, ScalarArg)
-            else a
-            for a in contract.arguments
-        ),
-    )
+    return replace(contract, arguments=tuple(_kept(a, gone) for a in contract.arguments))
+
+
+def _kept(argument: Argument, gone: Set[tuple[str, str]]) -> Argument:
+    if isinstance(argument, TensorArg):
+        return replace(argument, optional=argument.optional and (argument.name, "0") not in gone)
+    return replace(argument, choices=tuple(c for c in argument.choices if (argument.name, c) not in gone))

@@ -92,10 +92,13 @@ def _check_names(contract: Contract) -> None:
 def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
     path: tuple[str | int, ...] = ("workload", index)
     scalars = [a.name for a in contract.arguments if isinstance(a, ScalarArg)]
-    for name in workload.scalars:
-        if name not in scalars:
-            hint = f"name one of {', '.join(scalars) or 'none'}"
-            raise InvalidContractError(f"'{name}' is no scalar argument", hint, path)
+    optional = [t.name for t in contract.tensors if t.optional]
+    for name, value in workload.scalars.items():
+        if name not in (*scalars, *optional):
+            hint = f"name one of {', '.join((*scalars, *optional)) or 'none'}"
+            raise InvalidContractError(f"'{name}' is no scalar argument, and no optional tensor", hint, path)
+        if name in optional and value:
+            raise InvalidContractError(f"'{name}' is a tensor: all it may be is 0, a null pointer", f"{name} = 0", path)
     missing = [s for s in contract.symbols if s not in workload.sizes]
     if missing:
         hint = f"add {missing[0]} = ... to its sizes"

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from porter.contract.branches import sides
-from porter.contract.contract import Contract, ScalarArg, Workload
+from porter.contract.contract import Contract, Workload
+from porter.contract.selections import Selection, selected
 from porter.evaluate.doubt import unsound, written
 from porter.evaluate.judging import decides
 from porter.oracle.reference import Reference
@@ -92,14 +93,10 @@ def _at(contract: Contract, workloads: Sequence[Workload]) -> Contract:
 
 def _alone(contract: Contract, workload: Workload) -> Contract:
     """A contract of the choice of `workload` alone, with a name of its own."""
-    arguments = tuple(
-        replace(a, value=str(workload.scalars[a.name]), choices=())
-        if isinstance(a, ScalarArg) and a.name in workload.scalars
-        else a
-        for a in contract.arguments
-    )
-    name = f"{contract.name} at {workload.name}"
-    return replace(contract, name=name, arguments=arguments, workloads=(replace(workload, scalars={}),))
+    chosen = contract
+    for name, value in workload.scalars.items():
+        chosen = selected(chosen, Selection(name, value))
+    return replace(chosen, name=f"{contract.name} at {workload.name}", workloads=(replace(workload, scalars={}),))
 
 
 def _joined(contract: Contract, references: Sequence[Reference]) -> Reference:

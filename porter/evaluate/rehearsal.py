@@ -11,7 +11,7 @@ from porter.contract.bench import bench_workload, footprint
 from porter.contract.contract import Argument, Contract, EntryKind, TensorArg, Workload
 from porter.contract.dtype import encode
 from porter.contract.expressions import evaluate, number
-from porter.contract.materialise import shape_of
+from porter.contract.materialise import is_null, shape_of
 from porter.contract.validate import satisfies
 from porter.simt.job import Construction, Job, ScalarValue, TensorValue, Value
 
@@ -73,6 +73,8 @@ def _value(argument: Argument, workload: Workload) -> Value:
     if not isinstance(argument, TensorArg):
         given = workload.scalars.get(argument.name)
         return ScalarValue(number(argument.value, workload.sizes) if given is None else given)
+    if is_null(argument, workload):
+        return TensorValue.none(argument.dtype)
     listed = [evaluate(element, workload.sizes) for element in argument.elements]
     numbers = np.array(listed) if listed else _NOTHING
     return TensorValue(argument.dtype, shape_of(argument, workload), encode(numbers, argument.dtype))

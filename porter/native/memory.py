@@ -126,7 +126,7 @@ class Arguments:
     @property
     def passed(self) -> list[object]:
         """What the function is called with."""
-        return [a.value if isinstance(a, ScalarValue) else a.tensor for a in self._all]
+        return [a.value if isinstance(a, ScalarValue) else None if a.value.null else a.tensor for a in self._all]
 
     @property
     def buffers(self) -> list[Buffer]:

@@ -105,6 +105,8 @@ def _outputs(outputs: Outputs, tensors: Tensors) -> dict[str, object]:
 def _value(value: Value, tensors: Tensors) -> dict[str, object]:
     if isinstance(value, ScalarValue):
         return {"scalar": value.value}
+    if value.null:
+        return {"null": value.dtype.value}
     return {"dtype": value.dtype.value, "shape": list(value.shape), "file": tensors.keep(value.storage)}
 
 
@@ -176,6 +178,8 @@ class _Read:
         return ScalarValue(int(scalar) if isinstance(row.fields["scalar"], int) else scalar)
 
     def tensor(self, row: _Fields) -> TensorValue:
+        if row.has("null"):
+            return TensorValue.none(DType(row.text("null")))
         shape = tuple(int(extent) for extent in row.strings("shape"))
         return self.tensors.value(DType(row.text("dtype")), shape, row.text("file"))
 

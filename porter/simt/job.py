@@ -46,11 +46,18 @@ class TensorValue:
 
     At sizes for devices alone `storage` may be smaller than the shape: of an argument it is the pool that the rest is
     drawn from (`contract/drawn.py`), of what comes back a sample, of the same places in every tensor of one job.
+    One that is `null` is a null pointer, or None, and has no elements.
     """
 
     dtype: DType
     shape: tuple[int, ...]
     storage: NDArray[np.generic]
+    null: bool = False
+
+    @classmethod
+    def none(cls, dtype: DType) -> TensorValue:
+        """A null pointer to elements of `dtype`."""
+        return cls(dtype, (0,), np.zeros(0, dtype.storage), null=True)
 
     @property
     def count(self) -> int:

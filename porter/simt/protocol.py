@@ -133,6 +133,8 @@ def _head(job: Job, limits: Limits, entry: int, snapshot_bytes: int) -> bytes:
 
 
 def _encode_value(value: Value, stored: Value) -> bytes:
+    if isinstance(value, TensorValue) and value.null:
+        return struct.pack("<BB", 3, _DTYPES.index(value.dtype))
     if isinstance(value, TensorValue) and isinstance(stored, TensorValue):
         raw = np.ascontiguousarray(stored.storage).tobytes()
         shape = struct.pack(f"<BBI{len(value.shape)}q", 0, _DTYPES.index(value.dtype), len(value.shape), *value.shape)

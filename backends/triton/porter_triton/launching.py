@@ -91,7 +91,8 @@ def _tensor(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str
         passed = f"{_atom(given)}.view(torch.uint8)"
         if asked:
             return f"None if {_atom(given)} is None else {passed}"
-    if parameter.source not in launch.nullable or asked:
+    unread = len(re.findall(rf"\b{parameter.name}\b", kernel)) == 1  # in its head
+    if parameter.source not in launch.nullable or asked or unread:
         return passed
     # Triton compiles for None what a kernel that does not ask for it only reaches where there is a tensor.
     nowhere = f"torch.empty(0, dtype=torch.{_held(parameter)}, device={launch.device}.device)"

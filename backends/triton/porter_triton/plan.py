@@ -13,7 +13,7 @@ from porter.backend import Target
 from porter.contract.contract import Argument, Contract, EntryKind, TensorArg, Workload
 from porter.contract.dtype import encode
 from porter.contract.expressions import evaluate, number
-from porter.contract.materialise import shape_of
+from porter.contract.materialise import is_null, shape_of
 from porter.errors import MachineError
 from porter.evaluate.judge import Candidate
 from porter.simt.job import Job, Limits, Run, ScalarValue, TensorValue, Value
@@ -135,6 +135,8 @@ class PlannedPort(InterpretedPort):
 
 def _argument(argument: Argument, workload: Workload) -> Value:
     if isinstance(argument, TensorArg):
+        if is_null(argument, workload):
+            return TensorValue.none(argument.dtype)
         shape = shape_of(argument, workload)
         if argument.elements:
             listed = np.array([evaluate(element, workload.sizes) for element in argument.elements], dtype=np.int64)

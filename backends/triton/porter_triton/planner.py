@@ -176,6 +176,8 @@ def _makes(function: object) -> bool:
 def _argument(value: object) -> object:
     if not isinstance(value, TensorValue):
         return getattr(value, "value", value)
+    if value.null:
+        return None
     dtype = TORCH_TYPES[value.dtype]
     if value.is_whole and value.count:
         # Sizes that host code reads.

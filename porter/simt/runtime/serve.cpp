@@ -155,6 +155,11 @@ void read_arguments() {
                 argument.integral = true;
                 argument.integer = read_value<std::int64_t>();
                 break;
+            case 3:  // a null pointer
+                argument.is_tensor = true;
+                argument.dtype = static_cast<DType>(read_value<std::uint8_t>());
+                argument.shape = {0};
+                break;
             default: argument.real = read_value<double>();
         }
         arguments.push_back(std::move(argument));
@@ -188,7 +193,7 @@ void call_before(Entry entry) {
     if (read(job_file, &marker, 1) != 1) return;
     std::vector<std::string> now;
     for (const Argument& argument : arguments) {
-        if (!argument.is_tensor) continue;
+        if (argument.data == nullptr) continue;
         now.emplace_back(static_cast<const char*>(argument.data), argument.bytes);
         read_exactly(argument.data, argument.bytes);
     }
@@ -198,7 +203,7 @@ void call_before(Entry entry) {
     record_launches(true);
     auto next = now.begin();
     for (const Argument& argument : arguments) {
-        if (!argument.is_tensor) continue;
+        if (argument.data == nullptr) continue;
         std::memcpy(argument.data, next++->data(), argument.bytes);
         given_anew(argument.data, argument.bytes);
     }
@@ -222,6 +227,10 @@ void on_exit_called(int code, void*) {
 void record_all_touched() {
     for (const Argument& argument : arguments) {
         if (!argument.is_tensor || !watching) continue;
+        if (argument.data == nullptr) {
+            record_touched(0, 0, 0);
+            continue;
+        }
         const Region* region = find_allocation(reinterpret_cast<std::uintptr_t>(argument.data));
         record_touched(end_of(*region, USER_READ), end_of(*region, USER_WRITTEN), region->beyond);
     }
@@ -235,7 +244,7 @@ void serve(const Entry* entries) {
     close(job_file);
     run_guarded(entries[job.entry]);
     for (const Argument& argument : arguments) {
-        if (argument.is_tensor) note_work_of_others(argument.data, argument.bytes);
+        if (argument.data != nullptr) note_work_of_others(argument.data, argument.bytes);
         if (argument.is_tensor) record_output(argument);
     }
     for (const Result& result : results) {

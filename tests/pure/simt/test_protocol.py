@@ -57,6 +57,13 @@ def test_arguments_follow_the_head_in_order():
     assert data == shape + b"\x01\x00\x02\x00" + struct.pack("<Bq", 1, -1) + struct.pack("<Bd", 2, 0.5)
 
 
+def test_a_null_pointer_has_a_type_and_nothing_else():
+    job = Job((TensorValue.none(DType.FLOAT32), ScalarValue(1)))
+    for double_precision in (False, True):
+        data = encode_job(job, Limits(), double_precision=double_precision)[HEAD_BYTES:]
+        assert data == struct.pack("<BB", 3, list(DType).index(DType.FLOAT32)) + struct.pack("<Bq", 1, 1)
+
+
 def test_double_precision_widens_the_bytes_but_not_the_dtype():
     job = Job((TensorValue(DType.FLOAT32, (1,), np.array([0.5], np.float32)),))
     data = encode_job(job, Limits(), double_precision=True)[HEAD_BYTES:]

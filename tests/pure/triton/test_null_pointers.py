@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_triton.port import port
@@ -74,3 +76,26 @@ def test_what_a_variable_says_of_null_pointers_triton_knows():
     text = port(parse(Source(Path("op.cu"), kernel)), ()).files[0].text
     assert "if s is not None:\n" in text
     assert "if (s is not None) & (t is not None):\n" in text
+
+
+FLAGGED = TOLD.replace("float* part)", "float* part, bool has)").replace("gridDim.x > 1", "has")
+
+
+def test_a_parameter_that_the_launcher_asks_about_may_be_null():
+    found = launches(f"{FLAGGED}void f(float* y, float* part) {{ k<<<1, 64>>>(y, part, part != nullptr); }}")
+    assert "torch.empty(0, dtype=torch.float32, device=y.device) if part is None else part" in found
+
+
+@pytest.mark.parametrize("asked", ["part", "part != nullptr && n > 2"])
+def test_a_parameter_is_a_tensor_where_the_launcher_has_asked(asked):
+    found = launches(f"""{FLAGGED}__global__ void none(float* y, float* part) {{ y[0] = 1; }}
+    void f(float* y, float* part, int n) {{
+        if ({asked}) k<<<1, 64>>>(y, part, true); else none<<<1, 64>>>(y, part);
+    }}""")
+    assert "k[(1,)](y, part, True, BLOCK_SIZE=64" in found
+    assert "none[(1,)](y, part" in found
+
+
+def test_a_parameter_that_the_launcher_refuses_if_it_is_null_is_none_behind():
+    found = launches(f"{TOLD}void f(float* y, float* part) {{ if (!part) return; k<<<2, 64>>>(y, part); }}")
+    assert "k[(2,)](y, part, BLOCK_SIZE=64, num_warps=1)" in found

@@ -67,3 +67,20 @@ def test_only_what_main_calls_is_compared(porter, write):
     (entry,) = done.document["entries"]
     assert (entry["name"], entry["kind"], entry["outcome"]) == ("twice", "kernel", "verified")
     assert "main itself was not ported" in entry["because"]
+
+
+def test_a_pointer_that_may_be_null_is_none_in_one_workload(porter, write):
+    source = write(
+        "act.cu",
+        "__global__ void act(const float* x, const float* rest, float* y, int n, bool add) {\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i >= n) return;\n"
+        "    y[i] = add ? x[i] + rest[i] : fmaxf(x[i], 0.f);\n"
+        "}\n"
+        "void relu(const float* x, const float* rest, float* y, int n) {\n"
+        "    act<<<(n + 63) / 64, 64>>>(x, rest, y, n, rest != nullptr);\n"
+        "}\n",
+    )
+    done = porter("migrate", source, "--target", "triton", "--json")
+    assert done.code == 0, done.stdout
+    assert "rest = 0" in [workload["name"] for workload in done.document["workloads"]]

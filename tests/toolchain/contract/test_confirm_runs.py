@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from porter.contract.confirm import Confirmation, confirm
+from porter.contract.confirm import confirm
+from porter.contract.confirmation import Confirmation
 from porter.contract.contract import EntryKind, Role
 from porter.contract.draft import draft
 from porter.contract.questions import unknown_extents
+from porter.contract.reader import loads
+from porter.contract.toml import dumps
 from porter.oracle.reference import Reference, examine
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
@@ -277,3 +280,64 @@ extern "C" void run_twice(float* y, const float* x, int n) {
     assert vectors.sizes["n"] > 250  # more than a block
     assert contract.conditions == ()
     assert reference.because == ""
+
+
+def test_garbage_that_is_only_copied_is_no_element_left_unwritten(judge):
+    text = """
+__global__ void turned(const float* x, float* y, int n) {
+    __shared__ float tile[256];
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) tile[threadIdx.x] = x[i];
+    __syncthreads();
+    if (i < n) y[i] = tile[255 - threadIdx.x];
+}
+void turn(const float* x, float* y, int n) {
+    CHECK
+    turned<<<(n + 255) / 256, 256>>>(x, y, n);
+}"""
+    limited, _ = judge(text.replace("CHECK", ""))
+    assert limited.inferred == ("n % 256 == 0",)
+    assert "nobody has written" in limited.mended
+    _, at_odd_sizes = judge(text.replace("CHECK", "if (n % 256 == 0) throw 1;"))
+    assert "depends on memory that was never written" in at_odd_sizes.because
+
+
+def test_which_elements_are_touched_does_not_hang_on_what_chance_put_into_a_flag(judge):
+    confirmation, reference = judge("""
+__global__ void picked(const bool* which, const float* a, const float* b, float* y, float* kept, size_t n) {
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    y[i] = which[i] ? a[i] : b[i];
+    if (y[i] > 0.5f) kept[i] = 1.f;
+}
+void pick(const bool* which, const float* a, const float* b, float* y, float* kept, size_t n) {
+    picked<<<(unsigned)((n + 255) / 256), 256>>>(which, a, b, y, kept, n);
+}""")
+    assert confirmation.inferred == ()
+    assert {tensor.shape for tensor in confirmation.contract.tensors} == {("n",)}
+    assert reference.because == ""
+
+
+def test_a_pointer_that_the_source_asks_for_is_left_out_once(judge):
+    confirmation, reference = judge("""
+__global__ void moved(
+    const float* x, const float* bias, const float* scale, float* y, float* kept, int rows, int cols) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows * cols || !x) return;
+    float value = bias ? x[i] + bias[i % cols] : x[i];
+    y[i] = value * scale[i % cols];
+    if (kept != nullptr) kept[i] = value;
+}
+int move(const float* x, const float* bias, const float* scale, float* y, float* kept, int rows, int cols) {
+    if (y == NULL) return -1;
+    if (scale == nullptr) printf("no scale");
+    moved<<<(rows * cols + 63) / 64, 64>>>(x, bias, scale, y, kept, rows, cols);
+    return 0;
+}""")
+    contract = confirmation.contract
+    assert [t.name for t in contract.tensors if t.optional] == ["bias", "kept"]
+    assert [w.scalars for w in contract.workloads if w.scalars] == [{"bias": 0}, {"kept": 0}]
+    without = dict(reference.expected[-1].outputs.tensors)
+    assert reference.because == ""
+    assert (without["kept"].null, without["kept"].shape) == (True, (0,))
+    assert loads(dumps((contract,)), Path("op.toml")) == (contract,)

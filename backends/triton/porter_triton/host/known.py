@@ -10,6 +10,7 @@ from dataclasses import replace
 from porter.syntax.nodes import Binary, Cast, Expression, Name
 from porter_triton.host import expressions
 from porter_triton.host.codes import Code, Kind
+from porter_triton.host.nullable import given
 from porter_triton.host.scope import Context
 
 _WHOLE: Mapping[type[ast.operator], Callable[[int, int], int]] = {
@@ -18,7 +19,7 @@ _WHOLE: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 
 def suppose(cx: Context, condition: Expression) -> None:
-    """In the innermost scope `condition` holds: `k == 256`, or several such at once."""
+    """In the innermost scope `condition` holds: `k == 256`, `p != nullptr`, or several such at once."""
     if isinstance(condition, Binary) and condition.operator == "&&":
         suppose(cx, condition.left)
         suppose(cx, condition.right)
@@ -26,6 +27,10 @@ def suppose(cx: Context, condition: Expression) -> None:
         for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
             if isinstance(_bare(one), Name):
                 equal(cx, one, expressions.expression(cx, other))
+    elif isinstance(subject := given(condition), Name):
+        meaning = cx.find(subject.name)
+        if isinstance(meaning, Code) and meaning.nullable and cx.is_steady(meaning.text):
+            cx.bind(subject.name, replace(meaning, nullable=False))
 
 
 def equal(cx: Context, subject: Expression, value: Code) -> None:

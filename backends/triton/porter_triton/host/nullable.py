@@ -1,9 +1,26 @@
-"""Which parameters of host functions the source itself passes null pointers."""
+"""Which parameters of host functions may be null: the source passes null pointers, or goes on either way if it asks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Call, Cast, Expression, Literal, Name
+from porter.syntax.nodes import (
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Choice,
+    Expression,
+    If,
+    Launch,
+    Literal,
+    Name,
+    Return,
+    Throw,
+    Unary,
+    Variable,
+)
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 
@@ -12,11 +29,11 @@ _NULLS = ("nullptr", "NULL")
 
 
 def nullable_parameters(unit: Unit) -> frozenset[Place]:
-    """Name of the function and position of each parameter for which some call has a null pointer, or one handed on."""
+    """Name of the function and position of each parameter that it asks about, or that a call has a null pointer for."""
     functions = [f for f in unit.functions if "host" in f.head.space]
     names = {f.head.name for f in functions}
     calls = [(f, c) for f in functions for c in walk(f.body) if isinstance(c, Call) and _callee(c) in names]
-    found: set[Place] = set()
+    found = {place for function in functions for asked in _asked(function) for place in _own(function, asked)}
     known = -1
     while known != len(found):
         known = len(found)
@@ -24,6 +41,12 @@ def nullable_parameters(unit: Unit) -> frozenset[Place]:
             given = enumerate(call.arguments)
             found |= {(_callee(call), i) for i, a in given if _is_null(a) or not found.isdisjoint(_own(caller, a))}
     return frozenset(found)
+
+
+def given(condition: Expression) -> Expression:
+    """What is no null pointer where `condition` holds: p of `p != nullptr`; else the condition itself."""
+    is_comparison = isinstance(condition, Binary) and condition.operator == "!="
+    return next(_compared(condition), condition) if is_comparison else condition
 
 
 def _callee(call: Call) -> str:
@@ -39,5 +62,45 @@ def _is_null(node: Expression) -> bool:
 
 def _own(caller: FunctionTree, node: Expression) -> set[Place]:
     """The parameter of `caller` that is handed on."""
-    names = [p.name for p in caller.parameters]
+    names = [p.name if p.type.pointers else "" for p in caller.parameters]
     return {(caller.head.name, names.index(node.name))} if isinstance(node, Name) and node.name in names else set()
+
+
+def _asked(function: FunctionTree) -> Iterator[Expression]:
+    """What `function` asks if it is null, other than to leave."""
+    for node in walk(function.body):
+        match node:
+            case If(condition, yes, no) if no is not None or not _leaves(yes):
+                yield from _truths(condition)
+            case Choice(condition, _, _):
+                yield from _truths(condition)
+            case Variable(value=value) if value is not None:
+                yield from _compared(value)
+            case Launch(arguments=arguments) | Call(arguments=arguments):
+                yield from (asked for argument in arguments for asked in _compared(argument))
+
+
+def _leaves(block: Block) -> bool:
+    return bool(block.statements) and isinstance(block.statements[-1], Return | Throw)
+
+
+def _truths(condition: Expression) -> Iterator[Expression]:
+    """What is taken for true or false in a condition, and what it compares with null."""
+    match condition:
+        case Unary("!", operand):
+            yield from _truths(operand)
+        case Binary("&&" | "||", left, right):
+            yield from (*_truths(left), *_truths(right))
+        case Name():
+            yield condition
+        case _:
+            yield from _compared(condition)
+
+
+def _compared(node: Expression) -> Iterator[Expression]:
+    for inner in walk(node):
+        if isinstance(inner, Binary) and inner.operator in ("==", "!="):
+            if _is_null(inner.right):
+                yield inner.left
+            elif _is_null(inner.left):
+                yield inner.right

@@ -70,6 +70,8 @@ def rehearsed(job: Job) -> list[object]:
     return [_tensor(value) if isinstance(value, TensorValue) else value.value for value in job.arguments]
 
 
-def _tensor(value: TensorValue) -> torch.Tensor:
+def _tensor(value: TensorValue) -> torch.Tensor | None:
+    if value.null:
+        return None
     whole = value.storage.reshape(-1) if value.is_whole else np.zeros(value.count, value.dtype.storage)
     return put_on_device(torch.from_numpy(whole).view(TORCH_TYPES[value.dtype]).reshape(value.shape))

@@ -55,14 +55,14 @@ class Arguments:
         self._now: list[tuple[_Room, TensorValue]] = []
 
     def of(self, job: Job) -> list[object]:
-        """What the module is called with: tensors in memory of their own, numbers as they are."""
+        """What the module is called with: tensors in memory of their own, None for a null pointer, numbers as they are."""
         self._now = []
         return [
             self._tensor(index, value) if isinstance(value, TensorValue) else value.value
             for index, value in enumerate(job.arguments)
         ]
 
-    def _tensor(self, index: int, value: TensorValue) -> torch.Tensor:
+    def _tensor(self, index: int, value: TensorValue) -> torch.Tensor | None:
         raw = np.ascontiguousarray(value.storage).reshape(-1).view(np.uint8)
         key = (index, value.dtype, value.shape)
         room = self._rooms.get(key)
@@ -70,7 +70,7 @@ class Arguments:
             room = self._rooms[key] = _room(value, raw.size)
         room.content[:] = raw
         self._now.append((room, value))
-        return room.tensor
+        return None if value.null else room.tensor
 
     def places(self) -> frozenset[int]:
         """Where arguments of any job lie."""

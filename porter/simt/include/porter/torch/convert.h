@@ -44,12 +44,12 @@ struct Convert<at::Tensor> {
     }
 };
 
-// A number in the place of a tensor, a string, a list or another object is None; a number for a number is that number.
+// A number or a null pointer in the place of a tensor, a string, a list or another object is None; a number for a number is that number.
 template <class T>
 struct Convert<std::optional<T>> {
     static constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, c10::Scalar>;
     static std::optional<T> from(Argument& argument) {
-        if (!is_number && !argument.is_tensor) return std::nullopt;
+        if (!is_number && argument.data == nullptr) return std::nullopt;
         return Convert<T>::from(argument);
     }
 };
