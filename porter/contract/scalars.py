@@ -15,10 +15,11 @@ from porter.contract.parser import parse
 from porter.contract.passing import is_name, passed_on
 from porter.contract.pointers import is_integer
 from porter.contract.scope import Scope
-from porter.contract.selectors import choices, special_values
+from porter.contract.selectors import choices, is_marker, special_values
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
 from porter.source.program import Function, Launch, Param
+from porter.source.qualified import unqualified
 
 # Parameters that modify a loop rather than give it an extent go by these names wherever they occur; any value is legal.
 _CUSTOMARY = (
@@ -81,6 +82,9 @@ def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size |
         value = default or ("1e-5" if "eps" in param.name.lower() else "0.5")
         special = special_values(usage, function, param.name)
         return ScalarArg(param.name, param.type.text, value, _with(value, special))
+    if values := usage.enumerations.get(unqualified(base)):
+        texts = tuple(map(str, values))
+        return ScalarArg(param.name, param.type.text, texts[0], texts if len(texts) > 1 else ())
     return Unsupported(param.type.text)
 
 
@@ -135,7 +139,9 @@ def _integer(usage: Usage, function: Function, param: Param, default: str) -> Sc
     if value:
         return ScalarArg(name, type_, value)
     modes = choices(usage, function, name)
-    return ScalarArg(name, type_, modes[0], modes) if modes else Size(name)
+    if modes:
+        return ScalarArg(name, type_, modes[0], modes)
+    return ScalarArg(name, type_, "0") if is_marker(usage, function, name) else Size(name)
 
 
 def _customary(usage: Usage, function: Function, name: str) -> str:

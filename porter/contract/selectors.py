@@ -14,6 +14,7 @@ from porter.source.lexer import Token, match_bracket
 from porter.source.program import Function
 
 _MOST = 10
+_COMPARED = r"(?<![\w.>]){0}[!=]=|[!=]={0}\b"
 _CUSTOMARY_BLOCK = 256
 
 
@@ -36,6 +37,20 @@ def choices(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
         found += equal
         found += [max(equal) + 1] if equal else [1, 0] if bare else []
     return _texts(found)
+
+
+def is_marker(usage: Usage, function: Function, name: str) -> bool:
+    """Whether all that kernels do with a parameter is to compare numbers of theirs with it: `label == ignored`."""
+    compared = 0
+    for inner, alias in passed_on(usage, function, name):
+        body = usage.body(inner)
+        forwarded = sum(1 for _, args in body.calls for a in args if is_name(a, alias))
+        pattern = _COMPARED.format(re.escape(alias))
+        equal = 0 if inner.space == "host" else len(re.findall(pattern, written(body.words)))
+        if _uses(body, alias) > equal + forwarded:
+            return False
+        compared += equal
+    return compared > 0
 
 
 def special_values(usage: Usage, function: Function, name: str) -> tuple[str, ...]:

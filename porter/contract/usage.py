@@ -10,6 +10,7 @@ from itertools import islice
 
 from porter.contract.access import Use, access, outer_store
 from porter.contract.body import Body, quietly
+from porter.contract.enumerations import enumerations
 from porter.contract.expressions import render
 from porter.contract.indexing import Indices
 from porter.contract.pointers import COPIES, aliases, holds_integers, is_buffer, root_of
@@ -114,6 +115,11 @@ class Usage:
             names |= {m.group(2): m.group(1).strip() for m in _TYPEDEF.finditer(text)}
             names |= {m.group(1): m.group(2).strip() for m in _USING.finditer(text)}
         return names
+
+    @cached_property
+    def enumerations(self) -> Mapping[str, tuple[int, ...]]:
+        """The values of the types that the source and its headers enumerate."""
+        return enumerations(file.reading.text for file in expanded(self.program.source, self.headers))
 
     def callee(self, name: str, count: int) -> Function | None:
         """The function of the program or its headers called `name` that takes `count` arguments."""

@@ -35,7 +35,7 @@ def named_constants(text: str) -> dict[str, str]:
         if token.text in ("const", "constexpr"):
             found.update(_initialised(text, words, i))
         elif token.text == "enum":
-            found.update(_enumerators(text, words, i))
+            found.update(enumerators(text, words, i))
     return found
 
 
@@ -50,7 +50,8 @@ def _initialised(text: str, words: list[Token], index: int) -> dict[str, str]:
     return {}
 
 
-def _enumerators(text: str, words: list[Token], index: int) -> dict[str, str]:
+def enumerators(text: str, words: list[Token], index: int) -> dict[str, str]:
+    """The names that the `enum` at `index` defines, with their values as written or in terms of the one before."""
     opening = next((i for i in range(index, min(index + 8, len(words))) if words[i].text in ("{", ";", "(")), index)
     if words[opening].text != "{":
         return {}

@@ -94,5 +94,7 @@ def test_to_give_failure_back_is_to_refuse(answer, refuses):
 
 @pytest.mark.parametrize("refused", ["n % 4", "n & 3", "(n & 3) != 0", "n % 4 != 0", "!(n % 4 == 0)"])
 def test_multiples_may_be_asked_for_by_bits_and_remainders(refused):
-    (contract,) = drafted(f"{BARE} int run(float* x, int n) {{ if ({refused}) return -1; scale<<<1, n>>>(x, x, 2, n); }}")
+    (contract,) = drafted(
+        f"{BARE} int run(float* x, int n) {{ if ({refused}) return -1; scale<<<1, n>>>(x, x, 2, n); }}"
+    )
     assert "n % 4 == 0" in contract.conditions

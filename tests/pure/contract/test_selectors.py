@@ -87,3 +87,37 @@ def test_a_choice_can_be_taken_and_given_up():
 def test_a_number_has_the_whole_values_that_it_is_asked_for_as_well(body, choices):
     asked = scalar(drafted(body, "float beta"))
     assert (asked.value, asked.choices) == ("0.5", choices)
+
+
+def test_a_parameter_of_an_enumerated_type_has_each_of_its_values():
+    (contract,) = draft(parse(Source(Path("op.cu"), """
+enum class Mode : int { Sum, Mean = 3, Largest };
+namespace norms { typedef enum kind_t { LAYER = 1 << 2, RMS = LAYER } Kind; }
+enum Width { NARROW = kNarrow, WIDE };
+__global__ void k(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 1; }
+void f(float* y, int n, Mode mode, norms::Kind kind, Width width) {
+    k<<<1, mode == Mode::Sum ? 32 : 64>>>(y, n);
+}""")))  # fmt: skip
+    mode, kind = (a for a in contract.arguments if a.name in ("mode", "kind"))
+    assert (mode.value, mode.choices) == ("0", ("0", "3", "4"))
+    assert (kind.value, kind.choices) == ("4", ())
+    assert [question.about for question in contract.questions if question.about != "y"] == ["width"]
+
+
+@pytest.mark.parametrize(("used", "is_size"), [("labels[i] == ignored", False), ("labels[i] < ignored", True)])
+def test_what_labels_are_compared_with_is_one_of_them(used, is_size):
+    (contract,) = draft(
+        parse(
+            Source(
+                Path("op.cu"),
+                f"""
+__global__ void k(const int* labels, float* y, int n, long ignored) {{
+    int i = blockIdx.x * 32 + threadIdx.x;
+    if (i < n) y[i] = {used} ? 0.f : 1.f;
+}}
+void f(const int* labels, float* y, int n, long ignored) {{ k<<<(n + 31) / 32, 32>>>(labels, y, n, ignored); }}""",
+            )
+        )
+    )
+    assert ("ignored" in contract.symbols) is is_size
+    assert contract.arguments[-1].value == ("ignored" if is_size else "0")

@@ -1,0 +1,40 @@
+"""The types that sources enumerate, and their values: what a parameter of such a type may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from porter.contract.expressions import evaluate
+from porter.contract.syntax import ExpressionError
+from porter.source.constants import enumerators
+from porter.source.lexer import Token, TokenKind, match_bracket, significant, tokens
+
+
+def enumerations(texts: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
+    """The values of each `enum` by its name, or by that which `typedef enum {...} Name` gives it, each value once."""
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        words = significant(tokens(text))
+        for i, word in enumerate(words):
+            values = _values(enumerators(text, words, i)) if word.text == "enum" else ()
+            found |= dict.fromkeys(_names(words, i), values) if values else {}
+    return found
+
+
+def _values(named: Mapping[str, str]) -> tuple[int, ...]:
+    """The numbers; none where one hangs on what is defined elsewhere."""
+    known: dict[str, int] = {}
+    try:
+        for name, text in named.items():
+            known[name] = evaluate(text, known)
+    except ExpressionError:
+        return ()
+    return tuple(dict.fromkeys(known.values()))
+
+
+def _names(words: list[Token], index: int) -> list[str]:
+    """The name behind `enum`, and the one behind its closing bracket."""
+    first = next(word for word in words[index + 1 :] if word.text not in ("class", "struct"))
+    opening = next(i for i in range(index, len(words)) if words[i].text == "{")
+    close = match_bracket(words, opening) or index
+    return [word.text for word in (first, *words[close + 1 : close + 2]) if word.kind is TokenKind.IDENTIFIER]
