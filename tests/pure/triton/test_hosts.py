@@ -563,3 +563,22 @@ def test_a_struct_that_is_handed_to_a_function_of_the_source_is_a_tuple_of_its_f
     )
     assert "grow[(blocks,)](given[0], given[1][0], given[1][1], given[2], BLOCK_SIZE=64" in " ".join(found.split())
     assert "g((y, (n, m,), 2.0,), n)" in found
+
+
+@pytest.mark.parametrize("type_", ["cudaError_t", "int"])
+def test_an_error_code_that_is_no_success_is_raised(type_):
+    found = translated(f"""
+        {type_} f(float* y, const float* x, int n) {{
+          if (n % 2) return cudaErrorInvalidValue;
+          scale<float><<<1, 64>>>(y, x, 2.f, n);
+          if (cudaGetLastError() == cudaErrorLaunchFailure) return cudaErrorLaunchFailure;
+          return cudaSuccess;
+        }}""")
+    assert '    if n % 2:\n        raise RuntimeError("cudaErrorInvalidValue")\n' in found
+    assert "LaunchFailure" not in found
+
+
+def test_a_parameter_that_is_moved_forward_and_back_is_moved_once():
+    assert "add[(1,)](y, x.view(-1)[n - 1 :], n" in body("add<<<1, 32>>>(y, x + n - 1, n);")
+    with pytest.raises(Refusal, match="only be moved forward"):
+        body("float* q = x + 4; add<<<1, 32>>>(y, q + n - 1, n);")

@@ -143,6 +143,10 @@ def _unary(cx: Context, node: Unary) -> Code:
 
 
 def _binary(cx: Context, node: Binary) -> Code:
+    node = _moved_once(cx, node)
+    if node.operator in ("==", "!=") and names.failure(node.right):
+        expression(cx, node.left)
+        return truth(node.operator == "!=")  # what a call answers with is success, else it raises
     left = expression(cx, node.left)
     if node.operator in ("&&", "||") and (asked := condition(left)).constant is None:
         answers.demand_none(cx, node.right)
@@ -168,6 +172,17 @@ def _binary(cx: Context, node: Binary) -> Code:
     if node.operator in ("+", "-"):
         return added(node.operator, left, right)
     return binary(node.operator, left, right)
+
+
+def _moved_once(cx: Context, node: Binary) -> Binary:
+    """`p + n - 1` of a parameter p as `p + (n - 1)`: Python moves a tensor forward only."""
+    moved = node.left
+    if node.operator != "-" or not isinstance(moved, Binary) or moved.operator != "+":
+        return node
+    own = [p.name for p in cx.function.parameters if p.type.pointers]
+    if not isinstance(moved.left, Name) or moved.left.name not in own or not cx.is_steady(moved.left.name):
+        return node
+    return Binary("+", moved.left, Binary("-", moved.right, node.right, node.line), node.line)
 
 
 def _compared(symbol: str, left: Code, right: Code) -> Code:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from porter.syntax.nodes import Assign, Braces, Declare, Member, Name, TypeName, Unary, Variable
+from porter.syntax.nodes import Assign, Braces, Declare, Expression, Member, Name, TypeName, Unary, Variable
 from porter.syntax.walk import walk
 from porter_triton.host import expressions, member_types, methods, times
 from porter_triton.host.assigned import assigned
@@ -39,6 +40,12 @@ def name(cx: Context, node: Name) -> Code:
         declared = cx.unit.variables_named(node.name, cx.function.head.scope)
         raise Refusal(node.line, f"'{node.name}' is not known{'' if declared else told_by_build(node.name)}")
     return found
+
+
+def failure(node: Expression) -> str:
+    """The name of an error code of CUDA's that is no success; else empty."""
+    named = isinstance(node, Name) and re.fullmatch(r"(?:::)?cudaError[A-Z]\w*", node.name)
+    return node.name if isinstance(node, Name) and named else ""
 
 
 def _predefined(cx: Context, node: Name) -> Code | None:

@@ -46,6 +46,7 @@ from porter_triton.host.checks import check, message
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.dispatch import dispatch, is_dispatch
 from porter_triton.host.launches import launch
+from porter_triton.host.names import failure
 from porter_triton.host.scope import Closure, Context
 from porter_triton.host.table import table
 from porter_triton.host.variables import declare
@@ -268,6 +269,8 @@ def give_back(cx: Context, node: Return) -> None:
         dispatch(cx, value, returns=True)
     elif isinstance(value, Call) and isinstance(value.callee, Lambda):
         block(cx, value.callee.body)
+    elif failed := failure(value):
+        cx.emit(f'raise RuntimeError("{failed}")')
     else:
         _result(cx, value)
 
