@@ -29,9 +29,10 @@ from porter.native.wrappers import wrapped
 from porter.simt.job import BuildFailure, Callee
 from porter.simt.kernels_only import kernels_only
 from porter.source.headers import folders_of
+from porter.source.standard import standard
 
 _FLAGS = (
-    *("-O3", "-std=c++17", "-w", "-shared", "-Xcompiler", "-fPIC", "--default-stream", "per-thread"),
+    *("-O3", "-w", "-shared", "-Xcompiler", "-fPIC", "--default-stream", "per-thread"),
     *("--expt-relaxed-constexpr", "--expt-extended-lambda", "-include", "cassert"),
 )
 _TORCH = re.compile(r'#\s*include\s*[<"](?:torch|ATen|c10|THC|pybind11)/')
@@ -149,7 +150,8 @@ def _number(side: Side, callee: Callee) -> DType | None:
 
 def _library(source: _Source, nvcc: Nvcc, cache: Path, path: Path) -> Path | BuildFailure:
     """The library, compiled where it is not there yet."""
-    flags = [*_FLAGS, f"-arch={nvcc.arch}", *source.flags, *(f"-D{define}" for define in source.defines)]
+    spoken = f"-std={standard((source.text, *source.headers))}"
+    flags = [spoken, *_FLAGS, f"-arch={nvcc.arch}", *source.flags, *(f"-D{define}" for define in source.defines)]
     libraries = [flag for name, wanted in _LIBRARIES.items() if name in source.text for flag in wanted]
     parts = (source.text, *source.headers, *source.include_dirs, nvcc.version, *flags)
     key = hashlib.blake2b("\0".join(parts).encode()).hexdigest()[:24]

@@ -13,6 +13,7 @@ from pathlib import Path
 from porter.errors import EXHAUSTED, MachineError
 from porter.simt.job import BuildRequest, Dialect
 from porter.simt.owners import returns_owner
+from porter.source.standard import standard
 
 ROOT = Path(__file__).parent
 INCLUDE = ROOT / "include"
@@ -21,7 +22,6 @@ RUNTIME = ROOT / "runtime"
 # -fno-strict-aliasing: CUDA code puns types by pointer casts. -fwrapv: its hashes overflow. -fpermissive: nvcc is lax.
 # -gdwarf-4: with version 5, addr2line names the file on disk where `#line` names the user's.
 _LANGUAGE = [
-    "-std=c++17",
     "-O1",
     "-w",
     "-g1",
@@ -114,7 +114,14 @@ def language_flags(request: BuildRequest) -> list[str]:
     ]
     watched = _watched(request) if request.watched else []
     samples = f"-idirafter{INCLUDE / 'samples'}"  # a program's own copies of these helpers come first
-    return [*_LANGUAGE, *watched, *defines, *(f"-I{folder}" for folder in folders), samples]
+    return [
+        f"-std={standard(_texts(request))}",
+        *_LANGUAGE,
+        *watched,
+        *defines,
+        *(f"-I{folder}" for folder in folders),
+        samples,
+    ]
 
 
 def _watched(request: BuildRequest) -> list[str]:

@@ -104,7 +104,8 @@ class Unit:
         self._write_headers(sources)
         program = sources / "program.cpp"
         program.write_text(self._text)
-        flags = [*self.flags, "-include", str(header), *self._options, f"-iquote{sources}", f"-I{sources}"]
+        found = [f"-iquote{sources}", f"-I{sources}"]  # what is translated goes before the folders it comes from
+        flags = [*self.flags, "-include", str(header), *found, *self._options]
         return call(self.compiler, [*flags, "-ffunction-sections", "-c", str(program), "-o", "program.o"], folder)
 
     def _write_headers(self, sources: Path) -> None:

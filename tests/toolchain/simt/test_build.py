@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -128,3 +129,22 @@ def test_macros_of_the_build_are_in_force_in_the_source_and_nowhere_else(simt_ca
     source = Source(Path("/u/user.cu"), text)
     (built,) = build(BuildRequest(source, (), Dialect.CUDA, (callee,), 32, defines=defines), simt_cache)
     assert answer(built) == 65
+
+
+def test_a_header_in_angles_is_the_translated_one(simt_cache, tmp_path):
+    text = "__device__ int last(int v) { __shared__ int s[32]; s[31 - threadIdx.x] = v; __syncthreads(); return s[0]; }"
+    header = Source(tmp_path / "own.cuh", text)
+    header.path.write_text(text)
+    source = Source(Path("/u/user.cu"), "#include <own.cuh>\n__global__ void k(int* x) { *x = last(7); }")
+    request = BuildRequest(source, (("own.cuh", header),), Dialect.CUDA, (Callee(Entry(EntryKind.KERNEL, "k")),), 32)
+    (built,) = build(replace(request, include_dirs=(str(tmp_path),)), simt_cache)
+    assert isinstance(built, Executable), built.log
+
+
+def test_concepts_are_understood(build_all):
+    text = """
+    #include <concepts>
+    template <class T> concept Number = std::same_as<T, int> || std::same_as<T, float>;
+    template <Number T> __global__ void k(T* x) { *x = T(3); }"""
+    (built,) = build_all(text, Callee(Entry(EntryKind.KERNEL, "k", ("int",))))
+    assert answer(built) == 3
