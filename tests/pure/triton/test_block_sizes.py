@@ -62,3 +62,37 @@ def test_anything_else_may_be_any_size(before):
 def test_extents_that_are_set_later_are_not_known():
     assert sizes("dim3 block(64); block.y = n;", "block") == ((), (), ())
     assert sizes("", "dim3(m, n)") == ((), (), (1,))
+
+
+def whole_warps(of=32):
+    return tuple(range(of, 1025, of))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "int b = (n + 31) / 32 * 32;",
+        "int b = std::min(((n + 31) / 32) * 32, 1024);",
+        "int b = min((n / 4 + 31) & ~31, 512);",
+        "unsigned b = ((n + 31) >> 5) << 5;",
+        "int b = 32; while (b < n) b += 32;",
+        "const int warps = (n + m) / 2; auto b = 32 * warps;",
+        "int b = 64; if (n > 64) b = m * 96;",
+    ],
+)
+def test_what_is_rounded_to_warps_is_so_many_whole_ones(before):
+    assert sizes(before, "b") == (whole_warps(), (1,), (1,))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "int b = (int)(n * 0.25f * 32);",
+        "float f = 64; f *= 0.3f; int b = f * 32;",
+        "int b = (n + 31) / 32 * 32; b /= 2;",
+        "int b = (n + 15) / 16 * 16;",
+        "int b = min(n, 1024);",
+    ],
+)
+def test_what_may_be_a_part_of_a_warp_may_be_any_size(before):
+    assert sizes(before, "b") == ((), (1,), (1,))

@@ -9,6 +9,7 @@ from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.lift import RULES, lift
 from tests.pure.triton.lift_sources import LEFT_ALONE, LIFTED, source
+from tests.pure.triton.pointed_sources import FOLD, ROWS
 from tests.pure.triton.pointed_sources import LEFT_ALONE as LEFT_BY_POINTERS
 
 
@@ -55,3 +56,27 @@ def test_the_lines_of_what_was_lifted_are_told():
     )
     (applied,) = lifted("", text + "out[t] = v;")[0].applied
     assert (applied.function, applied.first, applied.last) == ("k", 4, 5)
+
+
+def of_sizes(sizes, before=ROWS):
+    unit = read_unit(parse(Source(Path("k.cu"), source(before, SUMS))))
+    found = lift(unit, unit.kernels[0], (None, 1, 1), sizes=sizes)
+    return [applied.rule for applied in found.applied if applied.function == "k"]
+
+
+SUMS = """
+    int t = threadIdx.x;
+    float a[2] = {x[t], 1.0f};
+    block_rows<float, 2>(a);
+    if (t == 0) out[blockIdx.x] = a[0] + a[1];
+"""
+
+
+@pytest.mark.parametrize("sizes", [tuple(range(32, 1025, 32)), (32, 48, 64)])
+def test_a_reduction_is_told_for_all_sizes_that_a_block_may_have(sizes):
+    assert of_sizes(sizes) == [FOLD]
+
+
+def test_no_reduction_is_told_where_one_size_is_none():
+    assert of_sizes(()) == of_sizes((64, 2048)) == []
+    assert of_sizes((32, 48, 64), ROWS.replace("32.f", "32")) == []

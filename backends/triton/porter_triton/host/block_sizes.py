@@ -1,9 +1,13 @@
-"""Which sizes a block may have, told from how a host function makes them: doubled from 1 on, they are powers of two."""
+"""Which sizes a block may have, told from how a host function makes them.
+
+Doubled from 1 on, they are powers of two; rounded up to whole warps, `(n + 31) / 32 * 32`, multiples of 32.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from math import gcd
 
 from porter.syntax.nodes import (
     Asm,
@@ -18,9 +22,12 @@ from porter.syntax.nodes import (
     Evaluate,
     Expression,
     Literal,
+    Member,
     Name,
     Return,
+    SizeOf,
     Statement,
+    TypeName,
     Unary,
     Update,
     Variable,
@@ -28,13 +35,37 @@ from porter.syntax.nodes import (
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 from porter_triton.lower.assigned import assigned_names
+from porter_triton.lower.types import BUILT_IN, Arithmetic
 
 Sizes = tuple[int, ...]
 Extents = tuple[Sizes, Sizes, Sizes]
 _MOST = 1024  # threads of a block
-_ANY = 1 << 40  # a power of two that says nothing of how small the others may be
+_WARP = 32
+_EXTENTS = frozenset({"size", "numel", "dim", "stride"})  # methods of tensors that give integers
 _UNKNOWN: Extents = ((), (), ())
 _MOST_CALLS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Multiple:
+    """Whole numbers that are multiples `of` one, of 0: what the others are; `power`: and powers of two."""
+
+    of: int
+    power: bool = False
+
+    def either(self, other: _Multiple) -> _Multiple:
+        """What the numbers of both have in common."""
+        return _Multiple(gcd(self.of, other.of), self.power and other.power)
+
+    @property
+    def sizes(self) -> Sizes:
+        """Those that a block may have, where they say enough: they are powers of two, or whole warps."""
+        if self.power:
+            return tuple(1 << k for k in range(_MOST.bit_length()) if 1 << k >= self.of)
+        return tuple(range(self.of, _MOST + 1, self.of)) if self.of and self.of % _WARP == 0 else ()
+
+
+_ANY = _Multiple(1)
 
 
 @dataclass(frozen=True)
@@ -100,10 +131,7 @@ class BlockSizes:
     def _sizes(self, whole: Expression, item: Expression) -> Sizes:
         if isinstance(item, Literal):
             return (int(item.value),) if isinstance(item.value, int) else ()
-        item = self._written_before(whole, item) if isinstance(item, Name) else item
-        least = self.least(item, frozenset())
-        powers = (1 << k for k in range(_MOST.bit_length()))
-        return () if least is None else tuple(size for size in powers if size >= least)
+        return self._multiple(self._written_before(whole, item) if isinstance(item, Name) else item, frozenset()).sizes
 
     def _written_before(self, whole: Expression, name: Name) -> Expression:
         """What a variable was assigned last, right before the statement in which `whole` stands; else itself."""
@@ -114,44 +142,74 @@ class BlockSizes:
                 return name if value is None else value
         return name
 
-    def least(self, node: Expression | None, seen: frozenset[str]) -> int | None:
-        """The smallest value of an expression that is always a power of two; None for any other."""
+    def _multiple(self, node: Expression | None, seen: frozenset[str]) -> _Multiple:
+        """What all values of an expression have in common."""
         match node:
-            case Literal(value=int() as value):
-                return value if value > 0 and value & (value - 1) == 0 else None
+            case Literal(value=int() as value) if value > 0:
+                return _Multiple(value, value & (value - 1) == 0)
             case Cast():
-                return self.least(node.operand, seen)
+                return self._multiple(node.operand, seen)
             case Choice():
-                return self._of_two(node.yes, node.no, seen, "min")
+                return self._multiple(node.yes, seen).either(self._multiple(node.no, seen))
             case Call(callee=Name(name="max" | "std::max" | "min" | "std::min" as name), arguments=(left, right)):
-                return self._of_two(left, right, seen, name.removeprefix("std::"))
-            case Binary(operator="*"):
-                return self._of_two(node.left, node.right, seen, "*")
-            case Name():
+                one, other = self._multiple(left, seen), self._multiple(right, seen)
+                larger = name.endswith("max") and one.power and other.power
+                return _Multiple(max(one.of, other.of), True) if larger else one.either(other)
+            case Binary(operator="*") if self._is_whole(node):
+                one, other = self._multiple(node.left, seen), self._multiple(node.right, seen)
+                return _Multiple(one.of * other.of, one.power and other.power)
+            case Binary(operator="+" | "-"):
+                return replace(self._multiple(node.left, seen).either(self._multiple(node.right, seen)), power=False)
+            case Binary(operator="<<", right=Literal(value=int() as places)):
+                one = self._multiple(node.left, seen)
+                return replace(one, of=one.of << places)
+            case Binary(operator="&", right=Unary(operator="~", operand=Literal(value=int() as low))):
+                return _Multiple(low + 1) if low & (low + 1) == 0 else _ANY
+            case Name() if self._is_whole(node):
                 return self._of_name(node.name, seen)
-        return None
+        return _ANY
 
-    def _of_two(self, left: Expression, right: Expression, seen: frozenset[str], how: str) -> int | None:
-        a, b = self.least(left, seen), self.least(right, seen)
-        if a is None or b is None:
-            return None
-        return {"max": max(a, b), "min": min(a, b), "*": a * b}[how]
+    def _is_whole(self, node: Expression | None) -> bool:
+        """Whether an expression is certainly of an integer type."""
+        match node:
+            case Literal(value=int()) | SizeOf():
+                return True
+            case Binary():
+                return self._is_whole(node.left) and self._is_whole(node.right)
+            case Cast(type=kind) if kind.name != "auto":
+                return _is_integer(kind)
+            case Choice():
+                return self._is_whole(node.yes) and self._is_whole(node.no)
+            case Call(callee=Name(name="max" | "std::max" | "min" | "std::min"), arguments=arguments):
+                return all(map(self._is_whole, arguments))
+            case Call(callee=Member(name=name)):
+                return name in _EXTENTS
+            case Call(callee=Name(name=name)):
+                return bool(self.unit.named(name)) and all(_is_integer(f.returns) for f in self.unit.named(name))
+            case Name(name=name):
+                kinds = [p.type for p in self.function.parameters if p.name == name]
+                declared = [] if kinds else self._declared(name) or self._constants(name)
+                held = [_is_integer(v.type) or (v.type.name == "auto" and self._is_whole(v.value)) for v in declared]
+                return all(map(_is_integer, kinds)) and all(held) and bool(kinds or held)
+        return False
 
-    def _of_name(self, name: str, seen: frozenset[str]) -> int | None:
+    def _constants(self, name: str) -> list[Variable]:
+        return [v for v in self.unit.variables if v.name == name and (v.constexpr or v.type.const)]
+
+    def _of_name(self, name: str, seen: frozenset[str]) -> _Multiple:
         """What all values have in common that a variable is ever given."""
         if name in seen:
-            return _ANY
-        declared = self._declared(name) or [
-            v for v in self.unit.variables if v.name == name and (v.constexpr or v.type.const)
-        ]
+            return _Multiple(0, True)
+        declared = self._declared(name) or self._constants(name)
         changes = (n for n in self._nodes if isinstance(n, Assign))
         assigned = [n for n in changes if isinstance(n.target, Name) and n.target.name == name]
-        if name in self._changed_by_calls or any(n.operator not in {"", "*"} for n in assigned):
-            return None
-        given = [*(v.value for v in declared), *(n.value for n in assigned)]
-        known = [self.least(value, seen | {name}) for value in given]
-        found = [value for value in known if value is not None]
-        return min(found) if found and len(found) == len(known) else None
+        if name in self._changed_by_calls or any(n.operator not in {"", "*", "+", "-"} for n in assigned):
+            return _ANY
+        known = [self._multiple(v.value, seen | {name}) for v in declared if v.value is not None]
+        for node in assigned:
+            value = self._multiple(node.value, seen | {name})
+            known.append(replace(value, power=value.power and node.operator not in {"+", "-"}))
+        return reduce(_Multiple.either, known) if known and len(known) == len(declared) + len(assigned) else _ANY
 
     def _declared(self, name: str) -> list[Variable]:
         """The declarations of a local number or `dim3`."""
@@ -161,6 +219,11 @@ class BlockSizes:
         found = [v for d in declares for v in d.variables if v.name == name]
         plain = not any(v.extents or v.type.pointers or v.type.reference for v in found)
         return found if plain else []
+
+
+def _is_integer(kind: TypeName) -> bool:
+    type_ = BUILT_IN.get(kind.name)
+    return isinstance(type_, Arithmetic) and not type_.is_float and not kind.pointers
 
 
 def _either(many: list[Extents]) -> Extents:

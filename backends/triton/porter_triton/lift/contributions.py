@@ -54,6 +54,14 @@ def contribute(facts: Facts, machine: Lockstep, call: Call, given: Given) -> Con
     return found
 
 
+def known(facts: Facts, call: Call) -> tuple[object, ...]:
+    """All that a call is told of what stands around it: two of one text for which it is the same do the same."""
+    names = sorted({n.name for n in walk(call) if isinstance(n, Name | TypeName)})
+    own = frozenset(names) & {p.name for p in facts.function.parameters}
+    around = tuple((facts.value(Name(n)), bare(facts.declared.get(n)), facts.shared.get(n)) for n in names)
+    return (around, facts.function.head.span if own else None)
+
+
 def changed(machine: Lockstep, contributed: Contributed) -> dict[str, dict[int, Held]]:
     """What is no longer what it was, by the text of the variable or element, in the threads where that is so."""
     found: dict[str, dict[int, Held]] = {}

@@ -237,7 +237,7 @@ class Evaluation(ABC):
 
 def is_constant(node: Expression) -> bool:
     """Whether an expression is a limit of a type, perhaps converted and negated, which no number is known for."""
-    while isinstance(node, Cast | Unary) and getattr(node, "operator", "-") == "-":
+    while isinstance(node, Cast) or (isinstance(node, Unary) and node.operator == "-"):
         node = node.operand
     if isinstance(node, Name):
         return node.name in _LIMITS

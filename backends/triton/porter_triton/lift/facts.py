@@ -185,7 +185,7 @@ class Facts:
 
     def is_thread(self, node: Expression) -> bool:
         """Whether `node` is the number of the thread, in a block of one dimension."""
-        return self.threads is not None and self.resolved(node) == Member(Name("threadIdx"), "x")
+        return self.block[1:] == (1, 1) and self.resolved(node) == Member(Name("threadIdx"), "x")
 
     def is_lane(self, node: Expression) -> bool:
         """Whether `node` is the lane of the thread."""

@@ -30,7 +30,7 @@ from porter.syntax.walk import walk
 from porter_triton.lift import templates
 from porter_triton.lift.after import readers
 from porter_triton.lift.blocks import fresh
-from porter_triton.lift.contributions import Given, changed, contribute, place, separate
+from porter_triton.lift.contributions import Given, changed, contribute, known, place, separate
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.frames import Held
 from porter_triton.lift.lockstep import block_of
@@ -116,7 +116,7 @@ def _told(facts: Facts, statement: Statement, waits: bool) -> tuple[tuple[Fold, 
     function = _reducing(facts, found[1], waits) if found is not None else None
     if found is None or function is None:
         return None
-    key = (facts.function.head.span, facts.sizes, facts.template, bare(statement))
+    key = (function.head.span, waits, facts.sizes, bare(statement), known(facts, found[1]))
     if key not in facts.told:
         facts.told[key] = _found_out(facts, function, *found, waits=waits)
     return facts.told[key]  # type: ignore[return-value]
@@ -128,10 +128,22 @@ def _found_out(
     call, given = separate(facts, function, call)
     anywhere = not waits and not any(isinstance(n, Name) and n.name in _OF_THREADS for n in _reached(facts, function))
     sizes = (WARP,) if anywhere else facts.sizes
-    made = [_run(facts, target, call, given, threads, waits=waits) for threads in sizes]
-    if not made or made[0] is None or any(other != made[0] for other in made):
+    common: tuple[Fold, ...] | None = None
+    for threads in sizes:
+        made = _run(facts, target, call, given, threads, waits=waits)
+        common = made if common is None else _both(common, made)
+        if common is None:
+            return None
+    return (common, given) if common is not None else None
+
+
+def _both(one: tuple[Fold, ...], other: tuple[Fold, ...] | None) -> tuple[Fold, ...] | None:
+    """What is left by two sizes of a block; a block of one warp may leave it to more threads."""
+    if other is None or len(one) != len(other):
         return None
-    return made[0], given
+    both = tuple(replace(a, everywhere=a.everywhere and b.everywhere) for a, b in zip(one, other, strict=True))
+    same = all(f == replace(b, everywhere=f.everywhere) for f, b in zip(both, other, strict=True))
+    return both if same else None
 
 
 def _call(statement: Statement) -> tuple[str, Call] | None:

@@ -30,7 +30,7 @@ class Pointer:
 
     def moved(self, steps: int) -> Pointer:
         """The address so many elements further."""
-        return replace(self, offset=self.offset + steps * math.prod(self.rows))
+        return Pointer(self.array, self.offset + steps * math.prod(self.rows), self.rows, self.type) if steps else self
 
     def inside(self) -> Pointer:
         """The address of the first element of the array that lies there."""

@@ -132,6 +132,8 @@ def _number_as(value: float, type_: Arithmetic) -> int | float:
 def calculated(symbol: str, left: float, right: float) -> int | float:
     """`left symbol right`; raises `UnclearError` where that is not exact in 32 bits of a float."""
     try:
+        if isinstance(left, int) and isinstance(right, int):
+            return int(operated(symbol, left, right))
         made = operated(symbol, *(Fraction(n) if isinstance(n, float) else n for n in (left, right)))
         if isinstance(made, int) or struct.unpack("f", struct.pack("f", made)) == (made,):
             return made if isinstance(made, int) else float(made)

@@ -22,6 +22,7 @@ from porter.syntax.nodes import (
     Unary,
     Update,
 )
+from porter_triton.lift.blocks import fresh
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Combine, combine
 from porter_triton.lift.only import First
@@ -35,7 +36,8 @@ _INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "H
 class Second:
     """One value in the second stage: where it was stored, the variable it is loaded to, and what idle lanes load.
 
-    `held` tells who has the result: each thread (None), the first lane of each warp, or the first thread.
+    `held` tells who has the result: each thread (None), the first lane of each warp, or the first thread. `begun` is what
+    else goes into it.
     """
 
     array: str
@@ -44,13 +46,14 @@ class Second:
     neutral: Expression | None
     held: First | None
     reduced: bool = False
+    begun: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """The second stage of all values. `count` statements of the block are taken, `last` is the last one that reduces.
 
-    `rest` follows in the same `if (warp == 0)`, which is `under`.
+    `rest` follows in the same `if (warp == 0)`, which is `under`. `kept`: it begins with a store to the array's element 0.
     """
 
     values: dict[str, Second]
@@ -58,6 +61,7 @@ class Stage:
     last: Statement
     under: If | None = None
     rest: tuple[Statement, ...] = ()
+    kept: bool = False
 
 
 def second_stage(
@@ -104,15 +108,11 @@ def _loaded(
     facts: Facts, statement: Statement, firsts: tuple[Reduction, ...], arrays: dict[str, str]
 ) -> tuple[str, Second] | None:
     """`v = t < warps ? a[lane] : neutral` or `T w = ...`: the variable of the first stage, and what is known."""
-    declared = statement.variables[0] if isinstance(statement, Declare) and len(statement.variables) == 1 else None
-    if declared is not None:
-        name, value = declared.name, bare(declared.value)
-    elif isinstance(statement, Evaluate) and isinstance(statement.expression, Assign):
-        made = bare(statement.expression)
-        name, value = (made.target.name if isinstance(made.target, Name) and not made.operator else ""), made.value
-    else:
+    given = _given(statement)
+    if given is None:
         return None
-    if not name or not isinstance(value, Choice) or not isinstance(value.yes, Subscript):
+    name, declared, value = given
+    if not isinstance(value, Choice) or not isinstance(value.yes, Subscript):
         return None
     condition, read = value.condition, value.yes
     first = next((f for f in firsts if is_name(read.owner, arrays[f.target])), None)
@@ -124,9 +124,19 @@ def _loaded(
         return None
     if not _neutral(facts, first.operation, value.no):
         return None
-    type_ = None if declared is None else declared.type
     held = None if facts.is_lane(condition.left) else First.THREAD
-    return first.target, Second(arrays[first.target], name, type_, value.no, held)
+    return first.target, Second(arrays[first.target], name, declared, value.no, held)
+
+
+def _given(statement: Statement) -> tuple[str, TypeName | None, Expression] | None:
+    """`T v = value;` or `v = value;`: the name, its type where it is declared, and the value."""
+    if isinstance(statement, Declare) and len(statement.variables) == 1:
+        variable = statement.variables[0]
+        return None if variable.value is None else (variable.name, variable.type, bare(variable.value))
+    made = bare(statement.expression) if isinstance(statement, Evaluate) else None
+    if not isinstance(made, Assign) or made.operator or not isinstance(made.target, Name):
+        return None
+    return made.target.name, None, made.value
 
 
 def _counts(facts: Facts, condition: Binary) -> bool:
@@ -145,26 +155,48 @@ def serial_stage(
     guard = rest[0].condition if rest and isinstance(rest[0], If) and rest[0].no is None else None
     under = rest[0] if rest and isinstance(rest[0], If) and guard and _first_thread(facts, guard) else None
     inner = under.yes.statements if under is not None else rest
-    if more or len(inner) < 2 or not isinstance(inner[0], Declare) or len(inner[0].variables) != 1:
+    if more or not inner:
         return None
-    variable, array = inner[0].variables[0], arrays[first.target]
-    begin = _begun(facts, first, array, bare(variable.value))
+    if under is not None and (kept := _in_place(facts, first, arrays[first.target], under)) is not None:
+        return kept
+    given = _given(inner[0])
+    if given is None or len(inner) < 2 or (given[1] is None and given[0] != first.target):
+        return None
+    name, declared, value = given
+    array = arrays[first.target]
+    begin = _begun(facts, first, array, value)
     made = _counted(facts, inner[1], begin, facts.threads or 0)
-    if made != Combine(first.operation, Name(variable.name), Subscript(Name(array), Name("i"))):
+    if made != Combine(first.operation, Name(name), Subscript(Name(array), Name("i"))):
         return None
-    second = Second(array, variable.name, variable.type, None, None if under is None else First.THREAD, reduced=True)
+    held = None if under is None else First.THREAD
+    second = Second(array, name, declared, None, held, reduced=True, begun=None if begin else value)
     if under is not None:
         return Stage({first.target: second}, 1, inner[1], under, inner[2:])
     return Stage({first.target: second}, 2, inner[1])
 
 
-def _begun(facts: Facts, first: Reduction, array: str, value: Expression | None) -> int | None:
+def _in_place(facts: Facts, first: Reduction, array: str, under: If) -> Stage | None:
+    """`for (i = 1; i < warps; ++i) a[0] = a[0] op a[i];` by the first thread."""
+    loop, *rest = under.yes.statements
+    whole = Subscript(Name(array), Literal(0, "int"))
+    made = _counted(facts, loop, 1, facts.threads or 0)
+    if made is None or number(getattr(made.target, "index", None)) != 0:
+        return None
+    if bare(made) != Combine(first.operation, made.target, Subscript(Name(array), Name("i"))):
+        return None
+    if not isinstance(made.target, Subscript) or not is_name(made.target.owner, array):
+        return None
+    name = fresh(f"{array}_{first.operation}", facts.function.body)
+    second = Second(array, name, TypeName("auto"), None, None, reduced=True)
+    store = Evaluate(Assign("", whole, Name(name), under.line), under.line)
+    return Stage({first.target: second}, 1, loop, under, (store, *rest), kept=True)
+
+
+def _begun(facts: Facts, first: Reduction, array: str, value: Expression) -> int | None:
     """How many elements a variable holds at first: none where it has the neutral value, one where it is a[0]."""
     if isinstance(value, Subscript) and is_name(value.owner, array):
         return 1 if number(value.index) == 0 or facts.is_thread(value.index) else None
-    if value is None or not _neutral(facts, first.operation, value):
-        return None
-    return 0 if first.operation not in {"max", "min"} or is_infinite(first.operation, value) else None
+    return 0 if _neutral(facts, first.operation, value) else None
 
 
 def _counted(facts: Facts, loop: Statement, begin: int | None, threads: int) -> Combine | None:

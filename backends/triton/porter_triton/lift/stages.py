@@ -17,6 +17,7 @@ from porter.syntax.nodes import (
     Statement,
     Subscript,
     Unary,
+    Update,
     Variable,
 )
 from porter.syntax.terms import mentions
@@ -34,7 +35,7 @@ def two_stages(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
     if facts.threads is None or facts.threads % WARP:
         return None
     firsts = _firsts(facts, block.statements[at:])
-    position = _past_barriers(block, at + len(firsts))
+    between, position = _past_declarations(block, at + len(firsts), firsts)
     arrays = _stored(facts, block.statements[position:], firsts) if firsts else None
     if arrays is None:
         return None
@@ -50,7 +51,7 @@ def two_stages(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
                 for n, first in enumerate(firsts))  # fmt: skip
     if stage.under is not None and stage.rest:
         new = (*new, If(stage.under.condition, Block(stage.rest, line), None, line=line))
-    return count, Block((*block.statements[:at], *new, *block.statements[at + count :]), block.line)
+    return count, Block((*block.statements[:at], *between, *new, *block.statements[at + count :]), block.line)
 
 
 def _firsts(facts: Facts, statements: tuple[Statement, ...]) -> tuple[Reduction, ...]:
@@ -107,7 +108,7 @@ def _read_after(facts: Facts, stage: Stage, name: str) -> bool:
 
 def _written(facts: Facts, first: Reduction, second: Second, beginning: Statement, line: int) -> Statement:
     """`v = reduction over the block`."""
-    value = _value(facts, first, second.neutral, line)
+    value = _value(facts, first, second, line)
     if second.declared is not None:
         return Declare((Variable(second.result, second.declared, value=value, line=line),), line)
     if isinstance(beginning, Declare):
@@ -115,14 +116,15 @@ def _written(facts: Facts, first: Reduction, second: Second, beginning: Statemen
     return Evaluate(Assign("", Name(second.result, line=line), value, line), line)
 
 
-def _value(facts: Facts, first: Reduction, neutral: Expression | None, line: int) -> Expression:
-    """The reduction over the block, and over what the lanes without a warp contributed, if there were any."""
+def _value(facts: Facts, first: Reduction, second: Second, line: int) -> Expression:
+    """The reduction over the block, and over what it began with or the lanes without a warp contributed."""
     value = intrinsic(f"block_{first.operation}", first.value, line=line)
     assert facts.threads is not None
-    idle = neutral is not None and facts.threads < WARP * WARP and first.operation in {"max", "min"}
-    if neutral is None or not idle or is_infinite(first.operation, neutral):
+    besides = second.neutral if facts.threads < WARP * WARP else None
+    besides = second.begun or besides if first.operation in {"max", "min"} else None
+    if besides is None or is_infinite(first.operation, besides):
         return value
-    return Call(Name(first.operation, line=line), (value, neutral), line)
+    return Call(Name(first.operation, line=line), (value, besides), line)
 
 
 def _is_zero(facts: Facts, condition: Expression) -> bool:
@@ -131,6 +133,26 @@ def _is_zero(facts: Facts, condition: Expression) -> bool:
     if isinstance(made, Unary) and made.operator == "!":
         return facts.is_lane(made.operand)
     return isinstance(made, Binary) and made.operator == "==" and number(made.right) == 0 and facts.is_lane(made.left)
+
+
+def _past_declarations(block: Block, at: int, firsts: tuple[Reduction, ...]) -> tuple[tuple[Statement, ...], int]:
+    """Declarations from a place on that have nothing to do with what is reduced, as of a lane; what stands behind."""
+    between: list[Statement] = []
+    while at < len(block.statements):
+        statement = block.statements[at]
+        if isinstance(statement, Declare) and not any(_does_more(n, firsts) for n in walk(statement)):
+            between.append(statement)
+        elif not is_barrier(statement):
+            break
+        at += 1
+    return tuple(between), at
+
+
+def _does_more(node: object, firsts: tuple[Reduction, ...]) -> bool:
+    if isinstance(node, Variable) and (node.storage or node.extents):
+        return True
+    named = isinstance(node, Name) and node.name in {first.target for first in firsts}
+    return named or isinstance(node, Call | Assign | Update | Subscript)
 
 
 def _past_barriers(block: Block, at: int) -> int:
@@ -142,6 +164,9 @@ def _past_barriers(block: Block, at: int) -> int:
 def _used_elsewhere(facts: Facts, taken: tuple[Statement, ...], array: str, stage: Stage) -> bool:
     """Whether the array has another use than to hand its element 0, written anew, to everyone."""
     body = facts.function.body
+    if stage.kept:
+        after = readers(body, stage.last, lambda _: False)
+        return not all(_is_first(r.node, array) for r in after if mentions(r.node, array))
     count = sum(isinstance(n, Name) and n.name == array for n in walk(taken))
     in_rest = sum(isinstance(n, Name) and n.name == array for n in walk(stage.rest))
     if count - in_rest == sum(isinstance(n, Name) and n.name == array for n in walk(body)):

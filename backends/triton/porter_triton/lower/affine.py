@@ -82,6 +82,19 @@ def thread_digit(divisor: int, modulus: int, top: bool = False) -> Affine:
     return Affine(((Digit(divisor, modulus, top), 1),)) if modulus > 1 else Affine()
 
 
+def only_thread(pins: tuple[tuple[Digit, int], ...], threads: int | None) -> int | None:
+    """The one thread of a block of so many, where it is known, that has these digits; None where it may be several."""
+    reached, number = 1, 0
+    for digit, value in sorted(pins):
+        if digit.divisor != reached or not 0 <= value < digit.modulus:
+            return None
+        number += digit.divisor * value
+        if digit.top:
+            return number if value == 0 or threads is not None else None
+        reached *= digit.modulus
+    return number if threads is not None and reached >= threads else None
+
+
 def _merged(left: tuple[tuple[_Key, int], ...], right: tuple[tuple[_Key, int], ...]) -> tuple[tuple[_Key, int], ...]:
     total: dict[_Key, int] = dict(left)
     for key, coefficient in right:

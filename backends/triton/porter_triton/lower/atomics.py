@@ -135,7 +135,7 @@ def _spread_pointer(cx: Context, pointer: Scalar, element: Arithmetic, line: int
 def _for_each_thread(cx: Context, pointer: Scalar, value: Scalar) -> tuple[str, str, str]:
     """Pointer, value and mask so that each thread that runs acts once."""
     mask = cx.mask
-    if not pointer.varying and not value.varying and mask is not None and mask.exact and memory.one_lane(cx, mask.pins):
+    if not pointer.varying and not value.varying and mask is not None and cx.only_thread(mask) is not None:
         return pointer.text, value.text, ""
     target = pointer.text if pointer.varying else f"tl.broadcast_to({pointer.text}, [{cx.block}])"
     assert isinstance(value.type, Arithmetic)
@@ -150,7 +150,7 @@ def _compare_and_swap(cx: Context, node: Call) -> Value:
     element = pointer.type.element
     operands = [settled(convert(expressions.scalar(cx, a), element, node.line)) for a in node.arguments[1:3]]
     cx.touch(pointer.bases)
-    alone = cx.mask is not None and cx.mask.exact and memory.one_lane(cx, cx.mask.pins)
+    alone = cx.mask is not None and cx.only_thread(cx.mask) is not None
     if alone and not any(v.varying for v in (pointer, *operands)):
         texts = [pointer.text, *(f"tl.cast({v.text}, {element.triton})" for v in operands)]
         return cx.temporary(Scalar(f"tl.atomic_cas({', '.join(texts)})", element), "before", effect=True)

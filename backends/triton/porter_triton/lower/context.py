@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from porter.syntax.nodes import Call, Name
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
-from porter_triton.lower.affine import Digit
+from porter_triton.lower.affine import Digit, only_thread
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.decisions import Decisions, FewTurns
 from porter_triton.lower.emit import Kind, Line, Suite, names_in
@@ -172,8 +172,13 @@ class Context:
         """The lanes that run now and where `condition` holds, evaluated here."""
         if condition.constant is not None:
             return self.mask if condition.constant else condition
-        mask = condition if self.mask is None else both(self.mask, condition)
+        implied = self.mask is not None and self.mask.text == self.inside and self.only_thread(condition) == 0
+        mask = condition if self.mask is None or implied else both(self.mask, condition)
         return mask if mask.is_name and mask.text in self.unchanged else self.temporary(mask, "mask")
+
+    def only_thread(self, mask: Scalar) -> int | None:
+        """The one thread for which `mask` holds; None where it may be several, or none."""
+        return only_thread(mask.pins, self.threads) if mask.exact else None
 
     @contextmanager
     def only(self, mask: Scalar | None, resume: int | None = None) -> Iterator[None]:

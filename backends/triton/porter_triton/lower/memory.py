@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter_triton.lower import absent, access, lanes, neighbours, views
-from porter_triton.lower.affine import Digit
 from porter_triton.lower.arithmetic import advance
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
@@ -212,7 +211,7 @@ def _is_scalar(cx: Context, pointer: Scalar, value: Scalar) -> bool:
     """Whether one number is stored, for which Triton takes a thread of its own choice."""
     mask = cx.mask
     uniform = not pointer.varying and not value.varying
-    return uniform and (mask is None or not mask.varying or (mask.exact and one_lane(cx, mask.pins)))
+    return uniform and (mask is None or not mask.varying or cx.only_thread(mask) is not None)
 
 
 def written(cx: Context, pointer: Scalar, value: Scalar) -> Line:
@@ -238,18 +237,6 @@ def storable(value: Scalar, type_: Arithmetic, line: int) -> Scalar:
     if value.type.is_float and value.single is not None and type_.bits <= 32:
         value = value.single
     return value
-
-
-def one_lane(cx: Context, pins: tuple[tuple[Digit, int], ...]) -> bool:
-    """Whether the pinned digits leave exactly one thread of the block."""
-    reached = 1
-    for digit, value in sorted(pins):
-        if digit.divisor != reached or not 0 <= value < digit.modulus:
-            return False
-        if digit.top:
-            return value == 0 or cx.threads is not None
-        reached *= digit.modulus
-    return cx.threads is not None and reached >= cx.threads
 
 
 def barrier(cx: Context) -> None:

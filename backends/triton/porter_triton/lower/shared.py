@@ -10,7 +10,6 @@ from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
 from porter_triton.lower.emit import Change, Line
 from porter_triton.lower.intervals import affine_of
-from porter_triton.lower.memory import one_lane
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import INT, Arithmetic
 from porter_triton.lower.values import AND, ATOM, COMPARE, OR, SUM, Scalar
@@ -87,8 +86,9 @@ def _own_assignment(cx: Context, array: SharedArray, value: Scalar) -> Line:
 def _store_alone(cx: Context, array: SharedArray, value: Scalar) -> None:
     """Write a shared variable; of several writers the last thread's value stays."""
     mask = cx.mask
-    if mask is None or (mask.exact and one_lane(cx, mask.pins)):
-        last = str((cx.threads or 1) - 1) if mask is None else str(sum(d.divisor * v for d, v in mask.pins))
+    alone = (cx.threads or 1) - 1 if mask is None else cx.only_thread(mask)
+    if mask is None or alone is not None:
+        last = str(alone)
         text = element(value.text, last, array.element).text if value.varying else value.text
     elif not mask.varying:
         text = f"tl.where({mask.text}, {value.text}, {array.name})"
@@ -236,7 +236,7 @@ def _store_one(cx: Context, array: SharedArray, offset: Scalar, value: Scalar) -
     """One element, the same value whoever writes it."""
     chosen = f"tl.arange(0, {array.size_text}) == {offset.within(OR)}"
     mask = cx.mask
-    if mask is not None and not (mask.exact and one_lane(cx, mask.pins)):
+    if mask is not None and cx.only_thread(mask) is None:
         some = mask.within(OR) if not mask.varying else f"(tl.max({mask.within(ATOM)}.to(tl.int32), axis=0) != 0)"
         chosen = f"({chosen}) & {some}"
     cx.emit(Line(f"tl.where({chosen}, {value.text}, {array.name})", array.name, level=ATOM))
