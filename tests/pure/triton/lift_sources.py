@@ -151,6 +151,7 @@ SEVERAL = "warp reduction of several values"
 WARP_SCAN, SCAN, ROWS = "warp scan", "shared scan", "scan of two rows in turns"
 COUNTER = "loop with a counter of its own"
 FOLD, DONE_TREE = "block reduction told by doing it", "tree told by doing it"
+ONE = "shared array of one number"
 END, TESTED = "loop that ends at a bound", "loop with a bound and a test"
 
 _ROWS = "__shared__ float a[2][128]; int t = threadIdx.x; int now = 0; a[now][t] = x[blockIdx.x * 128 + t]; __syncthreads();"
@@ -162,6 +163,11 @@ def _turns(operator: str, last: int = 64) -> str:
         f"for (int d = 1; d <= {last}; d <<= 1) {{ const int next = 1 - now; a[next][t] = t >= d ?"
         f" a[now][t - d] {operator} a[now][t] : a[now][t]; now = next; __syncthreads(); }}"
     )
+
+
+_WARPS = f"__shared__ float part[32]; {_LOAD} v = warp_sum(v); if (t % 32 == 0) part[t / 32] = v; __syncthreads();"
+_MOST = _WARPS.replace("warp_sum", "warp_max")
+_DIVIDED = "out[blockIdx.x * 128 + t] = x[blockIdx.x * 128 + t] / "
 
 
 LIFTED = (
@@ -284,13 +290,28 @@ LIFTED = (
     ("two stages into a new variable", [WARP, STAGES], SUM_WARP, f"__shared__ float part[32]; {_LOAD} float mine = warp_sum(v);"
      " if (t % 32 == 0) part[t / 32] = mine; __syncthreads(); float total = t < blockDim.x / 32 ? part[t % 32] : 0.0f;"
      " if (t / 32 == 0) total = warp_sum(total); if (t == 0) out[blockIdx.x] = total;"),
-    ("a second stage by the first thread", [WARP, STAGES], MAX_WARP, f"__shared__ float part[4]; {_LOAD} v = warp_max(v);"
+    ("a second stage by the first thread", [WARP, STAGES, ONE], MAX_WARP, f"__shared__ float part[4]; {_LOAD} v = warp_max(v);"
      " if (t % 32 == 0) part[t / 32] = v; __syncthreads(); if (t == 0) { float m = part[t]; for (int j = 1; j < 4; j++)"
      " m = fmaxf(m, part[j]); part[0] = m; } __syncthreads(); out[blockIdx.x * 128 + t] = part[0];"),
     ("a second stage by each thread", [WARP, STAGES], SUM_WARP, f"__shared__ float part[4]; {_LOAD} float s = warp_sum(v);"
      " if (t % 32 == 0) part[t / 32] = s; __syncthreads(); float total = 0.0f;"
      " for (int j = 0; j < blockDim.x / 32; ++j) total += part[j]; out[blockIdx.x * 128 + t] = v / total;"),
-    ("two stages and a broadcast", [WARP, STAGES], SUM_WARP, f"__shared__ float part[32]; {_LOAD} float s = warp_sum(v);"
+    ("a second stage by each thread into what it had", [WARP, STAGES], SUM_WARP, f"{_WARPS} v = 0;"
+     f" for (int j = 0; j < 4; ++j) v += part[j]; {_DIVIDED} v;"),
+    ("a second stage from the first warp's result on", [WARP, STAGES], MAX_WARP, f"{_MOST} v = part[0];"
+     f" for (int j = 1; j < (blockDim.x + 31) / 32; ++j) v = fmaxf(v, part[j]); {_DIVIDED} v;"),
+    ("a second stage from a finite least on", [WARP, STAGES], MAX_WARP, f"{_MOST} float m = 0.5f;"
+     f" for (int j = 0; j < 4; ++j) m = fmaxf(m, part[j]); {_DIVIDED} m;"),
+    ("a second stage in place", [WARP, STAGES, ONE], SUM_WARP, f"{_WARPS} if (t == 0) {{"
+     f" for (int j = 1; j < 4; ++j) part[0] += part[j]; part[0] *= 2; }} __syncthreads(); {_DIVIDED} part[0];"),
+    ("a second stage that leaves a warp out", [WARP], SUM_WARP, f"{_WARPS} v = 0;"
+     f" for (int j = 0; j < 3; ++j) v += part[j]; {_DIVIDED} v;"),
+    ("a second stage in place whose parts are read", [WARP], SUM_WARP, f"{_WARPS} if (t == 0) {{"
+     f" for (int j = 1; j < 4; ++j) part[0] += part[j]; }} __syncthreads(); {_DIVIDED} (part[0] + part[3]);"),
+    ("two stages with a lane named between", [WARP, STAGES], SUM_WARP, f"__shared__ float part[32]; {_LOAD} v = warp_sum(v);"
+     " int lane = t & 31, warp = t >> 5; if (lane == 0) part[warp] = v; __syncthreads(); float total = 0;"
+     f" for (int j = 0; j < 4; ++j) total += part[j]; {_DIVIDED} (total + lane);"),
+    ("two stages and a broadcast", [WARP, STAGES, ONE], SUM_WARP, f"__shared__ float part[32]; {_LOAD} float s = warp_sum(v);"
      " if (t % 32 == 0) part[t / 32] = s; __syncthreads(); s = t < 4 ? part[t] : 0.0f; if (t < 32) s = warp_sum(s);"
      " if (t == 0) part[0] = s; __syncthreads(); out[blockIdx.x * 128 + t] = v - part[0] / 128;"),
     ("stages whose warps' results are read later", [WARP], "", f"__shared__ float part[32]; {_LOAD} float s = v;"
@@ -360,6 +381,9 @@ LIFTED = (
 
 _ITEMS = "int t = threadIdx.x; for (int k = 0; k < 4; ++k)"
 LEFT_ALONE = (
+    ("an array of which two numbers are used", "", "__shared__ float s[2]; s[0] = 1; s[1] = 2; out[threadIdx.x] = s[0] + s[1];"),
+    ("an array whose first number's address is taken", "", "__shared__ int s[2]; s[0] = 0; __syncthreads();"
+     " atomicAdd(&s[0], 1); __syncthreads(); out[threadIdx.x] = s[0];"),
     ("items while a bound moves", "", f"{_ITEMS} {{ if (t + k >= n - k) return; out[t + k] = x[t]; }}"),
     ("items that go down", "", f"{_ITEMS} {{ if (t - k >= n) return; out[t + k] = x[t]; }}"),
     ("items by an index that may wrap", "", f"{_ITEMS} {{ unsigned i = t + k; if (i >= n) return; out[i] = x[i]; }}"),

@@ -20,6 +20,7 @@ from porter_triton.lift.folds import exchanging_call, folding_call
 from porter_triton.lift.monotonic import going_on
 from porter_triton.lift.scan_trees import tree_scan
 from porter_triton.lift.scans import block_scan, warp_scan
+from porter_triton.lift.single import shared_number
 from porter_triton.lift.stages import two_stages
 from porter_triton.lift.templates import Numbers, agreed, bound, function
 from porter_triton.lift.trees import called, mapped, suites
@@ -183,4 +184,5 @@ RULES = (
     Rule("loop with a counter of its own", own_counter),
     Rule("block reduction told by doing it", folding_call, late=True),
     Rule("tree told by doing it", folding_tree, late=True),
+    Rule("shared array of one number", shared_number, late=True),
 )

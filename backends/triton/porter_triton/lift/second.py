@@ -36,8 +36,8 @@ _INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "H
 class Second:
     """One value in the second stage: where it was stored, the variable it is loaded to, and what idle lanes load.
 
-    `held` tells who has the result: each thread (None), the first lane of each warp, or the first thread. `begun` is what
-    else goes into it.
+    `held` tells who has the result: each thread (None), the first lane of each warp, or the first thread. `begun` goes
+    into it, too.
     """
 
     array: str
@@ -53,7 +53,8 @@ class Second:
 class Stage:
     """The second stage of all values. `count` statements of the block are taken, `last` is the last one that reduces.
 
-    `rest` follows in the same `if (warp == 0)`, which is `under`. `kept`: it begins with a store to the array's element 0.
+    `rest` follows in the same `if (warp == 0)`, which is `under`. `kept`: its first statement stores the result in the
+    array.
     """
 
     values: dict[str, Second]
