@@ -82,6 +82,25 @@ __device__ void crossed(float* v) {
     v[0] = other; v[1] = own;
 }
 """
+OVERLOADED = """
+#include <cuda_fp16.h>
+template <typename T> __device__ T joined(T a, T b) { return a + b; }
+template <> __device__ __half joined(__half a, __half b) { return __hadd(a, b); }
+template <typename T> __device__ T joined(T a, T b, T c) { return a + b + c; }
+template <typename T> __device__ T of_warp(T v) {
+    for (int m = 16; m > 0; m >>= 1) v = joined(v, __shfl_xor_sync(0xffffffff, v, m, 32));
+    return v;
+}
+template <typename T> __device__ T of_block(T v) {
+    static __shared__ T shared[32];
+    v = of_warp<T>(v);
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = (threadIdx.x < (blockDim.x / 32.f)) ? shared[threadIdx.x % 32] : (T)(0.0f);
+    v = of_warp<T>(v);
+    return v;
+}
+"""
 WARP, FOLD, LANES = "warp reduction", "block reduction told by doing it", "warp reduction told by doing it"
 UNROLLED = "unrolled warp reduction"
 _TWO = "int t = threadIdx.x; float a[2]; a[0] = x[blockIdx.x * 128 + t]; a[1] = a[0] * a[0];"
@@ -102,6 +121,7 @@ LIFTED = (
     ("two of four elements over lanes", [LANES], CHOSEN, "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t]; float a[4] = {1.0f, v, v * v, 2.0f};"
      " lanes<Way::sum, 2>(a + 1); out[blockIdx.x * 128 + t] = a[0] + a[1] + a[2] + a[3];"),
     ("elements by reference, through a variable that all threads share", [WARP, FOLD, FOLD], TOTAL, f"{_TWO} total(a[0]); __syncthreads(); total(a[1]); {_ALL}"),
+    ("a sum by an overload", [FOLD], OVERLOADED, "int t = threadIdx.x; float v = of_block<float>(x[blockIdx.x * 128 + t]); if (t == 0) out[blockIdx.x] = v;"),
     ("elements of a loop that is written there", [WARP], "", f"{_TWO} for (int i = 0; i < 2; ++i) for (int m = 16; m > 0; m >>= 1)"
      f" a[i] = fmaxf(a[i], __shfl_xor_sync(~0u, a[i], m)); {_ALL}"),
     ("a block of which one thread decides whether it goes on", [WARP, LANES, LANES, FOLD], ROWS, f"{_TWO} const float first = x[blockIdx.x];"
@@ -120,5 +140,6 @@ LEFT_ALONE = (
     ("sums that begin with one", ROWS.replace("(T)0.0f;\n    warp", "(T)1.0f;\n    warp"), f"{_TWO} block_rows<float, 2>(a); {_FIRST}"),
     ("sums of what is rounded on the way", ROWS.replace("static __shared__ T", "static __shared__ int"), f"{_TWO} block_rows<float, 2>(a); {_FIRST}"),
     ("more warps than are counted", ROWS.replace("32.f", "33.f"), f"{_TWO} block_rows<float, 2>(a); {_FIRST}"),
+    ("a sum by an overload that adds something", OVERLOADED.replace("a + b;", "a + b + (T)1;"), "int t = threadIdx.x; float v = of_block<float>(x[t]); if (t == 0) out[blockIdx.x] = v;"),
     ("a thread leaves by what it has loaded", ROWS, f"{_TWO} if (a[0] > 9.0f) return; block_rows<float, 2>(a); {_FIRST}"),
 )  # fmt: skip

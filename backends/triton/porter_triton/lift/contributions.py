@@ -39,8 +39,8 @@ def contribute(facts: Facts, machine: Lockstep, call: Call, given: Given) -> Con
     found: Contributed = {}
     for name in sorted({*given, *own}):
         node = given.get(name, Name(name))
-        node = node.operand if isinstance(node, Cast) else node
-        kind = (type_of(facts, node.name) if isinstance(node, Name) else None) or TypeName("auto")
+        named = type_of(facts, node.name) if isinstance(node, Name) else None
+        kind = node.type if isinstance(node, Cast) else named or TypeName("auto")
         element = BUILT_IN.get(kind.name)
         count = _count(facts, name)
         number = isinstance(element, Arithmetic) and (not kind.pointers or count is not None)

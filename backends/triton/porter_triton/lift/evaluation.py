@@ -27,6 +27,7 @@ from porter_triton.lift.frames import Frame, Held, Place, Pointer, Reference, Th
 from porter_triton.lift.loops import BY_CALL, BY_OPERATOR
 from porter_triton.lift.parts import COUNTED, Constant, Parts, UnclearError, Value, as_type, calculated, combined
 from porter_triton.lift.trees import bare, called
+from porter_triton.lower.types import Arithmetic
 
 _MOST_EVALUATIONS = 400_000
 COMPARED = {"<": "max", "<=": "max", ">": "min", ">=": "min"}  # of `a < b ? b : a`
@@ -57,6 +58,21 @@ class Evaluation(ABC):
         if isinstance(value, Pointer):
             return seen_as(value, kind)
         return as_type(value, kind) if isinstance(value, int | float | Constant | Parts) else value
+
+    def function(self, node: Call, threads: Threads) -> FunctionTree | None:
+        """The function of the source that is called, told from what `threads` give where the text does not say."""
+        if id(node) not in self.frame.meant:
+            found = templates.function(self.frame.facts, node)
+            if found is None and len(self.frame.facts.unit.named(called(node))) > 1:
+                types = [self._type(a, threads) for a in node.arguments]
+                found = templates.deduced(self.frame.facts, node, types)
+            self.frame.meant[id(node)] = found
+        return self.frame.meant[id(node)]
+
+    def _type(self, node: Expression, threads: Threads) -> Arithmetic | None:
+        """The type of an expression, which a contribution of any thread says."""
+        values = (self.value(node, t) for t in threads)
+        return next((value.type for value in values if isinstance(value, Parts)), None)
 
     def address(self, node: Expression, thread: int) -> Place:
         """The address of a local variable or of an element."""
@@ -193,7 +209,7 @@ class Evaluation(ABC):
             return self.of_lanes(node, (thread,))[thread]
         if name in _SHUFFLES:
             return self._exchanged(name, node, thread)
-        if (function := templates.function(self.frame.facts, node)) is not None:
+        if (function := self.function(node, (thread,))) is not None:
             made = self.call(function, node, (thread,))
             if thread not in made:
                 raise UnclearError

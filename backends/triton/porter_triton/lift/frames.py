@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from porter.syntax.nodes import Expression, Name, TypeName
-from porter.syntax.unit import StructTree
+from porter.syntax.unit import FunctionTree, StructTree
 from porter.syntax.walk import walk
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.parts import UnclearError, Value
@@ -66,6 +66,7 @@ class Frame:
     variables: dict[str, dict[int, Held]] = field(default_factory=dict)
     types: dict[str, TypeName] = field(default_factory=dict)
     returned: dict[int, Held | None] = field(default_factory=dict)
+    meant: dict[int, FunctionTree | None] = field(default_factory=dict)  # by the identity of calls
 
     def means_everywhere(self, node: Expression) -> bool:
         """Whether a constant has no name of a parameter of a template, which means nothing outside of the function."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from porter.syntax.nodes import Call, Expression, Name, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.trees import called
 from porter_triton.lower.matching import owner
-from porter_triton.lower.types import BUILT_IN
+from porter_triton.lower.types import BUILT_IN, Arithmetic
 
 Argument = TypeName | Expression
 Numbers = tuple[tuple[str, int], ...]
@@ -38,6 +40,33 @@ def function(facts: Facts, call: Call) -> FunctionTree | None:
         return None
     found = [f for f in fitting if meant.get(id(f))] or [f for f in fitting if not f.arguments]
     return found[0] if len(found) == 1 else None
+
+
+def deduced(facts: Facts, call: Call, types: Sequence[Arithmetic | None]) -> FunctionTree | None:
+    """The overload that a call without template arguments means for values of these types; None where not certain.
+
+    One that takes just these goes before a template that takes any.
+    """
+    named = [f for f in facts.unit.named(called(call)) if f.head.space != "global"]
+    fitting = [f for f in named if len(f.parameters) == len(types)]
+    plain = isinstance(call.callee, Name) and not call.callee.template and not call.callee.name.startswith("porter::")
+    if not plain or None in types or any(p.type.pointers for f in fitting for p in f.parameters):
+        return None
+    given = [(type_, owner(type_)) for type_ in types]
+    exact = [f for f in fitting if [_built_in(p.type) for p in f.parameters] == given]
+    any_ = [f for f in fitting if not f.arguments and len({p.type.name for p in f.parameters} & _open(f)) == 1]
+    found = exact or [f for f in any_ if len(set(given)) == 1 and all(p.type.name in _open(f) for p in f.parameters)]
+    return found[0] if len(found) == 1 else None
+
+
+def _built_in(kind: TypeName) -> tuple[object, str]:
+    type_ = BUILT_IN.get(kind.name)
+    return type_, owner(type_)
+
+
+def _open(function: FunctionTree) -> frozenset[str]:
+    """The names of a template's own types."""
+    return frozenset(p.name for p in function.head.template)
 
 
 def _is_meant(facts: Facts, own: tuple[Argument, ...], given: tuple[Argument, ...]) -> bool | None:
