@@ -8,7 +8,7 @@ from functools import partial
 from porter_triton.lower.affine import UNBOUNDED, Affine, Digit
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, settled
-from porter_triton.lower.emit import Change, Line
+from porter_triton.lower.emit import Change, Kind, Line
 from porter_triton.lower.intervals import affine_of
 from porter_triton.lower.places import SharedArray
 from porter_triton.lower.types import INT, Arithmetic
@@ -100,7 +100,8 @@ def _store_alone(cx: Context, array: SharedArray, value: Scalar) -> None:
         text = f"tl.where(tl.max({mask.within(ATOM)}.to(tl.int32), axis=0) != 0, {value.text}, {array.name})"
     if value.loose and not value.varying:
         text = text if text != value.text else f"tl.cast({text}, {array.element.triton})"
-    cx.emit(Line(text, array.name, level=ATOM if text.endswith(")") and "(" in text else 0))
+    level = ATOM if text.endswith(")") and "(" in text else 0
+    cx.emit(Line(text, array.name, level=level, value=Kind(array.element, varying=False)))
 
 
 def _tensor(array: SharedArray, value: Scalar) -> str:

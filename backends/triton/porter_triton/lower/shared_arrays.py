@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter_triton.lower import structs
 from porter_triton.lower.context import Context
-from porter_triton.lower.emit import Line
+from porter_triton.lower.emit import Kind, Line
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
 from porter_triton.lower.places import Columns, Key, Place, SharedArray
 from porter_triton.lower.types import Arithmetic, Array, Pointer, Record, Type, size
@@ -46,7 +46,8 @@ def _in_memory(cx: Context, name: str, type_: Arithmetic, count: int | str, key:
 def _variable(cx: Context, name: str, type_: Arithmetic, key: Key) -> SharedArray:
     """A shared variable that is no array: one value for the block."""
     python = cx.names.declare(name, (type_, "shared"))
-    cx.prologue.nodes.append(Line(f"tl.cast({number(0, type_).text}, {type_.triton})", python))
+    text = f"tl.cast({number(0, type_).text}, {type_.triton})"
+    cx.prologue.nodes.append(Line(text, python, value=Kind(type_, varying=False)))
     return SharedArray(python, type_, 1, 1, "1", key, alone=True)
 
 
