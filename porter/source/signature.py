@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from porter.source.lexer import Token, TokenKind, match_bracket, split_arguments
@@ -44,14 +44,14 @@ def read_signature(reading: Reading, head: Sequence[Token]) -> Signature | None:
         if head[first].text != "operator"
         else _operator(head[first:opening])
     )
-    arguments = split_arguments(head, opening)
+    params = tuple(_param(reading, a) for a in split_arguments(head, opening) if a and [t.text for t in a] != ["void"])
     return Signature(
         name=name.split("<")[0] if not name.startswith("operator") else name,
         scope=scope,
         space=_space(head),
-        template=template,
+        template=_with_concepts(template, params),
         returns=_returns(reading, head, begin, begin_of_scope, close),
-        params=tuple(_param(reading, a) for a in arguments if a and [t.text for t in a] != ["void"]),
+        params=params,
         launch_bounds=_launch_bounds(reading, head),
     )
 
@@ -115,6 +115,13 @@ def _template_param(reading: Reading, words: Sequence[Token]) -> TemplateParam:
     name = declared[-1].text if len(declared) > 1 and declared[-1].kind is TokenKind.IDENTIFIER else ""
     kind = declared[:-1] if name else declared
     return TemplateParam(reading.written(kind).replace("class", "typename"), name, reading.written(default))
+
+
+def _with_concepts(template: Sequence[TemplateParam], params: Sequence[Param]) -> tuple[TemplateParam, ...]:
+    """`template <Number T> void f(T x)`: what a parameter's type is by itself is a type, whatever is said of it."""
+    types = {p.type.base for p in params}
+    concepts = (t.name in types and not t.kind.startswith("typename") for t in template)
+    return tuple(replace(t, kind="typename") if told else t for t, told in zip(template, concepts, strict=True))
 
 
 def _parameter_list(head: Sequence[Token], begin: int) -> tuple[int, int] | None:

@@ -22,7 +22,7 @@ class NotReadError(Exception):
 
 @dataclass
 class Scopes:
-    """What names mean, innermost scope last: `type`, `type parameter`, `value`, or `template` (of a function).
+    """What names mean, innermost scope last: `type`, `type parameter`, `concept`, `value`, `template` (of a function).
 
     An alias of a namespace is taken to be the same in the whole program, as is what a using brings into scope.
     """

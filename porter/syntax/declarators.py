@@ -147,12 +147,18 @@ class DeclaratorReader(ExpressionReader):
                 raise self.problem("constraints are not understood")
         return found
 
+    def constrained(self) -> bool:
+        """Whether a concept comes next, which stands for `typename` and says what it may be; not of what is in it."""
+        return self.scopes.meaning(self.text) == "concept" and self.is_name
+
     def template_parameter(self) -> TemplateParam:
         """`typename T = float`, `int N`, `typename... Ts`, `template <typename> class F`."""
         begin = self.at
         if self.text == "template":
             self.template_head()
-        if self.text in ("typename", "class") and (self.ahead() in _ENDS_NAME or self.ahead(2) in _ENDS_NAME):
+        if self.constrained() or (
+            self.text in ("typename", "class") and (self.ahead() in _ENDS_NAME or self.ahead(2) in _ENDS_NAME)
+        ):
             self.step()
             kind = "typename..." if self.take("...") else "typename"
             name = self.name() if self.is_name else ""

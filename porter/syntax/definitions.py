@@ -114,12 +114,21 @@ class DefinitionReader(FunctionReader):
             if self.text in ("using", "typedef"):
                 self.type_definition(template)
                 declared, meaning = self.found.aliases[-1].name, "type"
+            elif self.text == "concept":
+                declared, meaning = self.concept(), "concept"
             elif self.defines_type(self.at):
                 declared, meaning = self.class_or_enum(template), "type"
             else:
                 declared, meaning = self.function_or_variable(begin, template)
         if declared and not (meaning != "type" and self.is_type(declared)):  # a constructor is called as its class
             self.scopes.declare(declared, meaning)
+
+    def concept(self) -> str:
+        """The name of `concept A = ...;`, which is not asked for what it says."""
+        self.step()
+        name = self.name()
+        self.skip_statement()
+        return name
 
     def function_or_variable(self, begin: int, template: tuple[TemplateParam, ...]) -> tuple[str, str]:
         """The name of what is declared from the word `begin` on, and whether it is a `template` or a `value`."""

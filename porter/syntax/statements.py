@@ -16,12 +16,14 @@ from porter.syntax.nodes import (
     Assign,
     Block,
     Break,
+    Call,
     Choice,
     Continue,
     Evaluate,
     Expression,
     If,
     Lambda,
+    Name,
     Return,
     Skipped,
     Statement,
@@ -113,7 +115,7 @@ class StatementReader(ControlReader):
             return self.declaration()
         line = self.line
         value = self.expression()
-        if self.text not in ("}", ")") or not self.ends_macro():
+        if not self.take(";") and not self.ends_macro(value):
             self.expect(";")
         return _for_its_effect(value, line)
 
@@ -126,9 +128,15 @@ class StatementReader(ControlReader):
                 statements.append(self.statement())
         return Lambda((), Block(tuple(statements), line), line)
 
-    def ends_macro(self) -> bool:
-        """Whether the word before is a `)`: a call of a macro nobody defines may lack its semicolon."""
-        return self.at > 0 and self.texts[self.at - 1] == ")"
+    def ends_macro(self, value: Expression) -> bool:
+        """Whether `value` ends in a `)` where the statement may: a call of a macro nobody defines needs no semicolon.
+
+        `CHECK(x) const int n = 1;` cannot go on, either.
+        """
+        if self.at == 0 or self.texts[self.at - 1] != ")":
+            return False
+        in_capitals = isinstance(value, Call) and isinstance(value.callee, Name) and value.callee.name.isupper()
+        return self.text in ("}", ")") or (in_capitals and self.text.isidentifier())
 
     def declaration(self) -> Statement:
         """A declaration with its semicolon."""

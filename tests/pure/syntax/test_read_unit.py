@@ -381,3 +381,21 @@ def test_nesting_beyond_reason_is_unread():
     unit = unit_of(f"__global__ void k(int n) {{ n = {'(' * 2000}1{')' * 2000}; }}\n__global__ void after() {{}}")
     assert [f.head.name for f in unit.kernels] == ["after"]
     assert unit.unread[0].reason == "nested too deeply"
+
+
+def test_concepts_stand_for_types():
+    unit = unit_of(
+        """#include "number.cuh"
+        template <Number T, int N> __global__ void k(T* x) { T a = x[N]; T* p = x; *p = a; }""",
+        number="template <class T> concept Number = requires(T a) { a + a; };\n",
+    )
+    (kernel,) = unit.kernels
+    assert [p.kind for p in kernel.head.template] == ["typename", "int"]
+    assert [type(s) for s in kernel.body.statements] == [Declare, Declare, Evaluate]
+
+
+def test_a_call_of_a_macro_may_lack_its_semicolon():
+    first, second, third = body_of("void f(int* x) { CHECK_INPUT(x) CHECK(x, 1) const int n = x[0]; }")
+    assert isinstance(first, Evaluate)
+    assert isinstance(second, Evaluate)
+    assert isinstance(third, Declare)
