@@ -26,6 +26,7 @@ from triton._C.libtriton import ir
 from triton.language.semantic import TritonSemantic
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 
+from porter_triton.device.combining import combine_tiles
 from porter_triton.device.shortcuts import remember
 
 Array = NDArray[Any]
@@ -40,6 +41,7 @@ _CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc")
 def correct() -> None:
     """Put the corrections in place, for the life of a process that interprets, and what makes it faster."""
     remember()
+    combine_tiles()
     for name in ("unary_op", "binary_op", "ternary_op"):
         setattr(InterpreterBuilder, name, _through_float(getattr(InterpreterBuilder, name)))
     _correct_casts()
