@@ -43,6 +43,7 @@ class Trials:
     trouble: str = ""
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
     _vain: list[Run] = field(default_factory=list)
+    _hangs_on_inputs: bool = True  # what is touched, until a probe shows that inputs that are all alike change nothing
     _endless: set[Selection | Values] = field(default_factory=set)
 
     def probe(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
@@ -52,12 +53,18 @@ class Trials:
         """
         key = (tuple(sizes.items()), self.elements, contract.arguments)
         run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.elements)))
-        others = [self._aside(change, contract, sizes) for change in self._changes(contract)] if starts(run) else []
-        return replace(run, touched=_joined([run, *(other for other in others if other and not troubled(other))]))
+        if not starts(run):
+            return run
+        alike = self._asides(ALIKE, contract, sizes) if self._hangs_on_inputs else []
+        if alike and not troubled(run):
+            self._hangs_on_inputs = any(other.touched != run.touched for other in alike)
+        return replace(run, touched=_joined([run, *alike, *self._asides(selections(contract), contract, sizes)]))
 
-    def _changes(self, contract: Contract) -> tuple[Selection | Values, ...]:
-        """The other choices of what only selects, and inputs that leave no branch on what they hold to chance."""
-        return (*ALIKE, *(selections(contract) if self.choices else ()))
+    def _asides(self, changes: Sequence[Selection | Values], contract: Contract, sizes: Mapping[str, int]) -> list[Run]:
+        """Probes with each of these changes that came to something."""
+        wanted = (c for c in changes if self.choices or not isinstance(c, Selection))
+        found = (self._aside(change, contract, sizes) for change in wanted)
+        return [run for run in found if run is not None and not troubled(run)]
 
     def _aside(self, change: Selection | Values, contract: Contract, sizes: Mapping[str, int]) -> Run | None:
         """A probe with that change, which nothing depends on: None for one that took long before."""
