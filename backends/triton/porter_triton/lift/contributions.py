@@ -59,7 +59,7 @@ def known(facts: Facts, call: Call) -> tuple[object, ...]:
     names = sorted({n.name for n in walk(call) if isinstance(n, Name | TypeName)})
     own = frozenset(names) & {p.name for p in facts.function.parameters}
     around = tuple((facts.value(Name(n)), bare(facts.declared.get(n)), facts.shared.get(n)) for n in names)
-    return (around, facts.function.head.span if own else None)
+    return (around, (facts.function.file, facts.function.head.span) if own else None)
 
 
 def changed(machine: Lockstep, contributed: Contributed) -> dict[str, dict[int, Held]]:

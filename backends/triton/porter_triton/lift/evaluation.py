@@ -64,12 +64,12 @@ class Evaluation(ABC):
         if id(node) not in self.frame.meant:
             found = templates.function(self.frame.facts, node)
             if found is None and len(self.frame.facts.unit.named(called(node))) > 1:
-                types = [self._type(a, threads) for a in node.arguments]
+                types = [self.type_of(a, threads) for a in node.arguments]
                 found = templates.deduced(self.frame.facts, node, types)
             self.frame.meant[id(node)] = found
         return self.frame.meant[id(node)]
 
-    def _type(self, node: Expression, threads: Threads) -> Arithmetic | None:
+    def type_of(self, node: Expression, threads: Threads) -> Arithmetic | None:
         """The type of an expression, which a contribution of any thread says."""
         values = (self.value(node, t) for t in threads)
         return next((value.type for value in values if isinstance(value, Parts)), None)
@@ -230,11 +230,14 @@ class Evaluation(ABC):
         width = self.value(node.arguments[1], threads[0]) if len(node.arguments) > 1 else WARP
         if scope != "warp" or operation not in COUNTED or not isinstance(width, int):
             raise UnclearError
+        return self.combined(operation, width, node.arguments[0], threads)
+
+    def combined(self, operation: str, width: int, node: Expression, threads: Threads) -> dict[int, Held]:
+        """What so many lanes make of an expression together, in each of `threads`."""
         made: dict[int, Value] = {}
         for first in {t - t % width for t in threads}:
             lanes = range(first, min(first + width, self.threads))
-            values = [_value(self.value(node.arguments[0], t)) for t in lanes]
-            made[first] = reduce(partial(combined, operation), values)
+            made[first] = reduce(partial(combined, operation), [_value(self.value(node, t)) for t in lanes])
         return {t: made[t - t % width] for t in threads}
 
     def _exchanged(self, name: str, node: Call, thread: int) -> Held:

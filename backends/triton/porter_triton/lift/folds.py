@@ -5,7 +5,6 @@ What comes out has each thread's part in it once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import (
@@ -36,10 +35,9 @@ from porter_triton.lift.frames import Held
 from porter_triton.lift.lockstep import block_of
 from porter_triton.lift.only import First, only_read_by
 from porter_triton.lift.parts import COUNTED, Parts, UnclearError, further, width
+from porter_triton.lift.reach import reach
 from porter_triton.lift.second import is_infinite
 from porter_triton.lift.trees import bare, called, intrinsic, mapped
-
-_OF_THREADS = frozenset({"threadIdx", "blockDim"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ def _told(facts: Facts, statement: Statement, waits: bool) -> tuple[tuple[Fold, 
     function = _reducing(facts, found[1], waits) if found is not None else None
     if found is None or function is None:
         return None
-    key = (function.head.span, waits, facts.sizes, bare(statement), known(facts, found[1]))
+    key = (function.file, function.head.span, waits, facts.sizes, bare(statement), known(facts, found[1]))
     if key not in facts.told:
         facts.told[key] = _found_out(facts, function, *found, waits=waits)
     return facts.told[key]  # type: ignore[return-value]
@@ -126,8 +124,7 @@ def _found_out(
     facts: Facts, function: FunctionTree, target: str, call: Call, waits: bool
 ) -> tuple[tuple[Fold, ...], Given] | None:
     call, given = separate(facts, function, call)
-    anywhere = not waits and not any(isinstance(n, Name) and n.name in _OF_THREADS for n in _reached(facts, function))
-    sizes = (WARP,) if anywhere else facts.sizes
+    sizes = (WARP,) if reach(facts.unit, function, facts.told).among_lanes else facts.sizes
     common: tuple[Fold, ...] | None = None
     for threads in sizes:
         made = _run(facts, target, call, given, threads, waits=waits)
@@ -167,23 +164,10 @@ def _reducing(facts: Facts, call: Call, waits: bool) -> FunctionTree | None:
     function = templates.function(facts, call)
     if function is None:
         return None
-    calls = {called(n) for n in _reached(facts, function)}
-    if waits or "__syncthreads" in calls:
-        return function if waits and "__syncthreads" in calls else None
-    exchanges = any(name.startswith("__shfl") for name in calls) and any(p.type.pointers for p in function.parameters)
-    return function if exchanges else None
-
-
-def _reached(facts: Facts, function: FunctionTree) -> Iterator[object]:
-    """Everything in a function and in those it calls."""
-    waiting, seen = [function], {id(function)}
-    while waiting:
-        for node in walk(waiting.pop().body):
-            yield node
-            for inner in facts.unit.named(called(node)) if isinstance(node, Call) and called(node) else ():
-                if id(inner) not in seen:
-                    seen.add(id(inner))
-                    waiting.append(inner)
+    found = reach(facts.unit, function, facts.told)
+    if waits or found.waits:
+        return function if waits and found.waits else None
+    return function if found.exchanges and any(p.type.pointers for p in function.parameters) else None
 
 
 def _run(facts: Facts, target: str, call: Call, given: Given, threads: int, *, waits: bool) -> tuple[Fold, ...] | None:

@@ -32,10 +32,12 @@ from porter.syntax.nodes import (
 from porter.syntax.unit import FunctionTree
 from porter_triton.lift import templates
 from porter_triton.lift.evaluation import COMPARED, Evaluation
-from porter_triton.lift.facts import Facts
+from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.frames import Frame, Held, Pointer, Reference, Threads
-from porter_triton.lift.parts import Constant, Parts, UnclearError
+from porter_triton.lift.parts import COUNTED, Constant, Parts, UnclearError, further, single, width
+from porter_triton.lift.reach import reach
 from porter_triton.lift.trees import is_barrier
+from porter_triton.lower.types import Arithmetic
 
 
 class Lockstep(Evaluation):
@@ -159,6 +161,8 @@ class Lockstep(Evaluation):
         self, function: FunctionTree, node: Call | None, threads: Threads, values: tuple[dict[int, Held], ...] = ()
     ) -> dict[int, Held]:
         """The function, run by all of the threads at once."""
+        if node is not None and (word := self._among_lanes(function, node, threads)) is not None:
+            return self.combined(*word, node.arguments[0], threads)
         outer = self.frame
         numbers = templates.bound(outer.facts, node, function) if node is not None else ()
         facts = self.known.setdefault(
@@ -179,6 +183,18 @@ class Lockstep(Evaluation):
         self.frame = outer
         return {t: value for t, value in inner.returned.items() if value is not None}
 
+    def _among_lanes(self, function: FunctionTree, node: Call, threads: Threads) -> tuple[str, int] | None:
+        """The operation, and of how many lanes, where a function only reduces its argument so: one warp tells it."""
+        facts = self.frame.facts
+        if len(function.parameters) != 1 or not reach(facts.unit, function, facts.told).among_lanes:
+            return None
+        type_ = self.type_of(node.arguments[0], threads)
+        key = ("lanes", function.file, function.head.span, templates.bound(facts, node, function), type_)
+        if key not in facts.told:
+            facts.told[key] = None
+            facts.told[key] = _word(facts, node, type_)
+        return facts.told[key]  # type: ignore[return-value]
+
     def _store(self, target: Expression, thread: int, value: Held) -> None:
         place = self.address(target, thread)
         if isinstance(place, Reference):
@@ -187,6 +203,22 @@ class Lockstep(Evaluation):
             self.arrays[place.array][place.offset] = self.typed(value, place.type)  # type: ignore[assignment]
         else:
             raise UnclearError
+
+
+def _word(facts: Facts, node: Call, type_: Arithmetic | None) -> tuple[str, int] | None:
+    """The reduction over lanes that a call of a function is for any value of the type."""
+    lanes = Name("value of a lane")
+    frame = Frame(facts, TypeName("void"), types={lanes.name: TypeName("auto")})
+    frame.variables[lanes.name] = {t: single(lanes.name, t, type_) for t in range(WARP)}
+    try:
+        made = Lockstep(WARP, frame).together(replace(node, arguments=(lanes,)), tuple(range(WARP)))
+    except UnclearError:
+        return None
+    first = made.get(0)
+    size = width(first) if isinstance(first, Parts) and not first.constants else 0
+    if not isinstance(first, Parts) or first.operation not in COUNTED or size & (size - 1) or size < 2:
+        return None
+    return (first.operation, size) if all(made[t] == further(first, t - t % size) for t in made) else None
 
 
 def block_of(facts: Facts, threads: int) -> Lockstep:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -129,11 +130,18 @@ def _number_as(value: float, type_: Arithmetic) -> int | float:
     return int(value)
 
 
+_ON_NATURALS: Mapping[str, Callable[[int, int], int]] = {
+    "<": operator.lt, "/": operator.floordiv, "%": operator.mod, "&": operator.and_, ">>": operator.rshift,
+    "+": operator.add, "*": operator.mul, "==": operator.eq,
+}  # fmt: skip
+
+
 def calculated(symbol: str, left: float, right: float) -> int | float:
     """`left symbol right`; raises `UnclearError` where that is not exact in 32 bits of a float."""
     try:
         if isinstance(left, int) and isinstance(right, int):
-            return int(operated(symbol, left, right))
+            quick = _ON_NATURALS.get(symbol) if left >= 0 and right > 0 else None
+            return int(quick(left, right) if quick is not None else operated(symbol, left, right))
         made = operated(symbol, *(Fraction(n) if isinstance(n, float) else n for n in (left, right)))
         if isinstance(made, int) or struct.unpack("f", struct.pack("f", made)) == (made,):
             return made if isinstance(made, int) else float(made)
