@@ -91,6 +91,7 @@ class Context:
     alike: int = 0  # loops around that all threads go through together, but for those that share one among them
     carrying: int = 0  # loops around whose turns change variables that the next turn finds
     gathers: bool = False  # whether a thread loads in such a loop
+    ahead: bool = False  # whether a thread has the vectors of several turns on their way
     streams: bool = False  # whether threads load one thing after another each, or far from each other, in loops `alike`
     loaded_bits: int = 0  # what a thread loads, as often as that is written
     summed: object = None  # the variable that what is being stored only adds to

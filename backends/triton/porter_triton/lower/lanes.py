@@ -21,12 +21,14 @@ _LANE_BITS = 128  # that a lane should have on their way, and what a device move
 
 
 def threads_per_lane(cx: Context, body: str, helpers_used: Iterable[str]) -> int:
-    """One where a thread waits for one load after another or speaks to its warp, four where lanes never wait.
+    """One where a thread waits for one load after another, has many on their way or speaks to its warp.
+
+    Four where lanes never wait.
 
     An H200 moves at full speed what is on its way in 16 bytes a lane, nine tenths of that in 8, two thirds in 4.
     """
     called = with_callees(helpers_used)
-    if cx.streams or not _BY_WARP.isdisjoint(called):
+    if cx.streams or cx.ahead or not _BY_WARP.isdisjoint(called):
         return 1
     texts = (body, *(helpers()[name].text for name in called))
     if cx.gathers or any(_TOGETHER.search(text) for text in texts):

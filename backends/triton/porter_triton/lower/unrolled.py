@@ -31,6 +31,7 @@ def written_out(cx: Context, loop: Loop, lines: Sequence[Line], carried: frozens
     for turn in range(turns):
         for at, line in enumerate(_turn(cx, loop.variable, _counter(steps, turn), lines, carried)):
             (first if at in early else then).append(line)
+    cx.ahead = True
     return [*first, *then]
 
 
