@@ -55,7 +55,7 @@ def test_two_where_they_move_more_or_wait(body):
         "float s = 0.0f; for (int j = 0; j < n; ++j) s += x[j * n + i]; y[i] = s;",
         "for (int j = 0; j < n; ++j) y[i * n + j] = x[i * n + j];",
         "y[i] = __shfl_down_sync(0xffffffffu, x[i], 1);",
-        "for (int k = 0; k < 4; k++) { float4 v = ((const float4*)x)[4 * i + k]; v.x *= 2; ((float4*)y)[4 * i + k] = v; }",
+        "for (int k = 0; k < 4; k++) { float4 v = ((float4*)x)[4 * i + k]; v.x *= 2; ((float4*)y)[4 * i + k] = v; }",
     ],
 )
 def test_one_where_each_thread_waits_for_one_load_after_another_or_asks_its_warp(body):
