@@ -101,7 +101,33 @@ template <typename T> __device__ T of_block(T v) {
     return v;
 }
 """
+PAIRS = """
+__device__ void first_most(float* v, int* at) {
+    for (int m = 16; m > 0; m >>= 1) {
+        float w = __shfl_xor_sync(~0u, *v, m);
+        int b = __shfl_xor_sync(~0u, *at, m);
+        if (w > *v || (w == *v && b < *at)) { *v = w; *at = b; }
+    }
+}
+"""
+TWO_ARRAYS = """
+__device__ void both(float* a, float* b) {
+    for (int m = 16; m > 0; m >>= 1) { a[0] += __shfl_xor_sync(~0u, a[0], m); a[1] += __shfl_xor_sync(~0u, a[1], m); }
+    for (int m = 16; m > 0; m >>= 1) b[0] = fminf(b[0], __shfl_xor_sync(~0u, b[0], m));
+}
+__device__ void both_of_block(float* a, float* b) {
+    __shared__ float s[3][32];
+    both(a, b);
+    if (threadIdx.x % 32 == 0) { s[0][threadIdx.x / 32] = a[0]; s[1][threadIdx.x / 32] = a[1]; s[2][threadIdx.x / 32] = *b; }
+    __syncthreads();
+    a[0] = a[1] = 0.0f;
+    *b = INFINITY;
+    if (threadIdx.x % 32 < blockDim.x / 32) { a[0] = s[0][threadIdx.x % 32]; a[1] = s[1][threadIdx.x % 32]; *b = s[2][threadIdx.x % 32]; }
+    both(a, b);
+}
+"""
 WARP, FOLD, LANES = "warp reduction", "block reduction told by doing it", "warp reduction told by doing it"
+SEVERAL = "warp reduction of several values"
 UNROLLED = "unrolled warp reduction"
 _TWO = "int t = threadIdx.x; float a[2]; a[0] = x[blockIdx.x * 128 + t]; a[1] = a[0] * a[0];"
 _FIRST = "if (t == 0) out[blockIdx.x] = a[0] + a[1];"
@@ -122,6 +148,10 @@ LIFTED = (
      " lanes<Way::sum, 2>(a + 1); out[blockIdx.x * 128 + t] = a[0] + a[1] + a[2] + a[3];"),
     ("elements by reference, through a variable that all threads share", [WARP, FOLD, FOLD], TOTAL, f"{_TWO} total(a[0]); __syncthreads(); total(a[1]); {_ALL}"),
     ("a sum by an overload", [FOLD], OVERLOADED, "int t = threadIdx.x; float v = of_block<float>(x[blockIdx.x * 128 + t]); if (t == 0) out[blockIdx.x] = v;"),
+    ("two arrays at once", [WARP, LANES, LANES, FOLD], TWO_ARRAYS, f"{_TWO} float least[1] = {{a[0] - 1.0f}}; both_of_block(a, least);"
+     " out[blockIdx.x * 128 + t] = a[0] + a[1] + least[0];"),
+    ("an extreme and its place by pointers", [SEVERAL], PAIRS, "int t = threadIdx.x; float v = rintf(x[blockIdx.x * 128 + t]); int at = t;"
+     " first_most(&v, &at); out[blockIdx.x * 128 + t] = v + at;"),
     ("elements of a loop that is written there", [WARP], "", f"{_TWO} for (int i = 0; i < 2; ++i) for (int m = 16; m > 0; m >>= 1)"
      f" a[i] = fmaxf(a[i], __shfl_xor_sync(~0u, a[i], m)); {_ALL}"),
     ("a block of which one thread decides whether it goes on", [WARP, LANES, LANES, FOLD], ROWS, f"{_TWO} const float first = x[blockIdx.x];"
@@ -141,5 +171,6 @@ LEFT_ALONE = (
     ("sums of what is rounded on the way", ROWS.replace("static __shared__ T", "static __shared__ int"), f"{_TWO} block_rows<float, 2>(a); {_FIRST}"),
     ("more warps than are counted", ROWS.replace("32.f", "33.f"), f"{_TWO} block_rows<float, 2>(a); {_FIRST}"),
     ("a sum by an overload that adds something", OVERLOADED.replace("a + b;", "a + b + (T)1;"), "int t = threadIdx.x; float v = of_block<float>(x[t]); if (t == 0) out[blockIdx.x] = v;"),
+    ("two arrays that are one", TWO_ARRAYS, f"{_TWO} both_of_block(a, a); {_ALL}"),
     ("a thread leaves by what it has loaded", ROWS, f"{_TWO} if (a[0] > 9.0f) return; block_rows<float, 2>(a); {_FIRST}"),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from porter.syntax.nodes import Assign, Call, Cast, Declare, Expression, Literal, Name, Subscript, TypeName, Update
@@ -12,7 +13,7 @@ from porter_triton.lift.evaluation import is_constant
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.frames import Held, Pointer
 from porter_triton.lift.lockstep import Lockstep
-from porter_triton.lift.owners import points_to_own
+from porter_triton.lift.owners import point_to_own
 from porter_triton.lift.parts import UnclearError, Value, single
 from porter_triton.lift.trees import bare, called, number
 from porter_triton.lower.types import BUILT_IN, Arithmetic
@@ -36,13 +37,15 @@ def separate(facts: Facts, function: FunctionTree, call: Call) -> tuple[Call, Gi
 def contribute(facts: Facts, machine: Lockstep, call: Call, given: Given) -> Contributed:
     """Give each thread a contribution in all that the call is given: its values, and variables of the function."""
     own = {n.name for n in walk(call.arguments) if isinstance(n, Name)} & _locals(facts) - facts.shared.keys()
+    pointers = tuple(p.name for p in facts.function.parameters if p.name in own and p.type.pointers)
+    apart = bool(pointers) and point_to_own(facts, pointers)
     found: Contributed = {}
     for name in sorted({*given, *own}):
         node = given.get(name, Name(name))
         named = type_of(facts, node.name) if isinstance(node, Name) else None
         kind = node.type if isinstance(node, Cast) else named or TypeName("auto")
         element = BUILT_IN.get(kind.name)
-        count = _count(facts, name)
+        count = _MOST_ELEMENTS if apart and name in pointers else _count(facts, name)
         number = isinstance(element, Arithmetic) and (not kind.pointers or count is not None)
         found[name] = element if number else None  # type: ignore[assignment]
         machine.frame.types[name] = kind
@@ -67,8 +70,9 @@ def changed(machine: Lockstep, contributed: Contributed) -> dict[str, dict[int, 
     found: dict[str, dict[int, Held]] = {}
     for name, type_ in contributed.items():
         for thread, value in machine.frame.variables[name].items():
-            inside = machine.arrays[value.array] if isinstance(value, Pointer) else {}
-            texts = {f"{name}[{k}]": element for k, element in inside.items()} if inside else {name: value}
+            texts: Mapping[str, Held] = {name: value}
+            if isinstance(value, Pointer) and not value.offset:
+                texts = {f"{name}[{k}]": element for k, element in machine.arrays[value.array].items()}
             for text, now in texts.items():
                 if now != single(text, thread, type_):
                     found.setdefault(text, {})[thread] = now
@@ -95,8 +99,6 @@ class _Elements(dict[int, Value]):
 def _count(facts: Facts, name: str) -> int | None:
     """The number of elements of a thread's own array; None for anything else."""
     variable = facts.declared.get(name)
-    if variable is None and points_to_own(facts, name):
-        return _MOST_ELEMENTS
     return facts.value(variable.extents[0]) if variable is not None and len(variable.extents) == 1 else None
 
 

@@ -151,6 +151,9 @@ class Lockstep(Evaluation):
 
     def together(self, node: Expression, threads: Threads) -> dict[int, Held]:
         """The value of an expression in each thread; a function of the source is run by all of them at once."""
+        if isinstance(node, Assign):
+            self._evaluate(node, threads)
+            return self.together(node.target, threads)
         if isinstance(node, Call) and (function := self.function(node, threads)) is not None:
             return self.call(function, node, threads)
         if isinstance(node, Call) and isinstance(node.callee, Name) and node.callee.name.startswith("porter::warp_"):

@@ -1,4 +1,4 @@
-"""Whether a pointer that a device function is given leads to variables of the thread's own, in all calls."""
+"""Whether pointers that a device function is given lead to variables of the thread's own, in all calls."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from porter.syntax.walk import walk
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.trees import called
 
-_MOST_CALLERS = 4  # functions that hand the pointer on
+_MOST_CALLERS = 4  # functions that hand the pointers on
 
 
-def points_to_own(facts: Facts, name: str, depth: int = 0) -> bool:
-    """Whether the parameter `name` of a device function is such a pointer."""
+def point_to_own(facts: Facts, names: tuple[str, ...], depth: int = 0) -> bool:
+    """Whether these are parameters of a device function, each of which is given another variable or array."""
     function = facts.function
-    position = next((i for i, p in enumerate(function.parameters) if p.name == name and p.type.pointers == 1), None)
-    if position is None or function.head.space == "global" or depth == _MOST_CALLERS:
+    positions = [i for i, p in enumerate(function.parameters) if p.name in names and p.type.pointers == 1]
+    if len(positions) < len(names) or function.head.space == "global" or depth == _MOST_CALLERS:
         return False
     methods = (method for struct in facts.unit.structs for method in struct.methods)
     for caller in (*facts.unit.functions, *methods):
@@ -25,27 +25,38 @@ def points_to_own(facts: Facts, name: str, depth: int = 0) -> bool:
         inside = Facts(facts.unit, caller, facts.block)
         if len(calls) < sum(isinstance(n, Name) and unqualified(n.name) == function.head.name for n in nodes):
             return False  # it is handed to somebody
-        if not all(len(c.arguments) > position and _is_own(inside, c.arguments[position], depth) for c in calls):
+        if not all(len(c.arguments) > positions[-1] and _is_own(inside, c, positions, depth) for c in calls):
             return False
     return True
 
 
-def _is_own(facts: Facts, node: Expression, depth: int) -> bool:
-    """Whether an argument is the address of a variable or of an element of an array of the thread's own."""
-    if isinstance(node, Binary) and node.operator in "+-":
-        return _is_own(facts, node.left, depth)
-    if isinstance(node, Unary) and node.operator == "&":
-        inner = node.operand.owner if isinstance(node.operand, Subscript) else node.operand
-        is_variable = isinstance(node.operand, Name) and node.operand.name in _declared(facts.function, array=False)
-        return is_variable or (isinstance(node.operand, Subscript) and _is_own(facts, inner, depth))
-    if not isinstance(node, Name):
+def _is_own(facts: Facts, call: Call, positions: list[int], depth: int) -> bool:
+    """Whether the arguments at these positions lead to different variables or arrays of the thread's own."""
+    roots = [_root(facts.function, call.arguments[position]) for position in positions]
+    if "" in roots or len(set(roots)) < len(roots):
         return False
-    own = node.name in _declared(facts.function, array=True)
-    return own or (node.name not in facts.changed and points_to_own(facts, node.name, depth + 1))
+    given = tuple(r for r in roots if r not in _declared(facts.function))
+    return not given or (not facts.changed.intersection(given) and point_to_own(facts, given, depth + 1))
 
 
-def _declared(function: FunctionTree, *, array: bool) -> frozenset[str]:
-    """The variables or arrays that are a thread's own wherever the function declares something of their names."""
+def _root(function: FunctionTree, node: Expression) -> str:
+    """The variable, array or parameter that an address is one of; empty where that is not known."""
+    while isinstance(node, Binary) and node.operator in "+-":
+        node = node.left
+    is_array = True
+    if isinstance(node, Unary) and node.operator == "&":
+        is_array = isinstance(node.operand, Subscript)
+        node = node.operand.owner if isinstance(node.operand, Subscript) else node.operand
+    if not isinstance(node, Name):
+        return ""
+    is_parameter = any(p.name == node.name for p in function.parameters)
+    fits = _declared(function).get(node.name, is_parameter and is_array) == is_array
+    return node.name if fits else ""
+
+
+def _declared(function: FunctionTree) -> dict[str, bool]:
+    """The variables (False) and arrays (True) that are a thread's own, wherever the function declares such names."""
     variables = [v for n in walk(function.body) if isinstance(n, Declare) for v in n.variables]
-    own = {v.name for v in variables if bool(v.extents) == array and not v.type.reference}
-    return frozenset(own - {v.name for v in variables if v.storage or bool(v.extents) != array})
+    kinds = {v.name: {bool(w.extents) for w in variables if w.name == v.name} for v in variables}
+    others = {v.name for v in variables if v.storage or v.type.reference or v.type.pointers}
+    return {name: kind.pop() for name, kind in kinds.items() if len(kind) == 1 and name not in others}

@@ -19,6 +19,7 @@ from porter.syntax.nodes import (
     Statement,
     Subscript,
     TypeName,
+    Unary,
     Variable,
 )
 from porter.syntax.terms import mentions
@@ -27,6 +28,7 @@ from porter_triton.lift.combining import FIELDS, Exchange, Place, named, plain, 
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import steps
 from porter_triton.lift.only import First, only_read_by
+from porter_triton.lift.owners import point_to_own
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, number
 from porter_triton.lift.warps import same_segment, segment
 from porter_triton.lower.assigned import assigned_names
@@ -38,16 +40,37 @@ def tuple_exchanges(facts: Facts, statement: Statement) -> tuple[Statement, ...]
     if found is None or found.least != 1 or not isinstance(statement, For):
         return None
     width = segment(facts, found.extent)
-    parts = _split(statement.body, found.name, facts, width) if width is not None else None
+    body, held = _named(facts, statement.body)
+    parts = _split(body, found.name, facts, width) if width is not None else None
     if width is None or parts is None:
         return None
     exchanges, rest = parts
-    if len({e.everywhere for e in exchanges}) != 1 or not _owned(facts, rest, exchanges, statement.body):
+    if len({e.everywhere for e in exchanges}) != 1 or not _owned(facts, rest, exchanges, body):
         return None
-    if not exchanges[0].everywhere and not (number(width) == WARP and _left_to_first(facts, statement, exchanges)):
+    alone = not held and number(width) == WARP
+    if not exchanges[0].everywhere and not (alone and _left_to_first(facts, statement, exchanges)):
         return None
     known = named(facts, exchanges, rest)
-    return None if known is None else _written(facts, *known, width, statement.line)
+    made = None if known is None else _written(facts, *known, width, statement.line)
+    return made and mapped(made, lambda n: held.get(n.name, n) if isinstance(n, Name) else n)
+
+
+def _named(facts: Facts, body: Block) -> tuple[Block, dict[str, Expression]]:
+    """The body with names for what pointers to variables of the thread's own lead to, `*v` and `v[1]`, and these."""
+    held: dict[str, Expression] = {}
+
+    def name(node: object) -> object:
+        owner, index = (node.owner, number(node.index)) if isinstance(node, Subscript) else (None, None)
+        if isinstance(node, Unary) and node.operator == "*":
+            owner, index = node.operand, 0
+        if not isinstance(owner, Name) or index is None or not point_to_own(facts, (owner.name,)):
+            return node
+        held.setdefault(f"{owner.name}@{index}", node)  # type: ignore[arg-type]
+        return Name(f"{owner.name}@{index}")
+
+    changed = mapped(body, name)
+    pointers = tuple(sorted({plain(n) for n in held}))
+    return (changed, held) if len(pointers) < 2 or point_to_own(facts, pointers) else (body, {})
 
 
 def joint_tree(
@@ -147,7 +170,7 @@ def _written(
     facts: Facts, operation: str, order: tuple[Exchange, ...], width: Expression, line: int
 ) -> tuple[Statement, ...] | None:
     """`auto r = porter::warp_argmax(v, i)`, and the parts of r assigned."""
-    held = f"{root(order[0].own)}_{operation}"
+    held = f"{plain(root(order[0].own))}_{operation}"
     if any(getattr(n, "name", "") == held for n in walk(facts.function.body)):
         return None
     value = intrinsic(f"warp_{operation}", *(e.own for e in order), width, line=line)
