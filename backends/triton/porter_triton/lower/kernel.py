@@ -17,6 +17,7 @@ from porter_triton.lower import (
     statements,
     structs,
 )
+from porter_triton.lower.barriers import settle_barriers
 from porter_triton.lower.context import Context
 from porter_triton.lower.decisions import Decisions
 from porter_triton.lower.emit import Suite, names_in, render
@@ -150,6 +151,7 @@ def _written(cx: Context) -> LoweredKernel:
     rows.as_rows(cx, suite)
     if cx.launch.together:
         several.together(cx, suite)
+    settle_barriers(suite)
     prune(suite)
     shorten(suite, cx.names)
     lines = render(suite) or ["    pass"]
