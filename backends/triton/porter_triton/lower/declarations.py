@@ -181,15 +181,6 @@ def shared(cx: Context, node: Declared) -> Place:
     found = cx.arrays.get((id(node), type_))
     if found is None:
         extents = resolve.extents(cx, node.extents, node.line)
-        count = 1
-        for extent in extents:
-            count *= extent
-        key = ("shared", id(node))
-        array = shared_arrays.make(cx, name, type_, count if extents else 0, key, line=node.line)
-        found = array
-        if not extents:
-            found = Slot(array, number(0))
-        elif len(extents) > 1:
-            found = Slot(array, number(0), extents)
+        found = shared_arrays.place(cx, name, type_, extents, ("shared", id(node)), line=node.line)
         cx.arrays[id(node), type_] = found
     return found

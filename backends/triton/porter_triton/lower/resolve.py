@@ -56,7 +56,8 @@ def _named(cx: Context, name: TypeName, line: int, depth: int) -> Type:
         return _type_of_value(cx, name.arguments[0], line)
     if (library := accessors.record(cx, name, line) or tuples.record(cx, name, line)) is not None:
         return library
-    found = _transformed(cx, name, line, depth) or _aliased(cx, name, line, depth) or structs.record(cx, name, line)
+    found = _transformed(cx, name, line, depth) or _aliased(cx, name, line, depth)
+    found = found or structs.nested(cx, name, line) or structs.record(cx, name, line)
     if found is None and "::" in name.name:
         owner, member = name.name.rsplit("::", 1)
         found = structs.member_type(cx, owner, name.arguments, member, line)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from porter_triton.lower import structs
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Kind, Line
 from porter_triton.lower.launch import LoweredParameter, ParameterKind
-from porter_triton.lower.places import Columns, Key, Place, SharedArray
+from porter_triton.lower.places import Columns, Key, Members, Place, SharedArray, Slot
 from porter_triton.lower.types import Arithmetic, Array, Pointer, Record, Type, size
 from porter_triton.lower.values import Scalar, number
 from porter_triton.refusal import Refusal
+
+
+def place(cx: Context, name: str, type_: Type, extents: tuple[int, ...], key: Key, *, line: int) -> Place:
+    """A variable of the block, an array where it has `extents`; a struct that holds arrays is its fields."""
+    if isinstance(type_, Record) and not extents and any(isinstance(t, Array) for _, t in type_.fields):
+        structs.demand_no_union(type_, line)
+        fields = ((f, t.element, t.extents) if isinstance(t, Array) else (f, t, ()) for f, t in type_.fields)
+        return Members(type_, {f: place(cx, f"{name}_{f}", t, e, (*key, f), line=line) for f, t, e in fields})
+    array = make(cx, name, type_, prod(extents) if extents else 0, key, line=line)
+    return array if len(extents) == 1 else Slot(array, number(0), extents)
 
 
 def make(cx: Context, name: str, type_: Type, count: int, key: Key, *, line: int) -> SharedArray | Columns:

@@ -239,6 +239,15 @@ def member_type(cx: Context, owner: str, given: Sequence[object], member: str, l
         return bound if isinstance(bound, Type) else None
 
 
+def nested(cx: Context, name: TypeName, line: int) -> Record | None:
+    """The record of `Owner<given>::Member`, whose fields may be of types that the template Owner is given."""
+    owner, _, member = name.name.rpartition("::")
+    if not any(unqualified(s.name.rpartition("::")[0]) for s in cx.unit.struct(member)):
+        return None
+    with _inside(cx, owner, name.arguments, line) as found:
+        return record(cx, TypeName(member), line) if found else None
+
+
 def member_value(cx: Context, owner: str, given: Sequence[object], member: str, line: int) -> Scalar | None:
     """`owner<given>::member` as a static constant."""
     with _inside(cx, owner, given, line) as found:
