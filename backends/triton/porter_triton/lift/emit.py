@@ -46,6 +46,8 @@ def _of_array(cx: Context, operation: str, node: Call) -> Nothing:
     array = lvalues.place(cx, node.arguments[0])
     if not isinstance(array, SharedArray) or array.memory is not None or array.size is None or cx.mask is not None:
         raise Refusal(node.line, "a scan of what is no array of the block")
+    if array.elements:
+        cx.decisions.indexed.add(array.key)
     helper = cx.helper("scanned" if operation == "scan_inclusive" else "scanned_before")
     cx.emit(Line(f"{helper}({array.name})", array.name))
     return Nothing()

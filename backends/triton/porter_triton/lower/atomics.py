@@ -164,6 +164,7 @@ def _compare_and_swap(cx: Context, node: Call) -> Value:
 
 def _on_shared(cx: Context, operation: str, array: SharedArray, offset: Scalar, value: Scalar, *, node: Call) -> Value:
     """On a shared array in registers: all threads' values are combined at once."""
+    array = shared.meant(cx, array, offset)
     held = settled(convert(value, array.element, node.line))
     index = convert(settled(offset), INT, node.line)
     used = cx.discarded is not node

@@ -32,6 +32,10 @@ class Decisions:
     split: dict[Key, Arithmetic] = field(default_factory=dict)  # variables whose parts are used as this smaller type
     pointed: set[Key] = field(default_factory=set)  # pointers set later that point to what has no address
     scratch: set[Key] = field(default_factory=set)  # shared arrays that must lie in memory
+    unknown: dict[Key, object] = field(
+        default_factory=dict
+    )  # small shared arrays with an index that a pass did not know
+    indexed: set[Key] = field(default_factory=set)  # those of which no later pass knew it, either
     absent: set[str] = field(default_factory=set)  # pointers that may be null behind conditions of a run
     fences: set[int] = field(default_factory=set)  # lines of fences between blocks
     made: dict[object, Call] = field(default_factory=dict)  # calls that the source does not spell out
@@ -49,6 +53,8 @@ class Decisions:
             self.stored,
             self.loaded,
             self.scratch,
+            self.unknown,
+            self.indexed,
             self.fences,
             self.absent,
             self.replaced,

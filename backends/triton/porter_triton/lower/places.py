@@ -64,7 +64,8 @@ class SharedArray:
     """An array of the block: a tensor `[size]` called `name`. `size` is a power of two, as text where not known.
 
     `arena`: it is the dynamic shared memory of this name, seen as an array of one type. `alone`: it is no array but one
-    variable, and `name` no tensor but a scalar. `memory`: it does not lie in registers but where this points.
+    variable, and `name` no tensor but a scalar. `elements`: it is such a variable for each element, for all indices are
+    known. `memory`: it does not lie in registers but where this points.
     """
 
     name: str
@@ -75,6 +76,7 @@ class SharedArray:
     key: Key
     arena: str = ""
     alone: bool = False
+    elements: tuple[SharedArray, ...] = ()
     memory: Scalar | None = None
 
 

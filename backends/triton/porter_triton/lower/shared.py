@@ -25,8 +25,23 @@ def _own(cx: Context, array: SharedArray, offset: Scalar) -> bool:
     return array.size_text == cx.threads_text or (array.size is not None and array.size == cx.padded)
 
 
+def meant(cx: Context, array: SharedArray, offset: Scalar) -> SharedArray:
+    """The variable that an element is, where the array is variables.
+
+    An index that two passes do not know makes it a tensor: the second has written out the loops that index registers.
+    """
+    if not array.elements:
+        return array
+    if offset.fixed is not None and 0 <= offset.fixed < len(array.elements):
+        return array.elements[offset.fixed]
+    if cx.decisions.unknown.setdefault(array.key, cx.prologue) is not cx.prologue:
+        cx.decisions.indexed.add(array.key)
+    return array.elements[0]
+
+
 def load(cx: Context, array: SharedArray, offset: Scalar) -> Scalar:
     """One element a thread; one for all where the index is uniform."""
+    array = meant(cx, array, offset)
     if array.alone:
         return Scalar(array.name, array.element)
     if _own(cx, array, offset):
@@ -59,6 +74,7 @@ def element(tensor: str, index: str, type_: Arithmetic) -> Scalar:
 def store(cx: Context, array: SharedArray, offset: Scalar, value: Scalar, line: int) -> None:
     """Write one element a thread, in the lanes that run."""
     value = settled(convert(value, array.element, line))
+    array = meant(cx, array, offset)
     if array.alone:
         _store_alone(cx, array, value)
         return

@@ -24,6 +24,9 @@ def place(cx: Context, name: str, type_: Type, extents: tuple[int, ...], key: Ke
     return array if len(extents) == 1 else Slot(array, number(0), extents)
 
 
+_MOST_VARIABLES = 8  # that an array becomes; the second stage of a block reduction has more elements
+
+
 def make(cx: Context, name: str, type_: Type, count: int, key: Key, *, line: int) -> SharedArray | Columns:
     """An array of `count` elements, an array for each field of a struct; 0 for a variable that is no array."""
     structs.demand_no_union(type_, line)
@@ -36,6 +39,10 @@ def make(cx: Context, name: str, type_: Type, count: int, key: Key, *, line: int
     padded = 1 << max(count - 1, 0).bit_length()
     if key in cx.decisions.scratch:
         return _in_memory(cx, name, type_, count, key)
+    if count <= _MOST_VARIABLES and key not in cx.decisions.indexed:
+        names = [name] if count == 1 else [f"{name}_{k}" for k in range(count)]
+        elements = tuple(_variable(cx, each, type_, key) for each in names)
+        return SharedArray(name, type_, count, padded, str(padded), key, elements=elements)
     return _tensor(cx, name, type_, count, padded, text=str(padded), key=key)
 
 
