@@ -51,8 +51,8 @@ def assembled(source: Source, parts: Parts) -> str:
     imports = [f"import {name}" for name in ("torch", "triton") if _mentions(functions, f"{name}.")]
     if _mentions(functions, "tl."):
         imports.append("import triton.language as tl")
-    if _mentions(functions, "math."):
-        imports.insert(0, "import math\n")
+    standard = [f"import {name}" for name in ("functools", "math") if _mentions(functions, f"{name}.")]
+    imports = [*standard, *([""] if standard else []), *imports]
     head = [_provenance(source), "", *imports] if imports else [_provenance(source)]
     return "\n".join(head) + "".join(f"\n\n\n{function.strip()}" for function in functions) + "\n"
 

@@ -1,23 +1,30 @@
-"""`__constant__` variables: the tensors that launches pass for them."""
+"""`__constant__` and `__device__` variables: the tensors that launches pass for them."""
 
 from __future__ import annotations
 
+from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Name, Variable
 from porter.syntax.walk import walk
 from porter_triton.host import expressions
 from porter_triton.host.codes import Kind
 from porter_triton.host.scope import Context
 from porter_triton.lower.launch import LoweredKernel, ParameterKind
+from porter_triton.refusal import Refusal
 
 
 def given(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, str]:
-    """The tensors for a kernel's `__constant__` variables: what was copied there, or what they are declared with."""
+    """The tensors for such variables of a kernel: what was copied there, what they are declared with, or was left."""
     found = dict(cx.constants)
     for parameter in kernel.parameters:
-        if parameter.kind is ParameterKind.CONSTANT and parameter.source not in found:
-            declared = [v for v in cx.unit.variables if v.name == parameter.source and v.storage == "constant"]
-            if declared and declared[-1].value is not None and not _is_written(cx, parameter.source):
-                found[parameter.source] = _initial(cx, declared[-1], line)
+        symbol = parameter.source
+        if parameter.kind is ParameterKind.CONSTANT and symbol not in found:
+            declared = [v for v in cx.unit.variables if v.name == symbol and v.storage in ("constant", "device")]
+            if not declared:
+                continue
+            if declared[-1].storage == "device" and not _is_named(cx, symbol):
+                found[symbol] = _kept(cx, declared[-1], line)
+            elif declared[-1].value is not None and not _is_written(cx, symbol):
+                found[symbol] = _initial(cx, declared[-1], _device(cx), line)
     return found
 
 
@@ -34,11 +41,40 @@ def _is_written(cx: Context, symbol: str) -> bool:
     )
 
 
-def _initial(cx: Context, variable: Variable, line: int) -> str:
-    """A tensor of the values a `__constant__` variable is declared with."""
+def _is_named(cx: Context, symbol: str) -> bool:
+    """Whether host code names the variable."""
+    hosts = (f for f in cx.unit.functions if f.head.space == "host")
+    return any(isinstance(n, Name) and unqualified(n.name) == symbol for f in hosts for n in walk(f.body))
+
+
+def _kept(cx: Context, variable: Variable, line: int) -> str:
+    """A call of the function that has the tensor of a `__device__` variable that kernels alone know."""
+    count = 1
+    for extent in variable.extents:
+        known = expressions.expression(cx, extent).constant if extent is not None else None
+        if not isinstance(known, int):
+            raise Refusal(line, f"the size of '{variable.name}' is not known")
+        count *= known
+    if variable.value is None:
+        made = f"torch.zeros({count}, dtype=torch.{cx.dtype(variable.type, line)}, device=device)"
+    else:
+        made = _initial(cx, variable, "device", line)
+        if made.count(",") != count + 1:
+            raise Refusal(line, f"'{variable.name}' is declared with other values than it has elements")
+    name = f"{variable.name}_on"
+    head = f'@functools.cache\ndef {name}(device):\n    """The variable `{variable.name}` of a device, which keeps'
+    cx.callees.keep(name, f'{head} what kernels leave in it."""\n    return {made}')
+    return f"{name}({_device(cx)})"
+
+
+def _device(cx: Context) -> str:
+    return f"{cx.tensor}.device" if cx.tensor else '"cuda"'
+
+
+def _initial(cx: Context, variable: Variable, device: str, line: int) -> str:
+    """A tensor of the values a variable is declared with."""
     assert variable.value is not None
     value = expressions.expression(cx, variable.value)
     values = value.parts if value.kind is Kind.SEQUENCE else (value,)
     texts = ", ".join(str(v.constant) if v.constant is not None else v.text for v in values)
-    device = f"{cx.tensor}.device" if cx.tensor else '"cuda"'
     return f"torch.tensor([{texts}], dtype=torch.{cx.dtype(variable.type, line)}, device={device})"

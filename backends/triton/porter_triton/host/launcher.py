@@ -66,6 +66,12 @@ class Hosts:
         cx.tensor = next((p.name for p in lowered.parameters if p.kind is ParameterKind.POINTER), "")
         return constants.given(cx, lowered, kernel.head.header.line)
 
+    def keep(self, name: str, text: str) -> None:
+        """Put a function before the launchers that call it; raises `Refusal` where the source has one of its name."""
+        if name in self._taken:
+            raise Refusal(0, f"'{name}' is a function of the source")
+        self._texts.setdefault(text, name)
+
     def _translate(self, function: FunctionTree, template: Template, name: str) -> str | Refusal:
         try:
             head, body = self._parts(function, template)

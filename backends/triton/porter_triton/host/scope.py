@@ -60,6 +60,10 @@ class Callees(Protocol):
         """The type that a template of the source or the standard library names; None for any other."""
         ...
 
+    def keep(self, name: str, text: str) -> None:
+        """Put a function of no source before the launchers that call it; raises `Refusal` where its name is taken."""
+        ...
+
 
 @dataclass
 class Context:
