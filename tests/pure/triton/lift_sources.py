@@ -304,6 +304,14 @@ LIFTED = (
      f" for (int j = 0; j < 4; ++j) m = fmaxf(m, part[j]); {_DIVIDED} m;"),
     ("a second stage in place", [WARP, STAGES, ONE], SUM_WARP, f"{_WARPS} if (t == 0) {{"
      f" for (int j = 1; j < 4; ++j) part[0] += part[j]; part[0] *= 2; }} __syncthreads(); {_DIVIDED} part[0];"),
+    ("a second stage of as many threads as warps", [WARP, STAGES], SUM_WARP, f"{_WARPS} if (t < 4) {{ v = part[t];"
+     " for (int o = 2; o > 0; o >>= 1) v += __shfl_xor_sync(0xf, v, o); if (t == 0) out[blockIdx.x] = v; }"),
+    ("a second stage whose result the first lane stores", [WARP, STAGES], SUM_WARP, f"{_WARPS} v = t % 32 < 4 ? part[t % 32] : 0;"
+     " if (t / 32 == 0) { v = warp_sum(v); if (t % 32 == 0) out[blockIdx.x] = v; }"),
+    ("a second stage under a bound whose result the first lane stores", [WARP, STAGES], SUM_WARP, f"{_WARPS} if (t < 32) {{"
+     " v = t < 4 ? part[t] : 0; v = warp_sum(v); if (t % 32 == 0) out[blockIdx.x] = v; }"),
+    ("a second stage in each warp", [WARP, WARP], SUM_WARP, f"{_WARPS} if (t % 32 < 4) {{ v = part[t % 32];"
+     " for (int o = 2; o > 0; o >>= 1) v += __shfl_xor_sync(0xf, v, o, 4); out[blockIdx.x * 128 + t] = v; }"),
     ("a second stage that leaves a warp out", [WARP], SUM_WARP, f"{_WARPS} v = 0;"
      f" for (int j = 0; j < 3; ++j) v += part[j]; {_DIVIDED} v;"),
     ("a second stage in place whose parts are read", [WARP], SUM_WARP, f"{_WARPS} if (t == 0) {{"

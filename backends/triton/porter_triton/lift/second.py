@@ -68,60 +68,82 @@ class Stage:
 def second_stage(
     facts: Facts, rest: tuple[Statement, ...], firsts: tuple[Reduction, ...], arrays: dict[str, str]
 ) -> Stage | None:
-    """`v = t < warps ? a[lane] : neutral; if (warp == 0) v = reduce(v);` for each value, or both under the `if`."""
-    under = rest[0] if rest and isinstance(rest[0], If) and _first_warp(facts, rest[0]) else None
+    """`v = t < warps ? a[lane] : neutral; if (warp == 0) v = reduce(v);` for each value, or both under the `if`.
+
+    Or `if (t < warps) { v = a[t]; v = reduce(v); }`.
+    """
+    few = bool(rest) and isinstance(rest[0], If) and rest[0].no is None and _counts(facts, bare(rest[0].condition))
+    under = rest[0] if rest and isinstance(rest[0], If) and (few or _first_warp(facts, rest[0])) else None
     inner = under.yes.statements if under is not None else rest
     loaded: dict[str, Second] = {}
     for count, statement in enumerate(inner, start=1):
-        found = _loaded(facts, statement, firsts, arrays)
+        found = _loaded(facts, statement, firsts, arrays, few=few)
         if found is not None:
             loaded[found[0]] = found[1]
-        elif not is_barrier(statement) and not _reduce(facts, statement, firsts, loaded, under is not None):
-            return None
-        if len(loaded) == len(firsts) and all(value.reduced for value in loaded.values()):
-            if under is not None:
-                return Stage(loaded, 1, statement, under, inner[count:])
-            return Stage(loaded, count, statement)
+        elif not is_barrier(statement):
+            guard = statement if under is None and isinstance(statement, If) and _first_warp(facts, statement) else None
+            inside = (statement,) if guard is None else tuple(flat(guard.yes))
+            taken = _reduced(facts, inside, firsts, loaded, guarded=under is not None or guard is not None)
+            if guard is not None and _is_whole(loaded, firsts):
+                return Stage(loaded, count, inside[taken - 1], guard, inside[taken:])
+            if taken < len(inside):
+                return None
+        if _is_whole(loaded, firsts):
+            return Stage(loaded, count if under is None else 1, statement, under, inner[count:] if under else ())
     return None
 
 
-def _reduce(
-    facts: Facts, node: Statement, firsts: tuple[Reduction, ...], loaded: dict[str, Second], guarded: bool
-) -> bool:
-    """Mark loaded values that a statement reduces as the first stage did; whether it does nothing else."""
-    first_warp = isinstance(node, If) and _first_warp(facts, node)
-    for statement in flat(node.yes) if isinstance(node, If) and first_warp else (node,):
+def _is_whole(loaded: dict[str, Second], firsts: tuple[Reduction, ...]) -> bool:
+    return len(loaded) == len(firsts) and all(value.reduced for value in loaded.values())
+
+
+def _reduced(
+    facts: Facts,
+    statements: tuple[Statement, ...],
+    firsts: tuple[Reduction, ...],
+    loaded: dict[str, Second],
+    *,
+    guarded: bool,
+) -> int:
+    """Mark loaded values that the first statements reduce as the first stage did; how many statements do just that."""
+    for count, statement in enumerate(statements):
         again = reduction(facts, statement) or reduction(facts, statement, (facts.threads or 0) // WARP)
         first = next(
             (f for f in firsts if again and f.target in loaded and loaded[f.target].result == again.target), None
         )
         if again is None or first is None or again.operation != first.operation or loaded[first.target].reduced:
-            return False
+            return count
         if not is_name(again.value, again.target):
-            return False
+            return count
         value = loaded[first.target]
         held = value.held if again.everywhere and number(again.width) == WARP else value.held or First.LANE
-        loaded[first.target] = replace(value, held=First.THREAD if guarded or first_warp else held, reduced=True)
-    return True
+        loaded[first.target] = replace(value, held=First.THREAD if guarded else held, reduced=True)
+    return len(statements)
 
 
 def _loaded(
-    facts: Facts, statement: Statement, firsts: tuple[Reduction, ...], arrays: dict[str, str]
+    facts: Facts, statement: Statement, firsts: tuple[Reduction, ...], arrays: dict[str, str], *, few: bool
 ) -> tuple[str, Second] | None:
-    """`v = t < warps ? a[lane] : neutral` or `T w = ...`: the variable of the first stage, and what is known."""
+    """`v = t < warps ? a[lane] : neutral` or `T w = ...`: the variable of the first stage, and what is known.
+
+    With `few`, where no other threads are, `v = a[lane]`.
+    """
     given = _given(statement)
     if given is None:
         return None
     name, declared, value = given
-    if not isinstance(value, Choice) or not isinstance(value.yes, Subscript):
+    read = value if few else value.yes if isinstance(value, Choice) else None
+    if not isinstance(read, Subscript):
         return None
-    condition, read = value.condition, value.yes
     first = next((f for f in firsts if is_name(read.owner, arrays[f.target])), None)
     if first is None or not (facts.is_lane(read.index) or facts.is_thread(read.index)):
         return None
-    if not isinstance(condition, Binary) or condition.operator != "<" or not _counts(facts, condition):
-        return None
     if declared is None and name != first.target:
+        return None
+    if not isinstance(value, Choice):
+        return first.target, Second(arrays[first.target], name, declared, None, First.THREAD)
+    condition = value.condition
+    if not isinstance(condition, Binary) or not _counts(facts, condition):
         return None
     if not _neutral(facts, first.operation, value.no):
         return None
@@ -140,9 +162,11 @@ def _given(statement: Statement) -> tuple[str, TypeName | None, Expression] | No
     return made.target.name, None, made.value
 
 
-def _counts(facts: Facts, condition: Binary) -> bool:
+def _counts(facts: Facts, condition: Expression) -> bool:
     """Whether `t < n` or `lane < n` with n the number of warps."""
     assert facts.threads is not None
+    if not isinstance(condition, Binary) or condition.operator != "<":
+        return False
     right = condition.right.operand if isinstance(condition.right, Cast) else condition.right
     number_of_warps = facts.value(right) == facts.threads // WARP
     return number_of_warps and (facts.is_thread(condition.left) or facts.is_lane(condition.left))
@@ -154,7 +178,7 @@ def serial_stage(
     """`T v = a[0]; for (i = 1; i < warps; ++i) v = v op a[i];` by the first thread, or by each of them."""
     (first, *more) = firsts
     guard = rest[0].condition if rest and isinstance(rest[0], If) and rest[0].no is None else None
-    under = rest[0] if rest and isinstance(rest[0], If) and guard and _first_thread(facts, guard) else None
+    under = rest[0] if rest and isinstance(rest[0], If) and guard and is_first_thread(facts, guard) else None
     inner = under.yes.statements if under is not None else rest
     if more or not inner:
         return None
@@ -240,7 +264,8 @@ def is_infinite(operation: str, value: Expression) -> bool:
     return isinstance(value, Name) and value.name in _INFINITE
 
 
-def _first_thread(facts: Facts, condition: Expression) -> bool:
+def is_first_thread(facts: Facts, condition: Expression) -> bool:
+    """`t == 0` or `!t`."""
     made = bare(condition)
     if isinstance(made, Unary) and made.operator == "!":
         return facts.is_thread(made.operand)

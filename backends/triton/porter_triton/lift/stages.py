@@ -13,6 +13,7 @@ from porter.syntax.nodes import (
     Evaluate,
     Expression,
     If,
+    Literal,
     Name,
     Statement,
     Subscript,
@@ -25,7 +26,7 @@ from porter.syntax.walk import walk
 from porter_triton.lift.after import readers, writes
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.only import handed_back, only_read_by
-from porter_triton.lift.second import Second, Stage, is_infinite, second_stage, serial_stage
+from porter_triton.lift.second import Second, Stage, is_first_thread, is_infinite, second_stage, serial_stage
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, number
 from porter_triton.lift.warps import Reduction, reduction
 
@@ -50,8 +51,27 @@ def two_stages(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
     new = tuple(_written(facts, first, stage.values[first.target], block.statements[at + n], line)
                 for n, first in enumerate(firsts))  # fmt: skip
     if stage.under is not None and stage.rest:
-        new = (*new, If(stage.under.condition, Block(stage.rest, line), None, line=line))
+        new = (*new, *_behind(facts, stage.under, stage.rest))
     return count, Block((*block.statements[:at], *between, *new, *block.statements[at + count :]), block.line)
+
+
+def _behind(facts: Facts, under: If, rest: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """What stands behind the second stage in the same `if`; what the first thread alone does needs no other."""
+    condition = under.condition
+    compared = isinstance(condition, Binary) and facts.is_thread(bare(condition.left))
+    thread = condition.left if compared and isinstance(condition, Binary) else None
+    alone: list[Statement] = []
+    for statement in rest:
+        if not isinstance(statement, If) or statement.no is not None:
+            break
+        if is_first_thread(facts, statement.condition):
+            alone.append(statement)
+        elif thread is not None and _is_zero(facts, statement.condition):
+            first = Binary("==", thread, Literal(0, "int", statement.line), statement.line)
+            alone.append(replace(statement, condition=first))
+    if len(alone) == len(rest):
+        return tuple(alone)
+    return (If(condition, Block(rest, under.line), None, line=under.line),)
 
 
 def _firsts(facts: Facts, statements: tuple[Statement, ...]) -> tuple[Reduction, ...]:
