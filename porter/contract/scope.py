@@ -13,7 +13,7 @@ from porter.contract.usage import Usage
 from porter.source.program import Function
 from porter.source.qualified import unqualified
 
-_CEILING_DIVISIONS = frozenset(("ceil_div", "CeilDiv", "ATenCeilDiv", "divup", "ceilDiv"))
+_CEILING_DIVISIONS = frozenset(("ceil_div", "CeilDiv", "ATenCeilDiv", "THCCeilDiv", "divup", "ceilDiv"))
 _DEEPEST_CALL = 4
 _FLOATS = ("float", "double", "half", "bfloat16")
 _BUILTIN = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))

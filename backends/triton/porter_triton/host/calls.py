@@ -159,6 +159,8 @@ def _library(cx: Context, callee: Name, arguments: tuple[Code, ...], line: int) 
         return _limit(cx, callee)
     if short in known.numbers:
         return _folded(short, known.numbers[short].apply(None, arguments), arguments)
+    if callee.name in known.own:
+        return known.own[callee.name].apply(None, arguments)
     if short in ("nullopt", "nullptr_t"):
         return NONE
     return None
