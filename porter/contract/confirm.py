@@ -26,8 +26,8 @@ from porter.contract.placing import divisibilities, fitted_axes, flipped, length
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
-from porter.contract.regular import Change, multiples, regularities, with_size
-from porter.contract.relations import relations
+from porter.contract.regular import Change, limited, multiples, regularities, with_size
+from porter.contract.relations import agreements, relations
 from porter.contract.retyped import other_types, types
 from porter.contract.selections import selections
 from porter.contract.trials import Trials, endless, falls_short, starts
@@ -211,10 +211,12 @@ class _Confirmer:
         return probed
 
     def _changes(self, probed: Probed) -> Iterator[tuple[Change, Callable[[Probed], bool]]]:
-        """A grid of a size of its own may span one the kernel is given; the rest is for what has no form or is idle."""
+        """A grid or number of its own may be a size that is known; the rest is for what has no form or is idle."""
         if not probed.explained:
             for own, size in own_grids(probed.contract):
                 yield partial(with_size, size=own, text=size), lambda found: found.explained
+            for condition in agreements(probed.contract):
+                yield partial(limited, conditions=(condition,)), lambda found: found.explained
         if probed.idle or not (probed.covered or unknown_bounds(self.contract)):
             for change in regularities(probed.contract):
                 yield change, lambda found: found.covered and not found.idle if probed.idle else found.explains(probed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from porter.contract.contract import Contract, EntryKind
+from porter.contract.contract import Contract, EntryKind, ScalarArg
 from porter.contract.questions import unknown_extents
 from porter.contract.regular import with_size
 
@@ -29,6 +29,16 @@ def relations(contract: Contract) -> Iterator[Contract]:
     pairs = [[list(pair)] for axis in differing for pair in combinations(axis, 2)]
     tried = [batches, same_rank, differing, *pairs[:_MOST]]
     yield from (_alike(contract, groups) for i, groups in enumerate(tried) if groups and groups not in tried[:i])
+
+
+def agreements(contract: Contract) -> Iterator[str]:
+    """Conditions by which a number that is passed as it is says again how long an axis is, last axes first."""
+    shapes = {extent for t in contract.tensors for extent in t.shape}
+    given = {a.value: a for a in contract.arguments if isinstance(a, ScalarArg) and a.value in contract.symbols}
+    axes = [s for s in contract.symbols if s in shapes and s not in given]
+    pairs = [(size, axis) for size in given if size not in shapes for axis in reversed(axes)]
+    if contract.entry.kind is EntryKind.TORCH:
+        yield from (f"{size} == {axis}" for size, axis in pairs[:_MOST])
 
 
 def _by_axis(contract: Contract, shapes: list[tuple[str, ...]]) -> list[list[str]]:

@@ -70,6 +70,7 @@ def test_a_pointer_launcher():
         ),
         ("const auto halved = [](int k) { return k / 2; }; add<<<halved(7) + n, 256>>>(y, x, n);", "[(7 // 2 + n,)]"),
         ("add<<<[&](int k) { return k + n; }(m), 256>>>(y, x, n);", "[(m + n,)]"),
+        ("add<<<THCCeilDiv(n, 256), 256>>>(y, x, n);", "[(triton.cdiv(n, 256),)]"),
         ("add<<<std::min(n, std::numeric_limits<short>::max()), 256>>>(y, x, n);", "[(min(n, 32767),)]"),
         ("add<<<n > std::numeric_limits<int64_t>::lowest() ? 1 : 2, 256>>>(y, x, n);", "n > -9223372036854775808"),
     ],
