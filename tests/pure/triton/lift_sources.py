@@ -151,7 +151,7 @@ SEVERAL = "warp reduction of several values"
 WARP_SCAN, SCAN, ROWS = "warp scan", "shared scan", "scan of two rows in turns"
 COUNTER = "loop with a counter of its own"
 FOLD, DONE_TREE = "block reduction told by doing it", "tree told by doing it"
-ONE = "shared array of one number"
+ONE, PARTS = "shared array of one number", "shared array in parts"
 END, TESTED = "loop that ends at a bound", "loop with a bound and a test"
 
 _ROWS = "__shared__ float a[2][128]; int t = threadIdx.x; int now = 0; a[now][t] = x[blockIdx.x * 128 + t]; __syncthreads();"
@@ -175,6 +175,9 @@ LIFTED = (
      f" __syncthreads(); }} {_FIRST}"),
     ("dividing", [TREE], "", f"{_STORE} for (unsigned int s = 64; s >= 1; s = s / 2) {{ if (t < s) {{ a[t] = a[t] + a[s + t]; }}"
      f" __syncthreads(); }} {_FIRST}"),
+    ("two halves of one array", [PARTS, TREE], "", f"__shared__ float a[256]; {_LOAD} a[t] = v; a[blockDim.x + t] = v * v;"
+     " __syncthreads(); for (int s = 64; s > 0; s >>= 1) { if (t < s) { a[t] += a[t + s]; a[128 + t] += a[t + s + 128]; }"
+     " __syncthreads(); } out[blockIdx.x * 128 + t] = v - a[0] / a[blockDim.x];"),
     ("maximum", [TREE], "", f"{_STORE} for (int s = 128 >> 1; s != 0; s /= 2) {{ if (s > t) a[t] = fmaxf(a[t], a[t + s]);"
      f" __syncthreads(); }} out[blockIdx.x * 128 + t] = a[0];"),
     ("interleaved", [TREE], "", f"{_STORE} for (int s = 1; s < blockDim.x; s *= 2) {{ if (t % (2 * s) == 0) a[t] += a[t + s];"

@@ -21,6 +21,7 @@ from porter.syntax.nodes import (
     Statement,
     Subscript,
     TypeName,
+    Unary,
     Variable,
 )
 from porter.syntax.terms import mentions
@@ -33,6 +34,7 @@ from porter_triton.lift.loops import Steps, combine, inlined, steps
 from porter_triton.lift.slices import Slice, apart, private, slice_of
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, mapped, number
 from porter_triton.lift.tuples import joint_tree
+from porter_triton.lower.assigned import changes
 
 _T = TypeVar("_T")
 
@@ -227,18 +229,24 @@ def _values(tree: Tree, held: list[Expression], new: list[Statement]) -> list[Ex
 
 
 def _held(facts: Facts, before: tuple[Statement, ...], array: Slice) -> Expression | None:
-    """The variable that each thread has just stored in its element, converted to the array's type."""
+    """What each thread has just stored in its element, converted to the array's type, if it can be said again."""
     for statement in reversed(before):
         if stores_all(facts, statement, array.name):
             assert isinstance(statement, Evaluate)
             assert isinstance(statement.expression, Assign)
             value = statement.expression.value
-            return Cast("c", array.element, value, statement.line) if isinstance(value, Name) else None
+            return Cast("c", array.element, value, statement.line) if _is_said_again(facts, value) else None
         is_store = isinstance(statement, Evaluate) and isinstance(statement.expression, Assign)
         target = statement.expression.target if is_store else None  # type: ignore[union-attr]
         if not is_barrier(statement) and not isinstance(target, Subscript):
             return None
     return None
+
+
+def _is_said_again(facts: Facts, value: Expression) -> bool:
+    """Whether an expression has no effect and reads no memory, which stores after it may change."""
+    reads = any(isinstance(n, Subscript) or (isinstance(n, Unary) and n.operator in "*&") for n in walk(value))
+    return not reads and not changes(facts.unit, value)
 
 
 def stores_all(facts: Facts, statement: Statement, array: str) -> bool:

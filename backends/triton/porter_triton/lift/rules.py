@@ -21,6 +21,7 @@ from porter_triton.lift.monotonic import going_on
 from porter_triton.lift.scan_trees import tree_scan
 from porter_triton.lift.scans import block_scan, warp_scan
 from porter_triton.lift.single import shared_number
+from porter_triton.lift.sliced import named_parts
 from porter_triton.lift.stages import two_stages
 from porter_triton.lift.templates import Numbers, agreed, bound, function
 from porter_triton.lift.trees import called, mapped, suites
@@ -174,6 +175,7 @@ RULES = (
     Rule("warp reduction of several values", _several(tuple_exchanges)),
     Rule("unrolled warp reduction", _unrolled),
     Rule("warp reduction told by doing it", exchanging_call),
+    Rule("shared array in parts", named_parts),
     Rule("shared tree", shared_tree),
     Rule("warp scan", _one(warp_scan)),
     Rule("shared scan", _one(block_scan)),
