@@ -140,6 +140,14 @@ __device__ Moments merged(Moments a, Moments b) {
     return {a.mean + delta * share, a.m2 + b.m2 + delta * delta * a.count * share, count};
 }
 """
+RESCALED = "float n = fmaxf(m, w); d = d * expf(m - n) + e * expf(w - n); m = n;"
+BELOW = """
+struct Below { float m, d; };
+__device__ Below joined(Below a, Below b) {
+    const Below& high = a.m > b.m ? a : b; const Below& low = a.m > b.m ? b : a;
+    Below r; r.m = high.m; r.d = high.d + (low.d == 0.0f ? 0.0f : low.d * __expf(low.m - high.m)); return r;
+}
+"""
 _STORE = "__shared__ float a[128]; int t = threadIdx.x; a[t] = x[blockIdx.x * 128 + t]; __syncthreads();"
 _FIRST = "if (t == 0) out[blockIdx.x] = a[0];"
 _LOAD = "int t = threadIdx.x; float v = x[blockIdx.x * 128 + t];"
@@ -246,6 +254,15 @@ LIFTED = (
      " Moments other; other.mean = __shfl_xor_sync(~0u, acc.mean, o); other.m2 = __shfl_xor_sync(~0u, acc.m2, o);"
      " other.count = __shfl_xor_sync(~0u, acc.count, o); acc = merged(acc, other); }"
      " out[blockIdx.x * 128 + t] = acc.mean + acc.m2 / acc.count;"),
+    ("an extreme and the sum below it", [SEVERAL], "", f"{_LOAD} float m = v, d = 1.0f; for (int o = 16; o > 0; o >>= 1) {{"
+     f" float w = __shfl_xor_sync(~0u, m, o); float e = __shfl_xor_sync(~0u, d, o); {RESCALED} }} out[blockIdx.x * 128 + t] = m + d;"),
+    ("an extreme and a sum of lanes that may have nothing", [SEVERAL], BELOW, f"{_LOAD} Below b{{t % 3 ? v : -INFINITY, t % 3 ? 1.0f : 0.0f}};"
+     " for (int o = 16; o > 0; o /= 2) { Below c; c.m = __shfl_xor_sync(~0u, b.m, o); c.d = __shfl_xor_sync(~0u, b.d, o); b = joined(b, c); }"
+     " out[blockIdx.x * 128 + t] = b.m + b.d;"),
+    ("extremes and sums in two arrays", [TREE], "", "__shared__ float a[128], s[128]; int t = threadIdx.x; a[t] = x[blockIdx.x * 128 + t];"
+     " s[t] = 1.0f; __syncthreads(); for (int k = 64; k > 0; k >>= 1) { if (t < k) { float high = fmaxf(a[t], a[t + k]);"
+     " s[t] = s[t] * expf(a[t] - high) + s[t + k] * expf(a[t + k] - high); a[t] = high; } __syncthreads(); }"
+     " out[blockIdx.x * 128 + t] = a[0] + s[0];"),
     ("up a tree and down again", [TREE_SCAN], "", f"{_STORE} for (int d = 1; d < 128; d *= 2) {{ __syncthreads();"
      " const int right = (t + 1) * 2 * d - 1; if (right < 128) a[right] += a[right - d]; } if (t == 0) a[127] = 0.0f;"
      " for (int d = 64; d > 0; d /= 2) { __syncthreads(); const int right = (t + 1) * 2 * d - 1; if (right < 128) {"
@@ -392,6 +409,12 @@ LIFTED = (
 
 _ITEMS = "int t = threadIdx.x; for (int k = 0; k < 4; ++k)"
 LEFT_ALONE = (
+    ("two lanes with nothing that make NaN of it", "", f"{_LOAD} float m = t % 3 ? v : -INFINITY, d = t % 3 ? 1.0f : 0.0f;"
+     " for (int o = 16; o > 0; o >>= 1) { float w = __shfl_xor_sync(~0u, m, o); float e = __shfl_xor_sync(~0u, d, o);"
+     f" {RESCALED} }} out[blockIdx.x * 128 + t] = m + d;"),
+    ("a sum brought to the wrong extreme", "", f"{_LOAD} float m = v, d = 1.0f; for (int o = 16; o > 0; o >>= 1) {{"
+     f" float w = __shfl_xor_sync(~0u, m, o); float e = __shfl_xor_sync(~0u, d, o); {RESCALED.replace('w - n', 'm - n')} }}"
+     " out[blockIdx.x * 128 + t] = m + d;"),
     ("an array of which two numbers are used", "", "__shared__ float s[2]; s[0] = 1; s[1] = 2; out[threadIdx.x] = s[0] + s[1];"),
     ("an array whose first number's address is taken", "", "__shared__ int s[2]; s[0] = 0; __syncthreads();"
      " atomicAdd(&s[0], 1); __syncthreads(); out[threadIdx.x] = s[0];"),

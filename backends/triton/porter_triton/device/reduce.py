@@ -192,6 +192,26 @@ def segment_welford(mean, m2, count, width: tl.constexpr = 32):
 
 
 @triton.jit
+def rescaled(total, largest, found):
+    """A sum of exponentials below `largest` as one below `found`: without a NaN where both are -inf."""
+    return tl.where(largest == found, total, total * tl.exp(largest - found))
+
+
+@triton.jit
+def segment_rescaled(largest, total, width: tl.constexpr = 32):
+    """The largest of each segment, and the sum of its lanes' totals brought to it."""
+    found = segment_max(largest, width)
+    return found, segment_sum(rescaled(total, largest, found), width)
+
+
+@triton.jit
+def block_rescaled(largest, total):
+    """The largest of all threads, and the sum of their totals brought to it."""
+    found = tl.max(largest, axis=0)
+    return found, tl.sum(rescaled(total, largest, found), axis=0)
+
+
+@triton.jit
 def block_argmax(value, index):
     """The maximum over all threads and the smallest index that has it."""
     return tl.reduce((value, index), 0, larger_first)

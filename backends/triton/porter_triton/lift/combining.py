@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
 
-from porter.syntax.nodes import Declare, Member, Name, Statement, TypeName
+from porter.syntax.nodes import Call, Declare, Member, Name, Statement, TypeName
 from porter.syntax.walk import walk
-from porter_triton.lift.exact import InexactError, Machine, Number, Values
+from porter_triton.lift.exact import BEYOND, INFINITE, POWERS, InexactError, Machine, Number, Values, power
 from porter_triton.lift.facts import Facts
+from porter_triton.lift.trees import called
 from porter_triton.lower.types import BUILT_IN, Arithmetic
 
 Place = Name | Member
 Part = tuple[Number, ...]
+_NOTHING: Part = (-BEYOND, Fraction(0))
 FIELDS = "xyz"  # what the parts of a result are called
 
 
@@ -43,6 +45,12 @@ def _welford(a: Part, b: Part) -> Part:
     return a[0] + delta * share, a[1] + b[1] + delta * delta * a[2] * share, count
 
 
+def _rescaled(a: Part, b: Part) -> Part:
+    """The larger of two extremes, and the sum of what is below each, brought to it: softmax in one pass."""
+    largest = max(a[0], b[0])
+    return largest, a[1] * power(a[0] - largest) + b[1] * power(b[0] - largest)
+
+
 _EXTREMES = {
     "argmax": _extreme(1, -1),
     "argmin": _extreme(-1, -1),
@@ -63,6 +71,8 @@ def named(
         for name, step in _EXTREMES.items():
             if _agrees(facts, order, rest, step, _pairs(facts, order)):
                 return name, order
+        if _agrees(facts, order, rest, _rescaled, _scales(facts, order)) and _keeps_numbers(facts, order, rest):
+            return "rescaled", order
     return None
 
 
@@ -73,6 +83,28 @@ def _pairs(facts: Facts, order: Sequence[Exchange]) -> list[tuple[Part, Part]]:
     most = 3 * 10**38 if _is_real(facts, order[0].own) else 2**31 - 1
     single = list(product((-most, -1, 0, 1, most), (-1, 0, 1, 2**31 - 1)))
     return list(product(single, single))
+
+
+def _scales(facts: Facts, order: Sequence[Exchange]) -> list[tuple[Part, Part]]:
+    """Pairs of an extreme and the sum below it; that of nothing is below everything."""
+    if not all(_is_real(facts, e.own) for e in order):
+        return []
+    single: list[Part] = [(Fraction(m), Fraction(d, 3)) for m, d in product((-40, -3, 0, 1, 2, 700), (0, 1, 3, 16))]
+    every = [*single, _NOTHING]
+    return list(product(every, every))
+
+
+def _keeps_numbers(facts: Facts, order: Sequence[Exchange], rest: tuple[Statement, ...]) -> bool:
+    """Whether two lanes that have nothing make no NaN of it, as exp(-inf + inf) is: here they do not."""
+    asked: set[str] = set()
+    _turn(facts, order, rest, _NOTHING, _NOTHING, asked=asked)
+    begins_finite = not any(_is_infinite(n) for f in facts.unit.functions for n in walk(f.body))
+    return asked.isdisjoint(POWERS) or begins_finite
+
+
+def _is_infinite(node: object) -> bool:
+    name = called(node) if isinstance(node, Call) else node.name if isinstance(node, Name) else ""
+    return name in INFINITE or name == "__int_as_float" or "infinity" in name
 
 
 def _moments(facts: Facts, order: Sequence[Exchange]) -> list[tuple[Part, Part]]:
@@ -103,7 +135,15 @@ def _agrees(
         return False
 
 
-def _turn(facts: Facts, order: Sequence[Exchange], rest: tuple[Statement, ...], own: Part, other: Part) -> Part:
+def _turn(
+    facts: Facts,
+    order: Sequence[Exchange],
+    rest: tuple[Statement, ...],
+    own: Part,
+    other: Part,
+    *,
+    asked: set[str] | None = None,
+) -> Part:
     values: Values = {}
     for exchange, mine, theirs in zip(order, own, other, strict=True):
         for place, given in ((exchange.own, mine), (exchange.other, theirs)):
@@ -117,7 +157,8 @@ def _turn(facts: Facts, order: Sequence[Exchange], rest: tuple[Statement, ...], 
                 values[place.name] = held
     begun = {name for name, value in values.items() if isinstance(value, dict)}
     fields = {name: set(values[name]) for name in begun}  # type: ignore[arg-type]
-    left = Machine(facts.unit, values).run(tuple(s for s in rest if not _declares(s, begun)))
+    machine = Machine(facts.unit, values, asked=set() if asked is None else asked)
+    left = machine.run(tuple(s for s in rest if not _declares(s, begun)))
     if left is not None or any(set(values[name]) != known for name, known in fields.items()):  # type: ignore[arg-type]
         raise InexactError
     return tuple(_held(values, e.own) for e in order)

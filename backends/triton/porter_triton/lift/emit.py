@@ -16,7 +16,8 @@ _WARP = 32
 _TRITON = {"sum": "tl.sum", "max": "tl.max", "min": "tl.min", "xor": "tl.xor_sum"}
 
 _COMBINED = {"and": "bits_and", "or": "bits_or", "product": "multiplied"}
-_SEVERAL = frozenset({"argmax", "argmin", "argmax_last", "argmin_last", "welford"})
+_SEVERAL = frozenset({"argmax", "argmin", "argmax_last", "argmin_last", "rescaled", "welford"})
+_REAL = frozenset({"rescaled", "welford"})
 _SCANS = {"sum": "tl.cumsum", "product": "tl.cumprod", "max": "larger", "min": "smaller"}
 
 
@@ -73,7 +74,7 @@ def _fit(operation: str, values: list[Scalar]) -> bool:
     types = [v.type for v in values if isinstance(v.type, Arithmetic) and not v.type.is_narrow and v.type.bits >= 32]
     if len(types) < len(values):
         return False
-    return types[0].is_float and types[1].is_float if operation == "welford" else not types[1].is_float
+    return types[0].is_float and types[1].is_float if operation in _REAL else not types[1].is_float
 
 
 def _scan(cx: Context, scope: str, operation: str, value: Scalar) -> Scalar:

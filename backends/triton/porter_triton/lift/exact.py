@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from porter.syntax.nodes import (
@@ -29,6 +29,7 @@ from porter.syntax.nodes import (
     Variable,
 )
 from porter.syntax.unit import FunctionTree, Unit
+from porter.syntax.walk import walk
 from porter_triton.lift.trees import called, is_barrier
 from porter_triton.lower.types import BUILT_IN, Arithmetic
 
@@ -43,26 +44,48 @@ _OPERATIONS: Mapping[str, Callable[[Number, Number], Number]] = {
 _ON_INTEGERS: Mapping[str, Callable[[int, int], int]] = {
     "%": operator.mod, "&": operator.and_, "<<": operator.lshift, ">>": operator.rshift,
 }  # fmt: skip
-_FUNCTIONS: Mapping[str, Callable[..., Number]] = {
-    "max": max, "fmaxf": max, "fmax": max, "min": min, "fminf": min, "fmin": min, "fabsf": abs, "fabs": abs,
-    "fmaf": lambda a, b, c: a * b + c, "fma": lambda a, b, c: a * b + c, "__fdividef": lambda a, b: Fraction(a) / b,
-}  # fmt: skip
-_MOST_CALLS = 4
-_NOTHING = TypeName("void")
 
 
 class InexactError(Exception):
     """Something that is not understood here, or that divides by zero."""
 
 
+_LARGEST_POWER = 500  # beyond, a power counts as nothing, as it does in floats
+
+
+def power(exponent: Number) -> Number:
+    """What stands for exp: whole powers of a number near e, which multiply as its own do."""
+    if exponent != int(exponent) or exponent > _LARGEST_POWER:
+        raise InexactError
+    return Fraction(19, 7) ** int(exponent) if exponent >= -_LARGEST_POWER else Fraction(0)
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Number]] = {
+    "max": max, "fmaxf": max, "fmax": max, "min": min, "fminf": min, "fmin": min, "fabsf": abs, "fabs": abs,
+    "expf": power, "exp": power, "__expf": power,
+    "fmaf": lambda a, b, c: a * b + c, "fma": lambda a, b, c: a * b + c, "__fdividef": lambda a, b: Fraction(a) / b,
+}  # fmt: skip
+_MOST_CALLS = 4
+POWERS = frozenset({"expf", "exp", "__expf"})
+INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "HUGE_VAL"})
+BEYOND = Fraction(10**60)  # what stands for infinity
+_NOTHING = TypeName("void")
+
+
 @dataclass(frozen=True)
 class Machine:
-    """Runs statements on `values`, which it changes; raises `InexactError` for what it does not understand."""
+    """Runs statements on `values`, which it changes; raises `InexactError` for what it does not understand.
+
+    `asked` collects the library's functions that were called, `fixed` the variables to which constant references lead:
+    as long as nothing changes these, a reference is a copy.
+    """
 
     unit: Unit
     values: Values
     returns: TypeName = _NOTHING
     depth: int = 0
+    asked: set[str] = field(default_factory=set)
+    fixed: set[str] = field(default_factory=set)
 
     def run(self, statements: tuple[Statement, ...]) -> Number | Struct | None:
         """The value returned, 0 for none; None where the statements go on to their end."""
@@ -90,8 +113,10 @@ class Machine:
         return None
 
     def _declare(self, variable: Variable) -> None:
-        if variable.extents or variable.type.pointers or variable.type.reference:
+        if variable.extents or variable.type.pointers or (variable.type.reference and not variable.type.const):
             raise InexactError
+        if variable.type.reference:
+            self.fixed.update(node.name for node in walk(variable.value) if isinstance(node, Name))
         value = {} if variable.value is None else self._of_type(variable.value, variable.type)
         self.values[variable.name] = value if variable.type.name == "auto" else converted(value, variable.type)
 
@@ -116,6 +141,8 @@ class Machine:
             case Name() if node.name in self.values:
                 found = self.values[node.name]
                 return dict(found) if isinstance(found, dict) else found
+            case Name() if node.name in INFINITE:
+                return BEYOND
             case Member(owner=Name() as owner) if isinstance(held := self.values.get(owner.name), dict):
                 if node.name in held:
                     return held[node.name]
@@ -143,6 +170,8 @@ class Machine:
 
     def _assign(self, node: Assign) -> Number | Struct:
         value, target = self.changed(node), node.target
+        if self.fixed.intersection(n.name for n in walk(target) if isinstance(n, Name)):
+            raise InexactError
         if isinstance(target, Name) and target.name in self.values:
             self.values[target.name] = _like(self.values[target.name], value)
         elif isinstance(target, Member) and isinstance(target.owner, Name):
@@ -165,6 +194,7 @@ class Machine:
             return self._own(functions[0], node)
         if functions or called(node) not in _FUNCTIONS:
             raise InexactError
+        self.asked.add(called(node))
         return _FUNCTIONS[called(node)](*(self.number(a) for a in node.arguments))
 
     def _own(self, function: FunctionTree, node: Call) -> Number | Struct:
@@ -174,7 +204,7 @@ class Machine:
         inner: Values = {}
         for parameter, argument in zip(function.parameters, node.arguments, strict=True):
             inner[parameter.name] = converted(self._of_type(argument, parameter.type), parameter.type)
-        result = Machine(self.unit, inner, function.returns, self.depth + 1).run(function.body.statements)
+        result = Machine(self.unit, inner, function.returns, self.depth + 1, self.asked).run(function.body.statements)
         for parameter, argument in zip(function.parameters, node.arguments, strict=True):
             if parameter.type.reference and not parameter.type.const:
                 if not isinstance(argument, Name):
