@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from porter_triton.lower import needless
 from porter_triton.lower.ahead import loads_ahead
 from porter_triton.lower.behind import After, Behind, Use
 from porter_triton.lower.context import Context
@@ -33,6 +34,7 @@ _LARGEST_STEP = 4096  # of which several do not pass the counter's type, unless 
 
 def together(cx: Context, suite: Suite) -> None:
     """Rewrite the loops of a function's body whose turns may be done together."""
+    needless.leave_out(cx, suite)
     _within(cx, Behind.of(suite), suite, frozenset())
 
 
