@@ -230,6 +230,8 @@ LIFTED = (
      " float other = __shfl_xor_sync(~0u, v, m); float got = other; v += got; } out[blockIdx.x * 128 + t] = v;"),
     ("two values", [WARP], "", f"{_LOAD} float w = v * v; for (int m = warpSize / 2; m; m /= 2) {{"
      " v += __shfl_xor_sync(~0u, v, m); w = fmaxf(w, __shfl_xor_sync(~0u, w, m)); } out[blockIdx.x * 128 + t] = v * w;"),
+    ("two fields", [WARP], "", f"{_LOAD} float2 p = make_float2(v, v * v); for (int m = 16; m > 0; m >>= 1) {{"
+     " p.x += __shfl_xor_sync(~0u, p.x, m); p.y = fmaxf(p.y, __shfl_xor_sync(~0u, p.y, m)); } out[blockIdx.x * 128 + t] = p.x * p.y;"),
     ("down to the first lane", [WARP], "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);"
      " if (t % 32 == 0) out[blockIdx.x * 4 + t / 32] = v;"),
     ("down and broadcast", [WARP], "", f"{_LOAD} for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);"
@@ -259,6 +261,9 @@ LIFTED = (
     ("an extreme and a sum of lanes that may have nothing", [SEVERAL], BELOW, f"{_LOAD} Below b{{t % 3 ? v : -INFINITY, t % 3 ? 1.0f : 0.0f}};"
      " for (int o = 16; o > 0; o /= 2) { Below c; c.m = __shfl_xor_sync(~0u, b.m, o); c.d = __shfl_xor_sync(~0u, b.d, o); b = joined(b, c); }"
      " out[blockIdx.x * 128 + t] = b.m + b.d;"),
+    ("an extreme and a sum in a struct that is made of both", [SEVERAL], "struct Both { float m, d; };",
+     f"{_LOAD} Both b{{v, 1.0f}}; for (int o = 16; o > 0; o >>= 1) {{ const Both c = {{__shfl_xor_sync(~0u, b.m, o), __shfl_xor_sync(~0u, b.d, o)}};"
+     " const float n = fmaxf(b.m, c.m); b.d = b.d * expf(b.m - n) + c.d * expf(c.m - n); b.m = n; } out[blockIdx.x * 128 + t] = b.m + b.d;"),
     ("extremes and sums in two arrays", [TREE], "", "__shared__ float a[128], s[128]; int t = threadIdx.x; a[t] = x[blockIdx.x * 128 + t];"
      " s[t] = 1.0f; __syncthreads(); for (int k = 64; k > 0; k >>= 1) { if (t < k) { float high = fmaxf(a[t], a[t + k]);"
      " s[t] = s[t] * expf(a[t] - high) + s[t + k] * expf(a[t + k] - high); a[t] = high; } __syncthreads(); }"
@@ -412,6 +417,8 @@ LEFT_ALONE = (
     ("two lanes with nothing that make NaN of it", "", f"{_LOAD} float m = t % 3 ? v : -INFINITY, d = t % 3 ? 1.0f : 0.0f;"
      " for (int o = 16; o > 0; o >>= 1) { float w = __shfl_xor_sync(~0u, m, o); float e = __shfl_xor_sync(~0u, d, o);"
      f" {RESCALED} }} out[blockIdx.x * 128 + t] = m + d;"),
+    ("two fields of one place", "union Two { float x; float y; };", f"{_LOAD} Two p; p.x = v; for (int m = 16; m > 0; m >>= 1) {{"
+     " p.x += __shfl_xor_sync(~0u, p.x, m); p.y += __shfl_xor_sync(~0u, p.y, m); } out[blockIdx.x * 128 + t] = p.x;"),
     ("a sum brought to the wrong extreme", "", f"{_LOAD} float m = v, d = 1.0f; for (int o = 16; o > 0; o >>= 1) {{"
      f" float w = __shfl_xor_sync(~0u, m, o); float e = __shfl_xor_sync(~0u, d, o); {RESCALED.replace('w - n', 'm - n')} }}"
      " out[blockIdx.x * 128 + t] = m + d;"),

@@ -9,6 +9,7 @@ from porter.syntax.nodes import (
     Assign,
     Binary,
     Block,
+    Braces,
     Call,
     Declare,
     Evaluate,
@@ -119,7 +120,7 @@ def _split(
     """The exchanges a turn begins with, and what is done with them; None where it is no such loop."""
     exchanges: list[Exchange] = []
     rest: list[Statement] = []
-    for place, value, declaration in _parts(body):
+    for place, value, declaration in _parts(facts, body):
         exchange = None if place is None else _exchange(facts, place, value, step, width)
         if exchange is not None and not any(not isinstance(r, Declare) for r in rest):
             exchanges.append(exchange)
@@ -131,18 +132,33 @@ def _split(
     return (tuple(exchanges), tuple(rest)) if distinct else None
 
 
-def _parts(body: Block) -> Iterator[tuple[Place | None, Expression | None, Statement]]:
+def _parts(facts: Facts, body: Block) -> Iterator[tuple[Place | None, Expression | None, Statement]]:
     """Each statement, declarations one variable at a time, with the place it sets and to what."""
     for statement in (s for s in flat(body) if not is_barrier(s)):
         if isinstance(statement, Declare):
             for variable in statement.variables:
-                yield Name(variable.name), bare(variable.value), Declare((variable,), statement.line)
+                if fields := _fields(facts, variable):
+                    yield None, None, Declare((replace(variable, value=None),), statement.line)
+                    yield from ((p, bare(v), Evaluate(Assign("", p, v), statement.line)) for p, v in fields)
+                else:
+                    yield Name(variable.name), bare(variable.value), Declare((variable,), statement.line)
         elif isinstance(statement, Evaluate) and isinstance(statement.expression, Assign):
             made = bare(statement.expression)
             plain = not made.operator and isinstance(made.target, Name | Member)
             yield made.target if plain else None, made.value, statement  # type: ignore[misc]
         else:
             yield None, None, statement
+
+
+def _fields(facts: Facts, variable: Variable) -> tuple[tuple[Member, Expression], ...]:
+    """The fields of a struct variable that is declared with a value for each, and these; nothing for any other."""
+    structs = facts.unit.struct(variable.type.name)
+    if not isinstance(variable.value, Braces) or len(structs) != 1 or variable.extents or variable.type.reference:
+        return ()
+    if len(structs[0].fields) != len(variable.value.items) or structs[0].methods or structs[0].bases:
+        return ()
+    pairs = zip(structs[0].fields, variable.value.items, strict=True)
+    return tuple((Member(Name(variable.name), field.name), item) for field, item in pairs)
 
 
 def _exchange(facts: Facts, place: Place, value: Expression | None, step: str, width: Expression) -> Exchange | None:

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from porter.syntax.nodes import Assign, Call, Declare, Evaluate, Expression, For, Literal, Name, Return, Statement
+from porter.syntax.nodes import (
+    Assign,
+    Call,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    Literal,
+    Member,
+    Name,
+    Return,
+    Statement,
+)
 from porter.syntax.terms import mentions
 from porter_triton.lift import templates
+from porter_triton.lift.combining import type_of
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.loops import Combine, combine, inlined, steps
 from porter_triton.lift.only import First, only_read_by
@@ -14,6 +27,8 @@ from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, 
 from porter_triton.lower.assigned import acts
 
 _OPERATIONS = frozenset({"sum", "product", "max", "min", "and", "or", "xor"})
+_REDUX = {f"__reduce_{name}_sync": {"add": "sum"}.get(name, name) for name in ("add", "max", "min", "and", "or", "xor")}
+_ALL_LANES = frozenset({0xFFFFFFFF, -1})
 _XOR, _DOWN = "__shfl_xor_sync", "__shfl_down_sync"
 
 
@@ -81,8 +96,18 @@ def exchanges(facts: Facts, statement: Statement) -> tuple[Reduction, ...]:
     inner = inlined(tuple(s for s in flat(statement.body) if not is_barrier(s)))
     made = [_exchange(facts, s, found.name, width) for s in inner]
     kept = tuple(r for r in made if r is not None)
-    distinct = len({r.target for r in kept}) == len(made)
-    return kept if distinct and (len(made) == 1 or all(r.target for r in kept)) else ()
+    places = [r.target or _field(facts, r.value) for r in kept]
+    distinct = len(set(places)) == len(made)
+    return kept if distinct and (len(made) == 1 or all(places)) else ()
+
+
+def _field(facts: Facts, place: Expression) -> str:
+    """A field of a struct that is no pointer's: two of one struct, or of two variables, are two places."""
+    if not isinstance(place, Member) or place.arrow or not isinstance(place.owner, Name):
+        return ""
+    kind = type_of(facts, place.owner.name)
+    union = kind is None or any(s.union for s in facts.unit.struct(kind.name))
+    return "" if union else f"{place.owner.name}.{place.name}"
 
 
 def reduction(facts: Facts, statement: Statement, width: int = WARP) -> Reduction | None:
@@ -98,6 +123,9 @@ def reduction(facts: Facts, statement: Statement, width: int = WARP) -> Reductio
         given = facts.value(value.arguments[1]) if len(value.arguments) == 2 else WARP
         of = Reduction(called(value).removeprefix("warp_"), target, value.arguments[0], Literal(width, "int"), True)
         return of if given == width else None
+    if (operation := _REDUX.get(called(value))) is not None and len(value.arguments) == 2:
+        whole = width == WARP and facts.value(value.arguments[0]) in _ALL_LANES
+        return Reduction(operation, target, value.arguments[1], Literal(WARP, "int"), True) if whole else None
     return _of_function(facts, value, target, width) if len(value.arguments) == 1 else None
 
 
