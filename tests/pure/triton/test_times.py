@@ -70,7 +70,7 @@ ALONE = "scale[(n // 64,)](y, x, n, BLOCK_SIZE=64, num_warps=1)"
             f'Timer t; t.start(); {LAUNCH} t.stop(); printf("%f", t.elapsed());',
             """struct Timer {
               cudaEvent_t a, b;
-              Timer() { cudaEventCreate(&a); cudaEventCreate(&b); }
+              Timer() { if (cudaError_t e = cudaEventCreate(&a)) std::cerr << cudaGetErrorName(e); }
               void start() { cudaEventRecord(a, 0); }
               void stop() { cudaEventRecord(b, 0); cudaEventSynchronize(b); }
               float elapsed() { float ms; cudaEventElapsedTime(&ms, a, b); return ms; }

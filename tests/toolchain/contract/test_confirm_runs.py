@@ -201,6 +201,8 @@ def test_rows_apart_hide_no_access_behind_the_last_one(judge):
 def test_extents_that_nobody_says_are_alike_are_found_to_be(judge):
     confirmation, reference = judge("""
 #include <torch/extension.h>
+#include <THC/THCDeviceUtils.cuh>
+template <typename T> __host__ __device__ T THCRoundUp(T a, T b) { return THCCeilDiv(a, b) * b; }
 __global__ void pick(const int count, const float* x, const long* target, const float* weight, float* out, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) out[i] = x[i] * (target[i / C] == i % C ? weight[target[i / C]] : 1.0f);
@@ -346,6 +348,8 @@ int move(const float* x, const float* bias, const float* scale, float* y, float*
 def test_a_number_that_says_again_how_long_an_axis_is_does(judge):
     confirmation, reference = judge("""
 #include <torch/extension.h>
+#include <THC/THCDeviceUtils.cuh>
+template <typename T> __host__ __device__ T THCRoundUp(T a, T b) { return THCCeilDiv(a, b) * b; }
 __global__ void pick(const float* x, const int* label, float* y, int count, int classes) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) y[i] = label[i / classes] == i % classes ? x[i] : 0.0f;
@@ -353,7 +357,7 @@ __global__ void pick(const float* x, const int* label, float* y, int count, int 
 torch::Tensor select(torch::Tensor x, torch::Tensor label, int classes) {
     auto y = torch::empty({x.size(0), x.size(1)}, x.options());
     int count = x.size(0) * x.size(1);
-    dim3 grid(THCCeilDiv(count, 128));
+    dim3 grid(THCRoundUp(count, 128) / 128);
     pick<<<grid, 128>>>(x.data_ptr<float>(), label.data_ptr<int>(), y.data_ptr<float>(), count, classes);
     return y;
 }

@@ -59,10 +59,6 @@ template <class T> constexpr T round_up(T a, T b) { return ceil_div(a, b) * b; }
 
 }  // namespace at
 
-// What PyTorch had of its predecessor until 1.11: extensions of that time divide by it for their grids.
-template <class T> constexpr T THCCeilDiv(T a, T b) { return (a + b - 1) / b; }
-template <class T> constexpr T THCRoundUp(T a, T b) { return THCCeilDiv(a, b) * b; }
-
 namespace at::cuda {
 template <class T> constexpr T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
 namespace detail {
