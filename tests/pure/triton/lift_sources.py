@@ -19,6 +19,11 @@ template <typename T> __inline__ __device__ T warp_max(T val) {
     return val;
 }
 """
+GROUPS = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+"""
 BLOCK_SUM = f"""{SUM_WARP}
 __device__ float block_sum(float val) {{
     static __shared__ float shared[32];
@@ -329,6 +334,16 @@ LIFTED = (
      f" for (int j = 0; j < 4; ++j) m = fmaxf(m, part[j]); {_DIVIDED} m;"),
     ("a second stage in place", [WARP, STAGES, ONE], SUM_WARP, f"{_WARPS} if (t == 0) {{"
      f" for (int j = 1; j < 4; ++j) part[0] += part[j]; part[0] *= 2; }} __syncthreads(); {_DIVIDED} part[0];"),
+    ("groups of a block and a warp", [STAGES], GROUPS, "__shared__ float part[32]; auto block = cg::this_thread_block();"
+     " cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block); int t = block.thread_rank();"
+     " float v = x[blockIdx.x * block.size() + t]; v = cg::reduce(warp, v, cg::plus<float>());"
+     " if (warp.thread_rank() == 0) part[warp.meta_group_rank()] = v; block.sync();"
+     " float w = warp.thread_rank() < warp.meta_group_size() ? part[warp.thread_rank()] : 0.0f;"
+     f" float all = cg::reduce(warp, w, cg::plus<float>{{}}); {_DIVIDED} all;"),
+    ("reductions of integers in one instruction", [STAGES], "", "__shared__ int part[32]; int t = threadIdx.x;"
+     " int v = (int)(x[blockIdx.x * 128 + t] * 100.0f); v = __reduce_max_sync(~0u, v); if (t % 32 == 0) part[t / 32] = v;"
+     " __syncthreads(); if (t < 32) { v = t < 4 ? part[t] : -1000; v = __reduce_max_sync(0xffffffff, v);"
+     " if (t == 0) out[blockIdx.x] = (float)v; }"),
     ("a second stage of as many threads as warps", [WARP, STAGES], SUM_WARP, f"{_WARPS} if (t < 4) {{ v = part[t];"
      " for (int o = 2; o > 0; o >>= 1) v += __shfl_xor_sync(0xf, v, o); if (t == 0) out[blockIdx.x] = v; }"),
     ("a second stage whose result the first lane stores", [WARP, STAGES], SUM_WARP, f"{_WARPS} v = t % 32 < 4 ? part[t % 32] : 0;"

@@ -17,6 +17,7 @@ from porter_triton.lift.counters import own_counter
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.fold_trees import folding_tree
 from porter_triton.lift.folds import exchanging_call, folding_call
+from porter_triton.lift.groups import without_groups
 from porter_triton.lift.monotonic import going_on
 from porter_triton.lift.scan_trees import tree_scan
 from porter_triton.lift.scans import block_scan, warp_scan
@@ -85,7 +86,9 @@ def lift(  # noqa: PLR0917 - what is known of a launch
         for position in sorted(reached if at is None else {*reached, at}):
             tree, done = unit.functions[position], list[Applied]()
             given = template if position == at else numbers.get(tree.head.name, ())
-            functions[position] = _lifted(replace(whole, unit=unit, function=tree, template=given), done, late)
+            facts = replace(whole, unit=unit, function=tree, template=given)
+            facts = facts if late else replace(facts, function=without_groups(facts))
+            functions[position] = _lifted(facts, done, late)
             applied += [(position, a) for a in done]
         unit = replace(unit, functions=tuple(functions))
     kernel = kernel if at is None else unit.functions[at]

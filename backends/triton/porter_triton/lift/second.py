@@ -37,7 +37,7 @@ class Second:
     """One value in the second stage: where it was stored, the variable it is loaded to, and what idle lanes load.
 
     `held` tells who has the result: each thread (None), the first lane of each warp, or the first thread. `begun` goes
-    into it, too.
+    into it, too. `loaded` is the variable that held what was stored, where that is another one.
     """
 
     array: str
@@ -47,6 +47,7 @@ class Second:
     held: First | None
     reduced: bool = False
     begun: Expression | None = None
+    loaded: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +109,22 @@ def _reduced(
     """Mark loaded values that the first statements reduce as the first stage did; how many statements do just that."""
     for count, statement in enumerate(statements):
         again = reduction(facts, statement) or reduction(facts, statement, (facts.threads or 0) // WARP)
-        first = next(
-            (f for f in firsts if again and f.target in loaded and loaded[f.target].result == again.target), None
-        )
+        first = next((f for f in firsts if again and f.target in loaded and _reads(again, loaded[f.target])), None)
         if again is None or first is None or again.operation != first.operation or loaded[first.target].reduced:
             return count
-        if not is_name(again.value, again.target):
-            return count
         value = loaded[first.target]
+        if again.target != value.result:
+            if not isinstance(statement, Declare):
+                return count
+            value = replace(value, result=again.target, declared=statement.variables[0].type, loaded=value.result)
         held = value.held if again.everywhere and number(again.width) == WARP else value.held or First.LANE
         loaded[first.target] = replace(value, held=First.THREAD if guarded else held, reduced=True)
     return len(statements)
+
+
+def _reads(again: Reduction, value: Second) -> bool:
+    """Whether a reduction is one of what was loaded."""
+    return is_name(again.value, value.result)
 
 
 def _loaded(

@@ -111,7 +111,8 @@ def _certain(facts: Facts, taken: tuple[Statement, ...], stage: Stage, firsts: t
         value = stage.values[first.target]
         if _used_elsewhere(facts, taken, value.array, stage):
             return False
-        if value.result != first.target and _read_after(facts, stage, first.target):
+        gone = {first.target, value.loaded} - {value.result, ""}
+        if any(_read_after(facts, stage, name) for name in gone):
             return False
         ends = [stage.last, stage.under] if stage.under is not None else [stage.last]
         if value.held is not None and not all(

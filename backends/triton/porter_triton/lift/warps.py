@@ -16,6 +16,7 @@ from porter.syntax.nodes import (
     Name,
     Return,
     Statement,
+    Unary,
 )
 from porter.syntax.terms import mentions
 from porter_triton.lift import templates
@@ -28,7 +29,6 @@ from porter_triton.lower.assigned import acts
 
 _OPERATIONS = frozenset({"sum", "product", "max", "min", "and", "or", "xor"})
 _REDUX = {f"__reduce_{name}_sync": {"add": "sum"}.get(name, name) for name in ("add", "max", "min", "and", "or", "xor")}
-_ALL_LANES = frozenset({0xFFFFFFFF, -1})
 _XOR, _DOWN = "__shfl_xor_sync", "__shfl_down_sync"
 
 
@@ -124,9 +124,16 @@ def reduction(facts: Facts, statement: Statement, width: int = WARP) -> Reductio
         of = Reduction(called(value).removeprefix("warp_"), target, value.arguments[0], Literal(width, "int"), True)
         return of if given == width else None
     if (operation := _REDUX.get(called(value))) is not None and len(value.arguments) == 2:
-        whole = width == WARP and facts.value(value.arguments[0]) in _ALL_LANES
+        whole = width == WARP and _is_full(facts, value.arguments[0])
         return Reduction(operation, target, value.arguments[1], Literal(WARP, "int"), True) if whole else None
     return _of_function(facts, value, target, width) if len(value.arguments) == 1 else None
+
+
+def _is_full(facts: Facts, mask: Expression) -> bool:
+    """Whether a mask names all lanes: `0xffffffff`, `~0`, `-1`, or a constant of the first value."""
+    if isinstance(mask, Unary):
+        return (mask.operator, number(mask.operand)) in {("~", 0), ("-", 1)}
+    return facts.value(mask) == 0xFFFFFFFF
 
 
 def _of_function(facts: Facts, call: Call, target: str, width: int) -> Reduction | None:
