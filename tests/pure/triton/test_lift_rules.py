@@ -78,5 +78,18 @@ def test_a_reduction_is_told_for_all_sizes_that_a_block_may_have(sizes):
 
 
 def test_no_reduction_is_told_where_one_size_is_none():
-    assert of_sizes(()) == of_sizes((64, 2048)) == []
+    assert of_sizes((64, 2048)) == []
     assert of_sizes((32, 48, 64), ROWS.replace("32.f", "32")) == []
+
+
+def test_blocks_of_any_size_are_whole_warps_where_all_threads_exchange_first():
+    assert of_sizes(()) == of_sizes((), ROWS.replace("32.f", "32")) == [FOLD]
+
+
+@pytest.mark.parametrize(
+    "condition", ["if (blockDim.x % 32 == 0)", "if (threadIdx.x < 32)", "for (int i = 0; i < 1; ++i)"]
+)
+def test_where_only_some_exchange_first_a_block_may_have_any_size(condition):
+    first = ROWS.replace("    warp_rows<T, N>(v);\n    if", f"    {condition} warp_rows<T, N>(v);\n    if")
+    assert first != ROWS
+    assert of_sizes((), first) == []

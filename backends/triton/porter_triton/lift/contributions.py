@@ -42,8 +42,7 @@ def contribute(facts: Facts, machine: Lockstep, call: Call, given: Given) -> Con
     found: Contributed = {}
     for name in sorted({*given, *own}):
         node = given.get(name, Name(name))
-        named = type_of(facts, node.name) if isinstance(node, Name) else None
-        kind = node.type if isinstance(node, Cast) else named or TypeName("auto")
+        kind = _kind(facts, node)
         element = BUILT_IN.get(kind.name)
         count = _MOST_ELEMENTS if apart and name in pointers else _count(facts, name)
         number = isinstance(element, Arithmetic) and (not kind.pointers or count is not None)
@@ -57,12 +56,19 @@ def contribute(facts: Facts, machine: Lockstep, call: Call, given: Given) -> Con
     return found
 
 
-def known(facts: Facts, call: Call) -> tuple[object, ...]:
+def _kind(facts: Facts, node: Expression) -> TypeName:
+    """The type of what is given, as far as the text says it."""
+    named = type_of(facts, node.name) if isinstance(node, Name) else None
+    return node.type if isinstance(node, Cast) else named or TypeName("auto")
+
+
+def known(facts: Facts, call: Call, given: Given) -> tuple[object, ...]:
     """All that a call is told of what stands around it: two of one text for which it is the same do the same."""
+    kinds = tuple((name, bare(_kind(facts, node))) for name, node in given.items())
     names = sorted({n.name for n in walk(call) if isinstance(n, Name | TypeName)})
     own = frozenset(names) & {p.name for p in facts.function.parameters}
     around = tuple((facts.value(Name(n)), bare(facts.declared.get(n)), facts.shared.get(n)) for n in names)
-    return (around, (facts.function.file, facts.function.head.span) if own else None)
+    return (kinds, around, (facts.function.file, facts.function.head.span) if own else None)
 
 
 def changed(machine: Lockstep, contributed: Contributed) -> dict[str, dict[int, Held]]:

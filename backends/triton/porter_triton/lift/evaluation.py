@@ -37,13 +37,19 @@ _SHUFFLES = {"__shfl_down_sync": "+", "__shfl_xor_sync": "^", "__shfl_up_sync": 
 
 @dataclass
 class Evaluation(ABC):
-    """A block, as far as expressions are concerned. `arrays` are what its shared arrays hold by index."""
+    """A block, as far as expressions are concerned. `arrays` are what its shared arrays hold by index.
+
+    `of_all`: the first exchange of lanes, if there was one, was of whole warps, of all threads, under no condition: a
+    block with a warp of fewer lanes would have read some that are not there.
+    """
 
     threads: int
     frame: Frame
     arrays: dict[str, dict[int, Value]] = field(default_factory=dict)
     known: dict[tuple[int, templates.Numbers], Facts] = field(default_factory=dict)
     spent: int = 0
+    depth: int = 0  # of branches and loops around what runs
+    of_all: bool | None = None
 
     @abstractmethod
     def call(
@@ -234,6 +240,8 @@ class Evaluation(ABC):
 
     def combined(self, operation: str, width: int, node: Expression, threads: Threads) -> dict[int, Held]:
         """What so many lanes make of an expression together, in each of `threads`."""
+        if self.of_all is None:
+            self.of_all = not self.depth and width == WARP and len(threads) == self.threads
         made: dict[int, Value] = {}
         for first in {t - t % width for t in threads}:
             lanes = range(first, min(first + width, self.threads))
@@ -242,6 +250,7 @@ class Evaluation(ABC):
 
     def _exchanged(self, name: str, node: Call, thread: int) -> Held:
         """What another lane of the warp has."""
+        self.of_all = bool(self.of_all)
         _, value, by, *width = node.arguments
         step, segment = self.value(by, thread), self.value(width[0], thread) if width else WARP
         if not isinstance(step, int) or not isinstance(segment, int):

@@ -36,6 +36,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int | None]] = {
     "<<": lambda a, b: a << b,
 }
 WARP = 32
+_MOST_THREADS = 1024
 _UNIFORM = frozenset(
     {"blockIdx", "blockDim", "gridDim", "warpSize", "INFINITY", "FLT_MAX", "DBL_MAX", "INT_MAX", "INT_MIN"}
 )
@@ -62,6 +63,11 @@ class Facts:
         if self.threads is not None:
             return (self.threads,)
         return self.powers if self.block[1:] == (1, 1) else ()
+
+    @property
+    def whole_warps(self) -> tuple[int, ...]:
+        """All numbers of threads that are whole warps, for a block of one dimension."""
+        return tuple(range(WARP, _MOST_THREADS + 1, WARP)) if self.block[1:] == (1, 1) else ()
 
     @property
     def threads(self) -> int | None:

@@ -39,6 +39,8 @@ from porter_triton.lift.reach import reach
 from porter_triton.lift.second import is_infinite
 from porter_triton.lift.trees import bare, called, intrinsic, mapped
 
+_RESULT = "result of the call"
+
 
 @dataclass(frozen=True, slots=True)
 class Fold:
@@ -114,24 +116,26 @@ def _told(facts: Facts, statement: Statement, waits: bool) -> tuple[tuple[Fold, 
     function = _reducing(facts, found[1], waits) if found is not None else None
     if found is None or function is None:
         return None
-    key = (function.file, function.head.span, waits, facts.sizes, bare(statement), known(facts, found[1]))
+    target, (call, given) = found[0], separate(facts, function, found[1])
+    key = (function.file, function.head.span, waits, bool(target), facts.sizes, bare(call), known(facts, call, given))
     if key not in facts.told:
-        facts.told[key] = _found_out(facts, function, *found, waits=waits)
-    return facts.told[key]  # type: ignore[return-value]
+        facts.told[key] = _found_out(facts, function, _RESULT if target else "", call, given, waits=waits)
+    folds: tuple[Fold, ...] | None = facts.told[key]  # type: ignore[assignment]
+    named = (replace(f, target=target) if f.target == _RESULT else f for f in folds or ())
+    return (tuple(named), given) if folds is not None else None
 
 
 def _found_out(
-    facts: Facts, function: FunctionTree, target: str, call: Call, waits: bool
-) -> tuple[tuple[Fold, ...], Given] | None:
-    call, given = separate(facts, function, call)
+    facts: Facts, function: FunctionTree, target: str, call: Call, given: Given, *, waits: bool
+) -> tuple[Fold, ...] | None:
     sizes = (WARP,) if reach(facts.unit, function, facts.told).among_lanes else facts.sizes
     common: tuple[Fold, ...] | None = None
-    for threads in sizes:
-        made = _run(facts, target, call, given, threads, waits=waits)
+    for threads in sizes or facts.whole_warps:
+        made = _run(facts, target, call, given, threads, waits=waits, of_all=not sizes)
         common = made if common is None else _both(common, made)
         if common is None:
             return None
-    return (common, given) if common is not None else None
+    return common
 
 
 def _both(one: tuple[Fold, ...], other: tuple[Fold, ...] | None) -> tuple[Fold, ...] | None:
@@ -170,8 +174,10 @@ def _reducing(facts: Facts, call: Call, waits: bool) -> FunctionTree | None:
     return function if found.exchanges and any(p.type.pointers for p in function.parameters) else None
 
 
-def _run(facts: Facts, target: str, call: Call, given: Given, threads: int, *, waits: bool) -> tuple[Fold, ...] | None:
-    """What the call leaves where the block has so many threads."""
+def _run(
+    facts: Facts, target: str, call: Call, given: Given, threads: int, *, waits: bool, of_all: bool
+) -> tuple[Fold, ...] | None:
+    """What the call leaves where the block has so many threads; `of_all`: only if others cannot be right."""
     machine, lanes = block_of(facts, threads), 0 if waits else WARP
     contributed = contribute(facts, machine, call, given)
     try:
@@ -180,7 +186,8 @@ def _run(facts: Facts, target: str, call: Call, given: Given, threads: int, *, w
         folds += [_fold(name, values, threads, lanes) for name, values in changed(machine, contributed).items()]
     except UnclearError:
         return None
-    return tuple(folds) if folds and not _crossed(folds, given) else None
+    told = folds and not _crossed(folds, given) and (machine.of_all or not of_all)
+    return tuple(folds) if told else None
 
 
 def _fold(target: str, values: dict[int, Held], threads: int, lanes: int) -> Fold:

@@ -55,11 +55,11 @@ class Lockstep(Evaluation):
             case Block():
                 with self._scope():
                     self.run(statement.statements, threads)
-            case If():
-                self._branch(statement, threads)
-            case For() | While():
+            case If() | For() | While():
+                self.depth += 1
                 with self._scope():
-                    self._loop(statement, threads)
+                    self._branch(statement, threads) if isinstance(statement, If) else self._loop(statement, threads)
+                self.depth -= 1
             case Return():
                 values = {} if statement.value is None else self.together(statement.value, threads)
                 self.frame.returned |= {t: self.typed(values.get(t), self.frame.returns) for t in threads}
