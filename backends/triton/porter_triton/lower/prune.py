@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from porter_triton.lower.copies import read_originals
 from porter_triton.lower.emit import (
     Branch,
     Comment,
@@ -28,9 +29,11 @@ def drop_dead(suite: Suite) -> None:
 
 
 def prune(suite: Suite) -> None:
-    """Drop dead statements from a function's body, and move what is read once."""
+    """Drop dead statements from a function's body, copies among them, and move what is read once."""
     drop_dead(suite)
     _rename(suite, _reader_counts(suite))
+    read_originals(suite)
+    drop_dead(suite)
     while _fold(suite):
         pass
     _unpack(suite, _reader_counts(suite))

@@ -61,4 +61,4 @@ def test_what_is_read_or_set_again_between_stays_as_it_is():
 
 def test_lanes_of_neither_side_keep_what_they_had():
     found = lines("w = v; if (i < n) { if (v > 0.0f) w = 1.0f; else w = 2.0f; } y[i] = w;")
-    assert "w = tl.where(tid < n, tl.where(v > 0.0, 1.0, 2.0), w)" in found
+    assert "w = tl.where(tid < n, tl.where(v > 0.0, 1.0, 2.0), v)" in found

@@ -50,7 +50,7 @@ def test_inside_a_template_its_name_is_the_instance():
     text = lowered("""
         template <class T> struct Pair {
           T v[2];
-          __device__ static Pair of(T a) { Pair r; r.v[0] = a; r.v[1] = a; return r; }
+          __device__ static Pair of(T a) { Pair r; r.v[0] = a; r.v[1] = a * a; return r; }
         };
         __global__ void k(float* y, float x) { auto p = Pair<float>::of(x); y[threadIdx.x] = p.v[0] + p.v[1]; }""")
-    assert "p_v_0 + p_v_1" in text
+    assert "x + r_v_1" in text
