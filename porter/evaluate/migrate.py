@@ -21,6 +21,7 @@ from porter.evaluate.descent import Descent
 from porter.evaluate.judging import Judging
 from porter.evaluate.launched import with_kernels
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
+from porter.evaluate.naming import with_names
 from porter.evaluate.outcome import Crashed, Fidelity, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
 from porter.evaluate.ported import Ported
 from porter.evaluate.prove import Proof, Prover, with_caveat
@@ -105,7 +106,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     if not ported.runs_programs and _is_program(program):
         proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
     usage = Usage(program, tuple(header for _, header in original.headers))
-    proofs = [part for proof in proofs for part in with_kernels(proof, usage)]
+    proofs = [part for proof in proofs for part in with_kernels(with_names(proof), usage)]
     entries = tuple(proof.entry for proof in proofs)
     return Migration(
         source=program.source,

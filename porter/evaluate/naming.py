@@ -1,0 +1,29 @@
+"""Arguments in what is said of an entry by their names: the executor knows their places alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from porter.evaluate.outcome import Verified
+from porter.evaluate.prove import Proof
+from porter.findings import Finding
+
+_ARGUMENT = re.compile(r"`argument (\d+)`")
+
+
+def with_names(proof: Proof) -> Proof:
+    """The proof, and those apart from it, with `argument 1` called what the source calls it."""
+    names = [argument.name for argument in proof.entry.contract.arguments]
+
+    def named(text: str) -> str:
+        return _ARGUMENT.sub(lambda m: f"`{names[int(m[1])]}`" if int(m[1]) < len(names) else m[0], text)
+
+    def told(finding: Finding) -> Finding:
+        return replace(finding, message=named(finding.message), hint=named(finding.hint))
+
+    outcome = proof.entry.outcome
+    if not isinstance(outcome, Verified):
+        outcome = replace(outcome, because=named(outcome.because))
+    findings, apart = tuple(map(told, proof.findings)), tuple(map(with_names, proof.apart))
+    return replace(proof, entry=replace(proof.entry, outcome=outcome), findings=findings, apart=apart)
