@@ -38,7 +38,7 @@ from porter.contract.instances import Instance
 from porter.contract.launch import launch_shape, template_arguments
 from porter.contract.optional import is_optional
 from porter.contract.passing import behind_void
-from porter.contract.planes import planes, taken_apart
+from porter.contract.planes import of_planes, planes, taken_apart
 from porter.contract.pointers import is_buffer
 from porter.contract.questions import (
     bound_question,
@@ -132,6 +132,8 @@ class _Drafter:
                 self.questions.append(launch_question(self.function.qualified))
         arguments = tuple(self._placed(a) if isinstance(a, TensorArg) else a for a in arguments)
         contract = taken_apart(self._contract(kind, arguments, self._conditions(), launch), self._planes())
+        if kind is EntryKind.KERNEL:
+            contract = of_planes(contract, self.usage, self.function)
         contract = with_workloads(contract, {s: n for s, n in sizes.items() if s in contract.symbols})
         if contract.workloads:
             return contract

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from porter.contract.body import comparisons, parsed, substitute
 from porter.contract.contract import Contract, TensorArg
-from porter.contract.expressions import free_names
+from porter.contract.expressions import free_names, render
 from porter.contract.pointers import is_integer
 from porter.contract.regular import multiplied
 from porter.contract.scope import Scope
@@ -49,6 +49,18 @@ def taken_apart(contract: Contract, found: Iterable[tuple[str, tuple[str, ...]]]
 
 def _is_size(axis: str, contract: Contract) -> bool:
     return axis in contract.symbols or axis.isdigit()
+
+
+def of_planes(contract: Contract, usage: Usage, kernel: Function) -> Contract:
+    """`contract` of a kernel alone with each count that it takes apart by several sizes a multiple of these.
+
+    One that is divided by a single size may well end within a row.
+    """
+    for found in _Kernel(usage, kernel).planes():
+        size, axes = render(found.count), tuple(map(render, found.axes))
+        if len(axes) > 1 and {size, *axes} <= {*contract.symbols} and size not in axes:
+            contract = multiplied(contract, size, axes)
+    return contract
 
 
 def planes(usage: Usage, function: Function, depth: int = 0) -> Iterator[Planes]:
