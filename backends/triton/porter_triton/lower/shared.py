@@ -188,7 +188,7 @@ def _solved(
     rest, checks, writer = slot, [], []
     start = " + ".join([*(_product(name, factor) for name, factor in affine.rest), *_nonzero(affine.offset)])
     if start:
-        begun = f"{slot} - ({start})" if " " in start else f"{slot} - {start}"
+        begun = f"{slot} - ({start})" if " " in start else f"{slot} - {start}".replace("- -", "+ ")
         rest = cx.temporary(Scalar(begun, INT, True, SUM), "slot").text
         checks.append(f"({rest} >= 0)")
     below = None if start else array.size  # what `rest` stays below, where that is known
@@ -232,12 +232,15 @@ def _store_inverse(cx: Context, array: SharedArray, inverse: Inverse, value: Sca
     valid = inverse.valid
     if valid and not valid.isidentifier():
         valid = cx.temporary(Scalar(valid, INT, True, COMPARE), "written").text
-    index = f"tl.where({valid}, {inverse.writer}, 0)" if valid else inverse.writer
+    one = inverse.writer.isdigit() and value.varying  # thread writes
+    index = f"tl.where({valid}, {inverse.writer}, 0)" if valid and not one else inverse.writer
     if not inverse.writer.isidentifier() and (inverse.masked and value.varying):
         index = cx.temporary(Scalar(index, INT, True, ATOM if valid else SUM), "writer").text
-    if index.isdigit():
-        index = f"tl.full([{array.size_text}], {index}, tl.int32)"
-    written = value.text if not value.varying else f"tl.gather({value.text}, {index}, 0)"
+    if one and valid and not inverse.masked:
+        written = element(value.text, inverse.writer, array.element).text
+    else:
+        index = f"tl.full([{array.size_text}], {index}, tl.int32)" if index.isdigit() else index
+        written = value.text if not value.varying else f"tl.gather({value.text}, {index}, 0)"
     conditions = [valid] if valid else []
     if inverse.masked:
         assert cx.mask is not None

@@ -34,3 +34,18 @@ def test_a_tile_that_is_written_in_part_keeps_the_rest(tile, check):
     text = lowered(tile)
     assert check in text
     assert ", t)" in text
+
+
+def test_what_one_thread_writes_is_its_value():
+    unit = read_unit(parse(Source(Path("op.cu"), """__global__ void k(float* y) {
+        __shared__ float s[32];
+        s[threadIdx.x % 32] = y[threadIdx.x];
+        __syncthreads();
+        if (threadIdx.x == 0) s[0] = y[threadIdx.x + 1];
+        __syncthreads();
+        y[threadIdx.x] = s[31 - threadIdx.x];
+    }""")))  # fmt: skip
+    block = (Dimension(32, "BLOCK_SIZE"), Dimension(1), Dimension(1))
+    text = lower_kernel(unit, unit.kernels[0], LaunchInfo(block)).text
+    assert "tl.where(written, 0, 0)" not in text
+    assert "tl.where(written, tl.sum(" in text
