@@ -8,7 +8,7 @@ from porter.source.parse import parse
 from porter.source.text import Source
 from porter.syntax.read import read_unit
 from porter_triton.lift import RULES, lift
-from tests.pure.triton.lift_sources import LEFT_ALONE, LIFTED, source
+from tests.pure.triton.lift_sources import BLOCK_MAX, LEFT_ALONE, LIFTED, source
 from tests.pure.triton.pointed_sources import FOLD, ROWS
 from tests.pure.triton.pointed_sources import LEFT_ALONE as LEFT_BY_POINTERS
 
@@ -93,3 +93,17 @@ def test_where_only_some_exchange_first_a_block_may_have_any_size(condition):
     first = ROWS.replace("    warp_rows<T, N>(v);\n    if", f"    {condition} warp_rows<T, N>(v);\n    if")
     assert first != ROWS
     assert of_sizes((), first) == []
+
+
+def kernel_of(sizes):
+    body = "float v = x[threadIdx.x]; out[threadIdx.x] = block_max(v);"
+    unit = read_unit(parse(Source(Path("k.cu"), source(BLOCK_MAX, body))))
+    return repr(lift(unit, unit.kernels[0], (None, 1, 1), sizes=sizes).kernel.body)
+
+
+def test_a_block_without_idle_lanes_has_none_of_what_they_have():
+    assert "block_max" in kernel_of((512,))
+    assert "Choice" not in kernel_of((512,))
+    assert "Choice" in kernel_of((512, 1024))
+    assert "block_max" in kernel_of((1024,))
+    assert "-1e+20" not in kernel_of((1024,))

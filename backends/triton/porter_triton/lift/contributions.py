@@ -132,7 +132,7 @@ def _is_plain_value(facts: Facts, function: FunctionTree, position: int, node: E
         return False
     root = node.name if isinstance(node, Name) else ""
     calls = [n for n in walk(node) if isinstance(n, Call)]
-    acts = any(isinstance(n, Assign | Update) for n in walk(node)) or any(_is_own(facts, n) for n in calls)
+    acts = any(isinstance(n, Assign | Update) for n in walk(node)) or any(_may_act(facts, n) for n in calls)
     return not acts and root not in facts.shared
 
 
@@ -146,5 +146,8 @@ def _as_given(function: FunctionTree, call: Call, position: int) -> Expression:
     return Cast("c", said, argument, call.line) if isinstance(said, TypeName) else argument
 
 
-def _is_own(facts: Facts, call: Call) -> bool:
-    return bool(facts.unit.named(called(call)) or facts.unit.struct(called(call)))
+def _may_act(facts: Facts, call: Call) -> bool:
+    """Whether a call may change a variable, or makes a struct."""
+    kinds = [p.type for f in facts.unit.named(called(call)) for p in f.parameters]
+    changes = any(kind.pointers or (kind.reference and not kind.const) for kind in kinds)
+    return changes or bool(facts.unit.struct(called(call)))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from porter.syntax.nodes import (
     Assign,
+    Binary,
     Block,
     Call,
     Choice,
@@ -17,10 +18,12 @@ from porter.syntax.nodes import (
     Expression,
     Lambda,
     Literal,
+    Member,
     Name,
     Return,
     Statement,
     TypeName,
+    Unary,
     Variable,
 )
 from porter.syntax.terms import mentions
@@ -47,7 +50,8 @@ class Fold:
     """`target` becomes `operation` of what `source` is in all threads, and of `constants`; empty `target`: the value.
 
     Both are the text of a variable or an element. `lanes`: of so many lanes each, 0 for the whole block. `everywhere`:
-    in each thread, else in the first, of the block or of a warp.
+    in each thread, else in the first, of the block or of a warp. `of_idle`: the constants are those of lanes without a
+    warp, which a block of 32 warps has not.
     """
 
     target: str
@@ -56,6 +60,7 @@ class Fold:
     constants: frozenset[Expression]
     lanes: int
     everywhere: bool
+    of_idle: bool = False
 
 
 def folding_call(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
@@ -132,19 +137,25 @@ def _found_out(
     common: tuple[Fold, ...] | None = None
     for threads in sizes or facts.whole_warps:
         made = _run(facts, target, call, given, threads, waits=waits, of_all=not sizes)
-        common = made if common is None else _both(common, made)
-        if common is None:
+        if made is None or (common is not None and len(made) != len(common)):
+            return None
+        both = made if common is None else [_common(a, b, threads) for a, b in zip(common, made, strict=True)]
+        common = tuple(fold for fold in both if fold is not None)
+        if len(common) < len(both):
             return None
     return common
 
 
-def _both(one: tuple[Fold, ...], other: tuple[Fold, ...] | None) -> tuple[Fold, ...] | None:
-    """What is left by two sizes of a block; a block of one warp may leave it to more threads."""
-    if other is None or len(one) != len(other):
-        return None
-    both = tuple(replace(a, everywhere=a.everywhere and b.everywhere) for a, b in zip(one, other, strict=True))
-    same = all(f == replace(b, everywhere=f.everywhere) for f, b in zip(both, other, strict=True))
-    return both if same else None
+def _common(one: Fold, other: Fold, threads: int) -> Fold | None:
+    """What smaller blocks and one of so many threads leave, if it is one; one warp may leave it to more threads."""
+    full = threads == WARP * WARP and not other.constants and all(map(_is_real, one.constants))
+    both = replace(one, everywhere=one.everywhere and other.everywhere, of_idle=full and bool(one.constants))
+    as_one = replace(other, everywhere=both.everywhere, constants=one.constants, of_idle=both.of_idle)
+    return both if as_one == both and (full or other.constants == one.constants) else None
+
+
+def _is_real(constant: Expression) -> bool:
+    return isinstance(constant, Literal) and isinstance(constant.value, float)
 
 
 def _call(statement: Statement) -> tuple[str, Call] | None:
@@ -237,8 +248,16 @@ def _written(statement: Statement, fold: Fold, given: Given) -> Statement:
     source = given.get(fold.source) or place(fold.source, line)
     value: Expression = intrinsic(f"{scope}_{fold.operation}", source, *width_, line=line)
     for constant in sorted(fold.constants, key=repr):
+        limit = _of_idle(fold.operation, constant) if fold.of_idle else constant
         if not is_infinite(fold.operation, constant):
-            value = Call(Name(fold.operation, line=line), (value, constant), line)
+            value = Call(Name(fold.operation, line=line), (value, limit), line)
     if isinstance(statement, Declare) and statement.variables[0].name == fold.target:
         return Declare((replace(statement.variables[0], value=value),), line)
     return Evaluate(Assign("", place(fold.target, line), value, line), line)
+
+
+def _of_idle(operation: str, constant: Expression) -> Expression:
+    """A limit that there is in blocks of fewer than 32 warps."""
+    none: Expression = Name("INFINITY")
+    none = Unary("-", none) if operation == "max" else none
+    return Choice(Binary("<", Member(Name("blockDim"), "x"), Literal(WARP * WARP, "int")), constant, none)

@@ -13,7 +13,11 @@ from collections import defaultdict
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Suite, lines_of, names_in
 
-_LIMITED = re.compile(r"tl\.(max|min)imum\((tl\.\1\((\w+), axis=0\)), ((?:[^(),]|\(\"-?inf\"\))+)\)")
+_VALUE = r"(?:[^(),]|\(\"-?inf\"\))+"
+_LIMITED = re.compile(
+    rf"tl\.(max|min)imum\((tl\.\1\((\w+), axis=0\)), ((?:tl\.where\({_VALUE}, {_VALUE}, {_VALUE}\))|{_VALUE})\)"
+)
+_MASKED = re.compile(r"tl\.(max|min)\(tl\.where\((\w+), (\w+), float\(\"-?inf\"\)\), axis=0\)")
 _ZEROED = re.compile(r"tl\.sum\(tl\.where\((\w+), (\w+), 0(?:\.0)?\), axis=0\)")
 _SAME = frozenset({"by_thread", "broadcast_to", "reshape"})  # functions that keep the values of their first argument
 
@@ -26,13 +30,32 @@ def leave_out(cx: Context, suite: Suite) -> None:
     for line in lines_of(suite):
         texts[line.target].append(line.text)
     for line in lines_of(suite):
-        for found in _LIMITED.finditer(line.text):
-            limit = _number(ast.parse(found[4], mode="eval").body)
-            if limit is not None and _Beyond(texts, found[1], limit).holds(found[3]):
-                line.text = line.text.replace(found[0], found[2])
         for found in _ZEROED.finditer(line.text):
-            if found[1] == cx.inside and _ZeroOutside(texts, cx.inside).holds(found[2]):
+            if found[1] == cx.inside and _Outside(texts, cx.inside, 0.0).holds(found[2]):
                 line.text = line.text.replace(found[0], f"tl.sum({found[2]}, axis=0)")
+        for found in _MASKED.finditer(line.text):
+            if found[2] == cx.inside and _kept_outside(texts, cx.inside, found[1], found[3]):
+                line.text = line.text.replace(found[0], f"tl.{found[1]}({found[3]}, axis=0)")
+        for found in _LIMITED.finditer(line.text):
+            limits = _limits(_parsed(found[4]))
+            if limits and all(_Beyond(texts, found[1], limit).holds(found[3]) for limit in limits):
+                line.text = line.text.replace(found[0], found[2])
+
+
+def _kept_outside(texts: _Texts, inside: str, operation: str, name: str) -> bool:
+    """Whether threads that the block does not have keep what all began with, which nobody's value is below."""
+    begun = [_number(node.args[1]) for text in texts[name] if _function(node := _parsed(text)) == "full"]  # type: ignore[attr-defined]
+    begin = begun[0] if begun else None
+    if begin is None:
+        return False
+    return _Beyond(texts, operation, begin).holds(name) and _Outside(texts, inside, begin).holds(name)
+
+
+def _limits(node: ast.expr) -> list[float]:
+    """The numbers that a limit may be, by the size of the block; none where it may be another."""
+    choices = node.args[1:] if _function(node) == "where" and isinstance(node, ast.Call) else [node]
+    numbers = [_number(choice) for choice in choices]
+    return [] if None in numbers else [n for n in numbers if n is not None]
 
 
 class _Property(ABC):
@@ -93,19 +116,27 @@ class _Beyond(_Property):
         return False
 
 
-class _ZeroOutside(_Property):
-    """Every element of a thread that the block does not have is zero."""
+class _Outside(_Property):
+    """All elements of threads that the block does not have are one number, as sums and extremes of it are again."""
 
-    def __init__(self, texts: _Texts, inside: str) -> None:
+    def __init__(self, texts: _Texts, inside: str, number: float) -> None:
         super().__init__(texts)
-        self._inside = inside
+        self._inside, self._number = inside, number
 
     def made(self, node: ast.expr) -> bool:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return self.of(node.left) and self.of(node.right)
-        if _function(node) == "where" and isinstance(node, ast.Call):
-            return self.of(node.args[2]) and (self._implied(node.args[0]) or self.of(node.args[1]))
-        return _function(node) == "zeros" or _number(node) == 0
+            return self._number == 0 and self.of(node.left) and self.of(node.right)
+        arguments = node.args if isinstance(node, ast.Call) else []
+        match _function(node):
+            case "where":
+                return self.of(arguments[2]) and (self._implied(arguments[0]) or self.of(arguments[1]))
+            case "zeros":
+                return self._number == 0
+            case "full":
+                return self.of(arguments[1])
+            case "maximum" | "minimum":
+                return self.of(arguments[0]) and self.of(arguments[1])
+        return _number(node) == self._number
 
     def _implied(self, mask: ast.expr) -> bool:
         """Whether a mask holds only in the block's own threads."""

@@ -88,3 +88,28 @@ def test_a_sum_of_what_others_may_add_keeps_its_mask(text):
 def test_another_mask_stays():
     other = "tl.sum(tl.where(some, s, 0.0), axis=0)"
     assert made([("s", "tl.zeros([128], tl.float32)")], ("s", "s + 0.0"), reduced=other) == other
+
+
+MASKED_MAX = 'tl.max(tl.where(inside, m, float("-inf")), axis=0)'
+BEGIN = [("m", "tl.full([128], -1e20, tl.float32)"), ("mask", "inside & (i < n)")]
+
+
+@pytest.mark.parametrize("text", ["tl.where(mask, tl.maximum(m, v), m)", "tl.maximum(m, tl.where(mask, v, -1e20))"])
+def test_a_maximum_that_others_leave_as_it_began_asks_for_no_mask(text):
+    assert made(BEGIN, ("m", text), reduced=MASKED_MAX) == "tl.max(m, axis=0)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tl.maximum(m, v)", "tl.where(mask, v, m)", "tl.where(mask, tl.maximum(m, v), -1e19)", "tl.where(some, v, m)"],
+)
+def test_a_maximum_that_others_may_change_keeps_its_mask(text):
+    assert made(BEGIN, ("m", text), reduced=MASKED_MAX) == MASKED_MAX
+
+
+def test_a_limit_of_small_blocks_goes_with_the_mask():
+    limited = f'tl.maximum({MASKED_MAX}, tl.where(BLOCK_SIZE < 1024, -1e20, float("-inf")))'
+    assert made(BEGIN, ("m", "tl.where(mask, tl.maximum(m, v), m)"), reduced=limited) == "tl.max(m, axis=0)"
+    other = limited.replace("-1e20", "-1e19")
+    kept = other.replace(MASKED_MAX, "tl.max(m, axis=0)")
+    assert made(BEGIN, ("m", "tl.where(mask, tl.maximum(m, v), m)"), reduced=other) == kept
