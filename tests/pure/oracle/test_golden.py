@@ -37,7 +37,7 @@ def answer(workload, **changed):
 @pytest.fixture
 def recorded():
     near = Outputs((("x", tensor(1.0, 2, 3)), ("result", tensor(0.1, 0.2, 0.3))), "text\n", 3)
-    given = (tensor(1, 2, 3, dtype=DType.BFLOAT16), ScalarValue(7), ScalarValue(0.1))
+    given = (tensor(1, 2, 3, dtype=DType.BFLOAT16), ScalarValue(7), ScalarValue(0.1), TensorValue.none(DType.INT32))
     first = answer(WORKLOADS[0], yardstick=near, by_chance=frozenset({"result"}), largest_term=2.5)
     second = answer(WORKLOADS[1], arguments=given, decides=False)
     reference = Reference(CONTRACT, (first, second), (), True, True, "", 0.0, launched=("k", "other"))
@@ -53,7 +53,7 @@ def path(tmp_path, recorded):
 def plain(value):
     """What can be compared with ==: raw bytes for arrays."""
     if isinstance(value, TensorValue):
-        return (value.dtype, value.shape, value.storage.dtype, value.storage.tobytes())
+        return (value.dtype, value.shape, value.storage.dtype, value.storage.tobytes(), value.null)
     if isinstance(value, Outputs):
         return ([(name, plain(tensor)) for name, tensor in value.tensors], value.text, value.exit_code)
     if isinstance(value, Expected):
