@@ -133,7 +133,7 @@ class _Call:
         results = dict(zip(self.returned, run.results, strict=False))
         passed = dict(zip((t.name for t in self.as_called.tensors), run.outputs, strict=True))
         outputs = [
-            self._placed(results[name], given) if name in results else passed.get(name, given)
+            given if given.null else self._placed(results[name], given) if name in results else passed.get(name, given)
             for name, given in tensors
         ]
         return replace(run, outputs=tuple(outputs), results=run.results[len(self.returned) :], touched=())

@@ -153,6 +153,15 @@ def test_a_pointer_counts_elements_whatever_their_shape():
     assert called(square, contract(X, Y, kind=EntryKind.TORCH)).outputs[1].shape == (3, 1)
 
 
+def test_what_is_returned_for_a_null_pointer_counts_for_nothing():
+    candidate = Doubles(forward=takes("x"))
+    asked = contract(X, replace(Y, optional=True))
+    ((found,),) = Called(candidate).candidates([asked])
+    run = found.execute(job(asked, replace(TINY, scalars={"y": 0})))
+    assert run.finished
+    assert run.outputs[1].null
+
+
 def test_signatures_are_read_from_the_text_of_a_module_and_the_files_beside_it(tmp_path):
     (tmp_path / "inner.py").write_text("def softmax(x, *, eps=1e-5): ...\n")
     main = tmp_path / "main.py"
