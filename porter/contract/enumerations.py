@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from porter.contract.expressions import evaluate
 from porter.contract.syntax import ExpressionError
 from porter.source.constants import enumerators
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, tokens
+
+# The last one, which only says how many there are.
+_COUNT = re.compile(r"(?i)k?num_?[a-z_]*|[a-z_]*count")
 
 
 def enumerations(texts: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
@@ -22,13 +26,15 @@ def enumerations(texts: Iterable[str]) -> Mapping[str, tuple[int, ...]]:
 
 
 def _values(named: Mapping[str, str]) -> tuple[int, ...]:
-    """The numbers; none where one hangs on what is defined elsewhere."""
+    """The numbers, without the count of them; none where one hangs on what is defined elsewhere."""
     known: dict[str, int] = {}
     try:
         for name, text in named.items():
             known[name] = evaluate(text, known)
     except ExpressionError:
         return ()
+    if len(known) > 1 and _COUNT.fullmatch(next(reversed(known))):
+        known.popitem()
     return tuple(dict.fromkeys(known.values()))
 
 

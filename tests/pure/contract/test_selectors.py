@@ -6,6 +6,7 @@ import pytest
 
 from porter.contract.contract import ScalarArg
 from porter.contract.draft import draft
+from porter.contract.enumerations import enumerations
 from porter.contract.selections import Selection, selected, selections, without
 from porter.contract.toml import dumps, loads
 from porter.source.parse import parse
@@ -121,3 +122,18 @@ void f(const int* labels, float* y, int n, long ignored) {{ k<<<(n + 31) / 32, 3
     )
     assert ("ignored" in contract.symbols) is is_size
     assert contract.arguments[-1].value == ("ignored" if is_size else "0")
+
+
+@pytest.mark.parametrize(
+    ("enumerators", "values"),
+    [
+        ("RELU, GELU, NUM_KINDS", {"A": (0, 1)}),
+        ("kSum, kMean, kModeCount", {"A": (0, 1)}),
+        ("SUM_ALL, REDUCE_MAX", {"A": (0, 1)}),
+        ("NEAREST, LINEAR", {"A": (0, 1)}),
+        ("COUNT", {"A": (0,)}),
+        ("A = 1, B = OTHER", {}),
+    ],
+)
+def test_how_many_there_are_is_no_value(enumerators, values):
+    assert enumerations([f"enum class A {{ {enumerators} }};"]) == values
