@@ -14,6 +14,7 @@ from porter.syntax.walk import walk
 from porter_triton.lift.blocks import shared_tree
 from porter_triton.lift.bounded import bounded
 from porter_triton.lift.counters import own_counter
+from porter_triton.lift.decided import without_branches
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.fold_trees import folding_tree
 from porter_triton.lift.folds import exchanging_call, folding_call
@@ -87,7 +88,9 @@ def lift(  # noqa: PLR0917 - what is known of a launch
             tree, done = unit.functions[position], list[Applied]()
             given = template if position == at else numbers.get(tree.head.name, ())
             facts = replace(whole, unit=unit, function=tree, template=given)
-            facts = facts if late else replace(facts, function=without_groups(facts))
+            if not late:
+                facts = replace(facts, function=without_groups(facts))
+                facts = replace(facts, function=without_branches(facts))
             functions[position] = _lifted(facts, done, late)
             applied += [(position, a) for a in done]
         unit = replace(unit, functions=tuple(functions))

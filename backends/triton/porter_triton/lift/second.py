@@ -12,7 +12,6 @@ from porter.syntax.nodes import (
     Declare,
     Evaluate,
     Expression,
-    For,
     If,
     Literal,
     Name,
@@ -20,13 +19,10 @@ from porter.syntax.nodes import (
     Subscript,
     TypeName,
     Unary,
-    Update,
 )
-from porter_triton.lift.blocks import fresh
 from porter_triton.lift.facts import WARP, Facts
-from porter_triton.lift.loops import Combine, combine
 from porter_triton.lift.only import First
-from porter_triton.lift.trees import bare, flat, is_barrier, is_name, mapped, number
+from porter_triton.lift.trees import bare, flat, is_barrier, is_name, number
 from porter_triton.lift.warps import Reduction, reduction
 
 _INFINITE = frozenset({"INFINITY", "CUDART_INF_F", "CUDART_INF", "HUGE_VALF", "HUGE_VAL"})
@@ -134,7 +130,7 @@ def _loaded(
 
     With `few`, where no other threads are, `v = a[lane]`.
     """
-    given = _given(statement)
+    given = given_by(statement)
     if given is None:
         return None
     name, declared, value = given
@@ -151,13 +147,13 @@ def _loaded(
     condition = value.condition
     if not isinstance(condition, Binary) or not _counts(facts, condition):
         return None
-    if not _neutral(facts, first.operation, value.no):
+    if not is_neutral(facts, first.operation, value.no):
         return None
     held = None if facts.is_lane(condition.left) else First.THREAD
     return first.target, Second(arrays[first.target], name, declared, value.no, held)
 
 
-def _given(statement: Statement) -> tuple[str, TypeName | None, Expression] | None:
+def given_by(statement: Statement) -> tuple[str, TypeName | None, Expression] | None:
     """`T v = value;` or `v = value;`: the name, its type where it is declared, and the value."""
     if isinstance(statement, Declare) and len(statement.variables) == 1:
         variable = statement.variables[0]
@@ -178,77 +174,7 @@ def _counts(facts: Facts, condition: Expression) -> bool:
     return number_of_warps and (facts.is_thread(condition.left) or facts.is_lane(condition.left))
 
 
-def serial_stage(
-    facts: Facts, rest: tuple[Statement, ...], firsts: tuple[Reduction, ...], arrays: dict[str, str]
-) -> Stage | None:
-    """`T v = a[0]; for (i = 1; i < warps; ++i) v = v op a[i];` by the first thread, or by each of them."""
-    (first, *more) = firsts
-    guard = rest[0].condition if rest and isinstance(rest[0], If) and rest[0].no is None else None
-    under = rest[0] if rest and isinstance(rest[0], If) and guard and is_first_thread(facts, guard) else None
-    inner = under.yes.statements if under is not None else rest
-    if more or not inner:
-        return None
-    if under is not None and (kept := _in_place(facts, first, arrays[first.target], under)) is not None:
-        return kept
-    given = _given(inner[0])
-    if given is None or len(inner) < 2 or (given[1] is None and given[0] != first.target):
-        return None
-    name, declared, value = given
-    array = arrays[first.target]
-    begin = _begun(facts, first, array, value)
-    made = _counted(facts, inner[1], begin, facts.threads or 0)
-    if made != Combine(first.operation, Name(name), Subscript(Name(array), Name("i"))):
-        return None
-    held = None if under is None else First.THREAD
-    second = Second(array, name, declared, None, held, reduced=True, begun=None if begin else value)
-    if under is not None:
-        return Stage({first.target: second}, 1, inner[1], under, inner[2:])
-    return Stage({first.target: second}, 2, inner[1])
-
-
-def _in_place(facts: Facts, first: Reduction, array: str, under: If) -> Stage | None:
-    """`for (i = 1; i < warps; ++i) a[0] = a[0] op a[i];` by the first thread."""
-    loop, *rest = under.yes.statements
-    whole = Subscript(Name(array), Literal(0, "int"))
-    made = _counted(facts, loop, 1, facts.threads or 0)
-    if made is None or number(getattr(made.target, "index", None)) != 0:
-        return None
-    if bare(made) != Combine(first.operation, made.target, Subscript(Name(array), Name("i"))):
-        return None
-    if not isinstance(made.target, Subscript) or not is_name(made.target.owner, array):
-        return None
-    name = fresh(f"{array}_{first.operation}", facts.function.body)
-    second = Second(array, name, TypeName("auto"), None, None, reduced=True)
-    store = Evaluate(Assign("", whole, Name(name), under.line), under.line)
-    return Stage({first.target: second}, 1, loop, under, (store, *rest), kept=True)
-
-
-def _begun(facts: Facts, first: Reduction, array: str, value: Expression) -> int | None:
-    """How many elements a variable holds at first: none where it has the neutral value, one where it is a[0]."""
-    if isinstance(value, Subscript) and is_name(value.owner, array):
-        return 1 if number(value.index) == 0 or facts.is_thread(value.index) else None
-    return 0 if _neutral(facts, first.operation, value) else None
-
-
-def _counted(facts: Facts, loop: Statement, begin: int | None, threads: int) -> Combine | None:
-    """What `for (i = begin; i < warps; ++i)` does in each turn, with `i` for the name of the counter."""
-    if begin is None or not isinstance(loop, For) or len(loop.start) != 1 or not isinstance(loop.start[0], Declare):
-        return None
-    counter = loop.start[0].variables[0]
-    condition, step = bare(loop.condition), loop.step
-    if number(counter.value) != begin or not isinstance(condition, Binary) or condition.operator != "<":
-        return None
-    if not is_name(condition.left, counter.name) or facts.value(condition.right) != threads // WARP:
-        return None
-    if not isinstance(step, Update) or step.operator != "++" or not is_name(step.operand, counter.name):
-        return None
-    body = flat(loop.body)
-    if len(body) != 1:
-        return None
-    return combine(mapped(body[0], lambda n: Name("i") if is_name(n, counter.name) else n))
-
-
-def _neutral(facts: Facts, operation: str, value: Expression) -> bool:
+def is_neutral(facts: Facts, operation: str, value: Expression) -> bool:
     """Whether a value changes nothing, or for a maximum or minimum may be taken along."""
     while isinstance(value, Cast):
         value = value.operand

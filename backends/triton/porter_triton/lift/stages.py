@@ -26,7 +26,8 @@ from porter.syntax.walk import walk
 from porter_triton.lift.after import readers, writes
 from porter_triton.lift.facts import WARP, Facts
 from porter_triton.lift.only import handed_back, only_read_by
-from porter_triton.lift.second import Second, Stage, is_first_thread, is_infinite, second_stage, serial_stage
+from porter_triton.lift.second import Second, Stage, is_first_thread, is_infinite, second_stage
+from porter_triton.lift.serial import serial_stage
 from porter_triton.lift.trees import bare, called, flat, intrinsic, is_barrier, is_name, number
 from porter_triton.lift.warps import Reduction, reduction
 
@@ -192,8 +193,20 @@ def _used_elsewhere(facts: Facts, taken: tuple[Statement, ...], array: str, stag
     in_rest = sum(isinstance(n, Name) and n.name == array for n in walk(stage.rest))
     if count - in_rest == sum(isinstance(n, Name) and n.name == array for n in walk(body)):
         return False
-    later = [r.node for r in readers(body, stage.last, lambda _: False) if mentions(r.node, array)]
-    return not later or not _is_first(later[0], array, written=True) or not all(_is_first(n, array) for n in later)
+    after = readers(body, stage.last, lambda s: _stores_anew(facts, s, array))
+    later = [r.node for r in after if mentions(r.node, array)]
+    handed = bool(later) and _is_first(later[0], array, written=True) and all(_is_first(n, array) for n in later)
+    return bool(later) and not handed
+
+
+def _stores_anew(facts: Facts, statement: Statement, array: str) -> bool:
+    """`if (lane == 0) a[warp] = v;`, which reads nothing of the array."""
+    if not isinstance(statement, If) or statement.no is not None or not _is_zero(facts, statement.condition):
+        return False
+    assigned = [bare(n) for n in walk(statement) if isinstance(n, Assign) and not n.operator]
+    targets = [n.target for n in assigned if isinstance(n.target, Subscript) and is_name(n.target.owner, array)]
+    mentioned = sum(isinstance(n, Name) and n.name == array for n in walk(statement))
+    return len(targets) == mentioned == 1 and facts.is_warp(targets[0].index)
 
 
 def _is_first(node: object, array: str, written: bool = False) -> bool:

@@ -86,7 +86,7 @@ def _folds(at: int, text: str) -> Iterator[End]:
                 ) -> str:
                     whole = [_inside(text, leaf) for leaf in _leaves(node, operation)]
                     whole[first : first + width] = [f"tl.{operation}({row}, axis=1)"]
-                    return text.replace(_text(text, node), _joined(operation, whole), 1)
+                    return _with(text, node, _joined(operation, whole), closed=len(whole) == 1)
 
                 yield End((at,), (at,) * width, [_text(text, leaf) for leaf in window], written)
 
@@ -148,23 +148,27 @@ def _inside(text: str, node: ast.expr) -> str:
 
 
 def _turns(same: Sequence[tuple[int, Line]]) -> Iterator[End]:
-    """Statements one after the other that add to one name, or compare with it."""
+    """Statements one after the other that add to one name, or compare with it: a number each, or as many."""
     found = [(at, taken) for at, line in same if (taken := _accumulated(line)) is not None]
     for width in _WIDTHS:
-        for first in range(len(found) - width + 1):
-            window = found[first : first + width]
+        for first in range(len(found)):
+            (_, (operation, frame, terms)) = found[first]
+            window = found[first : first + width // len(terms)]
+            if len(window) < 2 or len(window) * len(terms) != width:
+                continue
+            if {(o, f, len(leaves)) for _, (o, f, leaves) in window} != {(operation, frame, len(terms))}:
+                continue
+
+            def written(row: str, operation: str = operation, frame: str = frame) -> str:
+                return frame.replace(_TERM, f"tl.{operation}({row}, axis=1)")
+
             key = tuple(at for at, _ in window)
-            (operation, frame, _), *_ = (taken for _, taken in window)
-            if {taken[:2] for _, taken in window} == {(operation, frame)}:
-
-                def written(row: str, operation: str = operation, frame: str = frame) -> str:
-                    return frame.replace(_TERM, f"tl.{operation}({row}, axis=1)")
-
-                yield End(key, key, [taken[2] for _, taken in window], written, frame)
+            readers = tuple(at for at in key for _ in terms)
+            yield End(key, readers, [leaf for _, (_, _, leaves) in window for leaf in leaves], written, frame)
 
 
-def _accumulated(line: Line) -> tuple[str, str, str] | None:
-    """What a statement does to its target: the operation, its text without the term, and the term."""
+def _accumulated(line: Line) -> tuple[str, str, list[str]] | None:
+    """What a statement does to its target: the operation, its text without the term, and the parts of the term."""
     whole = ast.parse(line.text, mode="eval").body
     mask, value = chosen(line) or ("", whole)
     operation = _operation(value)
@@ -174,8 +178,28 @@ def _accumulated(line: Line) -> tuple[str, str, str] | None:
     reads = sum(isinstance(node, ast.Name) and node.id == line.target for node in ast.walk(whole))
     if len(terms) != 1 or reads != 1 + bool(mask):
         return None
-    term = _inside(line.text, terms[0])
-    return operation, line.text.replace(term, _TERM, 1), term
+    term = _under_mask(terms[0], operation)
+    return (
+        operation,
+        _with(line.text, term, _TERM, closed=True),
+        [_text(line.text, leaf) for leaf in _leaves(term, operation)],
+    )
+
+
+def _under_mask(term: ast.expr, operation: str) -> ast.expr:
+    """The sum within `tl.where(mask, ... + ..., 0.0)`."""
+    match term:
+        case ast.Call(args=[_, inner, ast.Constant(value=0)]) if called(term) == "where" and operation == "sum":
+            return inner if _operation(inner) == operation else term
+    return term
+
+
+def _with(text: str, node: ast.expr, other: str, *, closed: bool) -> str:
+    """A text with another one in the place of a part; one that is `closed` needs no brackets."""
+    begin, end = node.col_offset, node.end_col_offset or 0
+    if closed and text[:begin].endswith((" (", "((")) and text[end:].startswith(")"):
+        begin, end = begin - 1, end + 1
+    return text[:begin] + other + text[end:]
 
 
 def _text(text: str, node: ast.expr) -> str:

@@ -41,6 +41,8 @@ def cast(cx: Context, operand: Address, type_: Pointer, line: int) -> Address:
         if isinstance(place, LocalArray) and not place.tensor:
             ask_for_parts(cx, place.elements, wanted[0])
         raise Refusal(line, "an array is read as a smaller type")
+    if isinstance(place, LocalArray) and not place.tensor and wanted[0].bits < place.element.bits:
+        ask_for_parts(cx, place.elements, wanted[0])  # else what is stored is put together, and taken apart behind it
     return Address(place, offset, type_.element)
 
 

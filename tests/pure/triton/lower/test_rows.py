@@ -97,6 +97,23 @@ def test_other_sums_stay(statements):
     assert "axis=1" not in text, text
 
 
+_EIGHT = (
+    "uint4 r = *(const uint4*)((const half*)x + 8 * i), o; const half2* p = (const half2*)&r; half2* q = (half2*)&o;"
+)
+
+
+def test_pairs_of_eight_halves_are_one_row():
+    each_pair = (
+        "float2 f = __half22float2(p[j]); q[j] = __floats2half2_rn(f.x * a, f.y * a); t += f.x * f.x + f.y * f.y;"
+    )
+    text = lowered(
+        f"{_EIGHT} float t = 0; for (int j = 0; j < 4; ++j) {{ {each_pair} }}"
+        " *(uint4*)((half*)y + 8 * i) = o; ((float*)s)[i] = t;"
+    )
+    lines = ["f = r.to(tl.float32)", "o = (f * a).to(tl.float16)", "t = t + tl.sum(f * f, axis=1)"]
+    assert all(line in text for line in lines), text
+
+
 def test_sums_of_halves_stay():
     text = lowered("half2 v = ((const half2*)x)[i]; ((half*)y)[i] = v.x + v.y;")
     assert "axis=1" not in text, text
