@@ -178,7 +178,13 @@ def _instruction(text: str) -> Instruction:
     while _IDLE.search(opcode):
         opcode = _IDLE.sub("", opcode)
     guard = (found["guard"] or "").replace(" ", "").replace("%", "")
-    return Instruction(text, opcode, tuple(_split(found["rest"])), guard)
+    return Instruction(text, opcode, tuple(map(_alone, _split(found["rest"]))), guard)
+
+
+def _alone(operand: str) -> str:
+    """`%0` of `{%0}`, a vector of one."""
+    vector = re.fullmatch(r"\{([^{},]*)\}", operand)
+    return vector[1].strip() if vector else operand
 
 
 def _split(text: str) -> list[str]:

@@ -44,6 +44,7 @@ def test_what_cannot_be_read_says_so(text):
         ('asm("" ::: "memory")', "((void)0)"),
         ('asm("mov.u32 %0, %%laneid;" : "=r"(lane))', "(lane) = ((unsigned int)porter::simt::lane());"),
         ('asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x))', "(y) = exp2f((x));"),
+        ('asm("ld.global.u32 {%0}, [%1];" : "=r"(y) : "l"(p))', "(y) = *(unsigned int*)((char*)(p));"),
         ('asm("mov.b32 %0, %1;" : "=f"(y) : "r"(bits))', "(y) = __uint_as_float((bits));"),
         ('asm("mul.f32 %0, %1, 0f3f000000;" : "=f"(y) : "f"(x))', "(y) = (x) * __uint_as_float(0x3f000000u);"),
         (

@@ -178,6 +178,11 @@ def test_memory_calls_asked_for_their_error_code_are_made():
     assert copied == ["h = t[0].item()", "y.view(-1)[:1].fill_(h)"]
 
 
+def test_a_kernel_as_a_value_is_refused_as_such():
+    with pytest.raises(Refusal, match="the kernel 'scale' is handed on as a value"):
+        translated("void* pick(int m) { return (void*)scale<float>; } void f(float* y, int m) { y = (float*)pick(m); }")
+
+
 def test_a_memory_call_that_another_condition_decides_on_is_refused():
     with pytest.raises(Refusal, match="for its error code"):
         body("float* t; if (m > 1 && cudaMalloc(&t, n * 4) != cudaSuccess) return; add<<<1, 32>>>(y, x, n);")

@@ -37,6 +37,8 @@ def name(cx: Context, node: Name) -> Code:
     found = _constant(cx, node) or _predefined(cx, node) or _of_torch(cx, plain(node.name)) or _of_device(cx, node)
     found = found or times.variable(cx, node.name)
     if found is None:
+        if any(f.head.space == "global" for f in cx.unit.named(node.name)):
+            raise Refusal(node.line, f"the kernel '{node.name}' is handed on as a value, which is not followed")
         declared = cx.unit.variables_named(node.name, cx.function.head.scope)
         raise Refusal(node.line, f"'{node.name}' is not known{'' if declared else told_by_build(node.name)}")
     return found

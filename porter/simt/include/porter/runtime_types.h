@@ -118,6 +118,12 @@ using cudaEvent_t = CUevent_st*;
 using cudaGraph_t = CUgraph_st*;
 using cudaGraphExec_t = CUgraphExec_st*;
 using cudaGraphNode_t = struct CUgraphNode_st*;
+struct cudaKernelNodeParams {
+    void* func;
+    dim3 gridDim, blockDim;
+    unsigned int sharedMemBytes;
+    void **kernelParams, **extra;
+};
 using cudaMemPool_t = CUmemPool_st*;
 using cudaStreamCallback_t = void (*)(cudaStream_t, enum cudaError, void*);
 using cudaHostFn_t = void (*)(void*);
