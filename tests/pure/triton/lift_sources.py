@@ -339,7 +339,7 @@ LIFTED = (
     ("two reductions through one array", [WARP, STAGES, STAGES, ONE], SUM_WARP, f"{_WARPS} if (t == 0) {{ float m = part[0];"
      " for (int j = 1; j < 4; ++j) m += part[j]; part[0] = m; } __syncthreads(); float w = x[blockIdx.x * 128 + t] - part[0];"
      " __syncthreads(); w = warp_sum(w * w); if (t % 32 == 0) part[t / 32] = w; __syncthreads(); float all = 0;"
-     f" for (int j = 0; j < 4; ++j) all += part[j]; {_DIVIDED} all;"),
+     " for (int j = 0; j < 4; ++j) all += part[j]; out[blockIdx.x * 128 + t] = all / 128;"),
     ("stages under a condition of constants", [WARP, STAGES], SUM_WARP + "constexpr int kThreads = 128;\n", f"{_WARPS}"
      " if constexpr (kThreads > 32) { v = t < 4 ? part[t] : 0; if (t < 32) v = warp_sum(v); if (t == 0) out[blockIdx.x] = v; }"),
     ("groups of a block and a warp", [STAGES], GROUPS, "__shared__ float part[32]; auto block = cg::this_thread_block();"
