@@ -16,6 +16,8 @@ from porter.source.parse import parse
 from porter.source.program import CType, Function, Program
 from porter.source.text import Source
 
+_MACA_ARCH = "__MACA_ARCH__=1000"  # which the executor's headers define, and no CUDA source should
+
 
 @dataclass(frozen=True)
 class Side:
@@ -103,5 +105,5 @@ def ported_side(port: Port, original: Side) -> Side:
     source = Source(original.source.path.parent / main.name, main.text)
     headers = tuple((file.name, Source(original.source.path.parent / file.name, file.text)) for file in others)
     found = {**dict(original.headers), **dict(headers)}
-    program = parse(source, headers=lambda name, _: found.get(name), defines=original.defines)
+    program = parse(source, headers=lambda name, _: found.get(name), defines=(*original.defines, _MACA_ARCH))
     return Side(source, headers, Dialect.MACA, program, original.defines, original.include_dirs)

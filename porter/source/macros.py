@@ -19,6 +19,7 @@ from porter.source.program import Macro
 
 MOST_TOKENS = 1_000_000  # that macros may bring into one source; a header of 339 lines was seen to need 560,802
 _DEEPEST = 8  # macros within macros looked into
+_LONGEST_CHAIN = 100  # of macros that count by each naming the one before: no more is looked for what must be expanded
 
 
 class Origin(NamedTuple):
@@ -83,25 +84,27 @@ class MacroTable:
         self.definitions.pop(name, None)
         self._must_expand.clear()
 
-    def must_expand(self, name: str) -> bool:
+    def must_expand(self, name: str, depth: int = 0) -> bool:
         """Whether the grammar would stumble over the macro `name`, or miss a kernel or launch in it."""
+        if depth > _LONGEST_CHAIN:
+            return False
         known = self._must_expand.get(name)
         if known is not None:
             return known
         definition = self.definitions.get(name)
         self._must_expand[name] = False  # a macro that mentions itself decides nothing
         answer = definition is not None and (
-            definition.kind is MacroKind.SYNTAX or generates(definition.body) or self._matters_inside(definition)
+            definition.kind is MacroKind.SYNTAX or generates(definition.body) or self._matters_inside(definition, depth)
         )
         self._must_expand[name] = answer
         return answer
 
-    def _matters_inside(self, definition: Definition) -> bool:
+    def _matters_inside(self, definition: Definition, depth: int) -> bool:
         """Whether a macro in the body decides: within a complete statement only one that launches or defines."""
         inner = {t.text for t in definition.body if t.kind is TokenKind.IDENTIFIER and t.text in self.definitions}
         if definition.kind is MacroKind.STATEMENT:
             return any(self._generates(name, depth=0) for name in inner)
-        return any(self.must_expand(name) for name in inner)
+        return any(self.must_expand(name, depth + 1) for name in inner)
 
     def _generates(self, name: str, depth: int) -> bool:
         definition = self.definitions.get(name)

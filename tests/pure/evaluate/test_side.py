@@ -7,6 +7,7 @@ from porter.contract.contract import Entry, EntryKind
 from porter.evaluate.side import original_side, ported_side
 from porter.source.parse import parse
 from porter.source.text import Source
+from porter_maca import MacaBackend
 
 HEADER = '#define EACH(NAME) extern "C" __global__ void NAME(float* x) { x[threadIdx.x] = 1; }\n'
 
@@ -20,3 +21,17 @@ def test_a_port_has_the_kernels_that_macros_of_its_headers_define():
     port = Port((PortedFile("op.maca.cpp", text.replace("each.cuh", "each.maca.cuh"), program.source), ported), ())
     named = ported_side(port, original).named(Entry(EntryKind.KERNEL, "ones"))
     assert [f.name for f in named] == ["ones"]
+
+
+def test_kernels_behind_a_capability_are_found_in_the_port():
+    text = """
+    #if __CUDA_ARCH__ >= 800
+    __global__ void modern(float* x) { x[threadIdx.x] = 1; }
+    #endif
+    #ifdef __CUDA_ARCH__
+    __global__ void device_only(float* x) { x[threadIdx.x] = 2; }
+    #endif"""
+    program = parse(Source(Path("op.cu"), text))
+    backend = MacaBackend()
+    side = ported_side(backend.port(program, (), backend.targets()[0]), original_side(program, (), ()))
+    assert [len(side.named(Entry(EntryKind.KERNEL, name))) for name in ("modern", "device_only")] == [1, 1]

@@ -80,3 +80,9 @@ def test_with_its_parts_shuffled(cuts):
 def test_deep_nesting_ends():
     for piece in ("f(", "{", "<", "k<<<", "[", "#if 1\n", "template <", "F(#", "A::"):
         survives("#define F(x) {x}\n__global__ void k() {" + piece * 3000)
+
+
+def test_a_long_chain_of_macros_is_read():
+    chain = "\n".join(f"#define N_{i} (N_{i - 1} + 1)" for i in range(1, 2000))
+    program = parse(Source(Path("op.cu"), f"#define N_0 0\n{chain}\n__global__ void k(int* x) {{ *x = N_1999; }}"))
+    assert [k.name for k in program.kernels] == ["k"]

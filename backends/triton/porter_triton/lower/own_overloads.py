@@ -19,7 +19,7 @@ def call(
     """The value where C++ means CUDA's function of this name and none of `candidates`; None where it means these.
 
     CUDA's goes first where it takes just these arguments and a candidate that does so is a template, or where no
-    candidate takes them. One in a namespace hides CUDA's.
+    candidate takes them. One in a namespace hides CUDA's, but for `std`, which has these, too.
     """
     places = [argument for argument in given if not isinstance(argument, Closure | FunctionName)]
     if len(places) < len(given) or (candidates and not _means_cudas(cx, name, candidates, given, node.line)):
@@ -38,7 +38,7 @@ def _means_cudas(
     exact = table.exactly(name, tuple(map(overloads.argument_type, given)))
     if all(c.head.template or c.arguments for c in candidates):
         return exact
-    if any(c.head.scope for c in candidates) or "::" in name:
+    if any(c.head.scope not in ((), ("std",)) for c in candidates) or "::" in name.removeprefix("std::"):
         return False
     takers = tuple(c for c in candidates if overloads.accepts(c, len(given)))
     fits = overloads.fits_exactly if exact else overloads.fits

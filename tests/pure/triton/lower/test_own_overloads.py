@@ -29,6 +29,14 @@ def test_an_overload_of_an_atomic_calls_cudas():
     assert text.count("tl.atomic_max(") == 1
 
 
+def test_one_in_std_does_not_hide_cudas():
+    text = lowered("""
+    struct Half { float v; };
+    namespace std { __device__ Half exp(Half a) { return {std::exp(a.v)}; } }
+    __global__ void k(const float* x, float* y) { y[threadIdx.x] = std::exp(x[threadIdx.x]); }""")
+    assert text.count("tl.exp(") == 1
+
+
 def test_one_in_a_namespace_hides_cudas():
     text = lowered("""
     namespace own { __device__ float exp(float a) { return a + 1.0f; } }
