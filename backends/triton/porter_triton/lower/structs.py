@@ -39,6 +39,10 @@ def named(cx: Context, name: str, given: tuple[Argument, ...], line: int) -> Rec
             inherited = record(cx, base, line)
             fields += inherited.fields if inherited is not None else ()
         for variable in tree.fields:
+            if variable.type.reference and not variable.type.const:
+                raise Refusal(
+                    variable.line, f"`{tree.name}` holds a reference, `{variable.name}`, through which it may write"
+                )
             if variable.storage != "static":
                 fields += _fields(cx, variable, line)
         aligned = _aligned(cx, tree)

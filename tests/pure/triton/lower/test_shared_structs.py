@@ -49,3 +49,14 @@ def test_a_struct_of_the_block_holds_arrays_of_several_extents():
     void f(float* y) { k<<<1, 128>>>(y); }""")
     assert "scratch" not in text
     assert "3 * 32 +" in text or "96 +" in text or "t_ends_high" in text
+
+
+def test_a_class_that_holds_a_reference_is_refused_and_named():
+    made = port(parse(Source(Path("op.cu"), """struct Adder {
+      float& sum;
+      __device__ Adder(float& s) : sum(s) {}
+      __device__ void add(float v) { sum += v; }
+    };
+    __global__ void k(float* y) { float s = 0; Adder a(s); a.add(y[threadIdx.x]); y[threadIdx.x] = s; }
+    void f(float* y) { k<<<1, 32>>>(y); }""")), ())  # fmt: skip
+    assert any("`Adder` holds a reference, `sum`" in finding.message for finding in made.findings)
