@@ -648,6 +648,7 @@
 #define hcInit cuInit
 #define hcInvalidDeviceId cudaInvalidDeviceId
 #define hcIpcMemHandle_t cudaIpcMemHandle_t
+#define hcKernelNodeParams cudaKernelNodeParams
 #define hcLaunchAttribute cudaLaunchAttribute
 #define hcLaunchAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
 #define hcLaunchAttributeClusterDimension cudaLaunchAttributeClusterDimension
@@ -1111,6 +1112,7 @@
 #define mcInit cuInit
 #define mcInvalidDeviceId cudaInvalidDeviceId
 #define mcIpcMemHandle_t cudaIpcMemHandle_t
+#define mcKernelNodeParams cudaKernelNodeParams
 #define mcLaunchAttribute cudaLaunchAttribute
 #define mcLaunchAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
 #define mcLaunchAttributeClusterDimension cudaLaunchAttributeClusterDimension
