@@ -55,7 +55,7 @@ class Arguments:
         self._now: list[tuple[_Room, TensorValue]] = []
 
     def of(self, job: Job) -> list[object]:
-        """What the module is called with: tensors in memory of their own, None for a null pointer, numbers as they are."""
+        """What the module is called with: tensors in memory of their own, None for null pointers, numbers."""
         self._now = []
         return [
             self._tensor(index, value) if isinstance(value, TensorValue) else value.value
