@@ -135,6 +135,8 @@ class Entries:
 def _passed(argument: object, address: Callable[[torch.Tensor], int]) -> _Argument:
     if isinstance(argument, torch.Tensor):
         return _Argument(pointer=address(argument))
+    if argument is None:
+        return _Argument()
     assert isinstance(argument, (int, float))
     return _Argument(None, int(argument) if math.isfinite(argument) else 0, float(argument))
 

@@ -43,6 +43,7 @@ std::pair<at::Tensor, at::Tensor> pair(at::Tensor x) { return {x, x + 1}; }
 std::array<at::Tensor, 3> triple(at::Tensor x) { return {x, x + 1, x + 2}; }
 void doubled(at::Tensor x, int64_t times) { for (; times > 0; --times) x.mul_(2); }
 int64_t rank(at::Tensor x) { return x.dim(); }
+int64_t is_there(at::Tensor x) { return x.defined(); }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
     m.def("scaled", &scaled, "with a text", py::arg("x"), py::arg("factor") = 2);
 }
@@ -55,8 +56,9 @@ PARAMETERS = {
     "triple": ("at::Tensor",),
     "doubled": ("at::Tensor", "int64_t"),
     "rank": ("at::Tensor",),
+    "is_there": ("at::Tensor",),
 }
-RETURNED = {"rank": DType.INT64}
+RETURNED = {"rank": DType.INT64, "is_there": DType.INT64}
 CUDA_ALONE = frozenset(("-lc10_cuda", "-ltorch_cuda"))
 # What CUDA's runtime says where there is a driver, too: nothing here takes a device.
 NO_ERROR = """\
@@ -109,6 +111,14 @@ def test_a_tensor_that_is_returned_as_it_came_is_the_same(call):
     threes, same = call("both", x, other)
     assert torch.equal(threes, 3 * x)
     assert same is other
+
+
+def test_a_tensor_that_is_none_is_no_value_or_undefined(call):
+    x = torch.ones(3)
+    _, same = call("both", x, None)
+    assert same is x
+    assert call("is_there", None) == 0
+    assert call("is_there", x) == 1
 
 
 def test_tensors_of_a_list_are_views_and_undefined_ones_are_left_out(call):
