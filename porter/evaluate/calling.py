@@ -146,10 +146,11 @@ class _Call:
 
 
 def _forms(contract: Contract) -> list[tuple[Argument, ...]]:
-    """What a function may take, the most first, each once."""
-    inputs = tuple(a for a in contract.arguments if isinstance(a, ScalarArg) or a.role is not Role.OUT)
+    """What a function may take, the most first, each once. A stream is left out before an output is."""
+    numbers = tuple(a for a in contract.arguments if isinstance(a, TensorArg) or not a.type.endswith("Stream_t"))
+    inputs = tuple(a for a in numbers if isinstance(a, ScalarArg) or a.role is not Role.OUT)
     tensors = tuple(a for a in inputs if isinstance(a, TensorArg))
-    return list(dict.fromkeys((contract.arguments, inputs, tensors)))
+    return list(dict.fromkeys((contract.arguments, numbers, inputs, tensors)))
 
 
 def _fitting(contract: Contract, function: str, signature: Signature) -> _Call | None:
@@ -163,10 +164,10 @@ def _fitting(contract: Contract, function: str, signature: Signature) -> _Call |
         return None
     if form == contract.arguments and contract.entry.name == function:
         return _Call(contract, contract, ())
-    # Without a template: the function is the candidate's own.
-    entry = Entry(EntryKind.TORCH, function)
     taken = frozenset(a.name for a in form)
     returned = tuple(t.name for t in contract.tensors if t.name not in taken)
+    # Without a template: the function is the candidate's own.
+    entry = Entry(EntryKind.TORCH if returned else contract.entry.kind, function)
     return _Call(contract, replace(contract, entry=entry, arguments=form), returned)
 
 

@@ -97,6 +97,25 @@ def test_outputs_come_back_in_their_places(signature, arguments):
     assert run.results == ()
 
 
+@pytest.mark.parametrize(
+    ("signature", "arguments"),
+    [
+        (takes("a", "b", "c", "d", "e"), 5),
+        (takes("a", "b", "c", "d", "stream", required=4), 4),
+        (takes("a", "b", "c", "d"), 4),
+        (takes("a", "b", "c"), 3),
+        (takes("a"), 1),
+    ],
+    ids=["everything", "a stream by default", "no stream", "inputs and numbers", "inputs"],
+)
+def test_a_stream_is_left_out_before_an_output(signature, arguments):
+    candidate = Doubles(forward=signature)
+    run = called(candidate, contract(X, Y, N, SCALE, ScalarArg("stream", "cudaStream_t", "0")))
+    assert [len(given) for given in candidate.given] == [arguments]
+    x, y = run.outputs
+    assert np.array_equal(y.storage, x.storage * 2)
+
+
 def test_numbers_are_handed_over_in_order():
     candidate = Doubles(forward=takes("a", "b", "c"))
     called(candidate, contract(X, N, Y, SCALE))
