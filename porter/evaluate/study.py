@@ -139,4 +139,4 @@ def _left_out(built: Executable) -> str:
     if built.failure is None:
         return ""
     empty = f", and {', '.join(built.absent)} taken to be empty" if built.absent else ""
-    return f"host functions, which do not build here ({built.failure.message}), were left out{empty}"
+    return f"functions that it does not call, which do not build here ({built.failure.message}), were left out{empty}"
