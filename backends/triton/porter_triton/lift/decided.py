@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from porter.syntax.nodes import Binary, Block, Declare, Expression, If, Statement, Unary
+from porter.syntax.nodes import Binary, Block, Declare, Expression, If, Name, Statement, Unary
 from porter.syntax.unit import FunctionTree
 from porter.syntax.walk import walk
 from porter_triton.lift.facts import Facts
 from porter_triton.lift.trees import bare, mapped
+from porter_triton.lower.assigned import acts
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "<": lambda a, b: a < b,
@@ -46,15 +47,23 @@ def _side(facts: Facts, statement: Statement) -> tuple[Statement, ...] | None:
     """What is compiled of a branch; None where it is not known, or cannot stand among what is around it."""
     if not isinstance(statement, If) or (holds := _truth(facts, bare(statement.condition))) is None:
         return None
+    inner = {v.name for n in walk(statement) if isinstance(n, Declare) for v in n.variables}
+    if _mentions(statement.condition, inner):
+        return None  # it means another variable of that name
     block = statement.yes if holds else statement.no
     inside = () if block is None else block.statements
     own = {v.name for s in inside if isinstance(s, Declare) for v in s.variables}
-    return inside if own <= facts.declared.keys() else None
+    hides = _mentions(facts.function.body, own) > _mentions(inside, own)  # what the name means around the branch
+    return inside if own <= facts.declared.keys() and not hides else None
+
+
+def _mentions(node: object, names: set[str]) -> int:
+    return sum(isinstance(n, Name) and n.name in names for n in walk(node))
 
 
 def _truth(facts: Facts, condition: Expression) -> bool | None:
-    """Whether a condition of nothing but constants holds."""
-    if any(isinstance(node, Unary) for node in walk(condition)):
+    """Whether a condition holds for constants alone; one that does more than compare has to be evaluated."""
+    if acts(condition) or any(isinstance(node, Unary) for node in walk(condition)):
         return None
     if isinstance(condition, Binary) and condition.operator in {"&&", "||"}:
         sides = _truth(facts, condition.left), _truth(facts, condition.right)
