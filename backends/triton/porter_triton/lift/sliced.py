@@ -28,7 +28,7 @@ def named_parts(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None
     if not isinstance(declare, Declare) or facts.threads is None:
         return None
     for variable in declare.variables:
-        if not variable.storage.endswith("shared") or len(variable.extents) != 1:
+        if not variable.storage.endswith("shared") or len(variable.extents) != 1 or variable.type.pointers:
             continue
         name, begins = variable.name, _begins(facts, after, variable.name)
         if not begins or not _is_indexed(after, name):

@@ -159,13 +159,17 @@ def suites_of(node: Node) -> tuple[Suite, ...]:
     return (node.body,) if isinstance(node, Loop) else ()
 
 
+def nodes_of(suite: Suite) -> Iterator[Node]:
+    """Every statement, however deep, before those inside it."""
+    for node in suite.nodes:
+        yield node
+        for inner in suites_of(node):
+            yield from nodes_of(inner)
+
+
 def lines_of(suite: Suite) -> Iterator[Line]:
     """Every line, however deep."""
-    for node in suite.nodes:
-        if isinstance(node, Line):
-            yield node
-        for inner in suites_of(node):
-            yield from lines_of(inner)
+    return (node for node in nodes_of(suite) if isinstance(node, Line))
 
 
 def assigned(suite: Suite) -> frozenset[str]:

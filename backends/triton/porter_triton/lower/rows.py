@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from porter_triton.lower.context import Context
-from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite, assigned, lines_of, names_in, suites_of
+from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite, assigned, lines_of, names_in, nodes_of, suites_of
 from porter_triton.lower.independent import elementwise
 from porter_triton.lower.naming import stem
 from porter_triton.lower.prune import live_around, live_before
@@ -66,20 +66,14 @@ def _within(cx: Context, suite: Suite, kinds: Mapping[str, bool], live: frozense
 
 def _kinds(cx: Context, suite: Suite) -> dict[str, bool]:
     """Whether the threads of a block have values of their own behind a name, where that is known."""
-    kinds = dict.fromkeys(cx.unchanged, False) | {loop.variable: False for loop in _loops(suite)}
+    kinds = dict.fromkeys(cx.unchanged, False) | {
+        node.variable: False for node in nodes_of(suite) if isinstance(node, Loop)
+    }
     for line in lines_of(suite):
         if line.value is not None:
             kinds[line.target] = line.value.varying or kinds.get(line.target, False)
     unknown = {line.target for line in lines_of(suite) if line.value is None}
     return {name: kind for name, kind in kinds.items() if name not in unknown} | {cx.thread: True}
-
-
-def _loops(suite: Suite) -> Iterator[Loop]:
-    for node in suite.nodes:
-        if isinstance(node, Loop):
-            yield node
-        for inner in suites_of(node):
-            yield from _loops(inner)
 
 
 class _Packing:
