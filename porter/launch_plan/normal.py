@@ -1,0 +1,38 @@
+"""Plans under numbers of their own: two calls that ask the same of a device have equal normal forms."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from porter.launch_plan.steps import LaunchPlan, Number
+from porter.launch_plan.views import made, renumbered, used
+from porter.launch_plan.wire import encode
+
+
+def normal(plan: LaunchPlan) -> LaunchPlan:
+    """The plan with its buffers numbered from 0 in the order in which steps name them."""
+    numbers: dict[int, int] = {}
+    for step in plan.steps:
+        for buffer in (*(view.buffer for view in used(step)), *made(step)):
+            numbers.setdefault(buffer, len(numbers))
+    return LaunchPlan(tuple(renumbered(step, numbers) for step in plan.steps), plan.reads)
+
+
+def digest(plan: LaunchPlan) -> str:
+    """The identity of a plan: equal plans are equal candidates."""
+    return hashlib.sha256(encode(normal(plan)).encode()).hexdigest()
+
+
+def same_work(one: LaunchPlan, other: LaunchPlan) -> bool:
+    """Returns True where both plans ask the same, whatever numbers the host read on the way."""
+    return normal(replace(one, reads=())) == normal(replace(other, reads=()))
+
+
+def nudged(reads: tuple[tuple[Number, ...], ...]) -> tuple[tuple[Number, ...], ...]:
+    """The same numbers with every float larger by a part in 512: what only decides stays, what is handed on moves."""
+    return tuple(tuple(_nudged(number) for number in numbers) for numbers in reads)
+
+
+def _nudged(number: Number) -> Number:
+    return number * (1 + 2**-9) + (2**-40 if number == 0 else 0) if isinstance(number, float) else number
