@@ -38,8 +38,11 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
     They are those of a probe, thousands of elements where the odd workload has 100,000: of the ways to do one thing,
     some take a block for what others do in a thread.
     A choice that starts at none of them, launches nothing or comes to no end is not the original's to take: it goes.
-    So does leaving a tensor out that the original cannot do without.
+    So does leaving a tensor out that the original cannot do without. A contract for which no sizes were found has no
+    choice to be asked for.
     """
+    if not contract.workloads:
+        return Chosen(contract, ())
     workloads = [w for w in contract.workloads if not w.scalars]
     conditions: list[str] = []
     refused: list[Selection] = []

@@ -13,6 +13,7 @@ from porter.contract.selections import Selection, selections
 from porter.contract.syntax import ExpressionError
 
 MAX_ELEMENTS = 200_000
+MAX_THREADS = 1 << 26  # of the launch of a bare kernel: half a minute on the CPU where each does next to nothing
 SMALL_SCALE = 1e-3
 _SEED = 20_011
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 53, 67, 97, 131, 197, 263, 389, 521, 769, 1031, 2053, 4099, 8191, 12289)
@@ -136,6 +137,9 @@ class _Search:
         self.trials = 0
         self.conditions = tuple((c, names_in(c)) for c in contract.conditions)
         self.extents = tuple((t, frozenset[str]().union(*map(names_in, t.shape))) for t in contract.tensors)
+        launch = contract.entry.launch
+        self.launch = (*launch.grid, *launch.block) if launch is not None else ()
+        self.launch_names = frozenset[str]().union(*map(names_in, self.launch))
 
     def solve(self, free: list[str], sizes: dict[str, int]) -> dict[str, int] | None:
         """`sizes` extended by `free`, or None."""
@@ -155,12 +159,18 @@ class _Search:
         """Whether nothing known about `symbol` is broken by `sizes`."""
         known = sizes.keys()
         try:
-            return all(
-                holds(text, sizes) for text, used in self.conditions if symbol in used and used <= known
-            ) and all(
-                _fits([evaluate(e, sizes) for e in tensor.shape])
-                for tensor, used in self.extents
-                if symbol in used and used <= known
+            return (
+                all(holds(text, sizes) for text, used in self.conditions if symbol in used and used <= known)
+                and all(
+                    _fits([evaluate(e, sizes) for e in tensor.shape])
+                    for tensor, used in self.extents
+                    if symbol in used and used <= known
+                )
+                and (
+                    symbol not in self.launch_names
+                    or not self.launch_names <= known
+                    or math.prod(max(1, evaluate(e, sizes)) for e in self.launch) <= MAX_THREADS
+                )
             )
         except ExpressionError:
             return False

@@ -16,6 +16,8 @@ from porter.source.program import CType
 from porter.source.qualified import plain_callee
 from porter.source.text import Source
 
+_MOST_OF_DIM3 = 2**32 - 1
+
 
 class Dialect(StrEnum):
     """The language of the source: it decides the headers, and with the warp width the type of a lane mask."""
@@ -165,6 +167,16 @@ class Job:
     shared_bytes: int = 0
     construction: Construction | None = None
     before: tuple[Value, ...] = ()
+
+
+def unlaunchable(job: Job) -> str:
+    """Why no device takes the launch that `job` asks for; empty where one may: a `dim3` holds 32 bits an axis."""
+    for what, extents in (("grid", job.grid), ("block", job.block)):
+        if not all(0 <= extent <= _MOST_OF_DIM3 for extent in extents):
+            return f"a {what} of {'x'.join(map(str, extents))}"
+    if not 0 <= job.shared_bytes <= _MOST_OF_DIM3:
+        return f"{job.shared_bytes} bytes of dynamic shared memory"
+    return ""
 
 
 class FaultKind(StrEnum):

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from porter.contract.contract import EntryKind
-from porter.simt.job import Executable, Fault, FaultKind, Job, Limits, Run, TensorValue
+from porter.simt.job import Executable, Fault, FaultKind, Job, Limits, Run, TensorValue, unlaunchable
 from porter.simt.places import Place, find_places
 from porter.simt.process import Ended, spawn
 from porter.simt.protocol import Decoded, RawFault, decode_result, encode_job, widened
@@ -39,6 +39,8 @@ _DEADLY = {
 def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
     """What came of `job`. Never raises for anything the executable does; every process it had is gone afterwards."""
     limits = limits or Limits()
+    if refused := unlaunchable(job):
+        return _not_started(_fatal(FaultKind.LAUNCH, refused))
     with suppress(OSError):  # a cache that this user only reads
         os.utime(Path(executable.path).parent)  # in use, however long ago it was built
     left = _left(executable, job, limits)
@@ -122,6 +124,14 @@ def _ending(left: _Left, limits: Limits, *, whole: bool) -> tuple[Fault, ...]:
         return (_fatal(FaultKind.CRASH, f"the program left no result (exit status {ended.code})"),)
     name = signal.strsignal(-ended.code) or f"signal {-ended.code}"
     return (_fatal(*_DEADLY.get(signal.Signals(-ended.code), (FaultKind.CRASH, name))),)
+
+
+def _not_started(fault: Fault) -> Run:
+    """What comes of a job that no process can be given."""
+    return Run(
+        finished=False, exit_code=1, outputs=(), results=(), snapshots=(), touched=(), launches=(), faults=(fault,),
+        stdout="", stderr="", seconds=0.0,
+    )  # fmt: skip
 
 
 def _fatal(kind: FaultKind, message: str) -> Fault:

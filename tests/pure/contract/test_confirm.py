@@ -305,6 +305,13 @@ def test_what_never_runs_keeps_its_questions_and_says_why(open_contract, tensor)
     assert confirmation.runs <= 10
 
 
+def test_a_contract_that_no_sizes_fit_is_asked_for_no_choice(contract, tensor):
+    impossible = contract(tensor("x", "n"), *sizes("n"), conditions=("n > 5", "n < 3"))
+    drafted = replace(impossible, branches=("n > 1024",))
+    confirmation = confirm(drafted, Model(lambda s, _: [(s[0], 0)]))
+    assert confirmation.contract.workloads == ()
+
+
 @pytest.mark.parametrize("kind", [FaultKind.TIMEOUT, FaultKind.UNDEFINED])
 def test_what_no_sizes_would_mend_is_soon_given_up(open_contract, tensor, kind):
     drafted = open_contract(tensor("x", "n"), tensor("y", "n * m"), *sizes("n", "m"), symbols=("n", "m"))

@@ -1,6 +1,8 @@
 """Workloads satisfy the conditions, stay small, and are the same for ever."""
 
 import hashlib
+from dataclasses import replace
+from math import prod
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from porter.contract.contract import Role, Values, Workload
 from porter.contract.dtype import DType, decode
 from porter.contract.materialise import materialise
 from porter.contract.validate import check
-from porter.contract.workloads import MAX_ELEMENTS, default_workloads, with_workloads
+from porter.contract.workloads import MAX_ELEMENTS, MAX_THREADS, default_workloads, with_workloads
 from porter.simt.job import ScalarValue, TensorValue
 
 
@@ -63,6 +65,14 @@ def test_sizes_the_user_gave_are_kept(contract, tensor):
 
 def test_conditions_that_cannot_be_met_give_no_workload(contract, tensor):
     assert default_workloads(contract(tensor("x", "n"), conditions=("n > 5", "n < 3"))) == ()
+
+
+def test_a_grid_of_sizes_that_no_tensor_has_stays_small(contract, tensor):
+    drafted = contract(tensor("x", "1"), symbols=("a", "b", "c", "d"))
+    launch = replace(drafted.entry.launch, grid=("a * b * c * d", "1", "1"))
+    workloads = default_workloads(replace(drafted, entry=replace(drafted.entry, launch=launch)))
+    assert workloads
+    assert all(256 * prod(workload.sizes.values()) <= MAX_THREADS for workload in workloads)
 
 
 def test_inputs_are_the_same_bit_for_bit(scale_contract):

@@ -371,6 +371,19 @@ def test_dynamic_shared_memory_beyond_the_device(execute):
     assert_fault(run, FaultKind.LAUNCH, text, "70000 bytes")
 
 
+@pytest.mark.parametrize(
+    ("launch", "message"),
+    [
+        ({"grid": (2**33, 1, 1)}, "a grid of 8589934592x1x1"),
+        ({"grid": (2**32 - 1, 1, 1)}, "a grid of 4294967295x1x1"),
+        ({"shared_bytes": -4}, "-4 bytes of dynamic shared memory"),
+    ],
+)
+def test_a_launch_that_no_device_takes_is_a_failed_launch(execute, launch, message):
+    run = execute("__global__ void k() {}", [], **launch)
+    assert [(f.kind, message in f.message) for f in run.faults] == [(FaultKind.LAUNCH, True)]
+
+
 @pytest.mark.parametrize("launched_with", [0, 64])
 @pytest.mark.parametrize("index", [16, 20_000])
 def test_dynamic_shared_memory_that_the_launch_did_not_ask_for(execute, launched_with, index):
