@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
+    from porter.worker.kinds import WorkerKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,10 @@ class Backend(Protocol):
 
     def probe(self) -> Availability:
         """What this machine can do. Never raises, imports no SDK."""
+        ...
+
+    def workers(self, cache: Path) -> tuple[WorkerKind, ...]:
+        """The Python workers that its ports need, which `porter doctor` starts; `cache` is the folder of builds."""
         ...
 
     def catalogue(self) -> tuple[CatalogueEntry, ...]:

@@ -14,12 +14,14 @@ WarmFlag = Annotated[bool, typer.Option("--warm", help="First build what all mig
 
 def doctor(context: typer.Context, warm: WarmFlag = False, json: JsonFlag = False, debug: DebugFlag = False) -> int:
     """Say what this machine can do, per backend, and why not."""
-    from porter.report.machine import examine, machine_document, machine_text
+    from porter.report.machine import examine, machine_document, machine_text, start_workers
 
     console: Console = context.obj
     if warm:
         _warm(console)
-    machine = examine(cache_folder())
+    with console.progress() as step:
+        step("starting a worker of each kind")
+        machine = examine(cache_folder(), start_workers(cache_folder()))
     console.document(machine_document(machine)) if json else console.show(machine_text(machine))
     return 0
 

@@ -6,6 +6,7 @@ import ctypes
 import platform
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +14,14 @@ from rich.text import Text
 
 from porter import __version__
 from porter.evaluate.environment import package_version
+from porter.native.place import missing_device
 from porter.registry import Unavailable, load_backends
 from porter.report.columns import columns
 from porter.report.document import Json, as_record
 from porter.simt.shelf import folder_bytes
+from porter.worker.kinds import WorkerKind, start
 
+_STARTERS = 2  # each is busy importing
 _COMPILERS = ("g++", "nvcc")
 _PACKAGES = ("numpy", "torch", "triton", "tree-sitter", "tree-sitter-cpp", "typer")
 _LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
@@ -42,6 +46,14 @@ class BackendRow:
     targets: tuple[str, ...]
     compile: bool
     run: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A kind of worker: its task, and why none can be started; `because` is empty where one was."""
+
+    task: str
     because: str
 
 
@@ -73,6 +85,7 @@ class Machine:
     packages: tuple[Tool, ...]
     sandbox: Sandbox
     cache: Cache
+    workers: tuple[WorkerRow, ...] = ()  # empty where none was started
 
     @property
     def emulates(self) -> bool:
@@ -80,8 +93,8 @@ class Machine:
         return any(tool.version for tool in self.compilers if tool.name == "g++")
 
 
-def examine(cache: Path) -> Machine:
-    """Look at the machine; takes well under a second and imports none of the packages it names."""
+def examine(cache: Path, workers: tuple[WorkerRow, ...] = ()) -> Machine:
+    """Looks at the machine; takes well under a second and imports none of the packages it names."""
     return Machine(
         porter=__version__,
         python=platform.python_version(),
@@ -91,7 +104,25 @@ def examine(cache: Path) -> Machine:
         packages=tuple(Tool(name, package_version(name)) for name in _PACKAGES),
         sandbox=Sandbox(_landlock_abi(), _SECCOMP_ACTIONS.exists()),
         cache=Cache(cache, folder_bytes(cache)),
+        workers=workers,
     )
+
+
+def start_workers(cache: Path) -> tuple[WorkerRow, ...]:
+    """Starts a worker of each kind, which takes seconds: each imports the packages that it needs."""
+    (cache / "triton").mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(_STARTERS) as pool:
+        return tuple(pool.map(lambda kind: WorkerRow(kind.task, start(kind)), _worker_kinds(cache)))
+
+
+def _worker_kinds(cache: Path) -> tuple[WorkerKind, ...]:
+    """Returns porter's own and those of the backends; the one for a device only where there is one."""
+    own = [WorkerKind("run Python references", "porter.oracle.python_worker", {})]
+    if not missing_device():
+        folders = (str(cache / "native"), str(cache / "native"))
+        own.append(WorkerKind("run on the device", "porter.native.worker", {}, folders))
+    backends = (backend for backend in load_backends() if not isinstance(backend, Unavailable))
+    return (*own, *(kind for backend in backends for kind in backend.workers(cache)))
 
 
 def machine_document(machine: Machine) -> Json:
@@ -115,6 +146,9 @@ def machine_text(machine: Machine) -> Text:
     text = Text("Machine\n", "bold").append_text(
         columns([(mark, name, value, note) for name, value, mark, note in rows], "  ")
     )
+    if machine.workers:
+        told = [(_mark(not worker.because), worker.task, worker.because) for worker in machine.workers]
+        text.append("Workers\n", "bold").append_text(columns(told, "  "))
     text.append("Backends\n", "bold").append_text(columns([row for b in machine.backends for row in _rows(b)], "  "))
     text.rstrip()
     return text

@@ -8,7 +8,6 @@ import resource
 import secrets
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from porter.simt.job import FaultKind, Limits
 from porter.worker.environment import environment_of
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 from porter.worker.nursery import Born, nursery
+from porter.worker.python_start import last_words, python_command
 
 _START_S = 120.0  # importing torch and triton takes two seconds on an idle machine
 _END_S = 10.0  # what a process may take to end once it has closed its pipe: a core of gigabytes is given back
@@ -79,7 +79,7 @@ class Child:
         """Waits until it is ready, which it says with its `greeting`; its limits count from here."""
         greeting = self._guarded(_START_S, lambda: read_frame(self._replies))
         if greeting is None:
-            return self._death()
+            return self._with_last_words(self._death())
         self.greeting = greeting
         pid = self._process.pid
         if self._resident_limit is None:
@@ -113,8 +113,8 @@ class Child:
                     pipe.close()
 
     def said(self) -> str:
-        """The end of what it wrote to its log."""
-        return self._log.read_text("utf-8", "replace")[-2000:].strip()
+        """The last lines of what it wrote to its log."""
+        return last_words(self._log.read_text("utf-8", "replace"))
 
     @property
     def _replies(self) -> IO[bytes]:
@@ -175,7 +175,11 @@ class Child:
         if code < 0:
             name = signal.strsignal(-code) or f"signal {-code}"
             return Death(*_DEADLY.get(signal.Signals(-code), (FaultKind.CRASH, name)))
-        return Death(FaultKind.CRASH, f"it ended with status {code}: {self.said()}")
+        return self._with_last_words(Death(FaultKind.CRASH, f"it ended with status {code}"))
+
+    def _with_last_words(self, death: Death) -> Death:
+        said = self.said()
+        return death if not said or death.message.endswith(said) else Death(death.kind, f"{death.message}: {said}")
 
     def _is_ending(self) -> bool:
         """Whether it ends by itself, now that it has closed its pipe."""
@@ -191,7 +195,7 @@ def _started(
     module: str, arguments: Sequence[str], work: Path, log: IO[bytes], environment: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-m", module, *arguments],
+        python_command(module, arguments),
         cwd=work,
         env={**environment_of(work), **environment},
         stdin=subprocess.PIPE,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+_LIBRARIES = "LD_LIBRARY_PATH"  # without which the Python of a cluster's module does not start
 
 
 def environment_of(work: Path) -> dict[str, str]:
@@ -11,4 +14,5 @@ def environment_of(work: Path) -> dict[str, str]:
     return {
         **{"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "HOME": folder, "TMPDIR": folder},
         **{"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+        **({_LIBRARIES: os.environ[_LIBRARIES]} if _LIBRARIES in os.environ else {}),
     }

@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -19,8 +18,12 @@ from typing import IO
 from porter.errors import MachineError
 from porter.worker.environment import environment_of
 from porter.worker.nurse import ENDING
+from porter.worker.python_start import last_words, python_command
 
 _LOOK_S = 0.002  # between two questions for a process that is ending
+_END_S = 5.0  # what it may take to end once it has closed its end of the line
+_LOG_BYTES = 1 << 14
+_HINT = "`porter doctor` starts a worker of each kind and says which cannot be"
 
 
 @dataclass
@@ -52,13 +55,15 @@ class Nursery:
         self._lock = threading.Lock()
         self._module = module
         folder = Path(tempfile.gettempdir())
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has ended
         with there:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "porter.worker.nurse", module, str(there.fileno())],
+                python_command("porter.worker.nurse", (module, str(there.fileno()))),
                 env={**environment_of(folder), **environment},
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                stderr=self._log,
                 pass_fds=(there.fileno(),),
                 start_new_session=True,
             )
@@ -101,7 +106,16 @@ class Nursery:
         return self._process.poll() is None
 
     def _lost(self) -> MachineError:
-        return MachineError(f"the process that workers of {self._module} are born of ended")
+        """Returns what to say of a process that answers no longer: how it ended, and what it said last."""
+        try:
+            status = self._process.wait(_END_S)
+            how = f"ended with status {status}" if status >= 0 else f"was killed by signal {-status}"
+        except subprocess.TimeoutExpired:
+            how = "does not answer"
+        # Not by seeking: the process shares the position in its log.
+        log = os.pread(self._log.fileno(), _LOG_BYTES, max(0, os.fstat(self._log.fileno()).st_size - _LOG_BYTES))
+        said = last_words(log.decode("utf-8", "replace")) or "it left no message"
+        return MachineError(f"the process that starts workers of {self._module} {how}: {said}", _HINT)
 
 
 @cache

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
+    from porter.worker.kinds import WorkerKind
 
 
 class MacaBackend:
@@ -49,6 +50,10 @@ class MacaBackend:
     def probe(self) -> Availability:
         """Whether `mxcc` and a MetaX device are here."""
         return self._sdk().probe()
+
+    def workers(self, cache: Path) -> tuple[WorkerKind, ...]:  # noqa: ARG002 - none of them is Python
+        """None: porter's own executor runs ports, which are C++."""
+        return ()
 
     def catalogue(self) -> tuple[CatalogueEntry, ...]:
         """The portability findings."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from porter.evolve.space import Knob
     from porter.native.place import Place
     from porter.rules.original import OwnCode
+    from porter.worker.kinds import WorkerKind
 
 # The driver's interface to its devices; torch would say the same after seconds of importing.
 _DEVICES = (Path("/dev/nvidiactl"), Path("/dev/kfd"))
@@ -49,6 +50,17 @@ class TritonBackend:
         if not any(device.exists() for device in _DEVICES):
             return Availability(True, False, "no GPU: kernels are executed by Triton's interpreter")
         return Availability(True, True, "")
+
+    def workers(self, cache: Path) -> tuple[WorkerKind, ...]:
+        """Those that execute modules, compile their kernels, and plan their launches."""
+        from porter.worker.kinds import WorkerKind  # noqa: PLC0415 - only where they are started for a try
+
+        compiled = {"TRITON_CACHE_DIR": str(cache / "triton")}
+        return (
+            WorkerKind("execute Triton modules", "porter_triton.worker", {"TRITON_INTERPRET": "1"}),
+            WorkerKind("compile Triton kernels", "porter_triton.compiler", compiled),
+            WorkerKind("plan launches of Triton modules", "porter_triton.planner", compiled),
+        )
 
     def catalogue(self) -> tuple[CatalogueEntry, ...]:
         """What lowering and Triton's compiler can complain about."""

@@ -24,8 +24,12 @@ class Done:
 
 @pytest.fixture
 def porter(capsys, monkeypatch, tmp_path):
-    """`porter("explain", "PORT1007")` runs that command line; its cache is the test's own."""
+    """`porter("explain", "PORT1007")` runs that command line; its cache is the test's own.
+
+    `doctor` starts no workers here, which takes seconds: tests/toolchain/worker does.
+    """
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr("porter.report.machine.start_workers", lambda _: ())
 
     def run(*arguments):
         capsys.readouterr()

@@ -23,7 +23,7 @@ def broken(monkeypatch):
     """Makes `porter doctor` raise."""
 
     def break_with(error):
-        def raising(_cache):
+        def raising(*_):
             raise error
 
         monkeypatch.setattr("porter.report.machine.examine", raising)
