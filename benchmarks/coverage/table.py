@@ -1,4 +1,4 @@
-"""Write docs/coverage.md from the records of run.py: what came of every entry, and the shares by family and repository.
+"""Write docs/coverage.md from the records of run.py: shares by family and repository, and why the others fell short.
 
 python benchmarks/coverage/table.py > docs/coverage.md
 """
@@ -8,98 +8,128 @@ from __future__ import annotations
 import json
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-HERE = Path(__file__).parent
-# What counts as verified, by target.
-TARGETS = {
-    "maca": "executed at 64 and at 32 lanes on the CPU, and equal to the original at 32",
-    "triton": "executed by Triton's interpreter on the CPU, equal to the original, and compiled for sm_90 and gfx942",
-}
+from run import HERE, TARGETS, records_file
+
 # Outcomes that say the source, not the port, is at fault, by how their reason begins.
 SOURCE_AT_FAULT = "the original itself cannot be believed"
+SHOWN_REASONS = 12
 ABOUT = """\
-What `porter migrate` makes of CUDA that nobody wrote for it: the files of `benchmarks/coverage/corpus.toml`, chosen by
-family before anything was run. Every row is an entry: a host function, a kernel without one, or a whole program.
-A *sound* entry is one whose original porter did not see break its own rules (a race, an index out of bounds, an answer
-that depends on memory never written) for which nothing that porter chose, a size or a value, could be the reason; the
-share among those stands beside the share of all. A kernel is verified when
-a workload of a verified entry launched it; the instances of a template are not counted by themselves. No speed was
-measured.
-Regenerate with `benchmarks/coverage/run.py` and `table.py`.
+What `porter migrate` makes of CUDA that nobody wrote for it, an entry at a time: a host function, a kernel without one,
+or a whole program. Verified means, for maca, executed at 64 and at 32 lanes on the CPU and equal to the original at 32;
+for triton, executed by Triton's interpreter on the CPU, equal to the original, and compiled for sm_90 and gfx942. A
+*sound* entry is one whose original porter did not see break its own rules (a race, an index out of bounds, an answer
+that depends on memory never written) for which nothing that porter chose, a size or a value, could be the reason. A
+kernel is verified when a workload of a verified entry launched it; the instances of a template are not counted by
+themselves. No speed was measured. Every entry, with its reason, is in the JSON beside `benchmarks/coverage/run.py`;
+this page is written by `table.py` there.
+"""
+UNSEEN = """\
+Files of `benchmarks/coverage/{name}`, chosen by path and family and frozen before porter was run on any of them. The
+numbers are of the first try of each file, with default options and within a limit of wall time on a busy machine;
+nothing was mended in between, and which files were run a seed decided.
+"""
+KNOWN = """\
+The files of `benchmarks/coverage/corpus.toml`, chosen by family before anything was run. porter was mended by what came
+of them, so that these numbers say what works, and not what a new file may expect.
 """
 
-Record = dict[str, str]
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came of a list of files, by target, as far as they were run at the same commits of porter."""
+
+    title: str
+    about: str
+    files: int
+    results: Mapping[str, Sequence[Record]]
 
 
 def main() -> None:
-    corpus = tomllib.loads((HERE / "corpus.toml").read_text())["repository"]
-    results = {t: json.loads((HERE / f"{t}.json").read_text()) for t in TARGETS if (HERE / f"{t}.json").exists()}
-    print(f"# Coverage on public CUDA\n\n{ABOUT}")
-    for target, records in results.items():
-        print(f"## {target}\n\nVerified means {TARGETS[target]}.\n")
-        commits(records)
-        not_run(records, corpus)
-        summary("Family", records, lambda r: r["family"])
-        summary("Repository", records, lambda r: r["repository"])
-        reasons(records)
-        if target == "triton":
-            scratch(json.loads((HERE / "scratch.json").read_text()))
-    for repository in corpus:
-        name = repository["name"]
-        print(f"## {name}\n\nat `{repository['commit']}`\n")
-        for target, records in results.items():
-            print(f"{target}:\n")
-            rows = [row(r) for r in records if r["repository"] == name]
-            table(("path", "entry", "kernels", "outcome", "why not"), rows)
+    unseen = sorted(HERE.glob("unseen_*.toml"), reverse=True)
+    sections = [*(m for corpus in unseen for m in tries(corpus)), known(HERE / "corpus.toml")]
+    parts = ["# Coverage on public CUDA\n", ABOUT, *(line for section in sections for line in shown(section))]
+    parts += scratch(json.loads((HERE / "scratch.json").read_text()))
+    print("\n".join(parts).rstrip())
 
 
-def scratch(files: list[dict]) -> None:
-    """How many kernels keep a shared array in global memory, by scratch.py."""
-    kernels, using = sum(f["kernels"] for f in files), [name for f in files for name in f["scratch"]]
-    share, names = f"{len(using)} ({len(using) / kernels:.1%})", ", ".join(f"`{name}`" for name in using) or "none"
-    print(
-        f"Of {kernels} kernels that launchers of the ports call, {share} keep a shared array in global memory: "
-        f"{names}. The others hold it in registers (`benchmarks/coverage/scratch.py`).\n"
-    )
+def known(corpus: Path) -> Measured:
+    """The list that porter was mended by."""
+    return Measured("Known files", KNOWN, files_of(corpus), results_of(corpus))
 
 
-def commits(records: list[Record]) -> None:
-    """At which commits of porter the files were run, as far as they are recorded."""
-    files = {(r["repository"], r["path"]): r.get("porter") or "an unrecorded commit" for r in records}
-    counted = Counter(files.values()).most_common()
-    print(f"Run at {', '.join(f'{commit} ({count} files)' for commit, count in counted)} of porter.\n")
+def tries(corpus: Path) -> Iterator[Measured]:
+    """First tries of a list, apart for each commit of porter that files were run at, the latest of them first."""
+    date, results = corpus.stem.removeprefix("unseen_"), results_of(corpus)
+    commits = dict.fromkeys(r["porter"] for records in results.values() for r in records)
+    for commit in commits:
+        first = {t: [r for r in rs if r["porter"] == commit and r["first_try"]] for t, rs in results.items()}
+        yield Measured(
+            f"Never seen before: {date}, porter {commit}", UNSEEN.format(name=corpus.name), files_of(corpus), first
+        )
 
 
-def not_run(records: list[Record], corpus: list[dict]) -> None:
-    run = {(r["repository"], r["path"]) for r in records}
-    missing = [f["path"] for r in corpus for f in r["files"] if (r["name"], f["path"]) not in run]
-    if missing:
-        print(f"{len(missing)} of {len(run) + len(missing)} files were not run yet; they are in no number below.\n")
+def results_of(corpus: Path) -> dict[str, list[Record]]:
+    """The records of a list, by target."""
+    paths = {target: records_file(corpus, target) for target in TARGETS}
+    return {target: json.loads(path.read_text()) for target, path in paths.items() if path.exists()}
 
 
-def grouped(records: list[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
+def files_of(corpus: Path) -> int:
+    """How many files the list names."""
+    return sum(len(repository["files"]) for repository in tomllib.loads(corpus.read_text())["repository"])
+
+
+def shown(measured: Measured) -> Iterator[str]:
+    """A section of the page."""
+    yield f"## {measured.title}\n"
+    yield measured.about
+    for target, records in measured.results.items():
+        yield run_at(target, records, measured.files)
+    yield ""
+    yield from summary("Family", measured.results, lambda r: r["family"])
+    yield from summary("Repository", measured.results, lambda r: r["repository"])
+    for target, records in measured.results.items():
+        yield from reasons(target, records)
+
+
+def run_at(target: str, records: Sequence[Record], files: int) -> str:
+    """How many of the files were run, and at which commits of porter, as far as these are recorded."""
+    ran = {(r["repository"], r["path"]): r.get("porter") or "an unrecorded commit" for r in records}
+    counted = ", ".join(f"{commit} ({count})" for commit, count in Counter(ran.values()).most_common())
+    return f"- {target}: {len(ran)} of {files} files, {len(records)} entries, at {counted}"
+
+
+def summary(title: str, results: Mapping[str, Sequence[Record]], key: Callable[[Record], str]) -> list[str]:
+    """Shares by group, the targets side by side."""
+    groups = {target: grouped(records, key) for target, records in results.items()}
+    names = dict.fromkeys(name for of_target in groups.values() for name in of_target)
+    head = [title, *(f"{target} {word}" for target in results for word in ("verified", "of sound", "kernels"))]
+    rows = [[name, *(cell for target in results for cell in shares(groups[target].get(name, ())))] for name in names]
+    return table(head, [*rows, ["all", *(cell for records in results.values() for cell in shares(records))]])
+
+
+def grouped(records: Iterable[Record], key: Callable[[Record], str]) -> Mapping[str, list[Record]]:
     groups: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         groups[key(record)].append(record)
     return groups
 
 
-def summary(title: str, records: list[Record], key: Callable[[Record], str]) -> None:
-    rows = [counts(name, group) for name, group in grouped(records, key).items()]
-    head = (title, "entries", "verified", "share", "share of sound", "kernels", "verified", "share")
-    table(head, [*rows, counts("all", records)])
-
-
-def counts(name: str, records: list[Record]) -> tuple[str, ...]:
+def shares(records: Sequence[Record]) -> tuple[str, str, str]:
+    """Entries verified, their share of those whose source is sound, and the kernels that were compared."""
     good = [r for r in records if r["outcome"] == "verified"]
     sound = [r for r in records if not r["because"].startswith(SOURCE_AT_FAULT)]
-    kernels, verified = sum(int(r["kernels"]) for r in records), sum(launched(r) for r in good)
-    return (
-        name, str(len(records)), str(len(good)), share(len(good), len(records)), share(len(good), len(sound)),
-        str(kernels), str(verified), share(verified, kernels),
-    )  # fmt: skip
+    kernels = f"{sum(map(launched, good))} of {sum(r['kernels'] for r in records)}"
+    if not records:
+        return "-", "-", "-"
+    return f"{len(good)} of {len(records)}, {share(good, records)}", share(good, sound), kernels
 
 
 def launched(record: Record) -> int:
@@ -107,44 +137,42 @@ def launched(record: Record) -> int:
     return len(record["launched"]) if "launched" in record else int(record["kernels"])
 
 
-def share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "-"
+def share(part: Sequence[Record], whole: Sequence[Record]) -> str:
+    return f"{100 * len(part) / len(whole):.0f} %" if whole else "-"
 
 
-def reasons(records: list[Record]) -> None:
-    print("What the others end in:\n")
-    kinds = Counter(reason(r) for r in records if r["outcome"] != "verified")
-    table(("reason", "entries"), [(text, str(count)) for text, count in kinds.most_common()])
+def reasons(target: str, records: Sequence[Record]) -> list[str]:
+    """What the entries that are not verified end in, the most frequent reasons by themselves."""
+    kinds = Counter(reason(r) for r in records if r["outcome"] != "verified").most_common()
+    rows = [[text, str(count)] for text, count in kinds[:SHOWN_REASONS]]
+    rest = kinds[SHOWN_REASONS:]
+    if rest:
+        rows.append([f"{len(rest)} other reasons", str(sum(count for _, count in rest))])
+    return table([f"{target}: not verified because", "entries"], rows) if rows else []
 
 
 def reason(record: Record) -> str:
+    """The kind of an entry's reason: what stands before its particulars."""
     because = record["because"]
     if because.startswith(SOURCE_AT_FAULT):
         return f"the source itself: {because.split(':')[1].split(' in ')[0].strip()}"
-    return f"{record['outcome'].replace('_', ' ')}: {because.split(':')[0]}"[:100]
+    plain = because.split(":")[0].split(" (")[0].replace("|", "\\|").replace("\n", " ")
+    return f"{record['outcome'].replace('_', ' ')}: {plain}"[:100]
 
 
-def row(record: Record) -> tuple[str, ...]:
-    verified = record["outcome"] == "verified"
-    because = "" if verified else record["because"].replace("|", "\\|").replace("\n", " ")
-    return (
-        f"`{record['path']}`", f"`{record['entry']}`" if record["entry"] else "-", kernels(record),
-        record["outcome"].replace("_", " "), because[:260],
-    )  # fmt: skip
+def scratch(files: Sequence[Record]) -> list[str]:
+    """How many kernels of the known files keep a shared array in global memory, by scratch.py."""
+    kernels, using = sum(f["kernels"] for f in files), [name for f in files for name in f["scratch"]]
+    share_of_all, named = f"{len(using)} ({len(using) / kernels:.1%})", ", ".join(f"`{name}`" for name in using)
+    return [
+        f"Of {kernels} kernels that launchers of these Triton ports call, {share_of_all} keep a shared array in global "
+        f"memory: {named or 'none'}. The others hold it in registers (`benchmarks/coverage/scratch.py`)."
+    ]
 
 
-def kernels(record: Record) -> str:
-    """`2 of 5` where workloads launched two of five."""
-    whole = str(record["kernels"])
-    return whole if launched(record) == int(whole) else f"{launched(record)} of {whole}"
-
-
-def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
-    for cells in rows:
-        print("| " + " | ".join(cells) + " |")
-    print()
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [head, ["---"] * len(head), *rows]
+    return [*(f"| {' | '.join(cells)} |" for cells in lines), ""]
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python benchmarks/triton_speed/prepare.py CHECKOUTS KEPT OUTPUT [--per-file N] [--records FILE]
 
-KEPT holds the contracts of `benchmarks/coverage/run.py --target triton --keep KEPT`, FILE (triton.json) its outcomes.
+KEPT holds the contracts of `benchmarks/coverage/run.py --target triton --keep KEPT`, FILE (corpus_triton.json)
+the outcomes.
 The first N verified entries of every file get a folder in OUTPUT: the CUDA source with its headers, its port as it is
 made now, and case.json with the arguments at the largest of the sizes below that the contract allows. measure.py needs
 nothing else. Host functions that an entry has no use for are left out, and with them what they need.
@@ -50,7 +51,7 @@ def main() -> None:
     parser.add_argument("kept", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--per-file", type=int, default=2)
-    parser.add_argument("--records", type=Path, default=COVERAGE / "triton.json")
+    parser.add_argument("--records", type=Path, default=COVERAGE / "corpus_triton.json")
     arguments = parser.parse_args()
     shutil.rmtree(arguments.output, ignore_errors=True)
     arguments.output.mkdir(parents=True)
