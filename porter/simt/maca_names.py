@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -84,6 +85,12 @@ def defined_names(headers: Path, spelling: Spelling) -> list[str]:
     return sorted(names)
 
 
+@cache
+def executor_names() -> frozenset[str]:
+    """Returns the CUDA names that the executor knows, which compile there in MACA sources, too."""
+    return frozenset(defined_names(_headers(), load_spelling()))
+
+
 def header_text(headers: Path) -> str:
     """The header that defines MACA's spelling of every name under `headers`."""
     spelling = load_spelling()
@@ -98,9 +105,13 @@ def _rows(text: str, macro: str) -> list[str]:
     return _ROW.findall(found[1]) if found else []
 
 
+def _headers() -> Path:
+    return Path(str(files("porter"))) / "simt" / "include" / "porter"
+
+
 def main() -> None:
     """Write the header into the package."""
-    headers = Path(str(files("porter"))) / "simt" / "include" / "porter"
+    headers = _headers()
     (headers / HEADER).write_text(header_text(headers))
 
 

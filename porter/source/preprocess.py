@@ -74,15 +74,16 @@ def preprocess(
     *,
     headers: HeaderFinder | None = None,
     defines: Iterable[str] = (),
+    predefined: Iterable[str] = PREDEFINED,
     most_tokens: int = MOST_TOKENS,
 ) -> Preprocessed:
     """`source` with conditionals decided and macros expanded.
 
     `headers` finds what is included, whose macros count from there on; `defines` are `NAME` or `NAME=VALUE` as on a
-    compiler's command line; `most_tokens` bounds what macros may bring in.
+    compiler's command line, `predefined` those of the compiler itself; `most_tokens` bounds what macros may bring in.
     """
     table = MacroTable(most_tokens=most_tokens)
-    for line in (*PREDEFINED, *defines):
+    for line in (*predefined, *defines):
         name, _, value = line.partition("=")
         table.define(Definition.of(Macro(name, None, value if "=" in line else "1", source.span(0, 0))))
     return _Preprocessor(source, stream, table, headers, []).run()
@@ -102,6 +103,11 @@ class _Preprocessor:
     rewritten: dict[int, str] = field(default_factory=dict)  # by index of the token
     changed: bool = False
 
+    @property
+    def is_live(self) -> bool:
+        """Whether the compiler reads what stands here."""
+        return not self.branches or self.branches[-1].live
+
     @cached_property
     def calls(self) -> Calls:
         """Where calls in the stream end."""
@@ -115,9 +121,12 @@ class _Preprocessor:
             if index in self.rewritten:
                 self.written.copy(self.rewritten.pop(index), token)
             elif token.kind is TokenKind.DIRECTIVE:
+                was_live = self.is_live
                 self.directive(token)
                 self.written.copy(token.text, token)
-            elif self.branches and not self.branches[-1].live:
+                if not (was_live or self.is_live):
+                    self.note_skipped(token)
+            elif not self.is_live:
                 self.skip(token)
             elif token.kind is TokenKind.IDENTIFIER:
                 index = self.name(index)
@@ -137,6 +146,10 @@ class _Preprocessor:
     def skip(self, token: Token) -> None:
         """Blank a token of a branch not taken."""
         self.written.copy(blank(token.text), token)
+        self.note_skipped(token)
+
+    def note_skipped(self, token: Token) -> None:
+        """Add a token to the extents of branches not taken."""
         if self.skipped and self.skipped[-1][1] == token.start:
             self.skipped[-1] = (self.skipped[-1][0], token.end)
         else:
@@ -145,7 +158,7 @@ class _Preprocessor:
     def directive(self, token: Token) -> None:
         """Conditionals move the branches; definitions count where the text is live."""
         name = directive_name(token, self.source.text)
-        live = not self.branches or self.branches[-1].live
+        live = self.is_live
         if name in ("if", "ifdef", "ifndef"):
             truth = live and is_true(name, token, self.source.text, self.table, self.has_header)
             self.branches.append(_Branch(live, truth, truth))

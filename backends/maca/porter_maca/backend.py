@@ -76,10 +76,13 @@ class MacaBackend:
         return port(program, headers, target)
 
     def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
-        """What in MACA source cannot be honest."""
-        from porter_maca.rules import rules  # noqa: PLC0415 - only where a candidate is judged
+        """What in MACA source cannot be honest, or is CUDA's."""
+        from porter_maca.api import api_table  # noqa: PLC0415 - only where a candidate is judged
+        from porter_maca.lint import lint  # noqa: PLC0415
+        from porter_maca.rules import rules  # noqa: PLC0415
 
-        return tuple(rules((Source(Path(file.name), file.text) for file in files), original))
+        sources = [Source(Path(file.name), file.text) for file in files]
+        return (*rules(sources, original), *lint(sources, api_table()))
 
     def knobs(self, files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
         """What can be turned in the text of a source."""

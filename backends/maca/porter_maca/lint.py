@@ -1,36 +1,76 @@
-"""Judges MACA source by the table that made it: no CUDA name may be left, whoever wrote the file."""
+"""Finds CUDA's names in MACA source, by the table that ports are made with: whoever wrote the file, none may be left.
+
+Comments, strings, branches that MACA's compiler does not read and names that the files declare themselves are free.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePath
 
 from porter.findings import Finding
+from porter.simt.maca_names import executor_names
+from porter.source.lexer import tokens
+from porter.source.preprocess import preprocess
 from porter.source.text import Source
-from porter_maca.api import OTHER_BRAND, ApiTable, Renamed
+from porter_maca.api import OTHER_BRAND, ApiTable, Entry, Renamed, Unsupported
 from porter_maca.catalogue import finding
-from porter_maca.declared import declared
+from porter_maca.declared import Declared, declared
 from porter_maca.headers import inclusions
-from porter_maca.names import uses
+from porter_maca.names import asks_whether_defined, uses
+
+# What MACA's compiler defines, as the executor does (keywords.h); nothing that says CUDA.
+_DEFINED = ("__MACA__=1", "__MACACC__=1", "__MXCC__=1", "__MACA_ARCH__=1000", "__cplusplus=201703L", "__linux__=1")
 
 
 def lint(sources: Iterable[Source], table: ApiTable) -> Iterator[Finding]:
-    """A finding for each name and header of `sources` that the table has another name for on MACA.
+    """A finding for each name and header of `sources` that is CUDA's, with the file as its source.
 
     The sources are the files of one program: what one of them declares is the user's own in all.
     """
     files = tuple(sources)
     own = declared(source.text for source in files)
     for source in files:
-        for use in uses(source.text, table, own):
-            if isinstance(use.entry, Renamed) and use.entry.kind != OTHER_BRAND:
-                yield _left(source, use.start, use.token.end, use.entry)
-        for found in inclusions(source.text):
-            header = table.header(found.path)
-            if isinstance(header, Renamed):
-                yield _left(source, found.start, found.end, header)
+        yield from sorted(
+            _names_left(source, files, own, table), key=lambda found: found.span.start if found.span else 0
+        )
 
 
-def _left(source: Source, start: int, end: int, row: Renamed) -> Finding:
-    return finding(
-        "PORT1191", source.span(start, end), f"{row.cuda} is CUDA's name", f"on MACA it is {row.maca or 'left out'}"
-    )
+def _names_left(source: Source, files: tuple[Source, ...], own: Declared, table: ApiTable) -> Iterator[Finding]:
+    skipped = _skipped(source, files)
+    for use in uses(source.text, table, own):
+        if use.entry is None or asks_whether_defined(use) or _is_in(skipped, use.start):
+            continue
+        # A family's name that the executor lacks compiles nowhere here, unless the user declares it.
+        if table.is_exact(use.token.text) or use.token.text in executor_names():
+            yield from _left(source, use.start, use.token.end, use.entry)
+    for found in inclusions(source.text):
+        if not _is_in(skipped, found.start) and (header := table.header(found.path)) is not None:
+            yield from _left(source, found.start, found.end, header)
+
+
+def _skipped(source: Source, files: tuple[Source, ...]) -> tuple[tuple[int, int], ...]:
+    """The extents of `source` that MACA's compiler does not read."""
+    by_name = {file.path.name: file for file in files}
+
+    def header(name: str, _: Source) -> Source | None:
+        return by_name.get(PurePath(name).name)
+
+    return preprocess(source, tokens(source.text), headers=header, predefined=_DEFINED).skipped
+
+
+def _is_in(extents: tuple[tuple[int, int], ...], offset: int) -> bool:
+    return any(start <= offset < end for start, end in extents)
+
+
+def _left(source: Source, start: int, end: int, row: Entry) -> Iterator[Finding]:
+    match row:
+        case Renamed(kind=kind) if kind == OTHER_BRAND:
+            return
+        case Renamed(cuda, maca):
+            hint = f"on MACA it is {maca or 'left out'}"
+        case Unsupported(cuda, _, reason):
+            hint = f"MACA has no counterpart: {reason}"
+    found = finding("PORT1191", source.span(start, end), f"{cuda} is CUDA's name", hint)
+    yield replace(found, source=source)

@@ -21,6 +21,7 @@ _ARCH = "__CUDA_ARCH__"
 _COMPILER = "__MACACC__"  # defined wherever a version of the toolkit would be
 _ASKS_WHETHER_DEFINED = frozenset({"defined", "ifdef", "ifndef", "define", "undef", "elifdef", "elifndef"})
 _TEXT_ONLY = frozenset({"include", "error", "warning", "pragma", "line", "ident"})
+_KEYWORDS = frozenset({"return", "else", "do", "case", "throw", "new", "delete", "using", "co_return", "const"})
 _LOOKS_LIKE_CUDA = re.compile(r"cuda[A-Z]\w*")
 
 
@@ -58,7 +59,7 @@ def rename(
                 continue
             case Renamed() as renamed:
                 edits.append(_edit(use, renamed, traced.text))
-                if use.token.text == _ARCH and not _asks_whether_defined(use):
+                if use.token.text == _ARCH and not asks_whether_defined(use):
                     notes["PORT1130"].append(use)
     findings = [_missing(traced, row, found, places) for row, found in missing.items()]
     findings += [_note(traced, code, found, places) for code, found in notes.items()]
@@ -68,9 +69,9 @@ def rename(
 def _edit(use: Use, renamed: Renamed, text: str) -> Edit:
     """The name itself, with the `struct` or `enum` before it where MACA's name is a typedef."""
     maca = renamed.maca
-    if use.token.text == _ARCH and not _asks_whether_defined(use):
+    if use.token.text == _ARCH and not asks_whether_defined(use):
         maca = SM_LEVEL
-    elif maca.isdecimal() and _asks_whether_defined(use):
+    elif maca.isdecimal() and asks_whether_defined(use):
         maca = _COMPILER
     end = use.token.end
     if not maca and text[end : end + 1] == " ":
@@ -80,7 +81,7 @@ def _edit(use: Use, renamed: Renamed, text: str) -> Edit:
     return Edit(head.start if head and is_elaborated else use.start, end, maca)
 
 
-def _asks_whether_defined(use: Use) -> bool:
+def asks_whether_defined(use: Use) -> bool:
     """Whether a macro's being defined is asked for, not its value."""
     last = [t.text for t in use.before[-2:]]
     return bool(last) and (last[-1] in _ASKS_WHETHER_DEFINED or last == ["defined", "("])
@@ -158,7 +159,7 @@ def _uses(code: Sequence[Token], known: _Lookup) -> Iterator[Use]:
         before = code[max(0, i - 2) : i]
         after = code[i + 1] if i + 1 < len(code) else None
         name, start = token.text, token.start
-        if len(before) == 2 and before[1].text == "::" and before[0].kind is TokenKind.IDENTIFIER:
+        if len(before) == 2 and before[1].text == "::" and _names_space(before[0]):
             if i > 2 and code[i - 3].text == "::":
                 continue
             name, start = f"{before[0].text}::{name}", before[0].start
@@ -167,6 +168,11 @@ def _uses(code: Sequence[Token], known: _Lookup) -> Iterator[Use]:
         entry = known.template(name) if after is not None and after.text == "<" else known.entry(name)
         if entry is not None or known.is_stray(name):
             yield Use(start, token, before, after, entry)
+
+
+def _names_space(token: Token) -> bool:
+    """Whether what stands before `::` is a namespace or class; `return ::f()` means the global one."""
+    return token.kind is TokenKind.IDENTIFIER and token.text not in _KEYWORDS
 
 
 def _returns(before: Sequence[Token], after: Token | None) -> bool:

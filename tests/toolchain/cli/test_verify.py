@@ -43,6 +43,36 @@ def test_the_plain_rename_does_not_hold(porter, tmp_path):
     assert (done.code, done.document["outcome"]) in ((1, "wrong"), (1, "crashed"))
 
 
+ADD = """\
+#include <cuda_runtime.h>
+// Adds; cudaMalloc is only named.
+__global__ void add(const float* a, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + 1.0f;
+}
+extern "C" void launch_add(const float* a, float* c, int n, cudaStream_t stream) {
+    const char* const cudaName = "cudaLaunchKernel";
+    if (cudaName != nullptr) add<<<(n + 255) / 256, 256, 0, stream>>>(a, c, n);
+}
+"""
+
+
+def test_cuda_is_no_candidate_for_maca(porter, write):
+    write("add.cu", ADD)
+    ported = ADD.replace("<cuda_runtime.h>", "<mc_runtime.h>").replace("cudaStream_t", "mcStream_t")
+    write("unported.cu", ADD)
+    write("type.cpp", ported.replace("mcStream_t", "cudaStream_t"))
+    write("header.cpp", ported.replace("<mc_runtime.h>", "<mc_runtime.h>\n#include <cuda_runtime.h>"))
+    write("ported.cpp", ported)
+    command = ("--against", "add.cu", "--target", "maca", "--json")
+    for candidate in ("unported.cu", "type.cpp", "header.cpp"):
+        done = porter("verify", candidate, *command)
+        assert (done.code, done.document["outcome"]) == (1, "refused")
+        assert {rule["id"] for rule in done.document["rules"]} == {"PORT1191"}
+    done = porter("verify", "ported.cpp", *command)
+    assert (done.code, done.document["outcome"]) == (0, "verified")
+
+
 REMEMBERING = """\
 __device__ float bias = 0.0f;
 __global__ void shift(const float* x, float* y, int n) {
