@@ -1,7 +1,8 @@
 """The files a migration leaves behind: written whole or not at all, and never over something porter did not write.
 
 A manifest in the output folder holds the digest of every file porter wrote there. A file with another digest is the
-user's, or was edited by the user, and stays.
+user's, or was edited by the user, and stays. While files are written the manifest holds their new digests beside the
+old ones, so that whoever was stopped by a full disk can begin again.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ MANIFEST = ".porter.json"
 def output_texts(migration: Migration, folder: Path, machine: Machine, *, with_contract: bool) -> Mapping[Path, str]:
     """Every file of a migration by its path under `folder`: the port, the contract, the two reports."""
     stem = migration.source.path.stem
+    report = folder / f"{stem}.{migration.target.backend}.report.json"  # each target has its own
     texts = {folder / file.name: file.text for file in migration.files}
     if with_contract and migration.contracts:
         texts[folder / f"{stem}.contract.toml"] = dumps(migration.contracts)
-    texts[folder / f"{stem}.report.md"] = migration_markdown(migration, machine)
-    report = folder / f"{stem}.report.json"
+    texts[report.with_suffix(".md")] = migration_markdown(migration, machine)
     texts[report] = encode_json(migration_document(migration, (*texts, report)))
     return texts
 
@@ -48,10 +49,12 @@ def write_outputs(texts: Mapping[Path, str], root: Path, untouchable: Iterable[P
         if not force:
             _check_ours(path, known.get(_name(path, root), ""))
     digests = {_name(path, root): _digest(text.encode()) for path, text in texts.items()}
+    either = {name: f"{known.get(name, '')} {digest}".strip() for name, digest in digests.items()}
     try:
+        _write_manifest(root, {**known, **either})
         for path, text in texts.items():
             _write(path, text)
-        _write(root / MANIFEST, encode_json(dict(sorted({**known, **digests}.items()))))
+        _write_manifest(root, {**known, **digests})
     except OSError as error:
         raise unwritable(Path(error.filename or root), error, "choose another --out-dir") from error
 
@@ -64,6 +67,10 @@ def _read_manifest(root: Path) -> Mapping[str, str]:
     return {str(name): str(digest) for name, digest in document.items()} if isinstance(document, dict) else {}
 
 
+def _write_manifest(root: Path, digests: Mapping[str, str]) -> None:
+    _write(root / MANIFEST, encode_json(dict(sorted(digests.items()))))
+
+
 def _check_place(path: Path, root: Path, own: Iterable[Path]) -> None:
     place = path.resolve()
     if not place.is_relative_to(root.resolve()):
@@ -72,10 +79,10 @@ def _check_place(path: Path, root: Path, own: Iterable[Path]) -> None:
         raise InputError(f"{path} is a source: porter does not write over it", "choose another --out-dir")
 
 
-def _check_ours(path: Path, digest: str) -> None:
+def _check_ours(path: Path, digests: str) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a directory", "choose another --out-dir")
-    if path.exists() and _digest(path.read_bytes()) != digest:
+    if path.exists() and _digest(path.read_bytes()) not in digests.split():
         raise InputError(f"{path} is not as porter wrote it", "choose another --out-dir, or --force to overwrite it")
 
 

@@ -60,10 +60,10 @@ def test_one_source_gives_one_object_and_its_files(porter):
     touch("sum.cu")
     done = porter("migrate", "sum.cu", "--target", "maca", "-o", "out", "--json")
     assert (done.code, done.stderr) == (0, "")
-    names = ["sum.maca.cpp", "sum.contract.toml", "sum.report.md", "sum.report.json"]
+    names = ["sum.maca.cpp", "sum.contract.toml", "sum.maca.report.md", "sum.maca.report.json"]
     assert done.document["outputs"] == [f"out/{name}" for name in names]
     assert all(Path("out", name).is_file() for name in names)
-    assert json.loads(Path("out/sum.report.json").read_text()) == done.document
+    assert json.loads(Path("out/sum.maca.report.json").read_text()) == done.document
     assert Path("sum.cu").read_text() == "cuda"
 
 
@@ -94,7 +94,7 @@ def test_of_several_sources_each_is_tried_and_the_worst_decides(porter):
         "error": {"message": "ops/b/unreadable.cu: not a text file", "hint": "", "exit_code": 2},
     }
     assert Path("porter-out/a/sum.maca.cpp").is_file()
-    assert Path("porter-out/c/wrong.report.md").is_file()
+    assert Path("porter-out/c/wrong.maca.report.md").is_file()
     text = porter("migrate", "ops", "--target", "maca").stdout
     assert text.splitlines()[-1] == "1 of 3 verified"
 

@@ -15,11 +15,11 @@ def tree(folder):
 
 def test_a_migration_leaves_port_contract_and_two_reports(migration, machine, tmp_path, sum_contract):
     texts = output_texts(migration, tmp_path, machine, with_contract=True)
-    names = ["sum.maca.cpp", "sum.contract.toml", "sum.report.md", "sum.report.json"]
+    names = ["sum.maca.cpp", "sum.contract.toml", "sum.maca.report.md", "sum.maca.report.json"]
     assert [path.name for path in texts] == names
     path = tmp_path / "sum.contract.toml"
     assert loads(texts[path], path) == (sum_contract,)
-    assert str(tmp_path / "sum.report.json") in texts[tmp_path / "sum.report.json"]
+    assert str(tmp_path / "sum.maca.report.json") in texts[tmp_path / "sum.maca.report.json"]
 
 
 def test_a_contract_of_the_users_is_not_written_again(migration, machine, tmp_path):
@@ -86,4 +86,30 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 def test_a_refused_source_leaves_only_the_reports(migration, machine, tmp_path):
     bare = replace(migration, files=(), entries=())
     names = [path.name for path in output_texts(bare, tmp_path, machine, with_contract=True)]
-    assert names == ["sum.report.md", "sum.report.json"]
+    assert names == ["sum.maca.report.md", "sum.maca.report.json"]
+
+
+def test_who_was_stopped_while_writing_begins_again_and_edits_are_seen_even_then(tmp_path):
+    """A folder that cannot be made stops the second file, as a full disk does."""
+    write_outputs({tmp_path / "x.cpp": "one"}, tmp_path, [], force=False)
+    texts = {tmp_path / "x.cpp": "two", tmp_path / "notes" / "a.md": "report"}
+    (tmp_path / "notes").write_text("in the way")
+    with pytest.raises(InputError, match="cannot write"):
+        write_outputs(texts, tmp_path, [], force=False)
+    assert (tmp_path / "x.cpp").read_text() == "two"
+    (tmp_path / "notes").unlink()
+    (tmp_path / "x.cpp").write_text("edited")
+    with pytest.raises(InputError, match=r"x\.cpp is not as porter wrote it"):
+        write_outputs(texts, tmp_path, [], force=False)
+    for left in ("one", "two"):
+        (tmp_path / "x.cpp").write_text(left)
+        write_outputs({**texts, tmp_path / "x.cpp": "two"}, tmp_path, [], force=False)
+    (tmp_path / "x.cpp").write_text("one")
+    with pytest.raises(InputError, match=r"x\.cpp is not as porter wrote it"):
+        write_outputs(texts, tmp_path, [], force=False)
+
+
+def test_two_targets_leave_two_reports(migration, machine, tmp_path):
+    other = replace(migration, target=replace(migration.target, backend="triton"), files=())
+    first, second = (output_texts(m, tmp_path, machine, with_contract=False) for m in (migration, other))
+    assert not first.keys() & second.keys()

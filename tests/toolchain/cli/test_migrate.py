@@ -49,7 +49,7 @@ def test_every_example_is_verified_at_both_widths(porter, tmp_path, example):
     assert all(workload["passed"] for workload in document["workloads"])
     assert {finding["code"] for finding in document["findings"]} >= {"PORT1002", "PORT1003"}
     assert all((tmp_path / path).is_file() for path in document["outputs"])
-    assert json.loads((tmp_path / "porter-out" / f"{example.stem}.report.json").read_text()) == document
+    assert json.loads((tmp_path / "porter-out" / f"{example.stem}.maca.report.json").read_text()) == document
 
 
 def test_people_are_told_in_plain_text_what_was_found_and_what_it_means(porter, write):
@@ -82,7 +82,7 @@ def test_a_directory_gives_one_document_with_a_migration_each(porter, write, tmp
     broken, good = done.document["migrations"]
     assert (broken["source"], broken["error"]["exit_code"]) == ("ops/broken/empty.cu", 2)
     assert (good["source"], good["outcome"]) == ("ops/sum.cu", "verified")
-    assert (tmp_path / "porter-out" / "sum.report.md").is_file()
+    assert (tmp_path / "porter-out" / "sum.maca.report.md").is_file()
     text = porter("migrate", "ops", "--target", "maca")
     assert text.code == 1
     assert text.stdout.splitlines()[-1] == "1 of 2 verified"

@@ -20,7 +20,7 @@ def test_a_source_becomes_a_module_that_was_executed_and_compiled(porter, tmp_pa
     assert document["workloads"]
     assert all(workload["passed"] for workload in document["workloads"])
     assert (tmp_path / "porter-out" / "rmsnorm_triton.py").is_file()
-    assert json.loads((tmp_path / "porter-out" / "rmsnorm.report.json").read_text()) == document
+    assert json.loads((tmp_path / "porter-out" / "rmsnorm.triton.report.json").read_text()) == document
 
 
 @pytest.fixture
