@@ -64,7 +64,7 @@ def regress(
     children = Children(jobs or cores(), limit)
     with console.progress() as step:
         now = replay(folder, run, cache_folder(), children, lambda one: step(f"{one.key}: {one.outcome}"))
-    compared = compare_all(run.results, now, known)
+    compared = compare_all((*run.results, *run.missing), now, known)
     _write(compared, run, folder if update else None, junit)
     console.document(regression_document(compared, run.target)) if json else console.show(regression_text(compared))
     return FELL_SHORT if any(one.is_lost for one in compared) and not update else DONE
@@ -74,12 +74,15 @@ def _write(compared: Sequence[Compared], run: SuiteResult, update: Path | None, 
     from dataclasses import replace
 
     from porter.report.regression import regression_junit
-    from porter.suite.result import write_result, write_run
+    from porter.suite.lock import locked
+    from porter.suite.result import MISSING, write_result, write_run
 
     if update is not None:
-        write_run(update, replace(run, results=tuple(one.now for one in compared)))
-        for one in compared:
-            write_result(update / one.now.key, one.now)
+        kept = tuple(one.before if one.now.is_of_machine else one.now for one in compared if one.now.outcome != MISSING)
+        with locked(update):
+            write_run(update, replace(run, results=kept, operators=tuple(one.key for one in kept)))
+            for one in kept:
+                write_result(update / one.key, one)
     if junit is not None:
         try:
             junit.write_text(regression_junit(compared, run.target), "utf-8")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from signal import SIGKILL
 from typing import TypeVar
 
+from porter.errors import FELL_SHORT, MachineError
 from porter.report.document import Json
 from porter.suite.result import ERROR, TIMEOUT
 
@@ -61,6 +62,8 @@ class Children:
         finally:
             _kill(process)
             self.running.discard(process)
+        if process.returncode == -SIGKILL:  # it kills no process of porter's own: the machine ran out of memory
+            return _failed(ERROR, "killed: most likely the machine ran out of memory", MachineError.exit_code)
         return _document(stdout) or _failed(ERROR, _last(stderr) or f"ended with {process.returncode}, without a word")
 
 
@@ -76,8 +79,8 @@ def _last(text: str) -> str:
     return text.strip().rpartition("\n")[2]
 
 
-def _failed(outcome: str, message: str) -> dict[str, Json]:
-    return {"outcome": outcome, "error": {"message": message}}
+def _failed(outcome: str, message: str, exit_code: int = FELL_SHORT) -> dict[str, Json]:
+    return {"outcome": outcome, "error": {"message": message, "exit_code": exit_code}}
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from porter.errors import MachineError
 from porter.report.document import Json
 from porter.suite.operators import Operator
-from porter.suite.result import ERROR, Result
+from porter.suite.result import ERROR, MACHINE_FAILED, Result
 from porter.suite.times import times_of
 
 
@@ -19,7 +20,7 @@ def result_of(document: Mapping[str, Json], operator: Operator, digest: str, sec
         category=operator.category,
         name=operator.name,
         digest=digest,
-        outcome=str(document.get("outcome", ERROR)),
+        outcome=_outcome(document),
         because=_because(document).replace(f"{operator.folder}/", ""),
         fidelity=str(document.get("fidelity", "")),
         findings=tuple(sorted({str(finding.get("code")) for finding in _objects(document.get("findings"))})),
@@ -36,6 +37,13 @@ def result_of(document: Mapping[str, Json], operator: Operator, digest: str, sec
         times_us=times.times_us,
         untimed=times.untimed,
     )
+
+
+def _outcome(document: Mapping[str, Json]) -> str:
+    """An error that comes with the exit code of `MachineError` is the machine's."""
+    error = document.get("error")
+    failed = isinstance(error, Mapping) and error.get("exit_code") == MachineError.exit_code
+    return MACHINE_FAILED if failed else str(document.get("outcome", ERROR))
 
 
 def _because(document: Mapping[str, Json]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from porter.evaluate.outcome import outcome_words
-from porter.suite.result import Result, Time
+from porter.suite.result import MISSING, Result, Time
 
 # Slower is what exceeds this factor with both intervals: repeated measurements agree within 1 %.
 _SLOWER = 1.03
@@ -19,6 +19,7 @@ class Change(StrEnum):
     WRONG = "no longer right"
     NOT_BUILT = "no longer builds"
     NOT_RUN = "no longer runs"
+    MISSING = "missing"
     SLOWER = "slower"
     NOT_TIMED = "no longer timed"
     KNOWN = "known failure"
@@ -27,7 +28,7 @@ class Change(StrEnum):
     SAME = "as before"
 
 
-LOST = frozenset((Change.WRONG, Change.NOT_BUILT, Change.NOT_RUN, Change.SLOWER, Change.NOT_TIMED))
+LOST = frozenset((Change.WRONG, Change.NOT_BUILT, Change.NOT_RUN, Change.MISSING, Change.SLOWER, Change.NOT_TIMED))
 _BY_OUTCOME = {"wrong": Change.WRONG, "not_built": Change.NOT_BUILT}
 
 
@@ -66,6 +67,8 @@ def compare(before: Result, now: Result, known: str = "") -> Compared:
 def _failing(before: Result, now: Result, known: str) -> tuple[Change, str]:
     if known:
         return Change.KNOWN, f"{known}; {outcome_words(now.outcome)}: {now.because}"
+    if before.outcome == MISSING:
+        return Change.MISSING, before.because
     if not before.is_verified:
         return Change.SAME, f"still {outcome_words(now.outcome)}: {now.because}"
     return _BY_OUTCOME.get(now.outcome, Change.NOT_RUN), f"{outcome_words(now.outcome)}: {now.because}"

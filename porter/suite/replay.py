@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.errors import PorterError
+from porter.errors import PorterError, exhaustion
 from porter.evaluate.admission import not_admitted
 from porter.evaluate.candidate import candidate_port
 from porter.evaluate.migrate import held
@@ -36,7 +36,7 @@ from porter.source.parse import parse
 from porter.suite.children import Children
 from porter.suite.operators import Operator
 from porter.suite.reading import result_of
-from porter.suite.result import ORIGINAL, Result, SuiteResult
+from porter.suite.result import ERROR, ORIGINAL, Result, SuiteResult
 
 _SEED_BYTES = 6
 
@@ -46,7 +46,7 @@ def replay(
 ) -> dict[str, Result]:
     """What comes of the ports of `run`, which lie in `folder`, by key. What had no port stays as it was."""
     kept = [one for one in run.results if one.port]
-    found = {one.key: one for one in run.results if not one.port}
+    found = {one.key: one for one in (*run.results, *run.missing) if not one.port}
     for result in children.each(kept, lambda one: _replayed(folder, run, one, cache, children)):
         found[result.key] = result
         told(result)
@@ -68,8 +68,11 @@ def main(port: str, original: str, target: str, arch: str, cache: str) -> None:
     try:
         options = MigrateOptions(target, Path(cache), arch, environment=dict(os.environ))
         document = _held(Path(port), Path(original), options)
-    except PorterError as error:
-        document = {"outcome": "error", "error": {"message": error.message}}
+    except (PorterError, OSError, MemoryError) as error:
+        failed = error if isinstance(error, PorterError) else exhaustion(error)
+        if failed is None:
+            raise
+        document = {"outcome": ERROR, "error": {"message": failed.message, "exit_code": failed.exit_code}}
     sys.stdout.write(encode_json(document))
 
 

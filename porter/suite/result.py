@@ -15,8 +15,10 @@ from porter.whole_file import whole_file
 RESULT, RUN, ORIGINAL = "result.json", "suite.json", "original"
 # Outcomes that no port gives: the source could not even be tried, or nothing answered in time.
 ERROR, TIMEOUT = "error", "timeout"
+# Outcomes that say nothing of the operator: the machine failed, or a run that is about it has no result for it.
+MACHINE_FAILED, MISSING = "machine_failed", "missing"
 _MAKES_ONE = "`porter suite run SUITE -o RUN` makes one"
-_NO_PORT = frozenset(("refused", "not_built", ERROR, TIMEOUT))
+_NO_PORT = frozenset(("refused", "not_built", ERROR, TIMEOUT, MACHINE_FAILED, MISSING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,11 @@ class Result:
         return self.outcome not in _NO_PORT
 
     @property
+    def is_of_machine(self) -> bool:
+        """Whether it is about the machine and not the operator: the next run tries that again."""
+        return self.outcome == MACHINE_FAILED
+
+    @property
     def is_verified(self) -> bool:
         """Whether the port was executed and found right."""
         return self.outcome == "verified"
@@ -79,12 +86,19 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """A run over operators, by the version `porter`."""
+    """A run over `operators`, named by their keys, by the version `porter`; one that was stopped lacks results."""
 
     target: str
     arch: str
     porter: str
     results: tuple[Result, ...]
+    operators: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[Result, ...]:
+        """For each operator without a result one that says so."""
+        there = {one.key for one in self.results}
+        return tuple(_missing(key) for key in self.operators if key not in there)
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -114,9 +128,15 @@ def read_run(path: Path) -> SuiteResult:
     try:
         results = tuple(_result(record) for record in _records(document["results"]))
         named = {name: str(document[name]) for name in ("target", "arch", "porter")}
+        operators = tuple(map(str, _records(document.get("operators", []))))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{file}: is no run of a suite", _MAKES_ONE) from error
-    return SuiteResult(**named, results=results)
+    return SuiteResult(**named, results=results, operators=operators or tuple(one.key for one in results))
+
+
+def _missing(key: str) -> Result:
+    suite, category, name = key.split("/")
+    return Result(suite, category, name, "", MISSING, "the run has no result for it", "", (), "", 0.0)
 
 
 def read_result(folder: Path) -> Result | None:

@@ -7,15 +7,16 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter import __version__
-from porter.errors import PorterError
+from porter.errors import PorterError, UsageError
 from porter.suite.children import Children
+from porter.suite.lock import locked
 from porter.suite.operators import Operator
 from porter.suite.reading import result_of
-from porter.suite.result import ORIGINAL, Result, SuiteResult, read_result, write_result, write_run
+from porter.suite.result import ORIGINAL, RUN, Result, SuiteResult, read_result, read_run, write_result, write_run
 from porter.suite.selection import digest_of
 
 _SEARCH = "kernel.search"
@@ -51,10 +52,17 @@ class SuiteOptions:
 
 
 def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) -> SuiteResult:
-    """Run what `options.folder` has no result for; `told` gets each result and how many are still to come.
+    """Runs what `options.folder` has no result for; `told` gets each result and how many are still to come.
 
-    Nothing that happens to one operator ends the run. It may be stopped at any time: begun again it goes on.
+    Nothing that happens to one operator ends the run. It may be stopped at any time: begun again it goes on. Results of
+    other operators that the folder has stay in its list. What the machine failed at is told, and not kept.
+    Raises `UsageError` where the folder is in use, or holds a run for another arch.
     """
+    with locked(options.folder):
+        return _run(operators, options, told, _earlier(options))
+
+
+def _run(operators: Sequence[Operator], options: SuiteOptions, told: Told, earlier: SuiteResult) -> SuiteResult:
     done: dict[str, Result] = {}
     missing = []
     for operator in operators:
@@ -66,13 +74,32 @@ def run_suite(operators: Sequence[Operator], options: SuiteOptions, told: Told) 
     children = Children(options.jobs, options.limit_s)
     longest_first = sorted(missing, key=_turns, reverse=True)
     for result in children.each(longest_first, lambda operator: _brought_up(operator, options, children)):
-        write_result(options.folder / result.key, result)
         done[result.key] = result
-        write_run(options.folder, _so_far(operators, done, options))
+        if not result.is_of_machine:
+            write_result(options.folder / result.key, result)
+            write_run(options.folder, _merged(earlier, _so_far(operators, done, options)))
         told(result, len(operators) - len(done))
     finished = _so_far(operators, done, options)
-    write_run(options.folder, finished)
+    write_run(options.folder, _merged(earlier, finished))
     return finished
+
+
+def _earlier(options: SuiteOptions) -> SuiteResult:
+    """Returns the run that the folder holds, with the results that are still there; an empty one where it has none."""
+    if not (options.folder / RUN).exists():
+        return SuiteResult(options.target, options.arch, __version__, ())
+    earlier = read_run(options.folder)
+    if earlier.arch != options.arch:
+        raise UsageError(f"{options.folder} holds a run for {earlier.arch}", "name another folder with --run")
+    kept = tuple(one for one in earlier.results if read_result(options.folder / one.key) is not None)
+    return replace(earlier, results=kept)
+
+
+def _merged(earlier: SuiteResult, now: SuiteResult) -> SuiteResult:
+    """Returns `now` with what it has nothing about from `earlier`, in the order of the operators' keys."""
+    results = {one.key: one for one in (*earlier.results, *now.results) if not one.is_of_machine}
+    operators = tuple(sorted({*earlier.operators, *now.operators}))
+    return replace(now, results=tuple(results[key] for key in operators if key in results), operators=operators)
 
 
 def _turns(operator: Operator) -> int:
@@ -85,7 +112,7 @@ def _turns(operator: Operator) -> int:
 def _so_far(operators: Sequence[Operator], done: Mapping[str, Result], options: SuiteOptions) -> SuiteResult:
     """What a report can be made of, at any time."""
     results = tuple(done[operator.key] for operator in operators if operator.key in done)
-    return SuiteResult(options.target, options.arch, __version__, results)
+    return SuiteResult(options.target, options.arch, __version__, results, tuple(one.key for one in operators))
 
 
 def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -> Result:
@@ -99,9 +126,11 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
         *("porter", "migrate", str(operator.kernel), "--contract", str(operator.contract), "-o", str(folder)),
         *("--target", options.target, "--arch", options.arch, *reference, *options.search, "--json", "--force"),
     )
-    shutil.rmtree(folder / ORIGINAL, ignore_errors=True)
-    shutil.copytree(operator.folder, folder / ORIGINAL, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    return result_of(document, operator, _digest(operator, options), time.monotonic() - begin, options.folder)
+    result = result_of(document, operator, _digest(operator, options), time.monotonic() - begin, options.folder)
+    if not result.is_of_machine:
+        shutil.rmtree(folder / ORIGINAL, ignore_errors=True)
+        shutil.copytree(operator.folder, folder / ORIGINAL, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    return result
 
 
 def _digest(operator: Operator, options: SuiteOptions) -> str:

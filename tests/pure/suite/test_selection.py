@@ -93,7 +93,7 @@ RESULT = Result(
 
 
 def test_a_run_is_read_back_as_it_was_written(tmp_path):
-    run = SuiteResult("maca", "c500", "1.0", (RESULT,))
+    run = SuiteResult("maca", "c500", "1.0", (RESULT,), ("one/norm/a", "one/norm/b"))
     write_run(tmp_path, run)
     write_result(tmp_path / "a", RESULT)
     assert read_run(tmp_path) == read_run(tmp_path / "suite.json") == run

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from porter.cli.main import main
 from porter.contract.toml import loads
 from porter.simt.compiler import missing_compiler
-from porter.suite.result import read_run
+from porter.suite.lock import locked
+from porter.suite.result import read_run, write_run
 
 RIGHT = """
 __global__ void scale(const float* x, float* y, int n) {
@@ -92,7 +94,56 @@ def test_a_run_that_lost_one_result_makes_that_one(bring_up):
     root, run = bring_up
     shutil.rmtree(root / "run/maca/mine/scaling/right")
     assert run("--only", "right") == 0
-    assert results(root).keys() == {"right"}
+    assert results(root).keys() == {"right", "unsound", "broken"}
+
+
+def test_results_of_operators_that_are_not_asked_for_stay(bring_up, capsys):
+    root, run = bring_up
+    before = results(root)
+    capsys.readouterr()
+    assert run("--fresh", "--only", "right", "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)["results"]
+    assert told["name"] == "right"
+    after = results(root)
+    assert after.keys() == before.keys()
+    assert (after["broken"], after["unsound"]) == (before["broken"], before["unsound"])
+
+
+def test_a_run_for_another_device_is_not_mixed_with_it(bring_up, capsys):
+    root, run = bring_up
+    before = results(root)
+    assert run("--arch", "c280", "--only", "right") == 2
+    assert "holds a run for xcore1000" in capsys.readouterr().err
+    assert results(root) == before
+
+
+def test_what_the_machine_failed_at_is_no_result_of_an_operator(bring_up, monkeypatch, capsys):
+    root, run = bring_up
+    before = results(root)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "")  # without a compiler
+        capsys.readouterr()
+        assert run("--fresh", "--only", "right", "--json") == 1
+    (told,) = json.loads(capsys.readouterr().out)["results"]
+    assert (told["outcome"], "g++" in told["because"]) == ("machine_failed", True)
+    assert results(root) == before
+    shutil.rmtree(root / "run/maca/mine/scaling/right")
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "")
+        assert run("--only", "right") == 1
+    assert "right" not in results(root)
+    assert run("--only", "right") == 0
+    assert results(root)["right"].outcome == "verified"
+
+
+def test_two_processes_do_not_write_to_one_run(bring_up, capsys):
+    root, run = bring_up
+    before = results(root)
+    with locked(root / "run/maca"):
+        assert run("--fresh", "--only", "right") == 2
+        assert "another process works on this run" in capsys.readouterr().err
+        assert results(root) == before
+    assert run("--only", "right") == 0
 
 
 def test_an_operator_that_takes_too_long_is_a_timeout_and_no_end(bring_up):
@@ -104,10 +155,11 @@ def test_an_operator_that_takes_too_long_is_a_timeout_and_no_end(bring_up):
 @pytest.fixture
 def baseline(bring_up, tmp_path):
     """A run of one right operator, and the file of its port."""
-    root, run = bring_up
+    root, _ = bring_up
     folder = tmp_path / "baseline"
-    run("--only", "right")
-    shutil.copytree(root / "run/maca", folder)
+    alone = root / "alone"
+    assert main(["suite", "run", str(root / "mine"), "--target", "maca", "-o", str(alone), "--only", "right"]) == 0
+    shutil.copytree(alone / "maca", folder)
     (one,) = read_run(folder).results
     return folder, folder / one.port
 
@@ -124,6 +176,37 @@ def test_a_port_that_is_as_it_was_is_no_loss(baseline, capsys):
     capsys.readouterr()
     code, operator = regress(folder, capsys)
     assert (code, operator["change"]) == (0, "same")
+
+
+def test_an_operator_without_a_result_is_a_loss(bring_up, tmp_path, capsys):
+    """A run of three operators that was stopped behind the first, and one whose folder was deleted."""
+    root, _ = bring_up
+    stopped = tmp_path / "stopped"
+    shutil.copytree(root / "run/maca", stopped)
+    whole = read_run(stopped)
+    right = tuple(one for one in whole.results if one.name == "right")
+    write_run(stopped, replace(whole, results=right))
+    capsys.readouterr()
+    assert main(["regress", str(stopped), "--json"]) == 1
+    changes = {o["key"]: o["change"] for o in json.loads(capsys.readouterr().out)["operators"]}
+    assert changes == {
+        "mine/scaling/right": "same", "mine/scaling/unsound": "missing", "mine/scaling/broken": "missing",
+    }  # fmt: skip
+    shutil.rmtree(stopped / right[0].key)
+    assert main(["regress", str(stopped), "--update", "--json"]) == 0
+    changes = {o["key"]: o["change"] for o in json.loads(capsys.readouterr().out)["operators"]}
+    assert changes["mine/scaling/right"] == "not_run"
+
+
+def test_a_failure_of_the_machine_becomes_no_baseline(baseline, monkeypatch, capsys):
+    folder, _ = baseline
+    before = read_run(folder)
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "")
+        assert regress(folder, capsys)[1]["now"]["outcome"] == "machine_failed"
+        regress(folder, capsys, "--update")
+    assert read_run(folder) == before
 
 
 @pytest.mark.parametrize(
