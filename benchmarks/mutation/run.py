@@ -23,7 +23,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.mutation import journal
@@ -50,8 +50,7 @@ def main() -> None:
     commit = arguments.commit or own_commit()
     (path,) = arguments.journal
     known = {e.key: e for e in journal.read(path)}
-    trials = list(started(arguments, path, known, commit, deadline))
-    for judged, mutation in turns(trials, arguments):
+    for judged, mutation in turns(started(arguments, path, known, commit, deadline), arguments):
         if time.monotonic() > deadline:
             return
         text = mutation.applied(judged.text)
@@ -105,13 +104,14 @@ def pairs(arguments: argparse.Namespace) -> list[tuple[Operator, str]]:
     return every[part::parts]
 
 
-def turns(trials: Sequence[Trial], arguments: argparse.Namespace) -> Iterator[tuple[Trial, Mutation]]:
+def turns(trials: Iterable[Trial], arguments: argparse.Namespace) -> Iterator[tuple[Trial, Mutation]]:
     """The mutants, one of each operator before the next of any."""
-    queues = [
-        (one, chosen(one.mutations(), f"{arguments.seed} {one.operator.key} {one.options.target}", arguments.each))
-        for one in trials
-    ]
-    for n in range(arguments.each):
+    queues = []
+    for one in trials:
+        queue = chosen(one.mutations(), f"{arguments.seed} {one.operator.key} {one.options.target}", arguments.each)
+        queues.append((one, queue))
+        yield from ((one, mutation) for mutation in queue[:1])
+    for n in range(1, arguments.each):
         yield from ((one, queue[n]) for one, queue in queues if n < len(queue))
 
 
