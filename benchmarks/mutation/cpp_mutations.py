@@ -1,6 +1,7 @@
 """The single changes that can be made to the device functions and the launches of a C++ port.
 
-Left alone are extents of arrays, arguments of templates and hexadecimal constants, of which most changes do not build.
+Left alone are extents of arrays, arguments of templates and hexadecimal constants, of which most changes do not build,
+and the grids of kernels that ask for `gridDim`, since those stride over the whole.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _EXTREMA = {
     "__hmax": "__hmin", "__hmin": "__hmax", "atomicMax": "atomicMin", "atomicMin": "atomicMax",
 }  # fmt: skip
 _DECIMAL = re.compile(r"(?P<minus>-?)(?P<digits>\d+\.\d*(?:e[+-]?\d+)?|\.\d+|\d+e[+-]?\d+|\d+)(?P<suffix>[fFuUlL]*)\Z")
+_PLAIN = re.compile(r"(?!.*\bdim3\b)[\w\s+/*().>-]+")  # a grid of one dimension, as far as its text tells
 _SKIPPED = frozenset(
     ("array_declarator", "template_argument_list", "template_parameter_list", "preproc_call", "sizeof_expression",
      "static_assert_declaration", "alignas_qualifier")
@@ -36,8 +38,10 @@ _SKIPPED = frozenset(
 
 def mutations(text: str) -> tuple[Mutation, ...]:
     """Every single change of the source `text`, in the order of their places."""
-    found = [m for f in functions_of(root_of(text), text) if f.is_device for m in _in_body(f.node, text)]
-    return tuple(sorted({*found, *_launches(text)}))
+    device = [function for function in functions_of(root_of(text), text) if function.is_device]
+    found = [mutation for function in device for mutation in _in_body(function.node, text)]
+    striding = frozenset(f.name for f in device if "gridDim" in _text(f.node, text))
+    return tuple(sorted({*found, *_launches(text, striding)}))
 
 
 def _in_body(function: Node, text: str) -> Iterator[Mutation]:
@@ -170,10 +174,12 @@ def _branch(node: Node) -> Iterator[Mutation]:
         yield Mutation(condition.start_byte, condition.end_byte, "(false)", Kind.REMOVED)
 
 
-def _launches(text: str) -> Iterator[Mutation]:
-    """A block too few, of a launch that has more than one."""
+def _launches(text: str, striding: frozenset[str]) -> Iterator[Mutation]:
+    """A block too few, of a launch that has more than one in one dimension."""
+    several = frozenset(re.findall(r"\bdim3\s+(\w+)", text))
     for launch in parse(Source(Path("port.cu"), text)).launches:
         start, end = launch.grid.span.start, launch.grid.span.end
-        if re.fullmatch(r"\w+|\(.*\)|[\w\s+/*()-]+", text[start:end]) and "dim3" not in text[start:end]:
-            grid = f"std::max<long long>(1, static_cast<long long>({text[start:end]}) - 1)"
-            yield Mutation(start, end, grid, Kind.GRID)
+        grid = text[start:end]
+        if launch.kernel not in striding and grid not in several and _PLAIN.fullmatch(grid):
+            fewer = f"std::max<long long>(1, static_cast<long long>({grid}) - 1)"
+            yield Mutation(start, end, fewer, Kind.GRID)

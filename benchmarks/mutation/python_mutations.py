@@ -1,7 +1,8 @@
 """The single changes that can be made to a module of Triton kernels.
 
 Left alone is what no answer can tell: annotations, `num_warps` and `num_stages`, checks that only raise (what becomes
-of arguments outside of the contract is not compared), and shapes, of which Triton takes powers of two alone.
+of arguments outside of the contract is not compared), shapes, of which Triton takes powers of two alone, and the grids
+of kernels that ask how many programs there are, since those stride over the whole.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
 from benchmarks.mutation.mutation import Kind, Mutation
@@ -83,6 +85,7 @@ class _Finder(ast.NodeVisitor):
     def __init__(self, text: _Text) -> None:
         self.found: list[Mutation] = []
         self._text = text
+        self._striding: set[str] = set()  # the kernels that any grid will do for
         self._assigned: set[str] = set()  # the names that have a value so far, in the order of the text
 
     def _change(self, kind: Kind, node: ast.expr | ast.stmt, *replacements: str) -> None:
@@ -90,9 +93,10 @@ class _Finder(ast.NodeVisitor):
         self.found += [Mutation(start, end, r, kind) for r in replacements if r != self._text.text[start:end]]
 
     def visit_Module(self, node: ast.Module) -> None:
-        for statement in node.body:
-            if isinstance(statement, ast.FunctionDef):
-                self.visit(statement)
+        functions = [statement for statement in node.body if isinstance(statement, ast.FunctionDef)]
+        self._striding = {f.name for f in functions if "num_programs" in map(_name, _expressions(f))}
+        for function in functions:
+            self.visit(function)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         outer = self._assigned
@@ -189,8 +193,8 @@ class _Finder(ast.NodeVisitor):
         self._swap(node, name)
         if name in _MEMORY and node.args:
             self._shift(node.args[0])
-        if isinstance(node.func, ast.Subscript) and isinstance(node.func.slice, ast.Tuple):
-            for size in node.func.slice.elts:
+        if isinstance(node.func, ast.Subscript) and _name(node.func.value) not in self._striding:
+            for size in getattr(node.func.slice, "elts", ()):
                 self._change(Kind.GRID, size, f"max(1, ({self._text.of(size)}) - 1)")
         self.visit(node.func)
         for argument in node.args[_SHAPES.get(name, 0) :]:
@@ -234,6 +238,11 @@ class _Finder(ast.NodeVisitor):
                     self._change(Kind.MASK, node, *(f"({self._text.of(side)})" for side in (node.left, node.right)))
         if keyword.arg not in _UNSEEN_KEYWORDS:
             self.visit(keyword.value)
+
+
+def _expressions(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    """Every expression of the function."""
+    return (node for node in ast.walk(function) if isinstance(node, ast.expr))
 
 
 def _name(function: ast.expr) -> str:

@@ -157,6 +157,16 @@ def test_host_functions_of_a_source_change_in_their_launches_alone():
     assert {m.kind for m in cpp_mutations.mutations(CUDA) if m.start > host} == {Kind.GRID}
 
 
+def test_a_grid_that_cannot_be_too_small_is_left_alone():
+    strided = TRITON.replace("row = tl.program_id(0)", "row = tl.program_id(0) % tl.num_programs(0)")
+    assert Kind.GRID in {
+        m.kind for m in python_mutations.mutations(TRITON) if m.replacement.startswith("max(1, (triton")
+    }
+    assert not any(m.replacement.startswith("max(1, (triton") for m in python_mutations.mutations(strided))
+    strided = CUDA.replace("row = blockIdx.x", "row = blockIdx.x % gridDim.x")
+    assert Kind.GRID not in {m.kind for m in cpp_mutations.mutations(strided)}
+
+
 def test_kinds_take_turns():
     every = python_mutations.mutations(TRITON)
     kinds = len({m.kind for m in every})
