@@ -23,12 +23,12 @@ from porter.contract.syntax import (
     Text,
     Unary,
 )
+from porter.source.arithmetic_types import arithmetic
 from porter.source.lexer import Token, TokenKind, match_bracket, significant, split_arguments, tokens
 
 COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 _MAX_DEPTH = 12
 _MAX_NODES = 400
-_DECLARED_BY_CALL = frozenset(("dim3", "int", "unsigned", "size_t", "int64_t", "auto"))
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Body:
                 continue
             if after == "=":
                 node = parsed(words[i + 2 : statement_end(words, i + 2)])
-            elif after in ("(", "{") and words[i - 1].text in _DECLARED_BY_CALL:
+            elif after in ("(", "{") and _declares(words[i - 1].text):
                 arguments = [parsed(a) for a in split_arguments(words, i + 1)]
                 if any(a is None for a in arguments):
                     continue
@@ -223,6 +223,12 @@ def substitute(node: Node, values: Mapping[str, Node], depth: int = _MAX_DEPTH) 
         replaced = substitute(values[node.name], inner, depth - 1)
         return replaced if sum(1 for _ in walk(replaced)) <= _MAX_NODES else node
     return rebuild(node, [substitute(child, values, depth) for child in children(node)])
+
+
+def _declares(word: str) -> bool:
+    """Whether `word` is a type of which a variable may be declared by a call: `int n(x.size(0))`."""
+    number = arithmetic(word)
+    return word in ("dim3", "auto") or (number is not None and number.is_integer)
 
 
 def statement_end(words: Sequence[Token], start: int) -> int:

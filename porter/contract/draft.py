@@ -46,6 +46,9 @@ from porter.contract.questions import (
     element_question,
     extent_question,
     launch_question,
+    list_question,
+    scalar_question,
+    sizes_question,
 )
 from porter.contract.scalars import FunctionObject, Size, Unsupported, is_stream, scalar
 from porter.contract.scope import Scope, demands
@@ -137,9 +140,7 @@ class _Drafter:
         contract = with_workloads(contract, {s: n for s, n in sizes.items() if s in contract.symbols})
         if contract.workloads:
             return contract
-        sizes_hint = " ".join(f"--size {s}=..." for s in contract.symbols)
-        question = Question("sizes", f"no sizes found with {'; '.join(contract.conditions)}", sizes_hint)
-        return replace(contract, questions=(*contract.questions, question))
+        return replace(contract, questions=(*contract.questions, sizes_question(contract)))
 
     def _conditions(self) -> tuple[str, ...]:
         return conditions(self.usage, self.function, self.template, self._expressed, frozenset(self.symbols))
@@ -193,11 +194,12 @@ class _Drafter:
         sized = self._sized(named)
         if sized is not None:
             return sized
-        if is_stream(param.type.base) and param.type.pointers:
+        type_ = self.usage.types.of(param, self.function, self.template)
+        if is_stream(type_.base) and type_.pointers:
             return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)
-        if is_buffer(param.type.text, param.type.pointers):
-            return self._tensor(named)
-        found = scalar(self.usage, self.function, named)
+        if is_buffer(type_.text, type_.pointers):
+            return self._tensor(replace(named, type=type_))
+        found = scalar(self.usage, self.function, named, self.template)
         if isinstance(found, Size):
             self.symbols.append(found.name)
             return ScalarArg(found.name, param.type.text, found.name)
@@ -207,8 +209,7 @@ class _Drafter:
             self.questions.append(callable_question(named.name, found.type))
             return ScalarArg(named.name, param.type.text, "0")
         if isinstance(found, Unsupported):
-            text = f"'{named.name}' has the type {found.type}, for which a contract has no values"
-            self.questions.append(Question(named.name, text, "--contract"))
+            self.questions.append(scalar_question(named.name, found.type))
             return ScalarArg(named.name, param.type.text, "0")
         return found
 
@@ -230,8 +231,7 @@ class _Drafter:
         shape = self.extents.shape(param.name) if param.name in self.extents.facts else ()
         self.symbols.extend(s for s in shape if not s.isdigit())
         if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
-            text = f"'{param.name}' is {param.type.text}: a list of tensors, for which a contract has no values"
-            self.questions.append(Question(param.name, text, "--contract"))
+            self.questions.append(list_question(param.name, param.type.text))
         optional = is_optional(self.usage, self.function, param)
         return TensorArg(param.name, _role(param, use), dtype, shape, *self._values(dtype, use), optional=optional)
 
@@ -242,8 +242,7 @@ class _Drafter:
         base = param.type.base
         if base == "void" and (behind := behind_void(self.usage, self.function, param.name)) is not None:
             return behind
-        arguments = {t.name: a for t, a in zip(self.function.template, self.template, strict=False)}
-        found = element_type(arguments.get(base, base)) or element_type(self.usage.named_type(base))
+        found = element_type(base)
         if found is None:
             self.questions.append(element_question(param.name, base))
         return found or DType.FLOAT32

@@ -61,14 +61,14 @@ def _parts(usage: Usage) -> tuple[Function, ...]:
 
 def launchers(usage: Usage) -> tuple[Function, ...]:
     """Host functions that lead to a launch and are called by no other that does; no members, which need an object."""
-    leading = [f for f in usage.program.host_functions if f.name != "main" and _gives(f) and _leads(usage, f)]
+    leading = [f for f in usage.program.host_functions if f.name != "main" and _gives(usage, f) and _leads(usage, f)]
     called = {n for f in leading for n in usage.body(f).names if n != f.name}
     return tuple(f for f in leading if f.name not in called and not usage.is_member(f))
 
 
-def _gives(function: Function) -> bool:
+def _gives(usage: Usage, function: Function) -> bool:
     """Whether a call leaves something that could be compared: a benchmark without arguments keeps all to itself."""
-    buffers = any(is_buffer(p.type.text, p.type.pointers) for p in function.params)
+    buffers = any(is_buffer(p.type.text, usage.types.of(p, function).pointers) for p in function.params)
     return buffers or function.returns.text != "void"
 
 

@@ -8,7 +8,6 @@ from math import prod
 
 from porter.contract.contract import Argument, Contract, EntryKind, ScalarArg, TensorArg
 from porter.contract.expressions import evaluate, names_in
-from porter.contract.pointers import is_integer
 from porter.contract.questions import extent_question, unknown_extents
 from porter.simt.job import Run
 
@@ -46,7 +45,7 @@ def _others(flag: ScalarArg) -> Iterator[str]:
     choices = flag.choices or (_FLAGS if flag.type == "bool" else ())
     if choices:
         yield from (choice for choice in choices if choice != flag.value)
-    elif is_integer(flag.type) and flag.value.isdigit() and int(flag.value) <= _MOST_CHOICES:
+    elif flag.value.isdigit() and int(flag.value) <= _MOST_CHOICES:
         yield from (str(int(flag.value) + step) for step in range(1, _MOST_CHOICES))
 
 

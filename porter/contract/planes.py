@@ -96,7 +96,8 @@ class _Kernel:
     @cached_property
     def _sizes(self) -> frozenset[str]:
         """The parameters that are sizes."""
-        return frozenset(p.name for p in self.function.params if is_integer(p.type.base) and not p.type.pointers)
+        types = {p.name: self.usage.types.of(p, self.function) for p in self.function.params}
+        return frozenset(name for name, type_ in types.items() if is_integer(type_.base) and not type_.pointers)
 
     def _limits(self) -> Iterator[tuple[str, str]]:
         """`index < count`, `index >= count`, and loops that a macro makes of the two: `KERNEL_LOOP(index, count)`."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from porter.contract.body import Body
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Subscript, Unary
-from porter.source.qualified import unqualified
+from porter.source.arithmetic_types import arithmetic
 
 COPIES = frozenset(("cudaMemcpy", "cudaMemcpyAsync", "memcpy"))
 _POINTERS = (
@@ -54,9 +54,9 @@ def root_of(node: Node | None) -> str:
 
 
 def is_integer(base: str) -> bool:
-    """Whether values of a type can be indices."""
-    plain = unqualified(base)
-    return "int" in plain or plain in ("long", "long long", "size_t", "unsigned", "index_t", "unsigned long long")
+    """Whether values of a type, aliases followed, can be indices."""
+    number = arithmetic(base)
+    return number is not None and number.is_integer
 
 
 def holds_integers(base: str) -> bool:

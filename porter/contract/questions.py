@@ -9,6 +9,11 @@ _BOUND = "the source does not say below which bound the values of '{name}' lie"
 _LAUNCH = "the source does not say how '{name}' is launched"
 _ELEMENT = "'{name}' points to {type}"
 _TAKEN = "; its bytes are taken to be float32"
+_SCALAR = "'{name}' has the type {type}"
+_UNVALUED = ", of which porter knows no value"
+_LIST = "'{name}' is {type}: a list of tensors, for which a contract has no values"
+_SIZES = "no sizes were found with {conditions}"
+_NO_SIZES = "no sizes were found that make small tensors"
 _CALLABLE = "'{name}' is an object of the type {type} that is called"
 _NO_VALUE = "; name a class without state as its type and as the template argument"
 _FLAG = "--contract"
@@ -39,14 +44,26 @@ def unknown_elements(contract: Contract) -> frozenset[str]:
     return frozenset(q.about for q in contract.questions if q.text.endswith(_TAKEN))
 
 
+def scalar_question(name: str, type_: str) -> Question:
+    """Which values does this parameter take, whose type is not known or no number?"""
+    return Question(name, _SCALAR.format(name=name, type=type_) + _UNVALUED, _FLAG)
+
+
+def list_question(name: str, type_: str) -> Question:
+    """Which tensors are in this list?"""
+    return Question(name, _LIST.format(name=name, type=type_), _FLAG)
+
+
+def sizes_question(contract: Contract) -> Question:
+    """At which sizes does the operator run?"""
+    conditions = "; ".join(contract.conditions)
+    flag = " ".join(f"--size {symbol}=..." for symbol in contract.symbols) or _FLAG
+    return Question("sizes", _SIZES.format(conditions=conditions) if conditions else _NO_SIZES, flag)
+
+
 def callable_question(name: str, type_: str) -> Question:
     """What is the function object of a type that only callers know?"""
     return Question(name, _CALLABLE.format(name=name, type=type_) + _NO_VALUE, _FLAG)
-
-
-def unknown_callables(contract: Contract) -> tuple[Question, ...]:
-    """The questions about function objects: whose type is a guess that the source may not even compile with."""
-    return tuple(q for q in contract.questions if q.text.endswith(_NO_VALUE))
 
 
 def guessed_launch(contract: Contract) -> Question | None:
@@ -63,6 +80,22 @@ def unknown_extents(contract: Contract) -> tuple[TensorArg, ...]:
 def unknown_bounds(contract: Contract) -> tuple[TensorArg, ...]:
     """The index tensors whose bound the draft guessed."""
     return tuple(t for t in contract.tensors if bound_question(t.name) in contract.questions)
+
+
+def unknown_values(contract: Contract) -> tuple[Question, ...]:
+    """The questions about arguments of a type that the source may not even compile with as it was guessed."""
+    return tuple(q for q in contract.questions if q.text.endswith((_NO_VALUE, _UNVALUED)))
+
+
+def open_questions(contract: Contract) -> tuple[Question, ...]:
+    """The questions with which nothing can be verified: all but those about a launch or an element type.
+
+    Under another launch every line of the kernel still runs, and elements of another type still are bytes that are read
+    and written. A size, an extent or a number that is another one may leave nothing to do.
+    """
+    launch, elements = guessed_launch(contract), unknown_elements(contract)
+    guessed = [q for q in contract.questions if q == launch or (q.about in elements and q.text.endswith(_TAKEN))]
+    return tuple(q for q in contract.questions if q not in guessed)
 
 
 def others(contract: Contract) -> tuple[Question, ...]:

@@ -13,12 +13,12 @@ from porter.contract.contract import ScalarArg
 from porter.contract.expressions import render
 from porter.contract.parser import parse
 from porter.contract.passing import is_name, passed_on
-from porter.contract.pointers import is_integer
 from porter.contract.scope import Scope
 from porter.contract.selectors import choices, is_marker, special_values
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
-from porter.source.program import Function, Launch, Param
+from porter.source.arithmetic_types import Kind, arithmetic
+from porter.source.program import CType, Function, Launch, Param
 from porter.source.qualified import unqualified
 
 # Parameters that modify a loop rather than give it an extent go by these names wherever they occur; any value is legal.
@@ -36,7 +36,8 @@ _WINDOWS = (
     (r"-{name}\)/\w+\+1\b|\*\({name}-1\)-1\)/\w+\+1\b", "3"),
     (r"-{name}\*\(\w+-1\)-1\)/\w+\+1\b", "1"),
 )
-_FLOATING = ("float", "double", "half", "bfloat16", "scalar_t", "acc_t", "opmath_t")
+_CARRIERS = re.compile(r"(?:(?:std|c10|at|torch)::)?(?:optional|vector|ArrayRef) ?<(.+)>")
+_SCALARS = re.compile(r"(?:(?:c10|at|torch)::)?Scalar")
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
 
@@ -62,30 +63,44 @@ class FunctionObject:
     type: str
 
 
-def scalar(usage: Usage, function: Function, param: Param) -> ScalarArg | Size | FunctionObject | Unsupported:
-    """How a parameter that is no buffer is passed.
+def scalar(
+    usage: Usage, function: Function, param: Param, arguments: tuple[str, ...] = ()
+) -> ScalarArg | Size | FunctionObject | Unsupported:
+    """How a parameter that is no buffer is passed to `function`, instantiated with `arguments`.
 
-    A template's `T` by value counts as a float, unless it is called or elements are numbered in it.
+    A type that is not known, or of which no number is a value, is unsupported: a guess would be a size of 0.
     """
-    base = param.type.base
-    types = {t.name for t in function.template if t.kind.startswith("typename")}
-    if is_stream(base):
-        return ScalarArg(param.name, param.type.text, "0")
+    text = param.type.text
+    open_ = {t.name for t in function.template if t.kind.startswith("typename")}
+    if is_stream(param.type.base):
+        return ScalarArg(param.name, text, "0")
+    if param.type.base in open_ and _is_called(usage, function, param):
+        return FunctionObject(param.type.base)
+    base = _carried(usage, function, usage.types.of(param, function, arguments))
     default = _literal(param.default)
-    if base == "bool":
-        return ScalarArg(param.name, base, default or "1", _with(default or "1", ("1", "0")))
-    if base in types and _is_called(usage, function, param):
-        return FunctionObject(base)
-    if is_integer(base) or (base in types and numbers_elements(usage, function, base)):
-        return _integer(usage, function, param, default)
-    if base in types or any(f in base for f in _FLOATING):
-        value = default or ("1e-5" if "eps" in param.name.lower() else "0.5")
-        special = special_values(usage, function, param.name)
-        return ScalarArg(param.name, param.type.text, value, _with(value, special))
     if values := usage.enumerations.get(unqualified(base)):
         texts = tuple(map(str, values))
-        return ScalarArg(param.name, param.type.text, texts[0], texts if len(texts) > 1 else ())
-    return Unsupported(param.type.text)
+        return ScalarArg(param.name, text, texts[0], texts if len(texts) > 1 else ())
+    number = arithmetic(base)
+    if number is None:
+        return Unsupported(text)
+    if number.kind is Kind.BOOL:
+        return ScalarArg(param.name, text, default or "1", _with(default or "1", ("1", "0")))
+    if number.is_integer:
+        return _integer(usage, function, param, default)
+    value = default or ("1e-5" if "eps" in param.name.lower() else "0.5")
+    special = special_values(usage, function, param.name)
+    return ScalarArg(param.name, text, value, _with(value, special))
+
+
+def _carried(usage: Usage, function: Function, type_: CType) -> str:
+    """The type of the numbers that a parameter is given: of an optional number, a list of one, torch's `Scalar`."""
+    if type_.pointers:
+        return type_.text
+    if _SCALARS.fullmatch(type_.base):
+        return "double"
+    found = _CARRIERS.fullmatch(type_.base)
+    return usage.types.followed(CType(found[1], found[1]), function.scope).base if found else type_.base
 
 
 def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:

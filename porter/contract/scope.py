@@ -10,6 +10,7 @@ from porter.contract.body import Body, parsed, quietly, rebuild, substitute
 from porter.contract.expressions import children, function_name
 from porter.contract.syntax import Binary, Call, Cast, Member, Name, Node, Number, Subscript
 from porter.contract.usage import Usage
+from porter.source.arithmetic_types import arithmetic
 from porter.source.program import Function
 from porter.source.qualified import unqualified
 
@@ -100,7 +101,7 @@ def simplified(node: Node) -> Node:
     match node:
         case Cast(type_, operand) if not any(f in type_ for f in _FLOATS) and "*" not in type_:
             return operand
-        case Call(Name(name), (operand,)) if name in ("int", "unsigned", "size_t", "int64_t", "long", "uint32_t"):
+        case Call(Name(name), (operand,)) if (number := arithmetic(name)) is not None and number.is_integer:
             return operand
         case Call(Name(name), (Cast(_, Binary("/", left, right)),)) if name.endswith(("ceil", "ceilf")):
             return Call(Name("cdiv"), (left, right))

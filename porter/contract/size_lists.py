@@ -42,7 +42,8 @@ def size_lists(usage: Usage, function: Function) -> tuple[SizeList, ...]:
     """The integer pointers among the parameters of a host function whose elements it reads itself."""
     if function.space == "global":
         return ()
-    pointers = [p.name for p in function.params if p.type.pointers == 1 and is_integer(p.type.base)]
+    types = {p.name: usage.types.of(p, function) for p in function.params}
+    pointers = [name for name, type_ in types.items() if type_.pointers == 1 and is_integer(type_.base)]
     lists = (_size_list(usage, function, name) for name in pointers)
     return tuple(found for found in lists if found is not None)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from porter.errors import ContractError
+from porter.source.arithmetic_types import SPELLINGS
 
 
 class ExpressionError(ContractError):
@@ -100,12 +101,11 @@ class Braces:
     items: tuple[Node, ...]
 
 
+# `sizeof` of the types that are one word.
 TYPE_BYTES: Mapping[str, int] = {
-    "bool": 1, "char": 1, "uchar": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "ushort": 2, "int16_t": 2, "uint16_t": 2,
-    "half": 2, "__half": 2, "__nv_bfloat16": 2, "nv_bfloat16": 2, "int": 4, "unsigned": 4, "signed": 4, "uint": 4,
-    "int32_t": 4, "uint32_t": 4, "float": 4, "half2": 4, "__half2": 4, "__nv_bfloat162": 4, "nv_bfloat162": 4,
-    "double": 8, "long": 8, "ulong": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "ssize_t": 8, "float2": 8, "int2": 8,
-    "uint2": 8, "float3": 12, "int3": 12, "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
+    **{name: type_.bytes for name, type_ in SPELLINGS.items() if " " not in name},
+    "unsigned": 4, "signed": 4, "half2": 4, "__half2": 4, "__nv_bfloat162": 4, "nv_bfloat162": 4,
+    "float2": 8, "int2": 8, "uint2": 8, "float3": 12, "int3": 12, "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
 }  # fmt: skip
 
 Node = Number | Text | Name | Unary | Binary | Choice | Cast | Member | Subscript | Call | Braces

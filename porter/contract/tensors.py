@@ -60,7 +60,7 @@ def tensor_facts(usage: Usage, function: Function, depth: int = 0) -> Mapping[st
     aliases = {a: o for a, o in usage.aliases(function).items() if o in facts}
     body = usage.body(function)
     text = written(body.words)
-    axes = frozenset(p.name for p in function.params if is_integer(p.type.base) and not p.default)
+    axes = frozenset(p.name for p in function.params if is_integer(usage.types.of(p, function).base) and not p.default)
     for alias, owner in aliases.items():
         facts[owner].learn(_stated(alias, text))
         facts[owner].learn(TensorFacts(extents=extents_around(alias, text, axes)))
@@ -160,7 +160,7 @@ def _learn_from_callees(
             if param.name in inner:
                 facts[owner].learn(inner[param.name])
             elif param.type.base not in ("void", *(t.name for t in callee.template)):
-                facts[owner].learn(TensorFacts(dtype=element_type(usage.named_type(param.type.base))))
+                facts[owner].learn(TensorFacts(dtype=element_type(usage.types.of(param, callee).base)))
 
 
 @dataclass

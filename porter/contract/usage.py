@@ -10,6 +10,7 @@ from itertools import islice
 
 from porter.contract.access import Use, access, outer_store
 from porter.contract.body import Body, quietly
+from porter.contract.declared_types import DeclaredTypes
 from porter.contract.enumerations import enumerations
 from porter.contract.expressions import render
 from porter.contract.indexing import Indices
@@ -20,13 +21,11 @@ from porter.source.dispatch import aliases as dispatched_aliases
 from porter.source.dispatch import meanings
 from porter.source.lexer import TokenKind
 from porter.source.parse import Read, read
-from porter.source.program import Function, Macro, Program
+from porter.source.program import CType, Function, Macro, Program
 from porter.source.text import Source
 from porter.syntax.words import expanded
 
 _MACRO_DEPTH = 3
-_TYPEDEF = re.compile(r"\btypedef\s+([\w:\s]+?)\s+(\w+)\s*;")
-_USING = re.compile(r"\busing\s+(\w+)\s*=\s*([\w:\s]+?)\s*;")
 _CLASS = re.compile(r"\b(?:struct|class)\s+(?:alignas\([^;{]*?\)\s*|__\w+__\([^)]*\)\s*)?(\w+)")
 _COUNTING = ("atomicAdd", "atomicInc", "atomicCAS", "atomicExch", "atomicOr")
 _STATEMENT_STARTS = frozenset((";", "{", "}", ")", "else"))
@@ -47,9 +46,11 @@ class Usage:
     _readers: dict[Function, _Reader] = field(default_factory=dict)
 
     def body(self, function: Function) -> Body:
-        """The body of `function`."""
+        """The body of `function`, aliases of arithmetic types followed."""
         if function not in self._bodies:
-            self._bodies[function] = Body(function.body_text or self.program.source.slice(function.body))
+            written, words = function.body_text or self.program.source.slice(function.body), self.types.words
+            text = re.sub(r"[A-Za-z_]\w*", lambda m: words.get(m[0], m[0]), written) if words else written
+            self._bodies[function] = Body(text)
         return self._bodies[function]
 
     def requirements(self, function: Function) -> tuple[Node, ...]:
@@ -102,19 +103,13 @@ class Usage:
         return values
 
     def named_type(self, base: str) -> str:
-        """What a `typedef` or `using` of the source or its headers stands for; `base` itself where there is none."""
-        for _ in range(_MACRO_DEPTH):
-            base = self._type_names.get(base, base)
-        return base
+        """What the type `base` is, by its canonical name; `base` itself where that is not known."""
+        return self.types.followed(CType(base, base)).base
 
     @cached_property
-    def _type_names(self) -> Mapping[str, str]:
-        texts = [file.reading.text for file in expanded(self.program.source, self.headers)]
-        names: dict[str, str] = {}
-        for text in texts:
-            names |= {m.group(2): m.group(1).strip() for m in _TYPEDEF.finditer(text)}
-            names |= {m.group(1): m.group(2).strip() for m in _USING.finditer(text)}
-        return names
+    def types(self) -> DeclaredTypes:
+        """The types that functions of the program and its headers are declared with."""
+        return DeclaredTypes(self.program, self.headers)
 
     @cached_property
     def enumerations(self) -> Mapping[str, tuple[int, ...]]:
@@ -191,7 +186,8 @@ class _Reader:
         self.usage = usage
         self.function = function
         self.body = usage.body(function)
-        self.buffers = {p.name: p for p in function.params if p.name and is_buffer(p.type.text, p.type.pointers)}
+        params = (replace(p, type=usage.types.of(p, function)) for p in function.params if p.name)
+        self.buffers = {p.name: p for p in params if is_buffer(p.type.text, p.type.pointers)}
         self.aliases: Mapping[str, str] = aliases(self.body, self.buffers)
 
     def uses(self) -> Iterator[tuple[str, Use]]:

@@ -12,7 +12,14 @@ from porter.contract.contract import Contract, EntryKind, Question, Role, Scalar
 from porter.contract.dtype import DType
 from porter.contract.expressions import names_in
 from porter.contract.garbage import POISONS
-from porter.contract.questions import guessed_launch, others, unknown_bounds, unknown_callables, unknown_extents
+from porter.contract.questions import (
+    guessed_launch,
+    open_questions,
+    others,
+    unknown_bounds,
+    unknown_extents,
+    unknown_values,
+)
 from porter.oracle.faults import LEFT_BOUNDS, OF_SIZES, RACED
 from porter.oracle.reference import Reference
 from porter.simt.failure import missing_header
@@ -40,11 +47,11 @@ _FAR_OUT = "far outside every allocation"
 def not_built(failure: BuildFailure, contract: Contract, program: Program) -> str:
     """Why the original cannot be executed: what the compiler said, or what porter itself could not read before.
 
-    Where only the call of the entry does not compile, or what was guessed for the type of a function object may be why,
-    it is the contract that has no values for it.
+    Where only the call of the entry does not compile, or what was guessed for an argument may be why, the contract has
+    no values for it.
     """
-    only_callables = failure.line and not missing_header(failure)  # kernels are built without headers, too
-    if asked := unknown_callables(contract) if only_callables else others(contract):
+    only_values = failure.line and not missing_header(failure)  # kernels are built without headers, too
+    if asked := unknown_values(contract) if only_values else others(contract):
         return f"{_asked(*asked)}; {failure.placed}"
     if failure.line or not program.not_understood:
         return f"the CUDA source does not build on the executor: {failure.placed}{_left_to_the_build(program)}"
@@ -60,13 +67,17 @@ def _left_to_the_build(program: Program) -> str:
 
 
 def still_open(contract: Contract, trouble: str) -> str:
-    """What keeps the original from being run at all: questions that trying, which gave `trouble`, did not answer."""
+    """What keeps a port from being verified: questions that trying, which gave `trouble`, did not answer.
+
+    An answer that porter made up may leave nothing to do, and then everything is equal.
+    """
     if contract.entry.kind is EntryKind.PROGRAM:
         return ""
     if trouble.startswith(FaultKind.UNDEFINED):  # no answer would change that
         return f"{_RUN}: {trouble}"
-    if unknown_extents(contract) or unknown_bounds(contract) or not contract.workloads:
-        return _asked(*contract.questions) + (f"; trying gave: {trouble}" if trouble else "")
+    asked = open_questions(contract)
+    if asked or not contract.workloads:
+        return _asked(*asked) + (f"; trying gave: {trouble}" if trouble else "")
     return ""
 
 
@@ -170,6 +181,8 @@ def unsound(reference: Reference) -> str:
             refused = reference.because.startswith(FaultKind.DEVICE_ASSERT)
             return f"{_DRAWN if refused else _ELSEWHERE}: {reference.because}"
         return f"{_BELIEVED if reference.damned else _RUN}: {reference.because}"
+    if asked := open_questions(reference.contract):
+        return _asked(*asked)
     if not reference.complete:
         done = len(reference.expected)
         return f"the original is too slow here: {done} workloads in {reference.seconds:.0f} s; smaller sizes: --size"

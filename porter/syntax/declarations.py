@@ -185,7 +185,10 @@ class DeclarationReader(DeclaratorReader):
 
     def typedef(self, line: int) -> Alias:
         """`typedef unsigned int uint;`, `typedef float Row[4];`."""
-        kind = self.specifiers().type
+        return self.typedef_name(self.specifiers().type, line)
+
+    def typedef_name(self, kind: TypeName, line: int) -> Alias:
+        """One of the names that a typedef of `kind` declares."""
         declared = self.declarator(kind)
         self.scopes.declare(declared.name, "type")
         if declared.extents:

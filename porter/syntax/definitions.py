@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from porter.source.program import TemplateParam
 from porter.source.vocabulary import QUALIFIERS
 from porter.syntax.cursor import NotReadError
 from porter.syntax.functions import FunctionReader
+from porter.syntax.nodes import Alias
 from porter.syntax.prototypes import Prototype
 from porter.syntax.structs import CLASS_KEYS
 
@@ -101,10 +103,22 @@ class DefinitionReader(FunctionReader):
             self.step()
             self.class_or_enum(template, typedef=True)
             return
-        alias = self.alias()
+        aliases = list(self.aliases())
         self.expect(";")
-        if alias is not None:
-            self.found.aliases.append(replace(alias, template=tuple(p.name for p in template)))
+        parameters = tuple(p.name for p in template)
+        self.found.aliases.extend(replace(alias, template=parameters, scope=self.path) for alias in aliases)
+
+    def aliases(self) -> Iterator[Alias]:
+        """What `using A = T` or `typedef T A, *B` declares."""
+        if self.text == "typedef":
+            line = self.line
+            self.step()
+            kind = self.specifiers().type
+            yield self.typedef_name(kind, line)
+            while self.take(","):
+                yield self.typedef_name(kind, line)
+        elif (alias := self.alias()) is not None:
+            yield alias
 
     def entity(self) -> None:
         """A function, struct, enum or variable with its template head."""

@@ -214,12 +214,18 @@ class Throw:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """`using name = type;` or a typedef; `template` are the parameters of an alias template."""
+    """`using name = type;` or a typedef; `template` are the parameters of an alias template.
+
+    `scope` are the namespaces and classes around one outside of functions. One that `enumerates` is an enum, and its
+    type that of its values.
+    """
 
     name: str
     type: TypeName
     template: tuple[str, ...] = ()
     line: int = 0
+    scope: tuple[str, ...] = ()
+    enumerates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

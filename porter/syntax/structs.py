@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 
+from porter.source.lexer import match_bracket
 from porter.source.program import TemplateParam
 from porter.source.vocabulary import ALIGNING, QUALIFIERS
 from porter.syntax.cursor import Scopes
@@ -65,6 +66,8 @@ class StructReader(StatementReader):
         while i < len(self.words):
             text = self.texts[i]
             closer = self.closer(i) if text == "[" or (text == "(" and self.texts[i - 1] in QUALIFIERS) else None
+            if text == "<" and i == index + 2:  # the arguments of a specialisation
+                closer = match_bracket(self.words, i)
             if text == "{" or (text == ";" and i <= index + 2):
                 return True
             if closer is None and text in (";", "=", "}", "*", "&", "("):
@@ -212,7 +215,7 @@ class StructReader(StatementReader):
         name = name or (self.texts[closer + 1] if closer is not None and self.texts[closer + 1].isidentifier() else "")
         self.scopes.declare(name, "type")
         self.found.variables.extend(self.enumerators(name, f"{name}::" if scoped else "", kind))
-        self.found.aliases.append(Alias(name, kind, (), line))
+        self.found.aliases.append(Alias(name, kind, (), line, self.path, enumerates=True))
         while self.text not in (";", ""):
             self.step()
         self.expect(";")

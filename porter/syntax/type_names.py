@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
+from porter.source.arithmetic_types import canonical
 from porter.source.vocabulary import HINTS, SPACES, TYPE_KEYS, WITH_ARGUMENTS
 from porter.syntax.cursor import Cursor, NotReadError
 from porter.syntax.nodes import Expression, Name, TypeName
@@ -234,18 +235,6 @@ class TypeReader(Cursor, ABC):
         if changed == (kind.pointers, kind.reference, kind.const, kind.volatile):
             return kind
         return TypeName(kind.name, kind.arguments, count, const, reference, volatile)
-
-
-def canonical(words: list[str]) -> str:
-    """`long unsigned` is `unsigned long`, `short int` is `short`."""
-    if "double" in words:
-        return "double" if "long" not in words else "long double"
-    if "char" in words:
-        return next((f"{sign} char" for sign in ("unsigned", "signed") if sign in words), "char")
-    size = "short" if "short" in words else " ".join(["long"] * words.count("long")) or "int"
-    if "__int64" in words:
-        size = "long long"
-    return f"unsigned {size}" if "unsigned" in words else size
 
 
 def spelled(name: str) -> str:

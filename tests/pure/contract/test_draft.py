@@ -7,7 +7,7 @@ import pytest
 from porter.contract.contract import EntryKind, Role, ScalarArg, Values
 from porter.contract.draft import draft
 from porter.contract.dtype import DType
-from porter.contract.questions import guessed_launch, unknown_bounds, unknown_callables, unknown_extents
+from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents, unknown_values
 from porter.contract.toml import dumps, loads
 from porter.errors import UsageError
 from porter.source.parse import parse
@@ -399,7 +399,7 @@ template <typename F> void run(F f, float* x, int n) { Launch<F, 256>()(f, x, n)
 
 def test_a_member_needs_an_object_and_is_no_entry_but_leads_to_the_launch():
     (run,) = drafted(MEMBERS)
-    assert (run.name, [q.about for q in unknown_callables(run)]) == ("run", ["f"])
+    assert (run.name, [q.about for q in unknown_values(run)]) == ("run", ["f"])
     without = MEMBERS[: MEMBERS.index("template <typename F> void run")]
     assert [(c.name, c.entry.kind) for c in drafted(without)] == [("apply", EntryKind.KERNEL)]
 
@@ -410,7 +410,7 @@ def test_a_member_needs_an_object_and_is_no_entry_but_leads_to_the_launch():
 )
 def test_a_template_parameter_that_is_called_is_no_number(use, asks):
     (contract,) = drafted(f"template <typename F> __global__ void k(F f, float* x, int n) {{ {use}; }}")
-    assert bool(unknown_callables(contract)) == asks
+    assert bool(unknown_values(contract)) == asks
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,7 @@ def test_a_template_parameter_in_which_elements_are_numbered_is_an_integer(type_
 def test_a_template_parameter_that_is_wrapped_to_be_called_is_no_number():
     text = "template <typename F> void run(F f, float* x, int n) { launch(Factory<F>(f), x, n); k<<<1, 32>>>(x); }"
     (contract,) = drafted(f"__global__ void k(float* x) {{ x[threadIdx.x] = 1; }}\n{text}")
-    assert [q.about for q in unknown_callables(contract)] == ["f"]
+    assert [q.about for q in unknown_values(contract)] == ["f"]
 
 
 @pytest.mark.parametrize(
@@ -448,7 +448,7 @@ def test_a_function_object_is_what_the_file_hands_over_unless_it_holds_something
     """
     (contract,) = drafted(text, whole_program=False)
     assert contract.entry.template == template
-    assert [q.about for q in unknown_callables(contract)] == (["f"] if template[0] == "float" else [])
+    assert [q.about for q in unknown_values(contract)] == (["f"] if template[0] == "float" else [])
     assert contract.arguments[0] == ScalarArg("f", "F" if template[0] == "float" else template[0], "0")
 
 

@@ -1,0 +1,98 @@
+"""What the types are that a program's functions are declared with: the one answer that contracts are drafted from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from porter.source.arithmetic_types import SPELLINGS, arithmetic, one_word
+from porter.source.program import CType, Function, Param, Program
+from porter.source.text import Source
+from porter.syntax.read import read_unit
+from porter.syntax.type_resolution import Types
+from porter.syntax.unit import Unit
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+# Everything a text gives a meaning to; more than types is no harm, since who is found here is looked up.
+_DECLARED = re.compile(
+    r"\btypedef\b[^;{}]*;|\busing\s+\w+\s*=|#\s*define\s+\w+|\}\s*\w+\s*;"
+    r"|\b(?:struct|class|union|enum)\s+(?:\w+\s*\([^()]*\)\s*)?\w+"
+)
+_ALIAS = re.compile(r"\b(?:typedef|using\s+\w+\s*=)")
+_NOTHING: Mapping[str, str] = {}
+_Key = tuple[CType, tuple[str, ...], tuple[tuple[str, str], ...]]
+
+
+@dataclass
+class DeclaredTypes:
+    """The types of `program`, whose local `headers` may name them."""
+
+    program: Program
+    headers: tuple[Source, ...]
+    _followed: dict[_Key, CType] = field(default_factory=dict)
+
+    def of(self, param: Param, function: Function, arguments: tuple[str, ...] = ()) -> CType:
+        """The type of a parameter of `function`, instantiated with `arguments`.
+
+        What depends on a parameter of a template without an argument stays as it is written.
+        """
+        given = {t.name: a for t, a in zip(function.template, arguments, strict=False) if a}
+        open_ = {t.name for t in function.template} - given.keys()
+        if open_.intersection(_WORD.findall(param.type.base)):
+            return param.type
+        return self.followed(param.type, function.scope, given)
+
+    def followed(self, written: CType, scope: tuple[str, ...] = (), given: Mapping[str, str] = _NOTHING) -> CType:
+        """`written` with the base and the pointers of what it names within `scope`; as it is where that is not known.
+
+        `given` are the arguments of the template around it.
+        """
+        key = (written, scope, tuple(given.items()))
+        if key not in self._followed:
+            self._followed[key] = self._resolved(written, scope, given)
+        return self._followed[key]
+
+    def _resolved(self, written: CType, scope: tuple[str, ...], given: Mapping[str, str]) -> CType:
+        words = {*_WORD.findall(written.base), *(word for text in given.values() for word in _WORD.findall(text))}
+        is_declared = bool(words & self._declared)
+        if not is_declared and (number := arithmetic(written.base)) is not None:
+            return replace(written, base=number.name)
+        types = self._types if is_declared else _OF_LIBRARIES
+        kind = types.read(written.base)
+        bound = {name: types.argument(text) for name, text in given.items()}
+        found = types.resolved(kind, scope, bound) if kind is not None else None
+        if found is None:
+            return written
+        base = written.base if found.arguments else found.name
+        const = written.const or found.const
+        return replace(written, base=base, pointers=written.pointers + found.pointers, const=const)
+
+    @cached_property
+    def words(self) -> Mapping[str, str]:
+        """The aliases of arithmetic types outside of classes, each with a name of that type that is one word."""
+        if not any(_ALIAS.search(text) for text in self._texts):
+            return {}
+        names = dict.fromkeys(a.name for a in self._types.unit.aliases if not a.template and a.name not in SPELLINGS)
+        types = {name: self.followed(CType(name, name)) for name in names}
+        numbers = {n: arithmetic(t.base) for n, t in types.items() if not t.pointers and t.base != n}
+        return {name: one_word(number) for name, number in numbers.items() if number is not None}
+
+    @property
+    def _texts(self) -> tuple[str, ...]:
+        return (self.program.source.text, *(header.text for header in self.headers))
+
+    @cached_property
+    def _declared(self) -> frozenset[str]:
+        matches = (match for text in self._texts for match in _DECLARED.finditer(text))
+        return frozenset(word for match in matches for word in _WORD.findall(match[0]))
+
+    @cached_property
+    def _types(self) -> Types:
+        unit = read_unit(self.program, self.headers, self.program.defines)
+        macros = tuple(f"{macro.name}={macro.body}" for macro in self.program.macros if macro.params is None)
+        return Types(unit, macros)
+
+
+_OF_LIBRARIES = Types(Unit((), (), (), ()))

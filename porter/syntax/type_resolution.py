@@ -1,0 +1,257 @@
+"""What a type named in a program is: typedefs, alias templates, members of classes and traits followed to the end.
+
+The one place that answers this question for contracts. An answer is a built-in type by its canonical name, a class, or
+None where the program does not say: a name of a header that is not at hand, a member of a template's parameter, a
+trait that is not known. None is never guessed at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from porter.source.arithmetic_types import arithmetic
+from porter.source.text import Source
+from porter.syntax.cursor import NotReadError, Scopes
+from porter.syntax.definitions import DefinitionReader
+from porter.syntax.nodes import Alias, Expression, Literal, Name, TypeName
+from porter.syntax.structs import Found
+from porter.syntax.type_names import BUILT_IN
+from porter.syntax.type_traits import named_by_library, truth_of
+from porter.syntax.unit import StructTree, Unit
+from porter.syntax.words import expanded
+
+Argument = TypeName | Expression
+Bindings = Mapping[str, Argument]
+_MOST_STEPS = 32  # of aliases of aliases
+_NOTHING: Bindings = {}
+
+
+@dataclass(frozen=True)
+class Types:
+    """The types of the program that `unit` is.
+
+    An enum is a type of its own. `macros` are what texts may be written with, `NAME=VALUE`.
+    """
+
+    unit: Unit
+    macros: tuple[str, ...] = ()
+
+    def read(self, text: str) -> TypeName | None:
+        """The type that `text` spells, nothing followed; None where it reads as none."""
+        reader = self._reader(text)
+        try:
+            kind = reader.pointers(reader.specifiers().type)
+        except NotReadError:
+            return None
+        return kind if reader.at == len(reader.words) else None
+
+    def argument(self, text: str) -> Argument:
+        """The template argument that `text` spells: a type, else an expression."""
+        reader = self._reader(text)
+        try:
+            kind = reader.type_here(sure=True)
+            argument = reader.unbracketed() if kind is None else kind
+        except NotReadError:
+            return Name(text)
+        return argument if reader.at == len(reader.words) else Name(text)
+
+    def _reader(self, text: str) -> DefinitionReader:
+        scopes = Scopes()
+        for name in self._known:
+            scopes.declare(name, "type")
+        return DefinitionReader(expanded(Source(Path("type"), text), (), self.macros)[-1], scopes, Found())
+
+    def resolved(
+        self, kind: TypeName, scope: tuple[str, ...] = (), bound: Bindings = _NOTHING, steps: int = 0
+    ) -> TypeName | None:
+        """The type that `kind` means within `scope`, where parameters of templates are what `bound` says.
+
+        None where that is not known.
+        """
+        if steps > _MOST_STEPS:
+            return None
+        found = self._named(kind, scope, bound, steps + 1)
+        return None if found is None else _decorated(found, kind)
+
+    def _named(self, kind: TypeName, scope: tuple[str, ...], bound: Bindings, steps: int) -> TypeName | None:
+        """`kind` without its own pointers and qualifiers."""
+        if kind.name in bound:
+            meant = bound[kind.name]
+            return self.resolved(meant, scope, {}, steps) if isinstance(meant, TypeName) else None
+        if kind.name == "[]" and isinstance(kind.arguments[0], TypeName):
+            inner = self.resolved(kind.arguments[0], scope, bound, steps)
+            return None if inner is None else replace(inner, pointers=inner.pointers + 1)
+        if kind.name == "decltype":  # of an expression only the type is asked, not what it is
+            return named_by_library(kind.name, kind.arguments)
+        given = tuple(self._argument(a, scope, bound, steps) for a in kind.arguments)
+        found = self._of_program(kind.name, given, scope, steps)
+        if found is not None:
+            return found
+        if (number := arithmetic(kind.name)) is not None:
+            return TypeName(number.name)
+        return named_by_library(kind.name, given) or (TypeName(kind.name) if kind.name in BUILT_IN else None)
+
+    def _argument(self, argument: Argument, scope: tuple[str, ...], bound: Bindings, steps: int) -> Argument:
+        """A template argument as it is seen from outside of `scope`; as written where it is not known.
+
+        A constant, or a question about types, may read as a type where it is one.
+        """
+        name = getattr(argument, "name", "")
+        inner = getattr(argument, "arguments", ()) or getattr(argument, "template", ())
+        if isinstance(argument, TypeName):
+            if isinstance(value := bound.get(name), Expression):
+                return value
+            if (found := self.resolved(argument, scope, bound, steps)) is not None:
+                return found
+        elif isinstance(argument, Name) and name in bound:
+            return bound[name]
+        if isinstance(argument, TypeName | Name) and not inner:
+            return self._constant(Name(name), scope, steps) or argument
+        asked = Name(name, inner) if isinstance(argument, TypeName) else argument
+        told = truth_of(asked, lambda part: self._argument(part, scope, bound, steps + 1))
+        return argument if told is None else Literal(told, "int")
+
+    def _constant(self, name: Name, scope: tuple[str, ...], steps: int) -> Literal | None:
+        """The number that a constant of the program is."""
+        values = {v.value for v in self.unit.variables_named(name.name, scope) if v.constexpr or v.type.const}
+        value = values.pop() if len(values) == 1 else None
+        if value is None or steps > _MOST_STEPS:
+            return None
+        meant = self._argument(value, scope, {}, steps + 1)
+        return meant if isinstance(meant, Literal) else None
+
+    def _of_program(
+        self, name: str, given: tuple[Argument, ...], scope: tuple[str, ...], steps: int
+    ) -> TypeName | None:
+        """What an alias, a member or a class of the program says of `name`."""
+        path = tuple(name.split("::"))
+        for depth in range(len(scope), -1, -1):
+            full = (*scope[:depth], *path)
+            if full in self._aliases:
+                return self._alike(self._aliases[full], given, steps)
+            if (member := self._member(full[:-1], full[-1], given, steps)) is not None:
+                return member
+            if "::".join(full) in self._structs:
+                return TypeName("::".join(full), given)
+        elsewhere = [alias for alias in self._by_last.get(path[-1], ()) if not self._is_member(alias)]
+        if elsewhere and len(path) == 1:  # a using-directive may have made it known
+            return self._alike(elsewhere, given, steps)
+        return None
+
+    def _alike(self, aliases: Iterable[Alias], given: tuple[Argument, ...], steps: int) -> TypeName | None:
+        """What all of `aliases` mean; None where one is not known or they differ."""
+        meanings = {self._of_alias(alias, given, steps) for alias in aliases}
+        return meanings.pop() if len(meanings) == 1 else None
+
+    def _of_alias(self, alias: Alias, given: tuple[Argument, ...], steps: int) -> TypeName | None:
+        if alias.enumerates:
+            return TypeName("::".join((*alias.scope, alias.name)))
+        bound = dict(zip(alias.template, given, strict=False))
+        return self.resolved(alias.type, alias.scope, bound, steps)
+
+    def _member(self, owner: tuple[str, ...], member: str, given: tuple[Argument, ...], steps: int) -> TypeName | None:
+        """`owner<given>::member`, also where the owner is an alias of a class or inherits the member."""
+        if not owner:
+            return None
+        name = "::".join(owner)
+        if owner in self._aliases and (meant := self._alike(self._aliases[owner], given, steps)) is not None:
+            name, given = meant.name, meant.arguments
+        for struct, bound in self._definitions(name, given):
+            for alias in struct.aliases:
+                if alias.name == member and not alias.template:
+                    return self.resolved(alias.type, tuple(struct.name.split("::")), bound, steps)
+            for base in struct.bases:
+                inherited = self.resolved(base, tuple(struct.name.split("::")[:-1]), bound, steps)
+                if inherited is not None and inherited.name != name:
+                    found = self._member(tuple(inherited.name.split("::")), member, inherited.arguments, steps + 1)
+                    if found is not None:
+                        return found
+        return None
+
+    def _definitions(self, name: str, given: tuple[Argument, ...]) -> Iterator[tuple[StructTree, Bindings]]:
+        """The definition of a class for these arguments, with what its parameters are; none where several may fit."""
+        structs = self._structs.get(name, ())
+        fitting = [(s, bound) for s in structs if s.arguments and (bound := _matched(s, given)) is not None]
+        exact = [(s, bound) for s, bound in fitting if not bound]
+        chosen = exact or fitting
+        if not chosen:
+            chosen = [(s, _bound(s, given)) for s in structs if not s.arguments]
+        if len(chosen) == 1:
+            yield chosen[0]
+
+    @cached_property
+    def _structs(self) -> Mapping[str, tuple[StructTree, ...]]:
+        found: dict[str, tuple[StructTree, ...]] = {}
+        for struct in self.unit.structs:
+            found[struct.name] = (*found.get(struct.name, ()), struct)
+        return found
+
+    @cached_property
+    def _aliases(self) -> Mapping[tuple[str, ...], tuple[Alias, ...]]:
+        """Those of namespaces, by all of their name."""
+        found: dict[tuple[str, ...], tuple[Alias, ...]] = {}
+        for alias in self.unit.aliases:
+            full = (*alias.scope, alias.name)
+            found[full] = (*found.get(full, ()), alias)
+        return found
+
+    @cached_property
+    def _by_last(self) -> Mapping[str, tuple[Alias, ...]]:
+        found: dict[str, tuple[Alias, ...]] = {}
+        for alias in self.unit.aliases:
+            found[alias.name] = (*found.get(alias.name, ()), alias)
+        return found
+
+    def _is_member(self, alias: Alias) -> bool:
+        return "::".join(alias.scope) in self._structs
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """The names of types as text may have them."""
+        aliases = {alias.name for alias in self.unit.aliases}
+        return frozenset(aliases | {name.rpartition("::")[2] for name in self._structs})
+
+
+def _decorated(found: TypeName, kind: TypeName) -> TypeName:
+    """`found` with the pointers of both; a qualifier outside of a pointer says nothing of what it points to."""
+    const = found.const if found.pointers else found.const or kind.const
+    return replace(found, pointers=found.pointers + kind.pointers, const=const, reference=kind.reference)
+
+
+def _bound(struct: StructTree, given: tuple[Argument, ...]) -> Bindings:
+    return {p.name: a for p, a in zip(struct.template, given, strict=False)}
+
+
+def _matched(struct: StructTree, given: tuple[Argument, ...]) -> Bindings | None:
+    """What the parameters of a specialisation are for it to be that of `given`; None where it is not."""
+    bound: dict[str, Argument] = {}
+    open_ = frozenset(p.name for p in struct.template)
+    if len(struct.arguments) != len(given):
+        return None
+    fits = all(_fits(p, a, open_, bound) for p, a in zip(struct.arguments, given, strict=True))
+    return bound if fits else None
+
+
+def _fits(pattern: Argument, argument: Argument, open_: frozenset[str], bound: dict[str, Argument]) -> bool:
+    """Whether `argument` is one of `pattern`, whose `open_` names may be anything, everywhere the same."""
+    if isinstance(pattern, Literal) and isinstance(argument, Literal):
+        return pattern.value == argument.value
+    name = getattr(pattern, "name", "")
+    if isinstance(pattern, Name):
+        return name in open_ and bound.setdefault(name, argument) == argument
+    if not isinstance(pattern, TypeName):
+        return False
+    if name in open_ and not pattern.arguments:
+        if not isinstance(argument, TypeName):
+            return not pattern.pointers and bound.setdefault(name, argument) == argument
+        rest = replace(argument, pointers=argument.pointers - pattern.pointers)
+        return rest.pointers >= 0 and bound.setdefault(name, rest) == rest
+    if not isinstance(argument, TypeName) or len(pattern.arguments) != len(argument.arguments):
+        return False
+    left, right = arithmetic(name), arithmetic(argument.name)
+    alike = left == right if left is not None else name == argument.name
+    inner = zip(pattern.arguments, argument.arguments, strict=True)
+    return alike and pattern.pointers == argument.pointers and all(_fits(p, a, open_, bound) for p, a in inner)
