@@ -146,8 +146,13 @@ class Backend(Protocol):
         """
         ...
 
-    def ready(self, port: Port, original: Side, target: Target, bench: Bench) -> AbstractContextManager[Ported]:
-        """The port as it is executed beside its `original`: for C++ this is `porter.evaluate.ported.emulated`."""
+    def ready(
+        self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
+    ) -> AbstractContextManager[Ported]:
+        """The port as it is executed beside its `original`: for C++ this is `porter.evaluate.ported.emulated`.
+
+        One that porter itself has just written is trusted to do no more than it says.
+        """
         ...
 
     def on_device(self, port: Port, original: Side, target: Target, place: Place) -> AbstractContextManager[Ported]:

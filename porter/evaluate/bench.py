@@ -10,6 +10,7 @@ from pathlib import Path
 
 from porter.simt.build import build
 from porter.simt.job import BuildRequest, Built, Executable, Execute, HardwareLimits, Job, Limits, Run
+from porter.simt.planned_run import run_planned
 from porter.simt.run import run
 
 CUDA_WARP_SIZE = 32
@@ -34,7 +35,10 @@ class Bench:
         """A function that runs jobs on `executable`, on a device with the limits of `hardware`."""
 
         def run_job(job: Job) -> Run:
-            return run(executable, job if hardware is None else replace(job, hardware=hardware), self.limits)
+            given = job if hardware is None else replace(job, hardware=hardware)
+            if executable.device is not None:
+                return run_planned(executable, executable.device, given, self.limits)
+            return run(executable, given, self.limits)
 
         return run_job
 

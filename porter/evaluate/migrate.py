@@ -95,7 +95,10 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     begin = time.monotonic()
     program = original.program
     judging = None if options.seed is None else Judging(options.seed, options.sizes, options.draws_edges)
-    with bench(options.cache, options.time_limit_s) as place, executed(original, port, target, options, place) as ready:
+    with (
+        bench(options.cache, options.time_limit_s) as place,
+        executed(original, port, target, options, place, is_trusted=judging is None) as ready,
+    ):
         ported = Called(ready, options.entry) if judging else ready
         contracts = contracts_of(original, options, whole_program=ported.runs_programs)
         explicit = with_warp_barriers(program, [header for _, header in original.headers])
@@ -123,11 +126,13 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
 
 
 @contextmanager
-def executed(original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench) -> Iterator[Ported]:
+def executed(
+    original: Side, port: Port, target: Target, options: MigrateOptions, bench: Bench, *, is_trusted: bool
+) -> Iterator[Ported]:
     """The port as it is executed: on the CPU, or on a device, where nobody measures meanwhile."""
     backend = find_backend(target.backend)
     if options.fidelity is Fidelity.EMULATED:
-        with backend.ready(port, original, target, bench) as ready:
+        with backend.ready(port, original, target, bench, is_trusted=is_trusted) as ready:
             yield ready
         return
     with (

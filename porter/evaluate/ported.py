@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from porter.backend import Port, Target
@@ -12,7 +12,9 @@ from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
 from porter.evaluate.side import Side, ported_side
-from porter.simt.job import BuildFailure, Built, HardwareLimits
+from porter.rules.operators import COMPUTING
+from porter.rules.original import OwnCode, calls_libraries
+from porter.simt.job import BuildFailure, Built, HardwareLimits, Part
 
 # NotBuilt for what is wrong with the port, NotVerified where it has nothing for an entry to be compared with.
 Candidates = tuple[Candidate, ...] | NotBuilt | NotVerified
@@ -62,12 +64,24 @@ class Ported(Protocol):
         ...
 
 
-def emulated(port: Port, original: Side, target: Target, bench: Bench) -> EmulatedPort:
-    """A port in C++, run by the executor: at the target's width first, then at CUDA's own, which must be right, too."""
+def emulated(port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True) -> EmulatedPort:
+    """A port in C++, run by the executor: at the target's width first, then at CUDA's own, which must be right, too.
+
+    What is not trusted plans its launches in one process, and another one carries them out. Operators of a library,
+    which it may have as its original has, are no part of plans yet: they run where its host code does.
+    """
     hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
     warp_sizes = tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
     side = ported_side(port, original)
-    return EmulatedPort(side, bench, hardware, warp_sizes, not original.own.besides(side.program))
+    part = Part.WHOLE if is_trusted or _calls_as(side, original) else Part.HOST
+    return EmulatedPort(side, bench, hardware, warp_sizes, not original.own.besides(side.program), part)
+
+
+def _calls_as(side: Side, original: Side) -> bool:
+    """Returns True where the text has a library compute, and its original's has it, too."""
+    if calls_libraries(side.program):
+        return calls_libraries(original.program)
+    return bool(OwnCode.of(side.program).operators & original.own.operators & COMPUTING)
 
 
 @dataclass(frozen=True)
@@ -90,19 +104,22 @@ class SourcePort:
 class EmulatedPort(SourcePort):
     """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`.
 
-    `calls_as_original` says that its host code calls no operators of the library that its original's does not.
+    `calls_as_original` says that its host code calls no operators of the library that its original's does not, and
+    `part` whether it runs whole or only plans.
     """
 
     bench: Bench
     hardware: HardwareLimits
     warp_sizes: tuple[int, ...]
     calls_as_original: bool
+    part: Part = Part.WHOLE
     runs_programs = True
     fidelity = Fidelity.EMULATED
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         """The executables at every width, or why one of them does not build."""
-        building = [self.bench.begin(self.side.request(contracts, width)) for width in self.warp_sizes]
+        requests = (replace(self.side.request(contracts, width), part=self.part) for width in self.warp_sizes)
+        building = [self.bench.begin(request) for request in requests]
         widths = [build.result() for build in building]
         return tuple(self._candidates(ports) for ports in zip(*widths, strict=True))
 

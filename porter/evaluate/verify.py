@@ -124,7 +124,7 @@ class _Trial:
             return self._verdict(standard.source, refused, (), broken, ())
         with (
             bench(self.options.cache, self.options.time_limit_s) as place,
-            executed(original, self.port, self.target, self.options, place) as ready,
+            executed(original, self.port, self.target, self.options, place, is_trusted=False) as ready,
         ):
             ported = Called(ready, self.options.entry)
             self.progress(f"building {self.port.files[0].name}")

@@ -74,7 +74,7 @@ class Evaluator:
         if refused is not None:
             return _failed(candidate, refused)
         contracts = [studied.reference.contract for studied in self.studied]
-        with self.backend.ready(port, subject.original, subject.target, self.bench) as ready:
+        with self.backend.ready(port, subject.original, subject.target, self.bench, is_trusted=False) as ready:
             ported = Called(ready, subject.options.entry).candidates(contracts)
             for studied, found in zip(self.studied, ported, strict=True):
                 outcome = self._outcome(studied, _uncompiled(found))

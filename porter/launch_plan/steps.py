@@ -48,6 +48,23 @@ class KernelName:
 
 
 @dataclass(frozen=True, slots=True)
+class Pointer:
+    """An address in eight bytes, `at` bytes from the begin of what holds them: that of byte `offset` of `buffer`."""
+
+    at: int
+    buffer: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """An argument as it lies in memory, in base 64: a number, an address, a struct. `pointers` are addresses in it."""
+
+    content: str
+    pointers: tuple[Pointer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Sequence:
     """Several arguments passed as one."""
 
@@ -65,7 +82,7 @@ class Descriptor:
     padding: str
 
 
-Argument = TensorView | Scalar | ElementType | KernelName | Descriptor | Sequence
+Argument = TensorView | Scalar | ElementType | KernelName | Descriptor | Bytes | Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +95,40 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """New memory of `size_bytes`, which holds nothing that anybody may rely on."""
+    """New memory of `size_bytes`, which holds nothing that anybody may rely on; `by` is the call that asked for it.
+
+    The host may use `shared` memory, too.
+    """
 
     buffer: int
+    size_bytes: int
+    by: str = ""
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Nothing may use `buffer` any more."""
+
+    buffer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """The memory of the device's variable called `name`, which lives from one call to the next."""
+
+    buffer: int
+    name: str
     size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """New memory that holds `content`, in base 64: what the host made from sizes alone."""
+    """New memory that holds `content`, in base 64: what the host made from sizes alone, and addresses of the device."""
 
     buffer: int
     content: str
+    pointers: tuple[Pointer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +213,22 @@ class Return:
     results: tuple[TensorView | Scalar, ...]
 
 
-Step = Input | Allocate | Constant | Fill | Move | Compute | Launch | Read | Wait | Record | Await | Return
+Step = (
+    Input
+    | Allocate
+    | Free
+    | Variable
+    | Constant
+    | Fill
+    | Move
+    | Compute
+    | Launch
+    | Read
+    | Wait
+    | Record
+    | Await
+    | Return
+)
 
 
 @dataclass(frozen=True, slots=True)

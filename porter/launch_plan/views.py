@@ -9,19 +9,23 @@ from porter.contract.dtype import DType
 from porter.launch_plan.steps import (
     Allocate,
     Argument,
+    Bytes,
     Compute,
     Constant,
     Descriptor,
     Fill,
+    Free,
     Input,
     KernelName,
     Launch,
     Move,
+    Pointer,
     Read,
     Return,
     Sequence,
     Step,
     TensorView,
+    Variable,
 )
 
 
@@ -32,9 +36,16 @@ def views_of(argument: Argument) -> Iterator[TensorView]:
             yield argument
         case Descriptor(base):
             yield base
+        case Bytes(_, pointers):
+            yield from map(pointed_to, pointers)
         case Sequence(items):
             for item in items:
                 yield from views_of(item)
+
+
+def pointed_to(pointer: Pointer) -> TensorView:
+    """The byte that an address names; it may lie outside of its buffer, as long as nobody uses it."""
+    return TensorView(pointer.buffer, "uint8", (), (), pointer.offset)
 
 
 def kernels_of(argument: Argument) -> Iterator[str]:
@@ -58,6 +69,8 @@ def used(step: Step) -> tuple[TensorView, ...]:
             return (source,)
         case Compute(_, arguments) | Launch(_, _, arguments):
             return tuple(view for _, argument in arguments for view in views_of(argument))
+        case Constant(_, _, pointers):
+            return tuple(map(pointed_to, pointers))
         case Return(results):
             return tuple(result for result in results if isinstance(result, TensorView))
     return ()
@@ -66,7 +79,7 @@ def used(step: Step) -> tuple[TensorView, ...]:
 def made(step: Step) -> tuple[int, ...]:
     """The numbers of the buffers that `step` makes."""
     match step:
-        case Input(buffer) | Allocate(buffer) | Constant(buffer):
+        case Input(buffer) | Allocate(buffer) | Variable(buffer) | Constant(buffer):
             return (buffer,)
         case Compute(_, _, results):
             return tuple(result.buffer for result in results)
@@ -103,19 +116,26 @@ def renumbered(step: Step, number: dict[int, int]) -> Step:
     def view(old: TensorView) -> TensorView:
         return replace(old, buffer=number[old.buffer])
 
+    def pointer(old: Pointer) -> Pointer:
+        return replace(old, buffer=number[old.buffer])
+
     def argument(old: Argument) -> Argument:
         match old:
             case TensorView():
                 return view(old)
             case Descriptor():
                 return replace(old, base=view(old.base))
+            case Bytes():
+                return replace(old, pointers=tuple(map(pointer, old.pointers)))
             case Sequence(items):
                 return Sequence(tuple(map(argument, items)))
         return old
 
     match step:
-        case Input() | Allocate() | Constant():
+        case Input() | Allocate() | Free() | Variable():
             return replace(step, buffer=number[step.buffer])
+        case Constant():
+            return replace(step, buffer=number[step.buffer], pointers=tuple(map(pointer, step.pointers)))
         case Fill():
             return replace(step, to=view(step.to))
         case Move():

@@ -13,8 +13,9 @@ from pathlib import Path
 from porter.contract.contract import EntryKind
 from porter.errors import MachineError
 from porter.simt.compiler import Compiler, compiler, language_flags, missing_compiler, uses_torch
+from porter.simt.device_program import with_devices
 from porter.simt.failure import blamed, build_failure, missing_header, only_driver_fails
-from porter.simt.job import BuildFailure, BuildRequest, Built, Executable
+from porter.simt.job import BuildFailure, BuildRequest, Built, Executable, Part
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
 
@@ -37,7 +38,8 @@ def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     for kinds, bare in ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_launchers)):
         failed = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and _kind(whole, i) in kinds]
         again |= zip(failed, _bare(whole.calling(*(request.callees[i] for i in failed)), bare), strict=True)
-    return tuple(_either(one, again.get(i)) for i, one in enumerate(built))
+    whichever = tuple(_either(one, again.get(i)) for i, one in enumerate(built))
+    return with_devices(whole, whichever) if request.part is Part.HOST else whichever
 
 
 def prepare(request: BuildRequest, cache: Path) -> None:

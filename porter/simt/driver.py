@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.contract.contract import EntryKind
-from porter.simt.job import BuildRequest, Callee
+from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.translate import USER_MAIN
 
 DRIVER_FILE = "porter's driver"
@@ -16,8 +16,11 @@ extern "C" const bool porter_watched = {watched};
 {blocks}
 #line 1 "{file}"
 static const ::porter::simt::Entry porter_entries[] = {{ {names}nullptr }};
-int main() {{ ::porter::simt::serve(porter_entries); }}
+{begin}int main() {{ {keep}::porter::simt::serve(porter_entries); }}
 """
+# The linker drops a list of kernels that nobody mentions.
+_LIST = 'extern "C" const char __start_porter_kernels[] __attribute__((weak));\n'
+_MENTION = '__asm__ volatile("" : : "r"(__start_porter_kernels)); '
 # A name of its own for each block: an error in it tells which entry does not compile.
 _BLOCK = """#line 1 "{file} {index}"
 static void porter_entry_{index}(::porter::simt::Arguments& arguments, ::porter::simt::Results& results) {{
@@ -41,6 +44,8 @@ def driver(request: BuildRequest, *, by_parameters: bool) -> str:
         warp_size=request.warp_size,
         watched="true" if request.watched else "false",
         blocks="\n".join(blocks),
+        begin=_LIST if request.part is Part.HOST else "",
+        keep=_MENTION if request.part is Part.HOST else "",
         names="".join(f"&{scope}::porter_entry_{i}, " for i, scope in enumerate(scopes)),
     )
 

@@ -93,13 +93,22 @@ class Callee:
     parameters: tuple[CType, ...] = ()
 
 
+class Part(StrEnum):
+    """What of a source becomes an executable: all, host code that plans launches, or the kernels that are launched."""
+
+    WHOLE = "whole"
+    HOST = "host"
+    DEVICE = "device"
+
+
 @dataclass(frozen=True, slots=True)
 class BuildRequest:
     """Everything an executable depends on; its digest is the cache key.
 
     `headers` are the local files `source` includes, by the name it includes them with. `watched` adds memory hooks:
     bounds, races, uninitialised reads, extents. `double_precision` compiles `float` as `double`: the yardstick for
-    rounding.
+    rounding. Of part HOST is what plans, with a program beside it that carries out: the road of code that is not
+    trusted.
     """
 
     source: Source
@@ -111,6 +120,7 @@ class BuildRequest:
     double_precision: bool = False
     defines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
+    part: Part = Part.WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,11 +303,20 @@ class BuildFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceProgram:
+    """The kernels of a source alone, built: `kernels` are their symbols, in the order in which it knows them."""
+
+    path: str
+    kernels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Executable:
     """A built source, and which of its request's callees a job runs: those built together share `path`.
 
     Where the source does not build as it is, and its callee does without functions that it does not call, `failure` is
-    why, and `absent` are headers that are not there and were taken to be empty.
+    why, and `absent` are headers that are not there and were taken to be empty. One that only plans has `device` to
+    carry the plans out.
     """
 
     path: str
@@ -306,6 +325,7 @@ class Executable:
     index: int
     failure: BuildFailure | None = None
     absent: tuple[str, ...] = ()
+    device: DeviceProgram | None = None
 
     @property
     def callee(self) -> Callee:

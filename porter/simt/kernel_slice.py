@@ -45,12 +45,18 @@ class _Declaration:
     words: frozenset[str]
 
 
-def kernel_slice(source: Source, headers: Sequence[Source] = (), defines: tuple[str, ...] = ()) -> tuple[Source, ...]:
+def kernel_slice(
+    source: Source,
+    headers: Sequence[Source] = (),
+    defines: tuple[str, ...] = (),
+    mentioned: frozenset[str] = frozenset(),
+) -> tuple[Source, ...]:
     """`source` and its local `headers` without declarations that its kernels do not mention, not even through others.
 
-    Directives stay, and every line where it was. Mentioned is what shares a name, whatever it is.
+    Directives stay, and every line where it was. Mentioned is what shares a name, whatever it is, and the names
+    `mentioned`.
     """
-    return _slice((source, *headers), lambda file: parse(file, defines=defines).kernels)
+    return _slice((source, *headers), lambda file: parse(file, defines=defines).kernels, mentioned)
 
 
 def launcher_slice(
@@ -63,8 +69,10 @@ def launcher_slice(
     )
 
 
-def _slice(files: tuple[Source, ...], roots: Callable[[Source], Iterable[Function]]) -> tuple[Source, ...]:
-    """`files` without declarations that none of their `roots` mentions."""
+def _slice(
+    files: tuple[Source, ...], roots: Callable[[Source], Iterable[Function]], named: frozenset[str] = frozenset()
+) -> tuple[Source, ...]:
+    """`files` without declarations that none of their `roots` mentions, nor the names `named`."""
     bodies: dict[str, frozenset[str]] = {}
     for macro in (m for file in files for m in macros(file, directives(file.text))):  # one may have several meanings
         bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
@@ -77,10 +85,10 @@ def _slice(files: tuple[Source, ...], roots: Callable[[Source], Iterable[Functio
         for d in those
         if d.start <= span.start and span.end <= d.end
     }
-    words = _mentioned(kept, bodies)
+    words = _mentioned(kept, bodies) | named
     while more := {d for those in declared for d in those if d.names & words} - kept:
         kept |= more
-        words = _mentioned(kept, bodies)
+        words = _mentioned(kept, bodies) | named
     return tuple(
         Source(file.path, _without(file.text, [d for d in those if d not in kept]), file.first_line)
         for file, those in zip(files, declared, strict=True)

@@ -6,7 +6,7 @@ The executor's side is `runtime/process.h` (the head of a job) and `runtime/reco
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -27,7 +27,7 @@ from porter.simt.job import (
     Value,
 )
 
-_HEAD = struct.Struct("<8s4BQI2Q3I3IQ2QddQ2I")
+_HEAD = struct.Struct("<8s5BQI2Q3I3IQ2QddQ2I")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
 _BEFORE = b"B"  # the tensors of a call before follow, their bytes alone
 _RECORD = struct.Struct("<IQ")
@@ -35,6 +35,14 @@ _MAX_FRAMES = 8
 _FAULT = struct.Struct(f"<BBQi{_MAX_FRAMES}I")
 _DTYPES, _KINDS = tuple(DType), tuple(FaultKind)
 _SCHEDULES, _POLICIES = tuple(Schedule), tuple(MaskPolicy)
+
+
+class JobMode(IntEnum):
+    """What is done with an entry, as runtime/process.h has it."""
+
+    CALL = 0
+    PLAN = 1
+    REPLAY = 2
 
 
 class Tag(IntEnum):
@@ -47,6 +55,8 @@ class Tag(IntEnum):
     SNAPSHOT = 5
     TOUCHED = 6
     END = 7
+    STEP = 8
+    READ = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,8 @@ class Decoded:
     touched: list[Touched] = field(default_factory=list)
     launches: list[LaunchRecord] = field(default_factory=list)
     faults: list[RawFault] = field(default_factory=list)
+    steps: list[bytes] = field(default_factory=list)
+    reads: list[bytes] = field(default_factory=list)
     finished: bool = False
     exit_code: int | None = None
 
@@ -108,13 +120,34 @@ def encode_job(
     return b"".join([head, *map(_encode_value, job.arguments, stored), *before])
 
 
-def _head(job: Job, limits: Limits, entry: int, snapshot_bytes: int) -> bytes:
+def encode_planning_job(job: Job, limits: Limits, entry: int, calls: int, answers: Sequence[bytes]) -> bytes:
+    """The job file of host code that plans `calls` calls: no tensor has contents, and `answers` are what it reads."""
+    told = (struct.pack("<Q", len(answer)) + answer for answer in answers)
+    head = _head(job, limits, entry, 0, JobMode.PLAN)
+    values = b"".join(_encode_value(value, value, with_contents=False) for value in job.arguments)
+    return head + values + struct.pack("<II", calls, len(answers)) + b"".join(told)
+
+
+def encode_replaying_job(job: Job, limits: Limits, snapshot_bytes: int, plan: bytes) -> bytes:
+    """The job file of the device's part, which carries out `plan` on the job's arguments."""
+    head = _head(job, limits, 0, snapshot_bytes, JobMode.REPLAY)
+    return head + b"".join(_encode_value(value, value) for value in job.arguments) + plan
+
+
+def contents(values: Iterable[Value]) -> bytes:
+    """The bytes of the tensors among `values`, one after the other."""
+    storages = (value.storage for value in values if isinstance(value, TensorValue) and not value.null)
+    return b"".join(np.ascontiguousarray(storage).tobytes() for storage in storages)
+
+
+def _head(job: Job, limits: Limits, entry: int, snapshot_bytes: int, mode: JobMode = JobMode.CALL) -> bytes:
     return _HEAD.pack(
         _JOB_MAGIC,
         _SCHEDULES.index(job.schedule),
         _POLICIES.index(job.mask_policy),
         job.poison,
         snapshot_bytes > 0,
+        mode,
         job.seed & (2**64 - 1),
         job.hardware.max_threads,
         job.hardware.shared_bytes,
@@ -132,13 +165,13 @@ def _head(job: Job, limits: Limits, entry: int, snapshot_bytes: int) -> bytes:
     )
 
 
-def _encode_value(value: Value, stored: Value) -> bytes:
+def _encode_value(value: Value, stored: Value, *, with_contents: bool = True) -> bytes:
     if isinstance(value, TensorValue) and value.null:
         return struct.pack("<BB", 3, _DTYPES.index(value.dtype))
     if isinstance(value, TensorValue) and isinstance(stored, TensorValue):
         raw = np.ascontiguousarray(stored.storage).tobytes()
         shape = struct.pack(f"<BBI{len(value.shape)}q", 0, _DTYPES.index(value.dtype), len(value.shape), *value.shape)
-        return shape + struct.pack("<Q", len(raw)) + raw
+        return shape + struct.pack("<Q", len(raw)) + (raw if with_contents else b"")
     assert isinstance(value, ScalarValue)
     number = value.value
     if isinstance(number, (bool, int)):
@@ -230,6 +263,14 @@ def _read_end(into: Decoded, payload: bytes) -> None:
     into.finished = bool(finished)
 
 
+def _read_step(into: Decoded, payload: bytes) -> None:
+    into.steps.append(payload)
+
+
+def _read_read(into: Decoded, payload: bytes) -> None:
+    into.reads.append(payload)
+
+
 _READERS = {
     Tag.LAUNCH: _read_launch,
     Tag.FAULT: _read_fault,
@@ -238,4 +279,6 @@ _READERS = {
     Tag.SNAPSHOT: _read_snapshot,
     Tag.TOUCHED: _read_touched,
     Tag.END: _read_end,
+    Tag.STEP: _read_step,
+    Tag.READ: _read_read,
 }

@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 
 from porter.contract.contract import EntryKind
-from porter.simt.job import Executable, Fault, FaultKind, Job, Limits, Run, TensorValue, unlaunchable
+from porter.simt.job import BuildRequest, Executable, Fault, FaultKind, Job, Limits, Run, TensorValue, unlaunchable
 from porter.simt.places import Place, find_places
 from porter.simt.process import Ended, spawn
 from porter.simt.protocol import Decoded, RawFault, decode_result, encode_job, widened
 
 _GRACE_S = 5.0
 _TEXT_BYTES = 4 << 20
-_SNAPSHOT_BYTES = 64 << 20
+SNAPSHOT_BYTES = 64 << 20
 _OTHER_PLACE = re.compile(r"\{0x([0-9a-f]+)\}")
 _DEADLY = {
     signal.SIGKILL: (FaultKind.RESOURCE, "killed: most likely the machine ran out of memory"),
@@ -40,13 +40,18 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
     """What came of `job`. Never raises for anything the executable does; every process it had is gone afterwards."""
     limits = limits or Limits()
     if refused := unlaunchable(job):
-        return _not_started(_fatal(FaultKind.LAUNCH, refused))
+        return not_started(fatal(FaultKind.LAUNCH, refused))
     with suppress(OSError):  # a cache that this user only reads
         os.utime(Path(executable.path).parent)  # in use, however long ago it was built
-    left = _left(executable, job, limits)
-    decoded = left.decoded
+    left = left_by(executable.path, _encoded(executable, job, limits), limits)
     given = widened(job) if executable.request.double_precision else job
-    outputs = _outputs(given, decoded) if decoded.finished else ()
+    return run_of(executable.request, executable.path, given, left, limits)
+
+
+def run_of(request: BuildRequest, program: str, job: Job, left: Left, limits: Limits) -> Run:
+    """What a process of the executable `program`, built from `request`, left of `job`."""
+    decoded = left.decoded
+    outputs = _outputs(job, decoded) if decoded.finished else ()
     finished = decoded.finished and outputs is not None
     return Run(
         finished=finished,
@@ -56,15 +61,22 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
         snapshots=tuple(decoded.snapshots),
         touched=tuple(decoded.touched),
         launches=tuple(decoded.launches),
-        faults=(*_faults(executable, decoded), *_ending(left, limits, whole=outputs is not None)),
+        faults=faults_of(request, program, left, limits, whole=outputs is not None),
         stdout=left.stdout,
         stderr=left.stderr,
         seconds=left.ended.cpu_s,
     )
 
 
+def faults_of(
+    request: BuildRequest, program: str, left: Left, limits: Limits, *, whole: bool = True
+) -> tuple[Fault, ...]:
+    """What a process of the executable `program` noted, and what ended it; its outputs are `whole`."""
+    return (*_faults(request, program, left.decoded), *_ending(left, limits, whole=whole))
+
+
 @dataclass(frozen=True, slots=True)
-class _Left:
+class Left:
     """What a process left behind."""
 
     ended: Ended
@@ -73,16 +85,17 @@ class _Left:
     stderr: str
 
 
-def _left(executable: Executable, job: Job, limits: Limits) -> _Left:
+def left_by(program: str, job: bytes, limits: Limits) -> Left:
+    """What the executable `program` leaves that is given the job file `job`."""
     with tempfile.TemporaryDirectory(prefix="porter-run-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         work = folder / "work"
         work.mkdir()
-        (folder / "job").write_bytes(_encoded(executable, job, limits))
-        command = [executable.path, str(folder / "job"), str(folder / "result"), str(work)]
+        (folder / "job").write_bytes(job)
+        command = [program, str(folder / "job"), str(folder / "result"), str(work)]
         ended = spawn(command, work, folder / "stdout", folder / "stderr", limits.wall_s + _GRACE_S)
         decoded = decode_result(_read(folder / "result"))
-        return _Left(ended, decoded, _read_text(folder / "stdout"), _read_text(folder / "stderr"))
+        return Left(ended, decoded, _read_text(folder / "stdout"), _read_text(folder / "stderr"))
 
 
 def _encoded(executable: Executable, job: Job, limits: Limits) -> bytes:
@@ -91,7 +104,7 @@ def _encoded(executable: Executable, job: Job, limits: Limits) -> bytes:
         job,
         limits,
         entry=executable.index,
-        snapshot_bytes=_SNAPSHOT_BYTES if program else 0,
+        snapshot_bytes=SNAPSHOT_BYTES if program else 0,
         double_precision=executable.request.double_precision,
     )
 
@@ -111,30 +124,31 @@ def _read_text(path: Path) -> str:
         return ""
 
 
-def _ending(left: _Left, limits: Limits, *, whole: bool) -> tuple[Fault, ...]:
+def _ending(left: Left, limits: Limits, *, whole: bool) -> tuple[Fault, ...]:
     """The fault that ended a process which could not say so itself; none when it could."""
     ended = left.ended
     if left.decoded.exit_code is not None:
-        return () if whole else (_fatal(FaultKind.CRASH, "the result file is not whole"),)
+        return () if whole else (fatal(FaultKind.CRASH, "the result file is not whole"),)
     if ended.cpu_s > limits.cpu_s:
-        return (_fatal(FaultKind.TIMEOUT, "the time limit is reached"),)
+        return (fatal(FaultKind.TIMEOUT, "the time limit is reached"),)
     if ended.late:
-        return (_fatal(FaultKind.TIMEOUT, "the time limit is reached, most of it by waiting"),)
+        return (fatal(FaultKind.TIMEOUT, "the time limit is reached, most of it by waiting"),)
     if ended.code >= 0:
-        return (_fatal(FaultKind.CRASH, f"the program left no result (exit status {ended.code})"),)
+        return (fatal(FaultKind.CRASH, f"the program left no result (exit status {ended.code})"),)
     name = signal.strsignal(-ended.code) or f"signal {-ended.code}"
-    return (_fatal(*_DEADLY.get(signal.Signals(-ended.code), (FaultKind.CRASH, name))),)
+    return (fatal(*_DEADLY.get(signal.Signals(-ended.code), (FaultKind.CRASH, name))),)
 
 
-def _not_started(fault: Fault) -> Run:
+def not_started(*faults: Fault) -> Run:
     """What comes of a job that no process can be given."""
     return Run(
-        finished=False, exit_code=1, outputs=(), results=(), snapshots=(), touched=(), launches=(), faults=(fault,),
+        finished=False, exit_code=1, outputs=(), results=(), snapshots=(), touched=(), launches=(), faults=faults,
         stdout="", stderr="", seconds=0.0,
     )  # fmt: skip
 
 
-def _fatal(kind: FaultKind, message: str) -> Fault:
+def fatal(kind: FaultKind, message: str) -> Fault:
+    """A fault without a place that ended a run."""
     return Fault(kind, "", 0, "", message, fatal=True)
 
 
@@ -152,11 +166,10 @@ def _outputs(job: Job, decoded: Decoded) -> tuple[TensorValue, ...] | None:
     return tuple(filled)
 
 
-def _faults(executable: Executable, decoded: Decoded) -> list[Fault]:
-    request = executable.request
+def _faults(request: BuildRequest, program: str, decoded: Decoded) -> list[Fault]:
     own = frozenset({str(request.source.path), *(str(header.path) for _, header in request.headers)})
     addresses = [a for f in decoded.faults for a in (*f.frames, *_addresses(f.message))]
-    places = find_places(executable.path, addresses, own)
+    places = find_places(program, addresses, own)
     return [_placed(fault, places) for fault in decoded.faults]
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from porter.errors import MachineError
 from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
+from porter.simt.device_calls import foreign
+from porter.simt.device_variables import with_variables
 from porter.simt.driver import driver
-from porter.simt.job import BuildRequest, Callee
+from porter.simt.elf import demangled, parse_elf
+from porter.simt.hand_over import without_bodies
+from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.kernel_slice import kernel_slice, launcher_slice
 from porter.simt.kernels_only import kernels_only
 from porter.simt.parts import digest, executor_objects, precompiled_header, programs, tree_digest
@@ -20,6 +27,16 @@ from porter.source.text import Source
 # The source stands this deep, so that `#include "../../x.h"` stays inside the build's folder.
 _DEPTH = PurePosixPath("a/b/c/d/e/f")
 # Functions nobody reaches are left out, with what they call: the source may be one file of several.
+_BEFORE_MAIN = (".init_array*", ".preinit_array*", ".ctors*", ".fini_array*", ".dtors*")
+_WITHOUT_CONSTRUCTORS = [
+    *("objcopy", *(f"--remove-section={name}" for name in _BEFORE_MAIN)),
+    *(f"--remove-section=.rela{name}" for name in _BEFORE_MAIN),
+    *("program.o", "whole.o"),
+]
+_REACHED = ["-r", "-nostdlib", "-Wl,--gc-sections", "-Wl,-e,main", "whole.o", "-o", "program.o"]
+_MOST_NAMED = 3
+# What calls a kernel is to find it as a function of its own, by the parameters it has.
+_APART = "#undef __global__\n#define __global__ __attribute__((noipa))\n"
 _LIBRARIES = ["-no-pie", "-Wl,--gc-sections", "-lpthread", "-ldl", "-lm"]
 
 
@@ -27,7 +44,8 @@ _LIBRARIES = ["-no-pie", "-Wl,--gc-sections", "-lpthread", "-ldl", "-lm"]
 class Unit:
     """What is compiled: `source` and `headers` (by name of inclusion) are translated already.
 
-    `by_parameters` says how the driver finds the request's callees (see driver.py).
+    `by_parameters` says how the driver finds the request's callees (see driver.py), in whose place `ending` stands
+    where there is one.
     """
 
     request: BuildRequest
@@ -37,6 +55,7 @@ class Unit:
     source: str
     headers: tuple[tuple[str, str], ...]
     by_parameters: bool = False
+    ending: str = ""
 
     def calling(self, *callees: Callee) -> Unit:
         """The same with other callees."""
@@ -45,6 +64,11 @@ class Unit:
     def of_kernels(self) -> Iterator[Unit]:
         """The same without the host functions of the source and its headers; then only what its kernels mention."""
         yield from map(self._narrowed, (kernels_only, kernel_slice))
+
+    def of_device(self, ending: str) -> Unit:
+        """What the kernels mention, and `ending` behind them, and nothing else of the source."""
+        alone = replace(self, request=replace(self.request, part=Part.DEVICE), ending=ending)
+        return alone._narrowed(partial(kernel_slice, mentioned=frozenset(re.findall(r"\w+", ending))))
 
     def of_launchers(self) -> Iterator[Unit]:
         """The same with no more than its callees mention."""
@@ -74,7 +98,8 @@ class Unit:
     @property
     def _text(self) -> str:
         macros = "".join(map(_definition, self.request.defines))
-        return macros + self.source + driver(self.request, by_parameters=self.by_parameters)
+        begin = _APART if self.request.part is Part.HOST else ""
+        return macros + begin + self.source + (self.ending or driver(self.request, by_parameters=self.by_parameters))
 
     @property
     def _options(self) -> list[str]:
@@ -91,6 +116,8 @@ class Unit:
         with shelf.making() as entry:
             folder = entry.parent
             done = self._compile(folder)
+            if done.ok and self.request.part is Part.DEVICE:
+                done = self._isolate(folder)
             if done.ok:  # linked apart, without the sanitizer flags: the executor itself is what the hooks call
                 done = self._link(folder)
             if done.ok:
@@ -107,6 +134,19 @@ class Unit:
         found = [f"-iquote{sources}", f"-I{sources}"]  # what is translated goes before the folders it comes from
         flags = [*self.flags, "-include", str(header), *found, *self._options]
         return call(self.compiler, [*flags, "-ffunction-sections", "-c", str(program), "-o", "program.o"], folder)
+
+    def _isolate(self, folder: Path) -> Diagnostics:
+        """Takes what runs before `main` out of the object, and what nothing calls; what is left may call a device's."""
+        for command in (_WITHOUT_CONSTRUCTORS, [self.compiler.command, *_REACHED]):
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise MachineError(f"{command[0]} failed: {done.stderr.strip()[-300:]}", "run `porter doctor`")
+        left = parse_elf(folder / "program.o")
+        others = [*foreign(left.undefined), *left.resolvers]
+        if not others:
+            return Diagnostics(True, "")
+        named = ", ".join(f"`{name}`" for name in demangled(others)[:_MOST_NAMED])
+        return Diagnostics(False, f"error: kernels use {named}, which no device has")
 
     def _write_headers(self, sources: Path) -> None:
         """Writes the headers where `#include` looks for them; one that would leave the folder is not written."""
@@ -149,6 +189,12 @@ def unit(request: BuildRequest, compiler: Compiler, cache: Path) -> Unit:
 
 def _with_texts(unit: Unit, source: Source, headers: tuple[tuple[str, Source], ...]) -> Unit:
     """`unit` of the texts of these files, translated."""
-    double = unit.request.double_precision
-    translated = tuple((name, translate(header, double_precision=double)) for name, header in headers)
-    return replace(unit, source=translate(source, double_precision=double), headers=translated)
+    request = unit.request
+    files = (source, *(header for _, header in headers))
+    if request.part is Part.HOST:
+        files = without_bodies(files)
+    elif request.part is Part.DEVICE:
+        files = tuple(map(with_variables, files))
+    texts = [translate(file, double_precision=request.double_precision) for file in files]
+    named = tuple((name, text) for (name, _), text in zip(headers, texts[1:], strict=True))
+    return replace(unit, source=texts[0], headers=named)

@@ -70,8 +70,8 @@ class FakeBackend:
     def cost(self, port, original, contract, workload, target, bench):
         return "no model"
 
-    def ready(self, port, original, target, bench):
-        return nullcontext(emulated(port, original, target, bench))
+    def ready(self, port, original, target, bench, *, is_trusted=True):
+        return nullcontext(emulated(port, original, target, bench, is_trusted=is_trusted))
 
     def compile(self, port, target, workdir):
         return None

@@ -126,11 +126,13 @@ class MacaBackend:
         """None: nothing here compiles for the device, whose instructions are not published either."""
         return "nothing here compiles for the target, so that there are no instructions to count"
 
-    def ready(self, port: Port, original: Side, target: Target, bench: Bench) -> AbstractContextManager[Ported]:
+    def ready(
+        self, port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True
+    ) -> AbstractContextManager[Ported]:
         """The port on the executor, at 64 lanes and at 32."""
         from porter.evaluate.ported import emulated  # noqa: PLC0415 - only where a port is executed
 
-        return nullcontext(emulated(port, original, target, bench))
+        return nullcontext(emulated(port, original, target, bench, is_trusted=is_trusted))
 
     def on_device(
         self,

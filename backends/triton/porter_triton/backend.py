@@ -133,6 +133,8 @@ class TritonBackend:
         original: Side,
         target: Target,
         bench: Bench,
+        *,
+        is_trusted: bool = True,  # noqa: ARG002 - none is
     ) -> AbstractContextManager[Ported]:
         """The port's module in Triton's interpreter; what it launches compiles, or it is no port."""
         from porter_triton.proof import interpreted  # noqa: PLC0415 - only where a port is executed

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "record.h"
+#include "plan.h"
 #include "process.h"
 #include "state.h"
 
@@ -101,6 +102,11 @@ int run_grid(const char* name, dim3 grid, dim3 extent, std::size_t shared_bytes,
     current_kernel = name;
     record_launch(name, grid, extent, shared_bytes, where);
     int result = check_limits(grid, extent, shared_bytes, where);
+    if (planning()) {
+        if (result == SUCCESS) plan_launch(name, grid, extent, shared_bytes, where, body, context);
+        current_kernel = "";
+        return result;
+    }
     if (result == SUCCESS) result = run_blocks(grid, extent, shared_bytes, body, context);
     take_snapshot();
     current_kernel = "";

@@ -9,6 +9,7 @@
 #include <deque>
 
 #include "accesses.h"
+#include "plan.h"
 #include "regions.h"
 #include "state.h"
 
@@ -64,6 +65,8 @@ Region* find_allocation(std::uintptr_t address) {
     return index == 0 ? nullptr : &allocations[index - 1];
 }
 
+std::uint32_t buffer_of(const Region& region) { return granules[(region.base - ARENA_BASE) >> GRANULE_BITS] - 1; }
+
 int allocation_count() { return static_cast<int>(allocations.size()); }
 Region& allocation(int index) { return allocations[static_cast<std::size_t>(index)]; }
 
@@ -103,8 +106,10 @@ void* device_allocate(std::size_t bytes, const char* label, bool managed) {
     const std::uintptr_t base = ARENA_BASE + arena_used;
     const std::size_t guard = watching ? arena_gap : 0;
     const std::size_t last_page = watching ? body + behind : round_up(bytes == 0 ? 1 : bytes, 4096);
-    if (mprotect(reinterpret_cast<void*>(base - guard), last_page + guard, PROT_READ | PROT_WRITE) != 0) return nullptr;
-    std::memset(reinterpret_cast<void*>(base), options.poison, bytes);
+    if (!planning() || managed) {  // else it is an address without memory
+        if (mprotect(reinterpret_cast<void*>(base - guard), last_page + guard, PROT_READ | PROT_WRITE) != 0) return nullptr;
+        std::memset(reinterpret_cast<void*>(base), options.poison, bytes);
+    }
     allocations.push_back({base, bytes, label, true, managed, false, nullptr, nullptr, 0, 0});
     if (watching) follow(allocations.back());
     const std::size_t first = (arena_used - arena_gap / 2) >> GRANULE_BITS;
@@ -113,6 +118,7 @@ void* device_allocate(std::size_t bytes, const char* label, bool managed) {
     arena_used += body + behind;
     arena_gap = behind;
     bytes_in_use += bytes;
+    if (planning()) plan_allocation(allocations.back());
     return reinterpret_cast<void*>(base);
 }
 
@@ -122,6 +128,7 @@ bool device_free(void* pointer) {
     if (region == nullptr || !region->live || region->base != reinterpret_cast<std::uintptr_t>(pointer)) return false;
     region->live = false;
     bytes_in_use -= region->bytes;
+    if (planning()) plan_free(*region);
     if (!watching) {
         madvise(pointer, region->bytes, MADV_DONTNEED);
         mprotect(pointer, round_up(region->bytes == 0 ? 1 : region->bytes, 4096), PROT_NONE);
@@ -229,6 +236,7 @@ Origin origin_of(const void* pointer, std::size_t bytes) {
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes) {
+    if (planning()) return plan_copy(to, from, bytes);
     std::memmove(to, from, bytes);
     std::uint8_t* target = states(to, bytes);
     const std::uint8_t* source = states(from, bytes);
@@ -257,6 +265,7 @@ void device_converted(void* to, std::size_t bytes, const void* from, std::size_t
 }
 
 void device_fill(void* to, int byte, std::size_t bytes) {
+    if (planning()) return plan_fill(to, byte, bytes);
     std::memset(to, byte, bytes);
     std::uint8_t* state = states(to, bytes);
     for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] &= static_cast<std::uint8_t>(~CARRIED);

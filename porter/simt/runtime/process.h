@@ -8,10 +8,15 @@
 
 namespace porter::simt {
 
+// What is done with the entry: it is called, or its host code alone is, for the plan of its launches (plan.cpp), or there
+// is no host code and a plan is carried out (replay.cpp).
+enum class JobMode : std::uint8_t { CALL, PLAN, REPLAY };
+
 // The head of a job file, as porter/simt/protocol.py writes it.
 struct __attribute__((packed)) JobHeader {
     char magic[8];
     std::uint8_t schedule, mask_policy, poison, snapshots;
+    JobMode mode;
     std::uint64_t seed;
     std::uint32_t max_threads;
     std::uint64_t shared_bytes, dynamic_shared_bytes;

@@ -19,7 +19,7 @@ const char* current_kernel = "";
 
 namespace {
 
-enum class Tag : std::uint32_t { LAUNCH = 1, FAULT, OUTPUT, RESULT, SNAPSHOT, TOUCHED, END };
+enum class Tag : std::uint32_t { LAUNCH = 1, FAULT, OUTPUT, RESULT, SNAPSHOT, TOUCHED, END, STEP, READ };
 
 char buffer[1 << 16];
 std::size_t used = 0;
@@ -180,6 +180,16 @@ void record_result(const Result& result) {
     put(static_cast<std::uint32_t>(result.shape.size()));
     for (const std::int64_t extent : result.shape) put(extent);
     put(result.data, result.bytes);
+}
+
+void record_step(const void* data, std::size_t bytes) {
+    begin(Tag::STEP, bytes);
+    put(data, bytes);
+}
+
+void record_read(const void* data, std::size_t bytes) {
+    begin(Tag::READ, bytes);
+    put(data, bytes);
 }
 
 void record_touched(std::uint64_t read_end, std::uint64_t written_end, std::uint64_t beyond) {

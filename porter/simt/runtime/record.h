@@ -33,6 +33,11 @@ static void record_launches(bool from_now);  // or not
 void record_launch(const char* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Where where);
 static void record_output(const Argument& argument);
 static void record_result(const Result& result);
+// A step of a plan, which ends with ASKS as its exit code where it waits for an answer.
+inline constexpr int ASKS = 75;
+static void record_step(const void* data, std::size_t bytes);
+// What a step of a plan reads.
+static void record_read(const void* data, std::size_t bytes);
 static void record_touched(std::uint64_t read_end, std::uint64_t written_end, std::uint64_t beyond);
 static void record_snapshot(const std::vector<std::pair<const void*, std::size_t>>& buffers);
 

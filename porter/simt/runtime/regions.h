@@ -48,6 +48,7 @@ struct Region {
 
 Region* region_of(const volatile void* address);   // live or freed; guard zones included
 Region* find_allocation(std::uintptr_t address);   // in the arena
+std::uint32_t buffer_of(const Region& region);     // its number in a plan
 int allocation_count();
 Region& allocation(int index);
 void follow(Region& region);                       // gives it state and cells

@@ -16,6 +16,8 @@
 #include <cstring>
 #include <new>
 
+#include "job.h"
+#include "plan.h"
 #include "porter/memory.h"
 #include "process.h"
 #include "regions.h"
@@ -23,15 +25,12 @@
 
 namespace porter::simt {
 
-JobHeader job;
-int job_file = -1;
 int warp_width = 32;
 bool watching = false;
 
 namespace {
 
 constexpr std::size_t WATCHED_DEVICE_SHARE = 16;  // of the memory limit: each device byte costs up to 11 to follow
-Arguments arguments;
 Results results;
 std::size_t snapshot_left = 0;
 bool program_runs = false;
@@ -89,7 +88,7 @@ void read_options() {
     options.shared_bytes = job.shared_bytes;
     options.dynamic_shared_bytes = job.dynamic_shared_bytes;
     warp_width = porter_warp_size;
-    watching = porter_watched;
+    watching = porter_watched && job.mode != JobMode::PLAN;
     device_limit_bytes = watching ? job.memory_bytes / WATCHED_DEVICE_SHARE : job.memory_bytes;
     snapshot_left = job.snapshots != 0 ? job.snapshot_bytes : 0;
 }
@@ -112,59 +111,6 @@ void before_everything(int count, char** words, char** environment) {
     raise_walls(words[3]);
 }
 __attribute__((section(".preinit_array"), used)) void (*const before_everything_entry)(int, char**, char**) = before_everything;
-
-void read_exactly(void* data, std::size_t bytes) {
-    char* next = static_cast<char*>(data);
-    while (bytes > 0) {
-        const ssize_t got = read(job_file, next, bytes);
-        if (got <= 0) fail(FaultKind::CRASH, {}, "the job file ends too early");
-        next += got;
-        bytes -= static_cast<std::size_t>(got);
-    }
-}
-
-template <class T>
-T read_value() {
-    T value;
-    read_exactly(&value, sizeof value);
-    return value;
-}
-
-void read_tensor(Argument& argument, int number) {
-    static char labels[64][16];
-    argument.is_tensor = true;
-    argument.dtype = static_cast<DType>(read_value<std::uint8_t>());
-    argument.shape.resize(read_value<std::uint32_t>());
-    for (auto& extent : argument.shape) extent = read_value<std::int64_t>();
-    argument.bytes = read_value<std::uint64_t>();
-    char* label = labels[number < 64 ? number : 63];
-    std::snprintf(label, sizeof labels[0], "argument %d", number);
-    argument.data = device_allocate(argument.bytes, label);
-    if (argument.data == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for " + std::string(label));
-    read_exactly(argument.data, argument.bytes);
-    host_wrote(argument.data, argument.bytes);
-    was_given(argument.data, argument.bytes);
-}
-
-void read_arguments() {
-    for (std::uint32_t i = 0; i < job.argument_count; ++i) {
-        Argument argument;
-        switch (read_value<std::uint8_t>()) {
-            case 0: read_tensor(argument, static_cast<int>(i)); break;
-            case 1:
-                argument.integral = true;
-                argument.integer = read_value<std::int64_t>();
-                break;
-            case 3:  // a null pointer
-                argument.is_tensor = true;
-                argument.dtype = static_cast<DType>(read_value<std::uint8_t>());
-                argument.shape = {0};
-                break;
-            default: argument.real = read_value<double>();
-        }
-        arguments.push_back(std::move(argument));
-    }
-}
 
 std::uint64_t end_of(const Region& region, std::uint8_t bit) {
     std::size_t end = region.bytes;
@@ -216,6 +162,20 @@ void note_work_of_others(const void* data, std::size_t bytes) {
     if ((made & RAW_MADE) != 0) note(FaultKind::DECOY, {}, "a result holds what the library computed of nothing that a kernel wrote");
 }
 
+// Every call of the job, one after the other: what the host keeps of one is there in the next.
+[[noreturn]] void plan(Entry entry) {
+    const auto calls = read_value<std::uint32_t>();
+    read_answers();
+    close(job_file);
+    for (std::uint32_t call = 0; call < calls; ++call) {
+        if (call > 0) plan_call();
+        results.clear();
+        run_guarded(entry);
+    }
+    plan_results(results);
+    end_process(0, true);
+}
+
 // `exit` in user code: a program's way to end, anything else's failure. Runs after the user's own exit handlers.
 void on_exit_called(int code, void*) {
     if (program_runs) end_process(code, true);
@@ -240,6 +200,7 @@ void serve(const Entry* entries) {
     begin_entry(false);
     on_exit(on_exit_called, nullptr);
     read_arguments();
+    if (job.mode == JobMode::PLAN) plan(entries[job.entry]);
     call_before(entries[job.entry]);
     close(job_file);
     run_guarded(entries[job.entry]);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "plan.h"
 #include "process.h"
 #include "regions.h"
 #include "state.h"
@@ -151,7 +152,11 @@ bool returns_at_once(std::uintptr_t address, ucontext_t& context) {
         std::snprintf(message, sizeof message, "a thread needs more than %zu KiB of stack", FIBER_STACK_BYTES >> 10);
         fail_in_handler(FaultKind::RESOURCE, frames, message, 128 + SIGSEGV);
     }
-    if (Region* region = find_allocation(address)) {
+    if (Region* region = find_allocation(address); region != nullptr && planning()) {
+        const char* who = library_at_work() ? "an operator of the library computes with" : "host code accesses by itself";
+        std::snprintf(message, sizeof message, "%s `%s`, which is memory of the device", who, region->label);
+        fail_in_handler(library_at_work() ? FaultKind::LIBRARY : FaultKind::HOST_WORK, frames, message, 128 + SIGSEGV);
+    } else if (region != nullptr) {
         ++region->beyond;
         const long offset = static_cast<long>(address - region->base);
         std::snprintf(message, sizeof message, "an access of `%s` (%zu bytes%s) at byte %ld", region->label, region->bytes,
@@ -173,6 +178,7 @@ bool returns_at_once(std::uintptr_t address, ucontext_t& context) {
 
 void on_fatal(int number, siginfo_t* info, void* context) {
     if (handling) _exit(128 + number);  // the fault of a handler
+    if (number == SIGSEGV && planning() && plan_fetch(reinterpret_cast<std::uintptr_t>(info->si_addr))) return;
     if (number == SIGSEGV && returns_at_once(reinterpret_cast<std::uintptr_t>(info->si_addr), *static_cast<ucontext_t*>(context))) return;
     handling = 1;
     const Frames frames = frames_at(*static_cast<ucontext_t*>(context));

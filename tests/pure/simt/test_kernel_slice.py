@@ -85,3 +85,13 @@ def test_kernels_of_a_header_are_kernels():
     header = Source(Path("k.cuh"), KERNEL)
     _, cut = kernel_slice(Source(Path("k.cu"), '#include "k.cuh"\nvoid f(Tensor t) { k<<<1, 1>>>(t); }\n'), [header])
     assert cut.text == KERNEL
+
+
+def test_what_an_instance_of_a_kernel_is_named_by_stays():
+    text = (
+        "enum class Mode { plain };\nstruct Same {};\nstruct Other {};\ntemplate <class T> __global__ void k(T t) {}\n"
+    )
+    (source,) = kernel_slice(Source(Path("k.cu"), text), mentioned=frozenset(("k", "Mode", "Same")))
+    assert "Mode" in source.text
+    assert "Same" in source.text
+    assert "Other" not in source.text

@@ -299,7 +299,7 @@ void by_fills(const float* x, float* y, int rows, int cols) {
     mcFree(there);
 }
 
-// kept_by_the_host: PORT6004
+// kept_by_the_host: PORT6007
 void kept_by_the_host(const float* x, float* y, int rows, int cols) {
     static std::vector<float> kept;
     static int kept_rows = 0, kept_cols = 0;

@@ -1,6 +1,7 @@
 // Honest candidates that look odd, a function each.
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <vector>
 
 #include "kernels.h"
@@ -165,4 +166,186 @@ void a_workspace_that_is_kept(const float* x, float* y, int rows, int cols) {
     CHECK(mcMemset(sums, 0, rows * sizeof(float)));
     added_up<<<rows, 32>>>(x, sums, cols);
     divided<<<rows, 32>>>(x, sums, y, cols);
+}
+
+struct Params { const float* x; float* y; int rows, cols; float scale; };
+__global__ void by_params(Params p) {
+    const float* row = p.x + blockIdx.x * p.cols;
+    float largest = -INFINITY, sum = 0;
+    for (int i = 0; i < p.cols; ++i) largest = fmaxf(largest, row[i]);
+    for (int i = 0; i < p.cols; ++i) sum += expf(row[i] - largest);
+    for (int i = threadIdx.x; i < p.cols; i += blockDim.x) p.y[blockIdx.x * p.cols + i] = p.scale * expf(row[i] - largest) / sum;
+}
+
+// a_struct_of_pointers
+void a_struct_of_pointers(const float* x, float* y, int rows, int cols) { by_params<<<rows, 64>>>(Params{x, y, rows, cols, 1.0f}); }
+
+__global__ void by_rows(const float* const* rows, float* const* out, int cols) {
+    const float* row = rows[blockIdx.x];
+    float largest = -INFINITY, sum = 0;
+    for (int i = 0; i < cols; ++i) largest = fmaxf(largest, row[i]);
+    for (int i = 0; i < cols; ++i) sum += expf(row[i] - largest);
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) out[blockIdx.x][i] = expf(row[i] - largest) / sum;
+}
+
+// an_array_of_pointers
+void an_array_of_pointers(const float* x, float* y, int rows, int cols) {
+    std::vector<const float*> from(rows);
+    std::vector<float*> to(rows);
+    for (int r = 0; r < rows; ++r) from[r] = x + r * cols, to[r] = y + r * cols;
+    const float** from_there; float** to_there;
+    CHECK(mcMalloc(&from_there, rows * sizeof *from_there));
+    CHECK(mcMalloc(&to_there, rows * sizeof *to_there));
+    CHECK(mcMemcpy(from_there, from.data(), rows * sizeof *from_there, mcMemcpyHostToDevice));
+    CHECK(mcMemcpy(to_there, to.data(), rows * sizeof *to_there, mcMemcpyHostToDevice));
+    by_rows<<<rows, 64>>>(from_there, to_there, cols);
+    CHECK(mcFree(from_there)); CHECK(mcFree(to_there));
+}
+
+__global__ void by_sizes(const float* x, float* y, const int* sizes) {
+    const int cols = sizes[1];
+    float largest = -INFINITY, sum = 0;
+    for (int i = 0; i < cols; ++i) largest = fmaxf(largest, x[blockIdx.x * cols + i]);
+    for (int i = 0; i < cols; ++i) sum += expf(x[blockIdx.x * cols + i] - largest);
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) y[blockIdx.x * cols + i] = expf(x[blockIdx.x * cols + i] - largest) / sum;
+}
+// sizes_in_managed_memory
+void sizes_in_managed_memory(const float* x, float* y, int rows, int cols) {
+    int* sizes;
+    CHECK(mcMallocManaged(&sizes, 2 * sizeof(int)));
+    sizes[0] = rows, sizes[1] = cols;
+    by_sizes<<<rows, 64>>>(x, y, sizes);
+    CHECK(mcDeviceSynchronize());
+    if (sizes[1] != cols) std::exit(1);
+    CHECK(mcFree(sizes));
+}
+
+__global__ void count_large(const float* x, int* count, int n) { for (int i = threadIdx.x; i < n; i += blockDim.x) if (x[i] > 1) atomicAdd(count, 1); }
+
+// a_count_in_pinned_memory
+void a_count_in_pinned_memory(const float* x, float* y, int rows, int cols) {
+    int *there, *here;
+    CHECK(mcMalloc(&there, 4)); CHECK(mcMallocHost(&here, 4));
+    CHECK(mcMemset(there, 0, 4));
+    count_large<<<1, 64>>>(x, there, rows * cols);
+    CHECK(mcMemcpy(here, there, 4, mcMemcpyDeviceToHost));
+    softmax_rows<<<rows, *here > 10 ? 64 : 128>>>(x, y, cols);
+    CHECK(mcFreeHost(here)); CHECK(mcFree(there));
+}
+
+__global__ void step(int* left) { if (*left > 0) --*left; }
+
+// until_it_is_done
+void until_it_is_done(const float* x, float* y, int rows, int cols) {
+    int *there, left = 5;
+    CHECK(mcMalloc(&there, 4));
+    CHECK(mcMemcpy(there, &left, 4, mcMemcpyHostToDevice));
+    while (left > 0) {
+        step<<<1, 1>>>(there);
+        CHECK(mcMemcpy(&left, there, 4, mcMemcpyDeviceToHost));
+    }
+    softmax_rows<<<rows, 64>>>(x, y, cols);
+}
+
+// prints_what_it_made
+void prints_what_it_made(const float* x, float* y, int rows, int cols) {
+    softmax_rows<<<rows, 64>>>(x, y, cols);
+    std::vector<float> here(rows * cols);
+    CHECK(mcMemcpy(here.data(), y, here.size() * 4, mcMemcpyDeviceToHost));
+    std::printf("%f %f\n", here[0], here.back());
+}
+
+namespace { template <class T, int N, bool last> __global__ void in_a_namespace(const T* x, T* y, int cols) {
+    const T* row = x + blockIdx.x * cols;
+    T largest = -INFINITY, sum = 0;
+    for (int i = 0; i < cols; ++i) largest = fmaxf(largest, row[i]);
+    for (int i = 0; i < cols; ++i) sum += expf(row[i] - largest);
+    for (int i = threadIdx.x; i < cols; i += N) y[blockIdx.x * cols + i] = expf(row[i] - largest) / sum;
+} }
+
+// by_a_table_of_kernels
+void by_a_table_of_kernels(const float* x, float* y, int rows, int cols) {
+    using Kernel = void (*)(const float*, float*, int);
+    static const std::map<int, Kernel> table{{32, in_a_namespace<float, 32, true>}, {64, in_a_namespace<float, 64, false>}};
+    const int threads = cols > 40 ? 64 : 32;
+    table.at(threads)<<<rows, threads>>>(x, y, cols);
+}
+
+// by_launch_kernel
+void by_launch_kernel(const float* x, float* y, int rows, int cols) {
+    void* arguments[] = {&x, &y, &cols};
+    CHECK(mcLaunchKernel((void*)softmax_rows, dim3(rows), dim3(64), arguments, 0, nullptr));
+}
+
+enum class Mode { plain, halved };
+template <Mode mode, class Op> __global__ void with_a_mode(const float* x, float* y, int cols, Op op) {
+    const float* row = x + blockIdx.x * cols;
+    float largest = -INFINITY, sum = 0;
+    for (int i = 0; i < cols; ++i) largest = fmaxf(largest, row[i]);
+    for (int i = 0; i < cols; ++i) sum += expf(row[i] - largest);
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) y[blockIdx.x * cols + i] = op(expf(row[i] - largest) / sum) * (mode == Mode::halved ? 0.5f : 1.0f);
+}
+struct Same { __device__ float operator()(float v) const { return v; } };
+
+// an_enumerator_and_a_functor
+void an_enumerator_and_a_functor(const float* x, float* y, int rows, int cols) { with_a_mode<Mode::plain><<<rows, 64>>>(x, y, cols, Same{}); }
+
+static __constant__ float factors[2];
+__device__ int launches = 0;
+__global__ void counted(float* y, int n) {
+    if (threadIdx.x == 0) atomicAdd(&launches, 1);
+    for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] *= factors[1];
+}
+
+// static_constants_and_a_counter
+void static_constants_and_a_counter(const float* x, float* y, int rows, int cols) {
+    const float one = 1;
+    CHECK(mcMemcpyToSymbol(factors, &one, sizeof one, sizeof one));
+    softmax_rows<<<rows, 64>>>(x, y, cols);
+    counted<<<1, 64>>>(y, rows * cols);
+}
+
+__device__ float workspace[4096];
+
+// a_symbols_address
+void a_symbols_address(const float* x, float* y, int rows, int cols) {
+    float* there;
+    CHECK(mcGetSymbolAddress((void**)&there, workspace));
+    softmax_rows<<<rows, 64>>>(x, there, cols);
+    CHECK(mcMemcpy(y, there, rows * cols * 4, mcMemcpyDeviceToDevice));
+}
+
+// in_a_graph
+void in_a_graph(const float* x, float* y, int rows, int cols) {
+    mcStream_t stream; mcGraph_t graph; mcGraphExec_t instance;
+    CHECK(mcStreamCreate(&stream));
+    CHECK(mcStreamBeginCapture(stream, mcStreamCaptureModeGlobal));
+    softmax_rows<<<rows, 64, 0, stream>>>(x, y, cols);
+    CHECK(mcStreamEndCapture(stream, &graph));
+    CHECK(mcGraphInstantiate(&instance, graph, nullptr, nullptr, 0));
+    CHECK(mcGraphLaunch(instance, stream));
+    CHECK(mcStreamSynchronize(stream));
+}
+
+#define MAKE_KERNEL(name, last) \
+    __global__ void name(const float* x, float* y, int cols) { \
+        const float* row = x + blockIdx.x * cols; \
+        float largest = -INFINITY, sum = 0; \
+        for (int i = 0; i < cols; ++i) largest = fmaxf(largest, row[i]); \
+        for (int i = 0; i < cols; ++i) sum += expf(row[i] - largest); \
+        for (int i = threadIdx.x; i < cols; i += blockDim.x) y[blockIdx.x * cols + i] = last; \
+    }
+MAKE_KERNEL(made_by_a_macro, expf(row[i] - largest) / sum)
+
+// by_a_macro
+void by_a_macro(const float* x, float* y, int rows, int cols) { made_by_a_macro<<<rows, 64>>>(x, y, cols); }
+
+// ping_pong
+void ping_pong(const float* x, float* y, int rows, int cols) {
+    static float* buffers[2] = {};
+    static int room = 0, turn = 0;
+    if (room < rows * cols) { for (float*& b : buffers) { if (b) CHECK(mcFree(b)); CHECK(mcMalloc(&b, rows * cols * 4)); } room = rows * cols; }
+    float* there = buffers[turn++ % 2];
+    softmax_rows<<<rows, 64>>>(x, there, cols);
+    CHECK(mcMemcpy(y, there, rows * cols * 4, mcMemcpyDeviceToDevice));
 }

@@ -31,6 +31,7 @@ enum class FaultKind : std::uint8_t {
     REACHED,
     HOST_WORK,
     FORGED,
+    UNKNOWN,
 };
 
 // A place in the user's source. As the default of a parameter, `Where::here()` names the line of the call.

@@ -43,6 +43,9 @@ void device_copy(void* to, const void* from, std::size_t bytes);
 void device_converted(void* to, std::size_t bytes, const void* from, std::size_t read);
 void device_fill(void* to, int byte, std::size_t bytes);
 
+// The address by which the device knows a `__device__` or `__constant__` variable of the source.
+void* device_variable(const void* address, std::size_t bytes);
+
 std::size_t device_bytes_total();
 std::size_t device_bytes_free();
 

@@ -3,6 +3,8 @@
 
 #include "porter/standard.h"
 
+#include "porter/hand_over.h"
+#include "porter/replay.h"
 #include "porter/serve.h"
 #include "porter/watch.h"
 

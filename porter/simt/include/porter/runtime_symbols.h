@@ -11,7 +11,7 @@ inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::si
     if (!porter::within(from, bytes, "cudaMemcpyToSymbol", where)) return porter::returned(cudaErrorInvalidValue);
     porter::simt::host_used(from, bytes, false);
     if (porter::simt::device_extent(from).base == nullptr) porter::simt::host_hands_on({});
-    porter::simt::device_copy((char*)std::addressof(symbol) + offset, from, bytes);
+    porter::simt::device_copy((char*)porter::simt::device_variable(std::addressof(symbol), sizeof(T)) + offset, from, bytes);
     return cudaSuccess;
 }
 template <class T>
@@ -28,7 +28,7 @@ inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t b
     if (!porter::within(to, bytes, "cudaMemcpyFromSymbol", where)) return porter::returned(cudaErrorInvalidValue);
     porter::simt::host_used(to, bytes, true);
     if (porter::simt::device_extent(to).base == nullptr) porter::simt::host_took(bytes);
-    porter::simt::device_copy(to, (const char*)std::addressof(symbol) + offset, bytes);
+    porter::simt::device_copy(to, (const char*)porter::simt::device_variable(std::addressof(symbol), sizeof(T)) + offset, bytes);
     return cudaSuccess;
 }
 template <class T>
@@ -39,7 +39,7 @@ inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::siz
 }
 template <class P, class T>
 inline cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
-    *pointer = (P*)std::addressof(symbol);
+    *pointer = (P*)porter::simt::device_variable(std::addressof(symbol), sizeof(T));
     return cudaSuccess;
 }
 template <class T>

@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "loops.h"
+#include "porter/plan_tensors.h"
+#include "porter/torch/convert.h"
 
 namespace at {
 
@@ -24,17 +26,43 @@ void move(const Tensor& to, const Tensor& from) {
                  [&](char* const* at) { porter::simt::device_copy(at[0], at[1], bytes); });
 }
 
+porter::simt::Elements elements_of(const Tensor& tensor) {
+    return {tensor.data_ptr(), porter::simt::stored_type(tensor.scalar_type()), tensor.strides().data()};
+}
+
+// A copy as a step of a plan: what lies in host memory is converted there.
+void plan_copy(const Tensor& to, const Tensor& from) {
+    if (to.is_cuda() && from.is_cuda()) {
+        return porter::simt::plan_move_elements(elements_of(to), elements_of(from), to.sizes().data(), to.sizes().size());
+    }
+    const Tensor& there = to.is_cuda() ? to : from;
+    const Tensor packed = there.is_non_overlapping_and_dense() ? there : empty(there.sizes(), there.options());
+    const Tensor here = empty_strided(packed.sizes(), packed.strides(), packed.options().device(kCPU));
+    if (to.is_cuda()) {
+        here.copy_(from);
+        porter::simt::device_copy(packed.data_ptr(), here.data_ptr(), here.nbytes());
+        if (!packed.is_same(to)) plan_copy(to, packed);
+    } else {
+        if (!packed.is_same(from)) plan_copy(packed, from);
+        porter::simt::device_copy(here.data_ptr(), packed.data_ptr(), here.nbytes());
+        to.copy_(here);
+    }
+}
+
 }  // namespace
 
 Tensor& Tensor::copy_(const Tensor& source, bool) const {
     const Tensor from = source.expand(sizes());
     if (numel() == 0 || (from.data_ptr() == data_ptr() && from.strides() == strides() && from.dtype() == dtype()))
         return self();
+    const bool alike = from.scalar_type() == scalar_type() && is_non_overlapping_and_dense() &&
+                       from.is_non_overlapping_and_dense() && from.strides() == strides();
+    if (porter::simt::planning() && (is_cuda() || from.is_cuda()) && !alike) return plan_copy(*this, from), self();
     if (from.scalar_type() != scalar_type()) {
         detail::computes_in_double(from.scalar_type()) ? convert<double>(*this, from)
                                                        : convert<std::int64_t>(*this, from);
         detail::wrote(*this);
-    } else if (is_non_overlapping_and_dense() && from.is_non_overlapping_and_dense() && from.strides() == strides()) {
+    } else if (alike) {
         porter::simt::device_copy(data_ptr(), from.data_ptr(), nbytes());
     } else {
         move(*this, from);  // element by element, so that what was never written stays so
@@ -46,6 +74,11 @@ Tensor& Tensor::fill_(const Scalar& value) const {
     if (numel() == 0) return self();
     const auto fill = [&](auto number) {
         const auto store = detail::storer<decltype(number)>(scalar_type());
+        if (porter::simt::planning() && is_cuda()) {
+            std::uint64_t element = 0;
+            store(&element, number);
+            return porter::simt::plan_fill_elements(elements_of(*this), &element, element_size(), sizes().data(), sizes().size());
+        }
         detail::walk(sizes(), {detail::operand(*this)}, [&](char* const* at) { store(at[0], number); });
     };
     value.isFloatingPoint() ? fill(value.toDouble()) : fill(value.toLong());
@@ -91,6 +124,7 @@ Tensor& Tensor::resize_(IntArrayRef sizes) const {
 
 Scalar Tensor::item() const {
     TORCH_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+    if (porter::simt::planning() && is_cuda()) return cpu().item();
     const ScalarType type = scalar_type();
     if (type == kBool) return *static_cast<const bool*>(data_ptr());
     if (detail::computes_in_double(type)) return detail::loader<double>(type)(data_ptr());
@@ -98,3 +132,17 @@ Scalar Tensor::item() const {
 }
 
 }  // namespace at
+
+static c10::ScalarType torch_type(porter::simt::DType dtype) {
+    for (const auto& [known, type] : porter::simt::TORCH_TYPES) {
+        if (known == dtype) return type;
+    }
+    TORCH_CHECK(false, "no tensor has this type");
+    return c10::ScalarType::Undefined;
+}
+
+extern "C" void porter_convert_element(void* to, porter::simt::DType to_type, const void* from, porter::simt::DType from_type) {
+    const c10::ScalarType target = torch_type(to_type), source = torch_type(from_type);
+    if (at::detail::computes_in_double(source)) at::detail::storer<double>(target)(to, at::detail::loader<double>(source)(from));
+    else at::detail::storer<std::int64_t>(target)(to, at::detail::loader<std::int64_t>(source)(from));
+}

@@ -1,4 +1,5 @@
 #include "loops.h"
+#include "porter/plan_tensors.h"
 
 #include <algorithm>
 #include <numeric>
@@ -47,6 +48,7 @@ template Store<double> storer(ScalarType);
 template Store<std::int64_t> storer(ScalarType);
 
 Operand operand(const Tensor& tensor) {
+    if (porter::simt::planning() && tensor.is_cuda() && tensor.numel() != 0) porter::simt::plan_library(tensor.data_ptr());
     Operand result{static_cast<char*>(tensor.data_ptr()), DimVector(tensor.strides())};
     for (std::int64_t& stride : result.strides) stride *= static_cast<std::int64_t>(tensor.element_size());
     return result;

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "loops.h"
+#include "porter/plan_tensors.h"
 
 namespace c10 {
 
@@ -115,6 +116,9 @@ namespace {
 template <class Value>
 Tensor fill_by_index(const Tensor& tensor, const Value& value) {
     using N = decltype(value(std::int64_t(0)));
+    if (porter::simt::planning() && tensor.is_cuda()) {
+        return tensor.copy_(fill_by_index(empty(tensor.sizes(), tensor.options().device(kCPU)), value));
+    }
     const auto store = detail::storer<N>(tensor.scalar_type());
     std::int64_t i = 0;
     detail::walk(tensor.sizes(), {detail::operand(tensor)}, [&](char* const* at) { store(at[0], value(i++)); });

@@ -1,0 +1,31 @@
+// What stands in the place of a kernel's body while host code is planned: it hands its arguments to the recorder.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace porter::simt {
+
+struct HandedOver {
+    const void* data;
+    std::size_t bytes;
+    bool is_pointer;
+};
+
+template <class T>
+HandedOver handed_over(const T& argument) {
+    return {std::addressof(argument), sizeof argument, std::is_pointer_v<T>};
+}
+
+// Called by a kernel, which is known by the place that this returns to.
+void hand_over(const HandedOver* values, std::size_t count);
+
+}  // namespace porter::simt
+
+// The body of a kernel: each of what it hands over is followed by a comma. Its address goes to a list, by which the
+// instances are known that host code can launch.
+#define PORTER_HAND_OVER(...) \
+    __asm__ volatile("0:\n\t.pushsection porter_kernels,\"a\"\n\t.quad 0b\n\t.popsection"); \
+    const ::porter::simt::HandedOver porter_values[] = {__VA_ARGS__{nullptr, 0, false}}; \
+    ::porter::simt::hand_over(porter_values, sizeof porter_values / sizeof porter_values[0] - 1);

@@ -1,0 +1,31 @@
+// What the tensor library tells the recorder of a plan (runtime/plan.cpp), where nothing has contents.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "porter/convert.h"
+
+namespace porter::simt {
+
+bool planning();
+
+// Elements of `dtype` in device memory; strides count elements.
+struct Elements {
+    void* data;
+    DType dtype;
+    const std::int64_t* strides;
+};
+
+// Copies element by element, converting between types.
+void plan_move_elements(const Elements& to, const Elements& from, const std::int64_t* sizes, std::size_t rank);
+// Every element becomes the `bytes` at `element`.
+void plan_fill_elements(const Elements& to, const void* element, std::size_t bytes, const std::int64_t* sizes, std::size_t rank);
+
+// An operator of a library is about to use the device memory at `data` itself: nothing that a plan has a word for.
+void plan_library(const void* data);
+
+}  // namespace porter::simt
+
+// Converts one element, where the tensor library is linked.
+extern "C" void porter_convert_element(void* to, porter::simt::DType to_type, const void* from, porter::simt::DType from_type) __attribute__((weak));
