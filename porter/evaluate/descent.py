@@ -18,7 +18,7 @@ from porter.contract.draft import draft, draft_each
 from porter.contract.entries import kernels_behind
 from porter.contract.usage import Usage
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
-from porter.evaluate.outcome import NotBuilt, NotVerified, Refused
+from porter.evaluate.outcome import KernelsVerified, NotBuilt, NotVerified, Refused, Verified
 from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.refusal import refusal
 from porter.source.program import Function
@@ -93,7 +93,8 @@ class Descent:
         reached = dict.fromkeys(kernel for proof in refused for kernel in self._kernels_behind(proof))
         fresh = [k for k in reached if not any(_stands_for(proof, k) for proof in proofs)]
         kernels = self._proven(draft_each(self._usage, fresh, self.options.sizes))
-        return [proof for proof in kernels if proof.compared and not isinstance(proof.entry.outcome, Refused)]
+        compared = [proof for proof in kernels if proof.compared and not isinstance(proof.entry.outcome, Refused)]
+        return [self._alone(proof) for proof in compared]
 
     def _kernels_behind(self, proof: Proof) -> tuple[Function, ...]:
         """What a launcher leads to, of the kernels the user chose."""
@@ -109,7 +110,15 @@ class Descent:
         place = next((f.header for f in functions if f.qualified == contract.entry.name), None)
         stands = core_catalogue()[_PARTS_STAND].at(place, f"{contract.name}: {outcome.because}")
         seen = (*whole.findings, stands, *part.findings)
-        return with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name))
+        return self._alone(with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name)))
+
+    def _alone(self, proof: Proof) -> Proof:
+        """`proof`, which of a kernel in the place of its launcher says no more, unless the user asked for it."""
+        outcome, entry = proof.entry.outcome, proof.entry.contract.entry
+        if self.options.kernels or entry.kind is not EntryKind.KERNEL or not isinstance(outcome, Verified):
+            return proof
+        alone = KernelsVerified(outcome.checked, outcome.caveat, outcome.compiled_for)
+        return replace(proof, entry=replace(proof.entry, outcome=alone))
 
     def _proven(self, contracts: Sequence[Contract]) -> list[Proof]:
         """The proof of each entry that was ported."""

@@ -22,7 +22,17 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.launched import with_kernels
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
 from porter.evaluate.naming import with_names
-from porter.evaluate.outcome import Crashed, Fidelity, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
+from porter.evaluate.outcome import (
+    Crashed,
+    Fidelity,
+    KernelsVerified,
+    NotBuilt,
+    NotVerified,
+    Outcome,
+    Refused,
+    Verified,
+    Wrong,
+)
 from porter.evaluate.ported import Ported
 from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.rivals import of_cuda
@@ -40,7 +50,7 @@ from porter.source.text import Source
 from porter.warp.explicit import with_warp_barriers
 
 # From bad to good: a source is what its worst entry is.
-_WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, Verified)
+_WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, KernelsVerified, Verified)
 _NO_PROGRAMS = "main itself was not ported and not compared"
 LOCKSTEP = (
     "the original, whose lanes trust each other to run in lockstep, was executed with the __syncwarp() that takes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from porter.evaluate.outcome import Verified
+from porter.evaluate.outcome import Equal
 from porter.evaluate.prove import Proof
 from porter.findings import Finding
 
@@ -23,7 +23,7 @@ def with_names(proof: Proof) -> Proof:
         return replace(finding, message=named(finding.message), hint=named(finding.hint))
 
     outcome = proof.entry.outcome
-    if not isinstance(outcome, Verified):
+    if not isinstance(outcome, Equal):
         outcome = replace(outcome, because=named(outcome.because))
     findings, apart = tuple(map(told, proof.findings)), tuple(map(with_names, proof.apart))
     return replace(proof, entry=replace(proof.entry, outcome=outcome), findings=findings, apart=apart)

@@ -47,6 +47,20 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelsVerified:
+    """Kernels executed and equal by themselves, where the host code that launches them could not be compared.
+
+    Nothing is said of that code: with which sizes, blocks and types it launches them, and what it does besides. The
+    fields are those of `Verified`.
+    """
+
+    checked: tuple[Checked, ...]
+    caveat: str = ""
+    compiled_for: tuple[str, ...] = ()
+    label = "kernels_verified"
+
+
+@dataclass(frozen=True, slots=True)
 class NotVerified:
     """Ported, but there is nothing firm to compare with: `because` names what is missing or unsound."""
 
@@ -93,7 +107,9 @@ class Wrong:
     label = "wrong"
 
 
-Outcome = Verified | NotVerified | Refused | NotBuilt | Crashed | Wrong
+# What was executed and found equal, in whole or in parts.
+Equal = Verified | KernelsVerified
+Outcome = Equal | NotVerified | Refused | NotBuilt | Crashed | Wrong
 
 
 def outcome_words(label: str) -> str:

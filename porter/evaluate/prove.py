@@ -12,7 +12,7 @@ from porter.evaluate.judge import judge
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
-from porter.evaluate.outcome import NotVerified, Outcome, Verified, Wrong
+from porter.evaluate.outcome import Equal, NotVerified, Outcome, Verified, Wrong
 from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.rehearsal import Rehearsal, rehearsals
 from porter.evaluate.side import Side
@@ -134,7 +134,7 @@ def _at(choice: str, found: Unproven) -> Proof:
 def with_caveat(proof: Proof, caveat: str) -> Proof:
     """The proof, which says what its verdict leaves out."""
     outcome = proof.entry.outcome
-    if not isinstance(outcome, Verified) or not caveat:
+    if not isinstance(outcome, Equal) or not caveat:
         return proof
     whole = "; ".join(filter(None, (outcome.caveat, caveat)))
     return replace(proof, entry=replace(proof.entry, outcome=replace(outcome, caveat=whole)))

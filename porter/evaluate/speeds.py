@@ -11,7 +11,7 @@ from porter.contract.bench import timed_workloads
 from porter.errors import MachineError
 from porter.evaluate.calling import Called
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
-from porter.evaluate.outcome import Fidelity, Verified
+from porter.evaluate.outcome import Equal, Fidelity
 from porter.evaluate.ported import Candidates
 from porter.evaluate.rivals import Meet, Rivals
 from porter.evaluate.side import Side
@@ -51,7 +51,7 @@ def timed(
     Raises `MachineError` where there is no device that can be used.
     """
     with device_place(options.cache, options.time_limit_s, options.environment) as place:
-        proven = [e for e in entries if isinstance(e.outcome, Verified) and not e.choice]
+        proven = [e for e in entries if isinstance(e.outcome, Equal) and not e.choice]
         speeds = _Timing(subject, options, place, progress).speeds(proven) if proven else []
     by_entry = dict(zip(map(id, proven), speeds, strict=True))
     return tuple(replace(entry, speeds=by_entry.get(id(entry), ())) for entry in entries)

@@ -22,7 +22,7 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
-from porter.evaluate.outcome import Fidelity, NotVerified, Outcome, Refused, Verified
+from porter.evaluate.outcome import Equal, Fidelity, NotVerified, Outcome, Refused
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import Proof, with_caveat
 from porter.evaluate.rehearsal import rehearsals
@@ -54,7 +54,7 @@ def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Pr
     target = find_target(backend, options.arch)
     port = candidate_port(candidate, backend, options.include_dirs)
     verdict = _Trial(port, backend, target, _first(options), progress).against(against)
-    if options.fidelity is not Fidelity.EMULATED and isinstance(verdict.outcome, Verified):
+    if options.fidelity is not Fidelity.EMULATED and isinstance(verdict.outcome, Equal):
         verdict = _Trial(port, backend, target, options, progress).against(against)
     return replace(verdict, seconds=time.monotonic() - begin)
 

@@ -19,7 +19,7 @@ from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import Progress
-from porter.evaluate.outcome import NotBuilt, Outcome, Verified
+from porter.evaluate.outcome import Equal, NotBuilt, Outcome, Verified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import judged
 from porter.evaluate.study import Originals, Studied, Unproven
@@ -129,7 +129,7 @@ def _not_compiled(ported: Sequence[Candidates]) -> NotBuilt | None:
 
 
 def _failed(candidate: Candidate, outcome: Outcome) -> Scored:
-    assert not isinstance(outcome, Verified)
+    assert not isinstance(outcome, Equal)
     log = getattr(outcome, "log", "")
     feedback = f"{outcome.because}\n{log[:_MOST_LOG]}" if log else outcome.because
     return Scored(candidate.digest, outcome.label, outcome.because, feedback=feedback)

@@ -15,7 +15,7 @@ from porter.contract.reader import load_contracts
 from porter.contract.toml import dumps
 from porter.errors import InputError
 from porter.evaluate.migration import MigrateOptions, Migration
-from porter.evaluate.outcome import Verified
+from porter.evaluate.outcome import Equal
 from porter.evaluate.side import Side, original_side
 from porter.registry import find_backend, find_target
 from porter.source.encoding import read_text
@@ -76,7 +76,7 @@ def about_of(migration: Migration, options: MigrateOptions) -> Mapping[str, str]
 
 def _texts(migration: Migration) -> Mapping[str, str]:
     """The files that a search is about, by their names. Raises `InputError` where nothing is verified."""
-    contracts = tuple(e.contract for e in migration.entries if isinstance(e.outcome, Verified) and not e.choice)
+    contracts = tuple(e.contract for e in migration.entries if isinstance(e.outcome, Equal) and not e.choice)
     source = migration.source
     if not contracts:
         raise InputError(f"{source.path}: nothing of its port is verified, so there is nothing to improve")

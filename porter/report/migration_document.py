@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from porter.evaluate.migration import EntryOutcome, Migration
-from porter.evaluate.outcome import Checked, Verified
+from porter.evaluate.outcome import Checked, Equal
 from porter.findings import Finding
 from porter.report.document import Json
 from porter.report.speed import device_document, speeds_document
@@ -50,7 +50,7 @@ def entry_document(entry: EntryOutcome) -> Json:
         "launched": list(entry.launched),
         "outcome": entry.outcome.label,
         "because": reason(entry.outcome),
-        "compiled_for": list(entry.outcome.compiled_for) if isinstance(entry.outcome, Verified) else [],
+        "compiled_for": list(entry.outcome.compiled_for) if isinstance(entry.outcome, Equal) else [],
     }
 
 

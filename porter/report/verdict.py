@@ -9,7 +9,9 @@ from porter.evaluate.migration import Migration
 from porter.evaluate.outcome import (
     Checked,
     Crashed,
+    Equal,
     Fidelity,
+    KernelsVerified,
     NotBuilt,
     NotVerified,
     Outcome,
@@ -25,6 +27,7 @@ _TIMED = {True: "timed on a device", False: "no speed was measured"}
 
 OUTCOME_STYLES = {
     "verified": "bold green",
+    "kernels_verified": "bold yellow",
     "not_verified": "bold yellow",
     "refused": "bold yellow",
     "not_built": "bold red",
@@ -36,7 +39,7 @@ OUTCOME_STYLES = {
 def checks(outcome: Outcome) -> tuple[Checked, ...]:
     """The comparisons behind an outcome; none where nothing ran to its end."""
     match outcome:
-        case Verified() | Crashed() | Wrong():
+        case Verified() | KernelsVerified() | Crashed() | Wrong():
             return outcome.checked
         case NotVerified() | Refused() | NotBuilt():
             return ()
@@ -47,12 +50,17 @@ def reason(outcome: Outcome) -> str:
     """Why the outcome is what it is."""
     match outcome:
         case Verified():
-            equal = "executed, and equal to the original within tolerance on every workload"
-            compiled = f"compiled for {', '.join(outcome.compiled_for)}" if outcome.compiled_for else ""
-            return "; ".join(filter(None, (equal, compiled, outcome.caveat)))
+            return _of_equal("executed, and equal to the original within tolerance on every workload", outcome)
+        case KernelsVerified():
+            return _of_equal("the kernels alone were executed, and equal to the original's within tolerance", outcome)
         case NotVerified() | Refused() | NotBuilt() | Crashed() | Wrong():
             return outcome.because
     assert_never(outcome)
+
+
+def _of_equal(equal: str, outcome: Equal) -> str:
+    compiled = f"compiled for {', '.join(outcome.compiled_for)}" if outcome.compiled_for else ""
+    return "; ".join(filter(None, (equal, compiled, outcome.caveat)))
 
 
 def describe(outcome: Outcome) -> str:

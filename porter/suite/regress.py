@@ -54,13 +54,13 @@ def compare_all(before: Sequence[Result], now: Mapping[str, Result], known: Mapp
 
 def compare(before: Result, now: Result, known: str = "") -> Compared:
     """What became of one port. A failure that is `known` is no loss; where it passes that is said."""
-    if not now.is_verified:
+    if now.is_equal and now.outcome == before.outcome and not known:
+        change, text = _timed(before, now)
+    elif not now.is_verified:
         change, text = _failing(before, now, known)
-    elif known or not before.is_verified:
+    else:
         change = Change.FIXED
         text = f"known to fail: {known}" if known else f"it was {outcome_words(before.outcome)}"
-    else:
-        change, text = _timed(before, now)
     return Compared(before, now, change, text)
 
 
@@ -69,7 +69,7 @@ def _failing(before: Result, now: Result, known: str) -> tuple[Change, str]:
         return Change.KNOWN, f"{known}; {outcome_words(now.outcome)}: {now.because}"
     if before.outcome == MISSING:
         return Change.MISSING, before.because
-    if not before.is_verified:
+    if not before.is_equal:
         return Change.SAME, f"still {outcome_words(now.outcome)}: {now.because}"
     return _BY_OUTCOME.get(now.outcome, Change.NOT_RUN), f"{outcome_words(now.outcome)}: {now.because}"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from porter.errors import InputError
+from porter.evaluate.outcome import KernelsVerified, Verified
 from porter.report.document import Json, as_record, encode_json
 from porter.whole_file import whole_file
 
@@ -79,9 +80,14 @@ class Result:
         return self.outcome == MACHINE_FAILED
 
     @property
+    def is_equal(self) -> bool:
+        """Whether the port, or its kernels alone, were executed and found right."""
+        return self.outcome in (Verified.label, KernelsVerified.label)
+
+    @property
     def is_verified(self) -> bool:
         """Whether the port was executed and found right."""
-        return self.outcome == "verified"
+        return self.outcome == Verified.label
 
 
 @dataclass(frozen=True, slots=True)

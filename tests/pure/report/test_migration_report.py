@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Refused, Verified, Wrong
+from porter.evaluate.outcome import Checked, Crashed, KernelsVerified, NotBuilt, NotVerified, Refused, Verified, Wrong
 from porter.report.document import encode_json
 from porter.report.markdown import migration_markdown
 from porter.report.migration import migration_text
@@ -78,6 +78,17 @@ def test_workloads_of_several_entries_are_told_apart(migration):
 def test_a_verdict_without_a_comparison_says_that_nothing_was_executed(migration, outcome, words):
     failed = replace(migration, outcome=outcome, entries=(replace(migration.entries[0], outcome=outcome),))
     assert verdict(failed) == f"{words} (no comparison with the original counts)"
+
+
+def test_kernels_without_their_launcher_are_told_from_a_launcher(migration):
+    checked = migration.entries[0].outcome.checked
+    outcome = KernelsVerified(checked, "launch itself could not be run here and was not compared")
+    alone = replace(migration, outcome=outcome, entries=(replace(migration.entries[0], outcome=outcome),))
+    assert verdict(alone).startswith("kernels verified: sum.cu for maca C500: the kernels alone were executed")
+    assert "launch itself could not be run here" in verdict(alone)
+    assert "launch_sum: kernels verified: the kernels alone" in migration_text(alone, []).plain
+    document = migration_document(alone, [])
+    assert document["outcome"] == document["entries"][0]["outcome"] == "kernels_verified"
 
 
 def test_the_verdict_names_the_fidelity_and_claims_no_speed(migration):

@@ -37,6 +37,14 @@ def test_what_was_wrong_is_nothing_new_until_it_is_right():
     assert compare(WRONG, RIGHT).change is Change.FIXED
 
 
+def test_kernels_without_their_launcher_are_less_than_a_launcher_and_more_than_nothing():
+    alone = replace(RIGHT, outcome="kernels_verified")
+    assert compare(alone, alone).change is Change.SAME
+    assert compare(RIGHT, alone).is_lost
+    assert compare(alone, WRONG).is_lost
+    assert not alone.is_verified
+
+
 def test_a_known_failure_is_no_loss_and_its_end_is_said():
     failing, passing = compare(RIGHT, WRONG, "the driver rounds down"), compare(RIGHT, RIGHT, "the driver rounds down")
     assert (failing.change, failing.is_lost) == (Change.KNOWN, False)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from porter.cli.attempt import Migrated, exit_code
 from porter.evaluate.migrate import migrate
 from porter.evaluate.migration import MigrateOptions, Migration
-from porter.evaluate.outcome import NotVerified, Refused, Verified
+from porter.evaluate.outcome import KernelsVerified, NotVerified, Refused, Verified
 from porter.simt.compiler import missing_compiler
 
 KERNELS = """
@@ -114,12 +115,12 @@ def test_kernels_stand_for_launchers_that_cannot_be_run(migrated):
     migration = migrated(KERNELS + LAUNCHERS)
     proven = outcomes(migration)
     assert list(proven) == ["races", "twice", "thrice"]
-    assert isinstance(proven["twice"], Verified)
+    assert isinstance(proven["twice"], KernelsVerified)
     assert proven["twice"].caveat == (
         "misses itself could not be run here and was not compared; "
         "refuses itself could not be run here and was not compared"
     )
-    assert isinstance(proven["thrice"], Verified)
+    assert isinstance(proven["thrice"], KernelsVerified)
     assert "misses" not in proven["thrice"].caveat
     reasons = [finding.message for finding in migration.findings if finding.code == "PORT5001"]
     assert any(r.startswith("misses:") and "`other_file(int)` is defined in no file" in r for r in reasons)
@@ -156,7 +157,7 @@ def test_kernels_of_a_header_stand_for_the_program_that_launches_them(migrated, 
     """
     proven = outcomes(migrated(program))
     assert list(proven) == ["twice"]
-    assert isinstance(proven["twice"], Verified)
+    assert isinstance(proven["twice"], KernelsVerified)
     assert proven["twice"].caveat == "main itself could not be run here and was not compared"
     assert [entry.kernels for entry in migrated(program).entries] == [("twice",)]
 
@@ -168,6 +169,23 @@ def test_a_kernel_that_another_entry_launched_is_not_proven_again(migrated):
     assert set(proven) == {"runs", "thrice", "raced"}
     assert isinstance(proven["runs"], Verified)
     assert proven["runs"].caveat == "fails itself could not be run here and was not compared"
+
+
+FALLS = "void falls(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); exit(1); }"
+RUNS = "void runs(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }"
+
+
+@pytest.mark.parametrize(
+    ("launcher", "kernels", "expected", "code"),
+    [(FALLS, (), KernelsVerified, 1), (FALLS, ("twice",), Verified, 0), (RUNS, (), Verified, 0)],
+)
+def test_a_kernel_without_its_launcher_is_no_success_unless_it_is_asked_for(
+    migrated, launcher, kernels, expected, code
+):
+    twice = KERNELS[: KERNELS.index("__global__ void thrice")]
+    migration = migrated(twice + launcher, kernels=kernels)
+    assert isinstance(migration.outcome, expected)
+    assert exit_code([Migrated(migration, ())]) == code
 
 
 def test_only_chosen_kernels_stand_for_a_launcher(migrated):
@@ -194,4 +212,4 @@ def test_kernels_behind_a_launcher_that_was_not_ported_have_a_verdict_besides(mi
     proven = outcomes(migrated(f"{KERNELS}{NOT_IN_PYTHON}", target="triton"))
     assert set(proven) == {"asks", "twice", "thrice", "raced"}
     assert isinstance(proven["asks"], Refused)
-    assert isinstance(proven["twice"], Verified)
+    assert isinstance(proven["twice"], KernelsVerified)
