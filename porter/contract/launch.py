@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 
 from porter.contract.body import comparisons, quietly, written
 from porter.contract.contract import LaunchShape
+from porter.contract.dispatched import dispatched_arguments
 from porter.contract.expressions import free_names, render, value
 from porter.contract.functors import element_of, function_objects
 from porter.contract.scalars import dimensions, numbers_elements
 from porter.contract.scope import Scope
 from porter.contract.syntax import Binary, Call, ExpressionError, Name, Node, Number
 from porter.contract.usage import Usage
+from porter.source.arithmetic_types import arithmetic
 from porter.source.instantiate import explicit_arguments
 from porter.source.program import Function, Launch
 
@@ -152,13 +154,16 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
         (_evaluated(usage, function, x) for x in usage.program.launches_of(function) if x.template_args), ()
     )
     objects = function_objects(usage, function)
+    dispatched = dispatched_arguments(usage, function)
     arguments: list[str] = []
     for i, param in enumerate(function.template):
         given = written_out[i] if i < len(written_out) else ""
         if param.name in objects:
             arguments.append(objects[param.name])
-        elif re.fullmatch(r"\d+|true|false|float|int|double|half|__half", given):
+        elif re.fullmatch(r"\d+|true|false", given) or arithmetic(given) is not None:
             arguments.append(given)
+        elif param.name in dispatched:
+            arguments.append(dispatched[param.name])
         elif param.kind.startswith("typename"):
             usual = element_of(objects) or "float"
             arguments.append("int" if numbers_elements(usage, function, param.name) else usual)

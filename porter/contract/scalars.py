@@ -104,11 +104,25 @@ def _carried(usage: Usage, function: Function, type_: CType) -> str:
 
 
 def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:
-    """Whether a type that a template leaves to its callers is one of indices: by its name, or threads are put in it."""
+    """Whether a type that a template leaves to its callers is one of indices: by its name, or threads are put in it.
+
+    What is loaded at the place of a thread, or computed from it by a function, is no number of it.
+    """
     if _OF_INDICES.search(type_):
         return True
-    threads = rf"\b{re.escape(type_)} ?\w+=[^;]*\b(?:threadIdx|blockIdx)\."
-    return bool(re.search(threads, written(usage.body(function).words)))
+    texts = re.findall(rf"\b{re.escape(type_)} ?\w+=([^;]*)", written(usage.body(function).words))
+    called = rf"\b(?!{re.escape(type_)}\b|min\b|max\b|static_cast\b)[A-Za-z_]\w*\([^()]*\)"
+    return any(re.search(r"\b(?:threadIdx|blockIdx)\.", _without(text, r"\[[^\[\]]*\]", called)) for text in texts)
+
+
+def _without(text: str, *patterns: str) -> str:
+    """`text` without what matches, from the inside out."""
+    before = ""
+    while before != text:
+        before = text
+        for pattern in patterns:
+            text = re.sub(pattern, "", text)
+    return text
 
 
 def _is_called(usage: Usage, function: Function, param: Param) -> bool:

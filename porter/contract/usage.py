@@ -143,15 +143,21 @@ class Usage:
 
     def dispatched(self, function: Function) -> tuple[str, ...]:
         """What dispatch macros in `function`, expanded or not, make of names: `case Half: { using T = half;`."""
+        return tuple(dict.fromkeys(t for types in self.meanings(function).values() for t in types))
+
+    def meanings(self, function: Function) -> Mapping[str, tuple[str, ...]]:
+        """The names that dispatch macros in `function` define, each with its types in the order of the source."""
         macros = {m.name: m for p in (*(r.program for r in self._read_headers), self.program) for m in p.macros}
         words = self.body(function).words
-        found: list[str] = []
-        for i in range(2, len(words) - 1):
-            if words[i].text == "using" and ":" in (words[i - 1].text, words[i - 2].text):
-                found += [meaning for _, meaning in islice(dispatched_aliases(words[i:]), 1)]
+        found: dict[str, list[str]] = {}
+        for i in range(1, len(words) - 1):
+            if words[i].text == "using" and ":" in (words[i - 1].text, words[max(0, i - 2)].text):
+                for name, meaning in islice(dispatched_aliases(words[i:]), 1):
+                    found.setdefault(name, []).append(meaning)
             elif words[i].text.isupper() and words[i + 1].text == "(":
-                found += [t for types in meanings(words, i, macros).values() for t in types]
-        return tuple(dict.fromkeys(found))
+                for name, types in meanings(words, i, macros).items():
+                    found.setdefault(name, []).extend(types)
+        return {name: tuple(dict.fromkeys(types)) for name, types in found.items()}
 
     @cached_property
     def header_hosts(self) -> tuple[Function, ...]:

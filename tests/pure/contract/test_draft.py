@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from porter.contract.contract import EntryKind, Role, ScalarArg, Values
-from porter.contract.draft import draft
+from porter.contract.draft import draft, draft_each
 from porter.contract.dtype import DType
 from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents, unknown_values
 from porter.contract.toml import dumps, loads
+from porter.contract.usage import Usage
 from porter.errors import UsageError
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -604,3 +605,44 @@ def test_a_tensor_has_as_many_axes_as_it_has_to_have_at_least():
     text = TORCH.replace('TORCH_CHECK(x.dim() == 2, "2-D")', 'TORCH_CHECK(x.dim() >= 3, "planes")')
     (contract,) = drafted(text)
     assert len(contract.tensors[0].shape) == 3
+
+
+DISPATCHED = """
+template <typename scalar_t>
+__global__ void halve(const scalar_t* x, scalar_t* y, int n) {{
+    scalar_t v = x[blockIdx.x * blockDim.x + threadIdx.x];
+    if (threadIdx.x < n) y[threadIdx.x] = v / 2;
+}}
+torch::Tensor run(torch::Tensor x, torch::Tensor y) {{
+    AT_DISPATCH_{types}(x.scalar_type(), "halve", [&] {{
+        halve{given}<<<1, 256>>>(x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), (int)x.numel());
+    }});
+    return y;
+}}
+"""
+
+
+@pytest.mark.parametrize("given", ["<scalar_t>", ""])
+@pytest.mark.parametrize(
+    ("types", "dtype"),
+    [("FLOATING_TYPES", DType.FLOAT32), ("REDUCED_FLOATING_TYPES", DType.FLOAT16), ("INTEGRAL_TYPES", DType.UINT8)],
+)
+def test_a_bare_kernel_has_the_types_that_the_dispatch_around_its_launch_gives_it(given, types, dtype):
+    program = parse(Source(Path("op.cu"), DISPATCHED.format(types=types, given=given)))
+    (bare,) = draft_each(Usage(program), program.kernels)
+    assert [tensor.dtype for tensor in bare.tensors] == [dtype, dtype]
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        ("x[blockIdx.x * 64 + threadIdx.x]", DType.FLOAT32),
+        ("load(x, threadIdx.x)", DType.FLOAT32),
+        ("blockIdx.x * 64 + threadIdx.x", DType.INT32),
+        ("static_cast<T>(blockIdx.x) * 64 + threadIdx.x", DType.INT32),
+    ],
+)
+def test_a_type_that_threads_are_numbered_in_is_an_integer_and_one_that_they_load_is_none(value, dtype):
+    text = f"template <typename T> __global__ void k(const T* x, T* y) {{ T v = {value}; y[threadIdx.x] = v; }}"
+    (contract,) = draft(parse(Source(Path("op.cu"), text)))
+    assert [tensor.dtype for tensor in contract.tensors] == [dtype, dtype]
