@@ -30,6 +30,7 @@ _EXTREMA = {
 }  # fmt: skip
 _DECIMAL = re.compile(r"(?P<minus>-?)(?P<digits>\d+\.\d*(?:e[+-]?\d+)?|\.\d+|\d+e[+-]?\d+|\d+)(?P<suffix>[fFuUlL]*)\Z")
 _PLAIN = re.compile(r"(?!.*\bdim3\b)[\w\s+/*().>-]+")  # a grid of one dimension, as far as its text tells
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<body>(?:[^\n\\]|\\.)*)", re.M | re.S)
 _SKIPPED = frozenset(
     ("array_declarator", "template_argument_list", "template_parameter_list", "preproc_call", "sizeof_expression",
      "static_assert_declaration", "alignas_qualifier")
@@ -40,8 +41,14 @@ def mutations(text: str) -> tuple[Mutation, ...]:
     """Every single change of the source `text`, in the order of their places."""
     device = [function for function in functions_of(root_of(text), text) if function.is_device]
     found = [mutation for function in device for mutation in _in_body(function.node, text)]
-    striding = frozenset(f.name for f in device if "gridDim" in _text(f.node, text))
+    striding = frozenset(f.name for f in device if _strides(_text(f.node, text), text))
     return tuple(sorted({*found, *_launches(text, striding)}))
+
+
+def _strides(function: str, text: str) -> bool:
+    """Whether the function, or a macro that it names, asks how many blocks there are."""
+    macros = (m["name"] for m in _MACRO.finditer(text) if "gridDim" in m["body"])
+    return "gridDim" in function or any(re.search(rf"\b{name}\b", function) for name in macros)
 
 
 def _in_body(function: Node, text: str) -> Iterator[Mutation]:

@@ -165,6 +165,8 @@ def test_a_grid_that_cannot_be_too_small_is_left_alone():
     assert not any(m.replacement.startswith("max(1, (triton") for m in python_mutations.mutations(strided))
     strided = CUDA.replace("row = blockIdx.x", "row = blockIdx.x % gridDim.x")
     assert Kind.GRID not in {m.kind for m in cpp_mutations.mutations(strided)}
+    by_macro = "#define ROW \\\n  (blockIdx.x % gridDim.x)\n" + CUDA.replace("row = blockIdx.x", "row = ROW")
+    assert Kind.GRID not in {m.kind for m in cpp_mutations.mutations(by_macro)}
 
 
 def test_kinds_take_turns():
