@@ -25,8 +25,9 @@ for triton, executed by Triton's interpreter on the CPU, equal to the original, 
 *sound* entry is one whose original porter did not see break its own rules (a race, an index out of bounds, an answer
 that depends on memory never written) for which nothing that porter chose, a size or a value, could be the reason. A
 kernel is verified when a workload of a verified entry launched it; the instances of a template are not counted by
-themselves. No speed was measured. Every entry, with its reason, is in the JSON beside `benchmarks/coverage/run.py`;
-this page is written by `table.py` there.
+themselves. *Kernels alone* are entries of which the kernels are equal and the host code could not be compared. No speed
+was measured. Every entry, with its reason, is in the JSON beside `benchmarks/coverage/run.py`; this page is written by
+`table.py` there.
 """
 UNSEEN = """\
 Files of `benchmarks/coverage/{name}`, chosen by path and family and frozen before porter was run on any of them. The
@@ -126,10 +127,12 @@ def shares(records: Sequence[Record]) -> tuple[str, str, str]:
     """Entries verified, their share of those whose source is sound, and the kernels that were compared."""
     good = [r for r in records if r["outcome"] == "verified"]
     sound = [r for r in records if not r["because"].startswith(SOURCE_AT_FAULT)]
+    alone = [r for r in records if r["outcome"] == "kernels_verified"]
     kernels = f"{sum(map(launched, good))} of {sum(r['kernels'] for r in records)}"
     if not records:
         return "-", "-", "-"
-    return f"{len(good)} of {len(records)}, {share(good, records)}", share(good, sound), kernels
+    besides = f" (and {len(alone)} kernels alone)" if alone else ""
+    return f"{len(good)} of {len(records)}, {share(good, records)}{besides}", share(good, sound), kernels
 
 
 def launched(record: Record) -> int:

@@ -12,7 +12,7 @@ from benchmarks.mutation.mutation import Mutation
 from porter.backend import Port
 from porter.errors import PorterError
 from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import NotBuilt, Verified
+from porter.evaluate.outcome import Verified
 from porter.evaluate.side import original_side
 from porter.evaluate.verdict import Verdict
 from porter.evaluate.verify import verify
@@ -34,16 +34,6 @@ class Judgement:
     because: str
     caveat: str
     seconds: float
-
-    @property
-    def survived(self) -> bool:
-        """Whether it was called verified."""
-        return self.outcome == Verified.label
-
-    @property
-    def was_built(self) -> bool:
-        """Whether there was anything to run: what does not compile anybody notices."""
-        return self.outcome != NotBuilt.label
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,9 @@ def test_shares_count_entries_kernels_and_what_is_sound(table):
     assert table.shares([]) == ("-", "-", "-")
 
 
-def test_a_kernel_verdict_of_another_word_is_not_counted_as_verified(table):
-    assert table.shares([record(outcome="kernels_verified")])[0] == "0 of 1, 0 %"
+def test_kernels_without_their_host_code_are_counted_apart(table):
+    assert table.shares([record(), record(outcome="kernels_verified")])[0] == "1 of 2, 50 % (and 1 kernels alone)"
+    assert table.shares([record(), record(outcome="wrong")])[0] == "1 of 2, 50 %"
 
 
 def test_reasons_are_told_without_their_particulars(table):
