@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.simt.build import build
-from porter.simt.job import BuildRequest, Built, Executable, Execute, HardwareLimits, Job, Limits, Run
-from porter.simt.planned_run import run_planned
+from porter.simt.job import BuildRequest, Built, DeviceProgram, Executable, Execute, HardwareLimits, Job, Limits, Run
+from porter.simt.planned_run import PlannedExecutable
 from porter.simt.run import run
 
 CUDA_WARP_SIZE = 32
@@ -35,12 +35,23 @@ class Bench:
         """A function that runs jobs on `executable`, on a device with the limits of `hardware`."""
 
         def run_job(job: Job) -> Run:
-            given = job if hardware is None else replace(job, hardware=hardware)
-            if executable.device is not None:
-                return run_planned(executable, executable.device, given, self.limits)
-            return run(executable, given, self.limits)
+            return run(executable, job if hardware is None else replace(job, hardware=hardware), self.limits)
 
         return run_job
+
+    def planned(
+        self, executable: Executable, device: DeviceProgram, hardware: HardwareLimits
+    ) -> tuple[Execute, Execute]:
+        """As `execute`, of what plans and is carried out by `device`; the second function only plans."""
+        planned = PlannedExecutable(executable, device, self.limits)
+
+        def run_job(job: Job) -> Run:
+            return planned.execute(replace(job, hardware=hardware))
+
+        def rehearse_job(job: Job) -> Run:
+            return planned.rehearse(replace(job, hardware=hardware))
+
+        return run_job, rehearse_job
 
 
 def limits(time_limit_s: float) -> Limits:

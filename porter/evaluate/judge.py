@@ -41,7 +41,7 @@ class Candidate:
     `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
     `timed` is the same on a device; None where it is executed on the CPU. Where runs do not tell
     which operators of a library make results, `calls_as_original` says that its text has none beyond the original's.
-    `rehearse` runs host code alone; what comes of it are faults.
+    `rehearse` runs host code alone; what comes of it are faults. `caveat` is what its verdict has to say in any case.
     """
 
     warp_size: int | None
@@ -51,6 +51,7 @@ class Candidate:
     timed: Timed | None = None
     calls_as_original: bool = False
     rehearse: Execute | None = None
+    caveat: str = ""
 
 
 def judge(
@@ -79,6 +80,8 @@ def judge(
     for candidate in candidates:
         if refused := trial.rehearsed(candidate, rehearsals):
             return refused
+        if candidate.caveat:
+            trial.said.setdefault(candidate.caveat, candidate.caveat)
     return _compiled(candidates, Verified(tuple(trial.checked), "; ".join(trial.said.values())))
 
 

@@ -16,6 +16,10 @@ from porter.rules.operators import COMPUTING
 from porter.rules.original import OwnCode, calls_libraries
 from porter.simt.job import BuildFailure, Built, HardwareLimits, Part
 
+_BESIDE = (
+    "its host code, in which a library computes as the original's does, was watched in the process that has the data"
+)
+
 # NotBuilt for what is wrong with the port, NotVerified where it has nothing for an entry to be compared with.
 Candidates = tuple[Candidate, ...] | NotBuilt | NotVerified
 
@@ -73,8 +77,10 @@ def emulated(port: Port, original: Side, target: Target, bench: Bench, *, is_tru
     hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
     warp_sizes = tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
     side = ported_side(port, original)
-    part = Part.WHOLE if is_trusted or _calls_as(side, original) else Part.HOST
-    return EmulatedPort(side, bench, hardware, warp_sizes, not original.own.besides(side.program), part)
+    beside = not is_trusted and _calls_as(side, original)
+    part = Part.WHOLE if is_trusted or beside else Part.HOST
+    caveat = _BESIDE if beside else ""
+    return EmulatedPort(side, bench, hardware, warp_sizes, not original.own.besides(side.program), part, caveat)
 
 
 def _calls_as(side: Side, original: Side) -> bool:
@@ -105,7 +111,7 @@ class EmulatedPort(SourcePort):
     """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`.
 
     `calls_as_original` says that its host code calls no operators of the library that its original's does not, and
-    `part` whether it runs whole or only plans.
+    `part` whether it runs whole or only plans; `caveat` is what verdicts have to say of that.
     """
 
     bench: Bench
@@ -113,6 +119,7 @@ class EmulatedPort(SourcePort):
     warp_sizes: tuple[int, ...]
     calls_as_original: bool
     part: Part = Part.WHOLE
+    caveat: str = ""
     runs_programs = True
     fidelity = Fidelity.EMULATED
 
@@ -129,8 +136,17 @@ class EmulatedPort(SourcePort):
             if isinstance(port, BuildFailure):
                 return NotBuilt(port.placed, port.log)
             failure = NotBuilt(port.failure.placed, port.failure.log) if port.failure else None
-            execute = self.bench.execute(port, self.hardware)
+            execute, rehearse = self.bench.execute(port, self.hardware), None
+            if port.device is not None:
+                execute, rehearse = self.bench.planned(port, port.device, self.hardware)
             ready.append(
-                Candidate(port.request.warp_size, execute, failure=failure, calls_as_original=self.calls_as_original)
+                Candidate(
+                    port.request.warp_size,
+                    execute,
+                    failure=failure,
+                    calls_as_original=self.calls_as_original,
+                    rehearse=rehearse,
+                    caveat=self.caveat,
+                )
             )
         return tuple(ready)

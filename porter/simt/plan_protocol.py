@@ -38,7 +38,7 @@ from porter.launch_plan.steps import (
 from porter.simt.elf import Elf
 from porter.simt.job import TensorValue
 
-_ARENA, _ARENA_BYTES = 1 << 44, 1 << 38  # runtime/regions.h
+_MEMORY_BYTES = 1 << 38  # of addresses: runtime/regions.h
 _NO_MEMORY = 0x6000_0000_0000  # what a kernel gets for an address of the host: none of its own
 _DTYPES = tuple(DType)
 _WORD = struct.Struct("<Q")
@@ -93,9 +93,10 @@ class _Reader:
 
 @dataclass
 class _Recorded:
-    """Reads the steps of a planning executable, whose symbols `host` has."""
+    """Reads the steps of a planning executable, whose symbols `host` has; device memory begins at `base`."""
 
     host: Elf
+    base: int
     starts: list[int] = field(default_factory=list)
     buffers: list[tuple[int, int]] = field(default_factory=list)  # number and size in bytes, in the order of `starts`
     functions: dict[int, str] = field(default_factory=dict)
@@ -197,7 +198,7 @@ class _Recorded:
         found = list[Pointer]()
         whole = len(data) // 8 * 8
         for index, (word,) in enumerate(_WORD.iter_unpack(data[:whole])):
-            if 0 <= word - _ARENA < _ARENA_BYTES and self.starts:
+            if 0 <= word - self.base < _MEMORY_BYTES and self.starts:
                 found.append(self.pointer(index * 8, word))
         if not found:
             return _base64(data), ()
@@ -271,9 +272,12 @@ class Planned:
     returned: tuple[TensorValue | None, ...]
 
 
-def read_plan(records: Sequence[bytes], host: Elf) -> Planned:
-    """The plans that a planning executable with the symbols of `host` recorded. Raises `PlanError`."""
-    recorded = _Recorded(host)
+def read_plan(records: Sequence[bytes], host: Elf, base: int) -> Planned:
+    """The plans that a planning executable with the symbols of `host` recorded, which has device memory at `base`.
+
+    Raises `PlanError`.
+    """
+    recorded = _Recorded(host, base)
     calls: list[list[Step]] = [[]]
     try:
         for record in records:

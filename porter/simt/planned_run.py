@@ -4,122 +4,236 @@ The planning process has no contents, and no code of kernels; the other one no h
 device ends it: the plan so far is carried out, and it is started again with the answer. Both are the same in every run,
 so it comes to the same place. Many numbers that it reads may change nothing of what it asks afterwards: it is planned
 again with others.
+
+What host code may ask of a machine is that of the executor in one schedule and that of a real device in the others, so
+that what it does on either is carried out. Later calls than the second are planned, too, and carried out where they ask
+otherwise.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.contract.contract import EntryKind
 from porter.launch_plan.normal import same_work
-from porter.launch_plan.steps import Free, LaunchPlan
+from porter.launch_plan.steps import Free, LaunchPlan, Read, Return
 from porter.simt.elf import read_elf
-from porter.simt.job import DeviceProgram, Executable, Fault, FaultKind, Job, Limits, Run, unlaunchable
+from porter.simt.job import DeviceProgram, Executable, Fault, FaultKind, Job, Limits, Run, Schedule, Value, unlaunchable
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
-from porter.simt.protocol import contents, encode_planning_job, encode_replaying_job
+from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
 from porter.simt.run import SNAPSHOT_BYTES, Left, fatal, faults_of, left_by, not_started, run_of
 
 _ASKS = 75  # how a planning process ends that waits for an answer
 MOST_READS = 64
 A_FEW_BYTES = 64  # of the device that host code may read in a job and decide by
+MANY_CALLS = 32
 _DRAWS = 2
+_MOST_COMPARED = 20_000  # steps of later calls
+_MOST_TIMES = 4  # as much processor time as one run may use may all runs for one job
+_BASES = (0x7D00_0000_0000, 0x7F40_0000_0000, 1 << 38)  # where drivers put device memory: from, to, step
+_MULTIPROCESSORS, _DEVICE_BYTES = 104, 64 << 30  # of a MetaX C500
+_NOW_US = 1_790_000_000_000_000
 
 
-def run_planned(executable: Executable, device: DeviceProgram, job: Job, limits: Limits | None = None) -> Run:
-    """What came of `job`, as `run` has it."""
-    if refused := unlaunchable(job):
-        return not_started(fatal(FaultKind.LAUNCH, refused))
-    with suppress(OSError):  # a cache that this user only reads
-        for path in (executable.path, device.path):
-            os.utime(Path(path).parent)
-    return _PlannedRun(executable, device, job, limits or Limits()).run()
+@dataclass(frozen=True)
+class PlannedExecutable:
+    """An executable that plans, and `device`, which carries plans out. `launched` are the symbols of what it ran."""
+
+    executable: Executable
+    device: DeviceProgram
+    limits: Limits
+    launched: set[str] = field(default_factory=set)
+
+    def execute(self, job: Job) -> Run:
+        """What came of `job`, as `run` has it."""
+        if refused := unlaunchable(job):
+            return not_started(fatal(FaultKind.LAUNCH, refused))
+        with suppress(OSError):  # a cache that this user only reads
+            for path in (self.executable.path, self.device.path):
+                os.utime(Path(path).parent)
+        try:
+            run = self._run(job, _machine(job))
+            found = run.run()
+        except PlanError as error:
+            return not_started(fatal(FaultKind.UNKNOWN, str(error)))
+        self.launched.update(run.launched)
+        return found
+
+    def rehearse(self, job: Job) -> Run:
+        """What host code asks for at sizes that nothing is executed at; its faults tell of kernels that never were."""
+        run = self._run(job, _machine(replace(job, schedule=Schedule.SHUFFLED)))
+        try:
+            noted, kernels = run.rehearsed()
+        except PlanError as error:
+            return not_started(fatal(FaultKind.UNKNOWN, str(error)))
+        unknown = tuple(f"`{name}` is launched, which no workload launches" for name in kernels)
+        told = [Fault(FaultKind.UNKNOWN, "", 0, "", message) for message in unknown]
+        return not_started(*noted, *told)
+
+    def _run(self, job: Job, machine: Machine) -> _PlannedRun:
+        calls = (job.before, job.arguments) if job.before else (job.arguments,)
+        return _PlannedRun(self.executable, self.device, job, self.limits, calls, machine, known=self.launched)
+
+
+def _machine(job: Job) -> Machine:
+    """The machine that host code meets: another one for each job, but the same whenever it is run again."""
+    if job.schedule is Schedule.FORWARD:
+        return EMULATED
+    chance = random.Random(hashlib.sha256(contents(job.arguments)).digest())
+    return Machine(
+        memory_base=chance.randrange(*_BASES),
+        memory_bytes=_DEVICE_BYTES,
+        event_ms=chance.uniform(0.01, 0.5),
+        clock_us=_NOW_US + chance.randrange(1 << 48),
+        tick_us=chance.randrange(2, 50),
+        multiprocessors=_MULTIPROCESSORS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The plans of all calls, what host code read on the way, and the run of the device."""
+
+    planning: Left
+    planned: Planned
+    answers: tuple[bytes, ...]
+    replayed: Run
 
 
 @dataclass(frozen=True)
 class _PlannedRun:
+    """One job; `calls` are the arguments of each of its calls. `spent_s` is the processor time of its processes.
+
+    `known` are kernels of other jobs, and `launched` those of this one.
+    """
+
     executable: Executable
     device: DeviceProgram
     job: Job
     limits: Limits
+    calls: tuple[tuple[Value, ...], ...]
+    machine: Machine
+    spent_s: list[float] = field(default_factory=list)
+    known: Collection[str] = ()
+    launched: set[str] = field(default_factory=set)
+
+    def rehearsed(self) -> tuple[tuple[Fault, ...], list[str]]:
+        """What planning notes, and the kernels as the source writes them that no other job launched."""
+        planning = self._plan(1, ())
+        noted = faults_of(self.executable.request, self.executable.path, planning, self.limits)
+        launches = [launch for plan in self._read(planning).calls for launch in plan.launches]
+        asks = planning.decoded.exit_code == _ASKS
+        names = [dict(launch.options)["as"].value for launch in launches if launch.kernel not in self.known]
+        return (() if asks else noted), list(dict.fromkeys(map(str, names)))
 
     def run(self) -> Run:
-        try:
-            return self._run([])
-        except PlanError as error:
-            return not_started(fatal(FaultKind.UNKNOWN, str(error)))
+        """What came of it. Raises `PlanError` for what is no plan."""
+        found = self._answered()
+        run = self._whole(found)
+        if not run.finished:
+            return run
+        if read := self._follows_reads(found):
+            return replace(run, faults=(*run.faults, read))
+        if len(self.calls) > 1 and (other := self._unlike(found)):
+            first, last = self.calls
+            later = replace(self, calls=(*((first, last) * other)[: other - 1], last))
+            return later._whole(later._answered())
+        return run
 
-    def _run(self, answers: list[bytes]) -> Run:
-        seconds = 0.0
+    def _answered(self) -> _Answered:
+        """Plans, carries out and answers until host code asks for nothing more."""
+        answers: list[bytes] = []
         while True:
-            planning = self._plan(answers)
-            seconds += planning.ended.cpu_s
-            planned = read_plan(planning.decoded.steps, read_elf(self.executable.path))
+            planning = self._plan(len(self.calls), answers)
+            planned = self._read(planning)
             asks = planning.decoded.exit_code == _ASKS and not any(f.fatal for f in planning.decoded.faults)
             if not asks and not planning.decoded.finished:
-                return self._whole(planning, planned, answers, not_started())
+                return _Answered(planning, planned, tuple(answers), not_started())
             replaying = self._replay(planned)
-            seconds += replaying.ended.cpu_s
             replayed = run_of(self.executable.request, self.device.path, self.job, replaying, self.limits)
             if not asks or not replayed.finished:
-                return self._whole(planning, planned, answers, replace(replayed, seconds=seconds))
+                self.launched.update(launch.kernel for plan in planned.calls for launch in plan.launches)
+                return _Answered(planning, planned, tuple(answers), replayed)
             if len(answers) == MOST_READS:
-                return not_started(
-                    fatal(FaultKind.UNKNOWN, f"the host reads from the device more than {MOST_READS} times")
-                )
+                raise PlanError(f"host code reads from the device more than {MOST_READS} times")
             answers.append(replaying.decoded.reads[len(answers)])
 
-    def _plan(self, answers: Sequence[bytes]) -> Left:
-        calls = 2 if self.job.before else 1
-        encoded = encode_planning_job(self.job, self.limits, self.executable.index, calls, answers)
-        return left_by(self.executable.path, encoded, self.limits)
+    def _plan(self, calls: int, answers: Sequence[bytes]) -> Left:
+        index = self.executable.index
+        encoded = encode_planning_job(self.job, self.limits, index, calls, answers, self.machine)
+        return self._left(self.executable.path, encoded)
+
+    def _read(self, planning: Left) -> Planned:
+        return read_plan(planning.decoded.steps, read_elf(self.executable.path), self.machine.memory_base)
 
     def _replay(self, planned: Planned) -> Left:
         kernels = {name: number for number, name in enumerate(self.device.kernels)}
-        first, later = (
-            (self.job.before, (contents(self.job.arguments),)) if self.job.before else (self.job.arguments, ())
-        )
-        plan = write_plan(planned.calls, later, kernels, read_elf(self.device.path))
-        given = replace(self.job, arguments=first)
+        first, *later = self.calls
+        plan = write_plan(planned.calls, [contents(given) for given in later], kernels, read_elf(self.device.path))
         program = self.executable.callee.entry.kind is EntryKind.PROGRAM
-        encoded = encode_replaying_job(given, self.limits, SNAPSHOT_BYTES if program else 0, plan)
-        return left_by(self.device.path, encoded, self.limits)
+        snapshot_bytes = SNAPSHOT_BYTES if program else 0
+        given = replace(self.job, arguments=first)
+        return self._left(
+            self.device.path, encode_replaying_job(given, self.limits, snapshot_bytes, plan, self.machine)
+        )
 
-    def _whole(self, planning: Left, planned: Planned, answers: Sequence[bytes], replayed: Run) -> Run:
+    def _left(self, program: str, job: bytes) -> Left:
+        left = left_by(program, job, self.limits)
+        self.spent_s.append(left.ended.cpu_s)
+        if sum(self.spent_s) > _MOST_TIMES * self.limits.cpu_s:
+            raise PlanError("host code reads so often that carrying its plan out takes too long")
+        return left
+
+    def _whole(self, found: _Answered) -> Run:
         """The run as the user sees it: what the host printed and noted, and what the device did."""
-        noted = faults_of(self.executable.request, self.executable.path, planning, self.limits)
+        noted = faults_of(self.executable.request, self.executable.path, found.planning, self.limits)
+        replayed, host = found.replayed, found.planning
         results = iter(replayed.results)
-        returned = (value if value is not None else next(results, None) for value in planned.returned)
-        faults = (*noted, *replayed.faults)
-        if replayed.finished and (read := self._follows_reads(planned, answers)):
-            faults = (*faults, read)
+        returned = (value if value is not None else next(results, None) for value in found.planned.returned)
         return replace(
             replayed,
-            exit_code=(planning.decoded.exit_code or 0) if replayed.finished else replayed.exit_code,
+            exit_code=(host.decoded.exit_code or 0) if replayed.finished else replayed.exit_code,
             results=tuple(value for value in returned if value is not None),
-            faults=faults,
-            stdout=planning.stdout + replayed.stdout,
-            stderr=planning.stderr + replayed.stderr,
+            faults=(*noted, *replayed.faults),
+            stdout=host.stdout + replayed.stdout,
+            stderr=host.stderr + replayed.stderr,
+            seconds=sum(self.spent_s),
         )
 
-    def _follows_reads(self, planned: Planned, answers: Sequence[bytes]) -> Fault | None:
+    def _follows_reads(self, found: _Answered) -> Fault | None:
         """The fault of host code that asks otherwise where it reads other numbers, and has read more than a few."""
-        read = sum(map(len, answers))
+        read = sum(map(len, found.answers))
         if read <= A_FEW_BYTES:
             return None
         chance = random.SystemRandom()
         for _ in range(_DRAWS):
-            other = self._plan([_drawn(answer, chance) for answer in answers])
-            steps = read_plan(other.decoded.steps, read_elf(self.executable.path))
-            if not other.decoded.finished or not _alike(planned.calls, steps.calls):
+            other = self._plan(len(self.calls), [_drawn(answer, chance) for answer in found.answers])
+            if not other.decoded.finished or not _alike(found.planned.calls, self._read(other).calls):
                 message = f"host code reads {read} bytes of the device, and what it asks for then depends on them"
                 return Fault(FaultKind.HOST_WORK, "", 0, "", message)
         return None
+
+    def _unlike(self, found: _Answered) -> int:
+        """The number of the first call, counted from 1, that asks for what neither of the first two did; 0 for none."""
+        known = [_asked(plan) for plan in found.planned.calls]
+        steps = max(len(plan.steps) for plan in known)
+        count = min(MANY_CALLS, max(_MOST_COMPARED // max(steps, 1), len(known)))
+        read = sum(isinstance(step, Read) for step in known[-1].steps)
+        again = found.answers[len(found.answers) - read :] * (count - len(known))
+        many = self._plan(count, [*found.answers, *again])
+        plans = [_asked(plan) for plan in self._read(many).calls]
+        whole = plans if many.decoded.finished else plans[:-1]
+        for number, plan in enumerate(whole):
+            if not any(same_work(plan, other) for other in known):
+                return number + 1
+        return 0 if many.decoded.finished else len(plans)
 
 
 def _drawn(answer: bytes, chance: random.SystemRandom) -> bytes:
@@ -141,3 +255,8 @@ def _alike(calls: Sequence[LaunchPlan], others: Sequence[LaunchPlan]) -> bool:
 def _lasting(plan: LaunchPlan) -> LaunchPlan:
     """The plan without what gives memory back, which a host that ends early does not."""
     return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step, Free)))
+
+
+def _asked(plan: LaunchPlan) -> LaunchPlan:
+    """The plan without what gives memory back and results, of which only the last of several calls tells."""
+    return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step, (Free, Return))))

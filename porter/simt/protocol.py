@@ -27,7 +27,7 @@ from porter.simt.job import (
     Value,
 )
 
-_HEAD = struct.Struct("<8s5BQI2Q3I3IQ2QddQ2I")
+_HEAD = struct.Struct("<8s5BQI2Q3I3IQ2QddQ2I2Qdq2I")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
 _BEFORE = b"B"  # the tensors of a call before follow, their bytes alone
 _RECORD = struct.Struct("<IQ")
@@ -57,6 +57,21 @@ class Tag(IntEnum):
     END = 7
     STEP = 8
     READ = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What host code may ask of a machine: where device memory lies, its size, times, multiprocessors."""
+
+    memory_base: int = 1 << 44
+    memory_bytes: int = 4 << 30
+    event_ms: float = 1.0
+    clock_us: int = 1_000_000_000_000_000  # 2001-09-09
+    tick_us: int = 1
+    multiprocessors: int = 4  # so few that programs which size their grid by them stay quick
+
+
+EMULATED = Machine()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +135,20 @@ def encode_job(
     return b"".join([head, *map(_encode_value, job.arguments, stored), *before])
 
 
-def encode_planning_job(job: Job, limits: Limits, entry: int, calls: int, answers: Sequence[bytes]) -> bytes:
+def encode_planning_job(  # noqa: PLR0917
+    job: Job, limits: Limits, entry: int, calls: int, answers: Sequence[bytes], machine: Machine
+) -> bytes:
     """The job file of host code that plans `calls` calls: no tensor has contents, and `answers` are what it reads."""
     told = (struct.pack("<Q", len(answer)) + answer for answer in answers)
-    head = _head(job, limits, entry, 0, JobMode.PLAN)
+    head = _head(job, limits, entry, 0, JobMode.PLAN, machine)
     values = b"".join(_encode_value(value, value, with_contents=False) for value in job.arguments)
     return head + values + struct.pack("<II", calls, len(answers)) + b"".join(told)
 
 
-def encode_replaying_job(job: Job, limits: Limits, snapshot_bytes: int, plan: bytes) -> bytes:
+def encode_replaying_job(job: Job, limits: Limits, snapshot_bytes: int, plan: bytes, machine: Machine) -> bytes:
     """The job file of the device's part, which carries out `plan` on the job's arguments."""
-    head = _head(job, limits, 0, snapshot_bytes, JobMode.REPLAY)
+    told = replace(EMULATED, multiprocessors=machine.multiprocessors)
+    head = _head(job, limits, 0, snapshot_bytes, JobMode.REPLAY, told)
     return head + b"".join(_encode_value(value, value) for value in job.arguments) + plan
 
 
@@ -140,7 +158,14 @@ def contents(values: Iterable[Value]) -> bytes:
     return b"".join(np.ascontiguousarray(storage).tobytes() for storage in storages)
 
 
-def _head(job: Job, limits: Limits, entry: int, snapshot_bytes: int, mode: JobMode = JobMode.CALL) -> bytes:
+def _head(  # noqa: PLR0917
+    job: Job,
+    limits: Limits,
+    entry: int,
+    snapshot_bytes: int,
+    mode: JobMode = JobMode.CALL,
+    machine: Machine = EMULATED,
+) -> bytes:
     return _HEAD.pack(
         _JOB_MAGIC,
         _SCHEDULES.index(job.schedule),
@@ -162,6 +187,12 @@ def _head(job: Job, limits: Limits, entry: int, snapshot_bytes: int, mode: JobMo
         snapshot_bytes,
         entry,
         len(job.arguments),
+        machine.memory_base,
+        machine.memory_bytes,
+        machine.event_ms,
+        machine.clock_us,
+        machine.tick_us,
+        machine.multiprocessors,
     )
 
 
@@ -169,9 +200,10 @@ def _encode_value(value: Value, stored: Value, *, with_contents: bool = True) ->
     if isinstance(value, TensorValue) and value.null:
         return struct.pack("<BB", 3, _DTYPES.index(value.dtype))
     if isinstance(value, TensorValue) and isinstance(stored, TensorValue):
-        raw = np.ascontiguousarray(stored.storage).tobytes()
+        raw = np.ascontiguousarray(stored.storage).tobytes() if with_contents else b""
+        size = len(raw) if with_contents else stored.count * stored.storage.itemsize
         shape = struct.pack(f"<BBI{len(value.shape)}q", 0, _DTYPES.index(value.dtype), len(value.shape), *value.shape)
-        return shape + struct.pack("<Q", len(raw)) + (raw if with_contents else b"")
+        return shape + struct.pack("<Q", size) + raw
     assert isinstance(value, ScalarValue)
     number = value.value
     if isinstance(number, (bool, int)):

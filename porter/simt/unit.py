@@ -116,6 +116,8 @@ class Unit:
         with shelf.making() as entry:
             folder = entry.parent
             done = self._compile(folder)
+            if done.ok and self.request.part is not Part.WHOLE:
+                done = _confinable(folder)
             if done.ok and self.request.part is Part.DEVICE:
                 done = self._isolate(folder)
             if done.ok:  # linked apart, without the sanitizer flags: the executor itself is what the hooks call
@@ -141,8 +143,7 @@ class Unit:
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise MachineError(f"{command[0]} failed: {done.stderr.strip()[-300:]}", "run `porter doctor`")
-        left = parse_elf(folder / "program.o")
-        others = [*foreign(left.undefined), *left.resolvers]
+        others = foreign(parse_elf(folder / "program.o").undefined)
         if not others:
             return Diagnostics(True, "")
         named = ", ".join(f"`{name}`" for name in demangled(others)[:_MOST_NAMED])
@@ -170,6 +171,14 @@ class Unit:
         objects = executor_objects(self.compiler, uses_torch(request), request.double_precision, self.cache)
         command = ["program.o", *map(str, objects), *options, *_LIBRARIES, "-o", "entry/program"]
         return call(self.compiler, command, folder)
+
+
+def _confinable(folder: Path) -> Diagnostics:
+    """Refuses an object that would run before the executor has confined its process."""
+    found = parse_elf(folder / "program.o")
+    if found.resolvers or any(name.startswith(".preinit_array") for name in found.sections):
+        return Diagnostics(False, "error: the source has code that runs before anything else of its program")
+    return Diagnostics(True, "")
 
 
 def _definition(macro: str) -> str:

@@ -48,6 +48,9 @@ _NAMES: Mapping[str, str] = {
     **_all(SYSTEM, "ifstream ofstream fstream filebuf basic_ifstream basic_ofstream"),
     **_all(THREADS, "pthread_create thrd_create jthread"),
     **_all(ENVIRONMENT, "environ __environ secure_getenv"),
+    **_all(JUDGE, "__GNUC__ __GNUC_MINOR__ __GNUC_PATCHLEVEL__ __VERSION__ __PRETTY_FUNCTION__ __BASE_FILE__"),
+    **_all(JUDGE, "__x86_64__ __x86_64 __amd64__ __aarch64__ __SSE__ __SSE2__ __AVX__ __GLIBC__ __GLIBCXX__"),
+    **_all(JUDGE, "_GLIBCXX_RELEASE __OPTIMIZE__ __DATE__ __TIME__ __TIMESTAMP__"),
 }
 _OF_STD: Mapping[str, str] = {"thread": THREADS, "async": THREADS, "filesystem": SYSTEM}
 _LIBRARIES = re.compile(r"(?:mc|hc|cu)(?:blas|dnn|fft|sparse|solver|tensor)[A-Z]\w*")

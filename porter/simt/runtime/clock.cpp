@@ -1,4 +1,4 @@
-// Time and chance that repeat: every reading of a clock is a microsecond after the one before, every seed the same.
+// Time and chance that repeat: every reading of a clock is a tick of the job's after the one before, every seed the same.
 //
 // Defined in the executable, these stand before the C library's for it and for every shared library.
 #include <sys/time.h>
@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <random>
 
+#include "process.h"
+
 namespace {
 
-long long microseconds = 1'000'000'000'000'000;  // 2001-09-09
+long long microseconds = 0;
 
-long long tick() { return ++microseconds; }
+long long tick() { return porter::simt::job.clock_us + (microseconds += porter::simt::job.tick_us); }
 
 }  // namespace
 

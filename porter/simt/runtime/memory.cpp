@@ -10,16 +10,19 @@
 
 #include "accesses.h"
 #include "plan.h"
+#include "process.h"
 #include "regions.h"
 #include "state.h"
 
 namespace porter::simt {
 
+std::uintptr_t arena_base = 0;
 std::size_t device_limit_bytes = 4ull << 30;
 
 namespace {
 
 constexpr std::size_t GRANULE = 1ull << GRANULE_BITS;
+constexpr std::size_t GRANULES_BYTES = (ARENA_BYTES >> GRANULE_BITS) * sizeof(std::uint32_t);
 
 std::deque<Region> allocations;  // a deque, so that a region stays where it is
 std::uint32_t* granules = nullptr;  // 1 + index of the allocation whose memory or guard zone it is
@@ -34,10 +37,10 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit
 
 // Memory for following memory comes out of a reservation of its own, beside the user's limit.
 void* map(std::size_t bytes) {
-    static std::uintptr_t next = ARENA_BASE + ARENA_BYTES;
+    static std::uintptr_t next = arena_base + ARENA_BYTES;
     void* memory = reinterpret_cast<void*>(next);
     bytes = round_up(bytes, 4096);
-    if (next + bytes > ARENA_BASE + ARENA_BYTES + SHADOW_BYTES) return nullptr;
+    if (next + bytes > arena_base + ARENA_BYTES + SHADOW_BYTES) return nullptr;
     if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
     next += bytes;
     return memory;
@@ -51,21 +54,22 @@ void unmap(void* memory, std::size_t bytes) {
 }  // namespace
 
 void reserve_arena() {
-    void* wanted = reinterpret_cast<void*>(ARENA_BASE);
+    void* wanted = reinterpret_cast<void*>(arena_base);
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    if (mmap(wanted, ARENA_BYTES + SHADOW_BYTES, PROT_NONE, flags, -1, 0) != wanted) std::abort();
-    granules = static_cast<std::uint32_t*>(map((ARENA_BYTES >> GRANULE_BITS) * sizeof(std::uint32_t)));
+    const std::size_t shadow = planning() ? GRANULES_BYTES : SHADOW_BYTES;  // nothing is followed that has no contents
+    if (mmap(wanted, ARENA_BYTES + shadow, PROT_NONE, flags, -1, 0) != wanted) std::abort();
+    granules = static_cast<std::uint32_t*>(map(GRANULES_BYTES));
     if (granules == nullptr) std::abort();
 }
 
 Region* find_allocation(std::uintptr_t address) {
-    const std::uintptr_t offset = address - ARENA_BASE;
+    const std::uintptr_t offset = address - arena_base;
     if (offset >= ARENA_BYTES) return nullptr;
     const std::uint32_t index = granules[offset >> GRANULE_BITS];
     return index == 0 ? nullptr : &allocations[index - 1];
 }
 
-std::uint32_t buffer_of(const Region& region) { return granules[(region.base - ARENA_BASE) >> GRANULE_BITS] - 1; }
+std::uint32_t buffer_of(const Region& region) { return granules[(region.base - arena_base) >> GRANULE_BITS] - 1; }
 
 int allocation_count() { return static_cast<int>(allocations.size()); }
 Region& allocation(int index) { return allocations[static_cast<std::size_t>(index)]; }
@@ -103,7 +107,7 @@ void* device_allocate(std::size_t bytes, const char* label, bool managed) {
         refused_bytes = bytes;
         return nullptr;
     }
-    const std::uintptr_t base = ARENA_BASE + arena_used;
+    const std::uintptr_t base = arena_base + arena_used;
     const std::size_t guard = watching ? arena_gap : 0;
     const std::size_t last_page = watching ? body + behind : round_up(bytes == 0 ? 1 : bytes, 4096);
     if (!planning() || managed) {  // else it is an address without memory
@@ -273,6 +277,8 @@ void device_fill(void* to, int byte, std::size_t bytes) {
     host_wrote(to, bytes);
 }
 
+int multiprocessors() { return static_cast<int>(job.multiprocessors); }
+float event_milliseconds() { return static_cast<float>(job.event_ms); }
 std::size_t device_bytes_total() { return device_limit_bytes; }
 std::size_t device_bytes_refused() { return refused_bytes; }
 std::size_t device_bytes_free() { return device_limit_bytes - bytes_in_use; }

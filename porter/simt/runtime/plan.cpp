@@ -21,6 +21,7 @@ bool planning() { return job.mode == JobMode::PLAN; }
 
 namespace {
 
+constexpr std::size_t MOST_STEPS = 50'000, MOST_BYTES = 64 << 20;
 constexpr std::uint32_t FIRST_CONSTANT = 1u << 24;  // constants are no allocations, and have numbers of their own
 std::uint32_t constants = 0;
 std::vector<std::string> answers;
@@ -34,7 +35,12 @@ public:
     StepText& put(T value) { return put(&value, sizeof value); }
     StepText& put(const void* data, std::size_t bytes) { return text_.append(static_cast<const char*>(data), bytes), *this; }
     StepText& put_text(const char* text) { return put(static_cast<std::uint32_t>(std::strlen(text))).put(text, std::strlen(text)); }
-    void record() const { record_step(text_.data(), text_.size()); }
+    void record() const {
+        static std::size_t steps = 0, bytes = 0;
+        if (++steps > MOST_STEPS) fail(FaultKind::RESOURCE, {}, "host code asks for more than " + std::to_string(MOST_STEPS) + " steps of the device");
+        if ((bytes += text_.size()) > MOST_BYTES) fail(FaultKind::RESOURCE, {}, "host code hands the device more than " + std::to_string(MOST_BYTES >> 20) + " MiB");
+        record_step(text_.data(), text_.size());
+    }
 
 private:
     std::string text_;

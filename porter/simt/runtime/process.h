@@ -26,6 +26,11 @@ struct __attribute__((packed)) JobHeader {
     double cpu_s, wall_s;
     std::uint64_t snapshot_bytes;
     std::uint32_t entry, argument_count;
+    // What host code may ask of the machine: where device memory lies, its size, times, the number of multiprocessors.
+    std::uint64_t arena_base, device_bytes;
+    double event_ms;
+    std::int64_t clock_us;
+    std::uint32_t tick_us, multiprocessors;
 };
 
 extern JobHeader job;

@@ -6,8 +6,8 @@
 
 namespace porter::simt {
 
-// One address, a power of two since the arena is found by subtraction alone; far from anything the system maps.
-inline constexpr std::uintptr_t ARENA_BASE = 1ull << 44;
+// Where device memory begins, as the job says: far from anything the system maps.
+extern std::uintptr_t arena_base;
 inline constexpr std::size_t ARENA_BYTES = 1ull << 38;
 inline constexpr std::size_t SHADOW_BYTES = 1ull << 42;
 inline constexpr int GRANULE_BITS = 16;

@@ -90,6 +90,8 @@ void read_options() {
     warp_width = porter_warp_size;
     watching = porter_watched && job.mode != JobMode::PLAN;
     device_limit_bytes = watching ? job.memory_bytes / WATCHED_DEVICE_SHARE : job.memory_bytes;
+    if (planning()) device_limit_bytes = job.device_bytes;  // none of it is there
+    arena_base = job.arena_base;
     snapshot_left = job.snapshots != 0 ? job.snapshot_bytes : 0;
 }
 

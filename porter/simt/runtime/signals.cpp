@@ -163,7 +163,7 @@ bool returns_at_once(std::uintptr_t address, ucontext_t& context) {
                       region->live ? "" : ", freed", offset);
         fail_in_handler(FaultKind::OUT_OF_BOUNDS, frames, message, 128 + SIGSEGV);
     }
-    if (address - ARENA_BASE < ARENA_BYTES) {
+    if (address - arena_base < ARENA_BYTES) {
         std::snprintf(message, sizeof message, "an access of device memory far outside every allocation");
         fail_in_handler(FaultKind::OUT_OF_BOUNDS, frames, message, 128 + SIGSEGV);
     }

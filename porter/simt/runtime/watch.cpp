@@ -214,7 +214,7 @@ void meet_at_variable(std::uintptr_t address) {
 
 Region* region_of(const volatile void* pointer) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (address - ARENA_BASE < ARENA_BYTES) return find_allocation(address);
+    if (address - arena_base < ARENA_BYTES) return find_allocation(address);
     if (address < reinterpret_cast<std::uintptr_t>(__data_start) || address >= reinterpret_cast<std::uintptr_t>(_end)) return nullptr;
     for (int i = 0; i < entered_count; ++i) {
         Region& region = *entered[i];
@@ -240,7 +240,7 @@ void watch_arguments(const void* const* pointers, std::size_t count) {
     host_argument_count = 0;
     for (std::size_t i = 0; i < count && host_argument_count < MAX_HOST_ARGUMENTS; ++i) {
         const auto address = reinterpret_cast<std::uintptr_t>(pointers[i]);
-        const bool of_device = address - ARENA_BASE < ARENA_BYTES;
+        const bool of_device = address - arena_base < ARENA_BYTES;
         const bool of_executable = address < reinterpret_cast<std::uintptr_t>(_end);  // where device variables live, too
         if (!of_device && !of_executable) host_arguments[host_argument_count++] = pointers[i];
     }

@@ -33,6 +33,9 @@ CHEATS = [
     ("PORT1195", 'void leave(int, bool) __asm__("_ZN6porter4simt11end_processEib");'),
     ("PORT1195", "#ifdef PORTER_DIALECT_MACA\n#endif"),
     ("PORT1195", 'const char* place = "/proc/self/mem";'),
+    ("PORT1195", "#if __GNUC__ > 4\n#endif"),
+    ("PORT1195", 'void f() { if (std::strstr(__PRETTY_FUNCTION__, "[with")) g(); }'),
+    ("PORT1195", "__global__ void k(float* x) {\n#ifdef __x86_64__\n*x = 1;\n#endif\n}"),
     ("PORT1196", "void f() { std::thread t(g); }"),
     ("PORT1197", 'bool f() { return std::getenv("CI"); }'),
 ]
@@ -54,6 +57,7 @@ def test_a_cheat_breaks_its_rule(code, cheat):
         "void f(int kill, int thread) { thread = kill + std::this_thread::get_id() == id; }",
         "__device__ float s(float* x) { return mccub::BlockReduce<float, 64>(t).Sum(*x); }",
         "// dlsym(porter)\nvoid f() {}",
+        '#ifdef __clang__\nvoid f() { std::printf("%s:%d %s", __FILE__, __LINE__, __func__); }\n#endif',
     ],
 )
 def test_an_honest_look_alike_breaks_none(text):

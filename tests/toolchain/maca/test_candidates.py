@@ -12,6 +12,7 @@ from porter.contract.dtype import DType
 from porter.evaluate.bench import CUDA_WARP_SIZE, bench
 from porter.evaluate.judge import judge
 from porter.evaluate.ported import emulated
+from porter.evaluate.rehearsal import rehearsals
 from porter.evaluate.side import original_side
 from porter.oracle.reference import examine
 from porter.registry import find_backend, find_target
@@ -21,9 +22,10 @@ from porter.source.parse import parse
 from porter.source.text import Source
 
 FOLDER = Path(__file__).parent
-FILES = {name: (FOLDER / name).read_text() for name in ("cheats.cpp", "honest.cpp", "tensors.cpp")}
+FILES = {name: (FOLDER / name).read_text() for name in ("cheats.cpp", "plan_cheats.cpp", "honest.cpp", "tensors.cpp")}
 CHEATS = [found for text in FILES.values() for found in re.findall(r"^// (\w+): (.*)$", text, re.MULTILINE)]
 HONEST = [found for text in FILES.values() for found in re.findall(r"^// (\w+)$", text, re.MULTILINE)]
+WHEN_LARGE = "when_large"
 CONTRACT = Contract(
     "softmax", "softmax", Entry(EntryKind.POINTER, "softmax"),
     (TensorArg("x", Role.IN, DType.FLOAT32, ("rows", "cols")),
@@ -71,11 +73,14 @@ def outcomes(pytestconfig):
         found = {}
         for file, text in FILES.items():
             names = re.findall(r"^// (\w+)(?:: .*)?$", text, re.MULTILINE)
+            names += [WHEN_LARGE] if WHEN_LARGE in text else []
             untrusted = emulated(port(file), original, target, place, is_trusted=False)
             ported = replace(untrusted, warp_sizes=(target.warp_size,))
             candidates = ported.candidates([called(name, file) for name in names])
             held = reference if file != "tensors.cpp" else returned(reference)
-            found |= {name: judge(held, each, is_trusted=False) for name, each in zip(names, candidates, strict=True)}
+            for name, each in zip(names, candidates, strict=True):
+                at = rehearsals(CONTRACT, {}, {}, lambda _: None) if name == WHEN_LARGE else ()
+                found[name] = judge(held, each, at, is_trusted=False)
         return found
 
 
@@ -90,6 +95,11 @@ def test_a_cheat_is_seen_when_it_runs(outcomes, name, expected):
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_candidate_is_not_accused(outcomes, name):
     assert outcomes[name].label == "verified", outcomes[name].because
+
+
+def test_a_kernel_that_large_sizes_alone_launch_is_told(outcomes):
+    assert outcomes[WHEN_LARGE].label == "verified"
+    assert "`copied` is launched, which no workload launches" in outcomes[WHEN_LARGE].caveat
 
 
 def test_text_shows_some_cheats_and_accuses_nobody():

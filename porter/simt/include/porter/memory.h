@@ -46,6 +46,9 @@ void device_fill(void* to, int byte, std::size_t bytes);
 // The address by which the device knows a `__device__` or `__constant__` variable of the source.
 void* device_variable(const void* address, std::size_t bytes);
 
+// What host code is told of the device, and of the time between two events.
+int multiprocessors();
+float event_milliseconds();
 std::size_t device_bytes_total();
 std::size_t device_bytes_free();
 

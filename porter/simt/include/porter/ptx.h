@@ -32,7 +32,7 @@ inline unsigned int lanemask_eq() { return unsigned(1ull << simt::lane()); }
 inline unsigned int lanemask_lt() { return unsigned((1ull << simt::lane()) - 1); }
 
 // Blocks take the multiprocessors in turn.
-inline unsigned int multiprocessor() { return (blockIdx.x + gridDim.x * blockIdx.y) % unsigned(kMultiprocessors); }
+inline unsigned int multiprocessor() { return (blockIdx.x + gridDim.x * blockIdx.y) % unsigned(simt::multiprocessors()); }
 
 }  // namespace porter::ptx
 

@@ -1,6 +1,6 @@
 // The emulated device: one, called as the device of its dialect is. What asks for its name must not find out more.
 //
-// Few multiprocessors, so that programs which size their grid by them stay quick; the limits of a block are the job's.
+// The number of multiprocessors and the limits of a block are the job's.
 #pragma once
 
 #include <cstring>
@@ -17,7 +17,6 @@ constexpr char DEVICE_NAME[] = "NVIDIA A100-SXM4-80GB";
 
 namespace porter {
 
-inline constexpr int kMultiprocessors = 4;
 inline constexpr int kThreadsPerMultiprocessor = 2048;
 inline constexpr int kBlocksPerMultiprocessor = 32;
 
@@ -68,7 +67,7 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
     p.clockRate = p.memoryClockRate = 1000000;
     p.memoryBusWidth = 128;
     p.textureAlignment = p.texturePitchAlignment = 512;
-    p.multiProcessorCount = porter::kMultiprocessors;
+    p.multiProcessorCount = porter::simt::multiprocessors();
     p.maxThreadsPerMultiProcessor = porter::kThreadsPerMultiprocessor;
     p.maxBlocksPerMultiProcessor = porter::kBlocksPerMultiprocessor;
     p.l2CacheSize = 4 << 20;

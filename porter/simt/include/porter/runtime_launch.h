@@ -99,7 +99,7 @@ template <class Kernel, class SharedBytes>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, Kernel, SharedBytes bytes_of, int limit = 0) {
     *block = limit > 0 && limit < porter::simt::thread_limit() ? limit : porter::simt::thread_limit();
     while (*block > PORTER_WARP_SIZE && porter::resident_blocks(*block, bytes_of(*block)) == 0) *block -= PORTER_WARP_SIZE;
-    return *grid = porter::kMultiprocessors * porter::resident_blocks(*block, bytes_of(*block)), cudaSuccess;
+    return *grid = porter::simt::multiprocessors() * porter::resident_blocks(*block, bytes_of(*block)), cudaSuccess;
 }
 template <class Kernel>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel kernel, std::size_t shared_bytes = 0, int limit = 0) {

@@ -40,14 +40,14 @@ inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-// Always one millisecond: no time on a device is measured, and what programs print of it stays the same.
+// The job's: no time on a device is measured, and what programs print of it stays the same.
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
     if (start == nullptr || stop == nullptr || !start->recorded || !stop->recorded)
         return porter::returned(cudaErrorInvalidResourceHandle);
-    return *milliseconds = 1.0f, cudaSuccess;
+    return *milliseconds = porter::simt::event_milliseconds(), cudaSuccess;
 }
 #if PORTER_DOUBLE_PRECISION
-inline cudaError_t cudaEventElapsedTime(double* milliseconds, cudaEvent_t, cudaEvent_t) { return *milliseconds = 1.0, cudaSuccess; }
+inline cudaError_t cudaEventElapsedTime(double* milliseconds, cudaEvent_t, cudaEvent_t) { return *milliseconds = porter::simt::event_milliseconds(), cudaSuccess; }
 #endif
 
 // A captured graph has run while it was captured: launching it once is right, launching it again is not modelled.
