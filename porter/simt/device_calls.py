@@ -15,15 +15,13 @@ _MATHS = """
     lround labs modf nan nearbyint nextafter pow remainder remquo rint round roundeven scalbln scalbn sin sincos sinh
     sqrt tan tanh tgamma trunc y0 y1 yn
 """
-_EXACT = frozenset(
-    (
-        *(name + kind for name in _MATHS.split() for kind in ("", "f", "l")),
-        *["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen", "strcmp", "strncmp", "strcpy", "malloc", "free"],
-        *["printf", "puts", "putchar", "vprintf", "abort", "__assert_fail", "__stack_chk_fail"],
-        *["__gxx_personality_v0", "_Unwind_Resume", "__cxa_call_terminate", "__cxa_begin_catch", "__cxa_end_catch"],
-        *["__cxa_pure_virtual", "_ZSt9terminatev", "_GLOBAL_OFFSET_TABLE_", "__dso_handle"],
-    )
-)
+_OTHERS = """
+    memcpy memmove memset memcmp bcmp strlen strcmp strncmp strcpy malloc free printf puts putchar vprintf abort
+    __assert_fail __stack_chk_fail __gxx_personality_v0 _Unwind_Resume __cxa_call_terminate __cxa_begin_catch
+    __cxa_end_catch __cxa_pure_virtual __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort _ZSt9terminatev
+    _GLOBAL_OFFSET_TABLE_ __dso_handle
+"""
+_EXACT = frozenset((*(name + kind for name in _MATHS.split() for kind in ("", "f", "l")), *_OTHERS.split()))
 _ALIKE = re.compile(
     r"__(?:tsan|ubsan)_\w+"  # hooks
     r"|porter_\w+|_ZNK?6porter\w+"  # the executor

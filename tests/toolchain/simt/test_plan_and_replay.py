@@ -118,3 +118,20 @@ def test_no_object_of_the_host_is_made_where_kernels_run(planned):
     text = "struct Made { float of; Made() : of(3) {} };\n__device__ Made made;\n"
     kernel = "__global__ void k(float* x) { *x = made.of; }\nvoid f(float* x) { k<<<1, 1>>>(x); }"
     assert planned(text + kernel).execute(job(np.ones(1, np.float32))).outputs[0].storage.tolist() == [0]
+
+
+SHARED = """
+__global__ void turned(float* x) {
+  __shared__ float held[32];
+  extern __shared__ float more[];
+  held[threadIdx.x] = x[threadIdx.x], more[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x < 4) x[threadIdx.x] = held[3 - threadIdx.x] * more[threadIdx.x];
+}
+void f(float* x) { turned<<<1, 32, 32 * sizeof(float)>>>(x); }
+"""
+
+
+def test_blocks_have_shared_memory(planned):
+    run = planned(SHARED).execute(job(np.arange(32, dtype=np.float32)))
+    assert run.outputs[0].storage.tolist()[:4] == [3, 2, 1, 0]
