@@ -22,7 +22,14 @@ _SLOW_S = 1.0  # a probe takes milliseconds
 _MOST_VAIN = 3  # one after the other: a probe comes in three sizes
 _VAIN = frozenset((FaultKind.TIMEOUT, FaultKind.UNDEFINED))
 _TROUBLE = frozenset(
-    (FaultKind.OUT_OF_BOUNDS, FaultKind.MISALIGNED, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.CRASH)
+    (
+        FaultKind.OUT_OF_BOUNDS,
+        FaultKind.MISALIGNED,
+        FaultKind.LAUNCH,
+        FaultKind.HOST_CHECK,
+        FaultKind.CRASH,
+        FaultKind.UNKNOWN,
+    )
 )
 
 
@@ -162,7 +169,8 @@ def troubled(run: Run) -> bool:
 
 def starts(run: Run) -> bool:
     """Whether host code took its arguments and the device its launches."""
-    return run.finished and not any(f.kind in (FaultKind.LAUNCH, FaultKind.HOST_CHECK) for f in run.faults)
+    refused = (FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.UNKNOWN)
+    return run.finished and not any(f.kind in refused for f in run.faults)
 
 
 def falls_short(contract: Contract, run: Run) -> bool:

@@ -54,7 +54,9 @@ class Descent:
             return self._with_kernels(proofs)
         others = [proof for proof in proofs if proof is not main]
         parts = self._with_kernels([*self._proven(self._behind_main(contracts)), *others])
-        return [self._part(part, main) for part in parts] if any(part.compared for part in parts) else proofs
+        if any(part.compared for part in parts):
+            return [self._part(part, main) for part in parts]
+        return [*parts, main]  # what keeps the parts from being compared says more than what main lacks
 
     def _behind_main(self, contracts: Sequence[Contract]) -> tuple[Contract, ...]:
         """Launchers, and kernels that none of them reaches, without what has one of `contracts` for itself."""

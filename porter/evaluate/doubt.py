@@ -20,7 +20,7 @@ from porter.contract.questions import (
     unknown_extents,
     unknown_values,
 )
-from porter.oracle.faults import LEFT_BOUNDS, OF_SIZES, RACED
+from porter.oracle.faults import LEFT_BOUNDS, RACED, is_of_sizes
 from porter.oracle.reference import Reference
 from porter.simt.failure import missing_header
 from porter.simt.job import BuildFailure, FaultKind, TensorValue
@@ -177,7 +177,7 @@ def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
 def unsound(reference: Reference) -> str:
     """Why the original's answers cannot be compared with; empty when they can."""
     if reference.because:
-        if not reference.damned and reference.because.startswith(OF_SIZES):
+        if not reference.damned and is_of_sizes(reference.because):
             refused = reference.because.startswith(FaultKind.DEVICE_ASSERT)
             return f"{_DRAWN if refused else _ELSEWHERE}: {reference.because}"
         return f"{_BELIEVED if reference.damned else _RUN}: {reference.because}"
@@ -190,10 +190,20 @@ def unsound(reference: Reference) -> str:
         return "the original did not finish any workload"
     left = written(reference)
     if not any(tensor.storage.size for tensor in left):
-        return "the original leaves no tensor that could be compared"
+        return _nothing_left(reference)
     if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in left):
         return "the original writes none of its outputs"
     return ""
+
+
+def _nothing_left(reference: Reference) -> str:
+    """What a call came to that left no tensor: a program may want arguments before it launches anything."""
+    if reference.contract.entry.kind is not EntryKind.PROGRAM or reference.launched:
+        return "the original leaves no tensor that could be compared"
+    said = next((line.strip() for line in reference.expected[0].outputs.text.splitlines() if line.strip()), "")
+    return "the program launches no kernel when it is run without arguments" + (
+        f"; it says: {said[:80]}" if said else ""
+    )
 
 
 def _asked(*questions: Question) -> str:

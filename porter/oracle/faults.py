@@ -43,6 +43,7 @@ _DAMNING = frozenset(
 )  # fmt: skip
 # What sizes that nobody stated may be the reason for: a launch, an assertion or a vector load that wants others.
 OF_SIZES = (FaultKind.LAUNCH, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
+DIVIDED = "an integer division by zero"  # as the executor says it; a device has no signal for it
 RACED = _CODES[FaultKind.RACE]
 LEFT_BOUNDS = _CODES[FaultKind.OUT_OF_BOUNDS]
 _SCHEDULE_DEPENDENT = "PORT4020"
@@ -70,7 +71,7 @@ class Observed:
     @property
     def damning(self) -> bool:
         """Whether the original is wrong, rather than merely not brought to run here."""
-        if self.drafted and self.kind in OF_SIZES:
+        if self.drafted and is_of_sizes(self.text):
             return False
         return self.unsound and (self.kind in _DAMNING or (self.kind is FaultKind.CRASH and self.in_kernel))
 
@@ -82,6 +83,11 @@ class Observed:
         if self.unwritten:
             return _UNWRITTEN
         return _ROUNDING if self.rounding else _CODES[self.kind]
+
+
+def is_of_sizes(text: str) -> bool:
+    """Whether sizes that nobody stated may be the reason for what `text` says was observed."""
+    return text.startswith(OF_SIZES) or (text.startswith(FaultKind.CRASH) and DIVIDED in text)
 
 
 def code_of(kind: FaultKind) -> str:
@@ -97,7 +103,7 @@ def named(workload: Workload) -> str:
 
 def observation(fault: Fault, workload: Workload, *, unsound: bool, drafted: bool = False) -> Observed:
     """A fault of the executor in one workload, whose sizes are `drafted` where porter chose them."""
-    place = f" in {fault.kernel}" if fault.kernel else ""
+    place = (f" in {fault.kernel}" if fault.kernel else "") + (f" at line {fault.line}" if fault.line else "")
     times = f" ({fault.count} times)" if fault.count > 1 else ""
     text = f"{fault.kind.value}{place}: {fault.message}{times}, {named(workload)}"
     return Observed(fault.kind, text, fault.line, unsound, in_kernel=bool(fault.kernel), drafted=drafted)

@@ -28,7 +28,7 @@ PROGRAM_WORKLOAD = Workload("program", {}, seed=0)
 _UNSOUND = frozenset(
     (FaultKind.OUT_OF_BOUNDS, FaultKind.DEADLOCK, FaultKind.RACE, FaultKind.CRASH, FaultKind.TIMEOUT,
      FaultKind.RESOURCE, FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED,
-     FaultKind.UNDEFINED)
+     FaultKind.UNDEFINED, FaultKind.UNKNOWN)
 )  # fmt: skip
 
 

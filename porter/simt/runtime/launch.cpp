@@ -95,7 +95,7 @@ int run_blocks(dim3 grid, dim3 extent, std::size_t shared_bytes, Body body, cons
 
 int run_grid(const char* name, dim3 grid, dim3 extent, std::size_t shared_bytes, Where where, Body body, const void* context) {
     if (current != nullptr) {
-        fail(FaultKind::LAUNCH, where,
+        fail(FaultKind::UNKNOWN, where,
              std::string("`") + name + "` is launched by `" + current_kernel +
                  "`, which was launched itself: a launch by what runs on the device is not modelled");
     }

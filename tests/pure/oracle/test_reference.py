@@ -9,6 +9,7 @@ import pytest
 from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
 from porter.contract.dtype import DType
 from porter.contract.garbage import POISONS
+from porter.oracle.faults import DIVIDED
 from porter.oracle.outputs import Outputs, widest
 from porter.oracle.reference import examine
 from porter.oracle.text_output import compare_text
@@ -65,7 +66,7 @@ def test_garbage_taken_in_is_named_as_the_beginning_of_the_trouble(kind):
     unset = Fault(kind, "k.cu", 3, "k", "reads what nobody has written")
     beyond = Fault(FaultKind.OUT_OF_BOUNDS, "k.cu", 3, "k", "writes at byte -4")
     because = examine(CONTRACT, PROGRAM, lambda job: ran(job, doubled(job), unset, beyond)).because
-    assert because.startswith("out of bounds in k: writes at byte -4")
+    assert because.startswith("out of bounds in k at line 3: writes at byte -4")
     assert "before that, " in because
     assert "nobody has written" in because
     assert "before that" not in examine(CONTRACT, PROGRAM, lambda job: ran(job, doubled(job), beyond, unset)).because
@@ -204,6 +205,7 @@ def test_prints_are_compared_number_by_number(got, want, same):
         (FaultKind.TIMEOUT, "k", False),
         (FaultKind.HOST_CHECK, "", False),
         (FaultKind.UNDEFINED, "k", False),
+        (FaultKind.UNKNOWN, "k", False),
     ],
 )
 def test_an_original_that_was_not_brought_to_run_is_not_wrong_for_that(kind, kernel, damned):
@@ -218,8 +220,16 @@ def test_an_original_that_wants_other_sizes_than_porter_chose_is_not_wrong(kind)
         return ran(job, doubled(job), Fault(kind, "k.cu", 3, "k", "not at these sizes"))
 
     drafted = examine(CONTRACT, PROGRAM, execute, drafted=True)
-    assert drafted.because == f"{kind.value} in k: not at these sizes, workload 'tiny' (n = 3)"
+    assert drafted.because == f"{kind.value} in k at line 3: not at these sizes, workload 'tiny' (n = 3)"
     assert not drafted.damned
+    assert examine(CONTRACT, PROGRAM, execute).damned
+
+
+def test_an_original_that_divides_by_a_size_that_porter_chose_is_not_wrong():
+    def execute(job: Job) -> Run:
+        return ran(job, doubled(job), Fault(FaultKind.CRASH, "k.cu", 3, "k", f"{DIVIDED}, or its overflow", fatal=True))
+
+    assert not examine(CONTRACT, PROGRAM, execute, drafted=True).damned
     assert examine(CONTRACT, PROGRAM, execute).damned
 
 
@@ -230,4 +240,4 @@ def test_what_shows_an_original_to_be_wrong_is_its_reason():
 
     reference = examine(CONTRACT, PROGRAM, execute, drafted=True)
     assert reference.damned
-    assert reference.because.startswith("race in k: two threads")
+    assert reference.because.startswith("race in k at line 3: two threads")

@@ -79,6 +79,32 @@ int main() {
     apply(Square<float>(), x, 4);
 }
 """
+WANTS_ARGUMENTS = """
+#include <cstdio>
+__global__ void last(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[0] = x[i];
+}
+int main(int count, char** words) {
+    if (count < 2) { printf("usage: %s N\\n", words[0]); return 0; }
+    float* x;
+    cudaMalloc(&x, 4 * atoi(words[1]));
+    last<<<1, 4>>>(x, x, atoi(words[1]));
+}
+"""
+WAITS_FOR_THE_GRID = """
+#include <cooperative_groups.h>
+__global__ void turned(float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 2.0f;
+    cooperative_groups::this_grid().sync();
+    if (i < n) y[i] = x[n - 1 - i];
+}
+void turn(float* x, float* y, int n) {
+    void* arguments[] = {&x, &y, &n};
+    cudaLaunchCooperativeKernel((void*)turned, dim3((n + 127) / 128), dim3(128), arguments);
+}
+"""
 RACES = """
 void launch(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
 int main() {
@@ -200,6 +226,25 @@ def test_kernels_are_proven_without_the_host_functions_that_do_not_build(migrate
         "functions that it does not call, which do not build here (nowhere.h: No such file or directory), "
         "were left out, and nowhere.h taken to be empty; refuses itself could not be run here and was not compared"
     )
+
+
+def test_a_program_that_wants_arguments_does_not_hide_what_its_kernels_do(migrated):
+    migration = migrated(WANTS_ARGUMENTS)
+    found = outcomes(migration)
+    assert found.keys() == {"last", "main"}
+    assert found["main"].because.startswith(
+        "the program launches no kernel when it is run without arguments; it says: us"
+    )
+    # Both accesses have their lines.
+    assert "race in last at line 5: " in migration.outcome.because
+    assert "writes it in line 5 with nothing that orders the two" in migration.outcome.because
+
+
+def test_what_is_not_modelled_is_not_held_against_the_source(migrated):
+    migration = migrated(WAITS_FOR_THE_GRID)
+    because = migration.outcome.because
+    assert because.startswith("the original does not run here: not executed here in ")
+    assert "at line 6: grid-wide synchronisation over several blocks is not modelled" in because
 
 
 def test_a_launcher_is_given_the_function_object_that_main_hands_it(migrated):

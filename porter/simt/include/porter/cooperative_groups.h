@@ -156,7 +156,7 @@ public:
     // Blocks run one after another, so only a grid of one block can wait for all of itself.
     static void sync(Where where = Where::here()) {
         if (blocks() != 1)
-            porter::simt::fail(porter::simt::FaultKind::LAUNCH, where, "grid-wide synchronisation over several blocks is not modelled");
+            porter::simt::fail(porter::simt::FaultKind::UNKNOWN, where, "grid-wide synchronisation over several blocks is not modelled");
         __syncthreads(where);
     }
     static unsigned long long size() { return blocks() * details::block_threads(); }

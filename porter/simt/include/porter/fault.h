@@ -31,7 +31,7 @@ enum class FaultKind : std::uint8_t {
     REACHED,
     HOST_WORK,
     FORGED,
-    UNKNOWN,
+    UNKNOWN,  // something that a device has and the executor does not: it says nothing against the source
 };
 
 // A place in the user's source. As the default of a parameter, `Where::here()` names the line of the call.

@@ -9,7 +9,7 @@ namespace porter::ptx {
 
 // Stands where PTX has no C++ form.
 [[noreturn]] inline void refuse(const char* why, simt::Where where = simt::Where::here()) {
-    simt::fail(simt::FaultKind::LAUNCH, where, why);
+    simt::fail(simt::FaultKind::UNKNOWN, where, why);
 }
 
 // The 32-bit address of shared memory is its distance from the start of static storage, where all of it lies.

@@ -15,7 +15,7 @@ inline cudaError_t launch_packed(void (*kernel)(Parameters...), dim3 grid, dim3 
     }));
 }
 inline cudaError_t launch_untyped(Where where) {
-    simt::note(simt::FaultKind::LAUNCH, where, "a kernel launched through an untyped pointer: its parameters are not known");
+    simt::note(simt::FaultKind::UNKNOWN, where, "a kernel launched through an untyped pointer: its parameters are not known");
     return returned(cudaErrorInvalidDeviceFunction);
 }
 

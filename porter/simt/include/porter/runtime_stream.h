@@ -68,7 +68,7 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t
 }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t, porter::Where where = porter::Where::here()) {
     if (executable->launches++ == 0) return cudaSuccess;
-    porter::simt::note(porter::simt::FaultKind::LAUNCH, where, "a captured graph is launched a second time, which is not modelled");
+    porter::simt::note(porter::simt::FaultKind::UNKNOWN, where, "a captured graph is launched a second time, which is not modelled");
     return porter::returned(cudaErrorNotSupported);
 }
 inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
