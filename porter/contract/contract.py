@@ -69,6 +69,7 @@ class Distribution(StrEnum):
     TIES = "ties"  # three values
     SORTED = "sorted"  # rows that never fall
     OUTLIER = "outlier"  # one element of a row a thousand times as large
+    LARGE_MEAN = "large mean"  # of small spread: a variance that is a difference of large numbers shows
     ZEROS = "zeros"
     DENORMAL = "denormal"
     INFINITE = "infinite"  # rows with one infinity, and rows without

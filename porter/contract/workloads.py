@@ -54,7 +54,7 @@ def default_workloads(contract: Contract, fixed: Mapping[str, int] | None = None
 def _many_rows(contract: Contract, given: Mapping[str, int]) -> Iterator[Workload]:
     """A workload of many short rows, for kernels in which a thread takes a row: else they get one block only."""
     free = [s for s in contract.symbols if s not in given]
-    outer = [s for s in free if _widest(contract, s) > 1 and not is_innermost(contract, s)]
+    outer = [s for s in free if widest(contract, s) > 1 and not is_innermost(contract, s)]
     wish = dict.fromkeys(outer, _MANY.get(len(outer), 3))
     sizes = choose_sizes(contract, given, {**_tiny_targets(contract), **wish}) if outer else None
     if sizes is not None:
@@ -87,7 +87,7 @@ def _odd_targets(contract: Contract) -> dict[str, int]:
     """Different primes, so that swapped sizes show; beyond a block on the axis threads walk, few on the others."""
     targets: dict[str, int] = {}
     for symbol in contract.symbols:
-        wish = (_INNER if is_innermost(contract, symbol) else _OUTER).get(_widest(contract, symbol), 3)
+        wish = (_INNER if is_innermost(contract, symbol) else _OUTER).get(widest(contract, symbol), 3)
         free = [p for p in _PRIMES if p not in targets.values()]
         targets[symbol] = min(free, key=lambda p: abs(p - wish), default=wish)
     return targets
@@ -95,16 +95,16 @@ def _odd_targets(contract: Contract) -> dict[str, int]:
 
 def is_innermost(contract: Contract, symbol: str) -> bool:
     """Whether `symbol` counts along the innermost axis of a tensor of the highest rank it is part of."""
-    widest = _widest(contract, symbol)
+    most = widest(contract, symbol)
     return any(
         symbol in last_factor(tensor.shape[-1])
         for tensor in contract.tensors
-        if tensor.shape and _rank(tensor, symbol) == widest
+        if tensor.shape and _rank(tensor, symbol) == most
     )
 
 
-def _widest(contract: Contract, symbol: str) -> int:
-    """The highest rank of a tensor that `symbol` is part of."""
+def widest(contract: Contract, symbol: str) -> int:
+    """Returns the highest rank of a tensor that `symbol` is part of."""
     return max((_rank(tensor, symbol) for tensor in contract.tensors), default=1)
 
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from porter.contract.contract import Contract, Distribution, EntryKind, Role, Workload
 from porter.contract.materialise import materialise
 from porter.contract.validate import satisfies
-from porter.contract.workloads import is_innermost
+from porter.contract.workloads import choose_sizes, is_innermost
+from porter.evaluate.drawn_sizes import Fit, drawn_sizes
 from porter.oracle.jobs import job
 from porter.oracle.reference import Expected
 from porter.simt.job import TensorValue
 
 _JUST_OVER_A_TILE = 257  # by one over 256 and all smaller powers of two
 # Sums long enough that adding them up in too few bits shows; the others need no more than a few elements.
-_AT_LARGE_SIZES = frozenset((Distribution.UNIFORM,))
+_AT_LARGE_SIZES = frozenset((Distribution.UNIFORM, Distribution.LARGE_MEAN))
 
 _TIED = frozenset((Distribution.TIES, Distribution.CONSTANT_ROWS, Distribution.ZEROS))
 
@@ -36,8 +37,11 @@ class Judging:
         """`contract` with its workloads at seeds of this judgement."""
         return replace(contract, workloads=tuple(self._drawn(w) for w in contract.workloads))
 
-    def further(self, contract: Contract) -> tuple[Workload, ...]:
-        """Workloads beyond those of `contract`."""
+    def further(self, contract: Contract, fit: Fit | None = None) -> tuple[Workload, ...]:
+        """Workloads beyond those of `contract`.
+
+        `fit` gives sizes near some at which the original has an answer; without it the contract's conditions do.
+        """
         plain = [w for w in contract.workloads if not (w.scalars or w.device_only)]
         if not plain or contract.entry.kind is EntryKind.PROGRAM:
             return ()
@@ -47,7 +51,17 @@ class Judging:
         scales = () if any(w.scale != 1.0 for w in plain) else _scales(small)
         edges = _edges(contract, small, frozenset(self.fixed)) if self.edges else ()
         kinds = _distributions(contract, small, replace(by_size[-1], scale=1.0))
-        return tuple(self._drawn(w) for w in (*again, *scales, *kinds, *edges))
+        tiles = self._tiles(contract, small, fit) if self.edges else ()
+        return tuple(self._drawn(w) for w in (*again, *scales, *kinds, *edges, *tiles))
+
+    def _tiles(self, contract: Contract, small: Workload, fit: Fit | None) -> Iterator[Workload]:
+        """Workloads at sizes that this judgement alone has."""
+
+        def near(targets: Mapping[str, int]) -> Mapping[str, int] | None:
+            return choose_sizes(contract, self.fixed, targets)
+
+        for name, sizes in drawn_sizes(contract, self.fixed, self.seed, fit or near):
+            yield replace(small, name=name, sizes=sizes)
 
     def _drawn(self, workload: Workload) -> Workload:
         digest = hashlib.blake2b(f"{self.seed} {workload.name}".encode(), digest_size=6).digest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 from porter.backend import Backend, Port, Target
@@ -75,7 +75,7 @@ def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> 
     here = replace(contract, workloads=tuple(sized))
     judging = Judging(options.seed or 0, options.sizes, edges=not contract.reference and options.contract is None)
     drawn = judging.reseeded(here)
-    found = examined(drawn, standard.reference, judging.further(drawn))
+    found = examined(drawn, standard.reference, judging.further(drawn, partial(standard.sizes_near, drawn)))
     return found.reference, found.left_out
 
 

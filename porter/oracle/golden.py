@@ -59,6 +59,9 @@ class GoldenStandard:
         """None: what was recorded is as small as what a CPU runs."""
         return {}
 
+    def sizes_near(self, contract: Contract, targets: Mapping[str, int]) -> None:
+        """None: it has answers at the sizes that were recorded."""
+
     def construction(self, sizes: Mapping[str, int]) -> None:
         """What is recorded says it of each workload."""
 

@@ -18,13 +18,14 @@ import numpy as np
 
 from porter.contract.contract import Argument, Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Values, Workload
 from porter.contract.dtype import DType, decode
+from porter.contract.workloads import choose_sizes
 from porter.errors import InputError
 from porter.findings import Finding
 from porter.oracle.faults import named
 from porter.oracle.python_answers import Asking, Drawn, said
 from porter.oracle.python_calling import NoAnswerError
 from porter.oracle.python_question import Ask, Described, Description, Question, description
-from porter.oracle.python_sizes import MAX_ELEMENTS, Sizes, elements, expression, find_sizes
+from porter.oracle.python_sizes import MAX_ELEMENTS, Sizes, elements, expression, find_sizes, sizes_near
 from porter.oracle.reference import Expected, Reference
 from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.job import Construction, Job, Limits, TensorValue
@@ -73,6 +74,18 @@ class PythonStandard:
         """The sizes of its own inputs."""
         written = {} if self.stated else self._sizes.symbols
         return written if set(contract.symbols) <= written.keys() else {}
+
+    def sizes_near(self, contract: Contract, targets: Mapping[str, int]) -> Mapping[str, int] | None:
+        """The sizes nearest to `targets` at which it runs; those that a stated contract's conditions allow."""
+        if self.stated:
+            return choose_sizes(contract, {}, targets)
+        chosen = sizes_near(self._written, self._sizes.symbols, targets, self._describe)
+        found = None if chosen is None else self._describe(self._sizes.extents(chosen))
+        if chosen is None or found is None:
+            return None
+        extents = {f"{p.name}_size{axis}": extent for p in found.parameters for axis, extent in enumerate(p.shape)}
+        sizes = {**extents, **chosen}
+        return {symbol: sizes[symbol] for symbol in contract.symbols}
 
     def reference(self, contract: Contract) -> Reference:
         """Its answers; the first workload without one ends them and says why."""

@@ -69,6 +69,16 @@ def _choices(extents: list[int]) -> Iterator[list[int]]:
             yield [e for i, e in enumerate(extents) if i not in (first, second)]
 
 
+def sizes_near(
+    written: Description, symbols: Mapping[str, int], targets: Mapping[str, int], describe: Describe
+) -> dict[str, int] | None:
+    """The sizes nearest to `targets` at which the reference runs; `symbols` have the numbers that are written.
+
+    `targets` may have others besides, which follow from these.
+    """
+    return _first(written, symbols, {symbol: targets[symbol] for symbol in symbols}, describe)
+
+
 def _first(
     written: Description, symbols: Mapping[str, int], targets: Mapping[str, int], describe: Describe
 ) -> dict[str, int] | None:

@@ -49,6 +49,10 @@ class Standard(Protocol):
         """The sizes it is written for, which are those to time it at; empty where it names none, or not all."""
         ...
 
+    def sizes_near(self, contract: Contract, targets: Mapping[str, int]) -> Mapping[str, int] | None:
+        """Returns the sizes nearest to `targets` at which it has an answer; None where it knows of none."""
+        ...
+
     def construction(self, sizes: Mapping[str, int]) -> Construction | None:
         """How a class that answers as its own does is built at `sizes`; None where it has none."""
         ...

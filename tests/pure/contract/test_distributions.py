@@ -35,6 +35,9 @@ def test_each_kind_is_what_it_says():
     uniform = drawn(Distribution.UNIFORM)
     assert uniform.min() >= 0
     assert uniform.max() < 1
+    mean = drawn(Distribution.LARGE_MEAN)
+    assert mean.min() > 90
+    assert 0 < np.std(mean) < 3
     assert 0 < np.abs(drawn(Distribution.DENORMAL)).max() < 1e-37
     infinite = drawn(Distribution.INFINITE)
     assert (np.isneginf(infinite).sum(), np.isposinf(infinite).sum()) == (3, 2)
