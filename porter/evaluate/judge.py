@@ -41,7 +41,8 @@ class Candidate:
     `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
     `timed` is the same on a device; None where it is executed on the CPU. Where runs do not tell
     which operators of a library make results, `calls_as_original` says that its text has none beyond the original's.
-    `rehearse` runs host code alone; what comes of it are faults. `caveat` is what its verdict has to say in any case.
+    `rehearse` runs host code alone; what comes of it are faults. `caveat` is what its verdict has to say in any case,
+    `conclude` says what all runs together show.
     """
 
     warp_size: int | None
@@ -52,6 +53,7 @@ class Candidate:
     calls_as_original: bool = False
     rehearse: Execute | None = None
     caveat: str = ""
+    conclude: Callable[[], tuple[Fault, ...]] = tuple
 
 
 def judge(
@@ -78,7 +80,7 @@ def judge(
     if not trial.launched:
         return _without_launch(reference, trial.checked)
     for candidate in candidates:
-        if refused := trial.rehearsed(candidate, rehearsals):
+        if refused := trial.concluded(candidate) or trial.rehearsed(candidate, rehearsals):
             return refused
         if candidate.caveat:
             trial.said.setdefault(candidate.caveat, candidate.caveat)
@@ -140,6 +142,11 @@ class _Trial:
         self._earlier[key] = name, ()
         return replace(given, before=arguments)
 
+    def concluded(self, candidate: Candidate) -> Refused | None:
+        """What it may not do, as all its runs together show."""
+        broken = _broken_rules(candidate.conclude(), self._excused(candidate))
+        return Refused(f"{broken[0].code}: {broken[0].message}", broken) if broken else None
+
     def rehearsed(self, candidate: Candidate, rehearsals: Iterable[Rehearsal]) -> Refused | None:
         """What it may not do at the sizes of `rehearsals`, at which nothing is executed but host code.
 
@@ -179,7 +186,11 @@ def _is_empty(given: Job) -> bool:
 
 def _rules(run: Run, habits: frozenset[FaultKind]) -> tuple[Finding, ...]:
     """What shows that the work is not the candidate's own, but for what the original does as well."""
-    seen = [fault for fault in run.faults if fault.kind in DISHONEST - habits]
+    return _broken_rules(run.faults, habits)
+
+
+def _broken_rules(faults: Sequence[Fault], habits: frozenset[FaultKind]) -> tuple[Finding, ...]:
+    seen = [fault for fault in faults if fault.kind in DISHONEST - habits]
     return tuple(
         replace(
             lookup(code_of(fault.kind)).at(Span(0, 0, fault.line, 1) if fault.line else None, fault.message),

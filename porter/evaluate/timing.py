@@ -25,7 +25,6 @@ from porter.measure.interleave import Interleaved, Stopped, StopRule, interleave
 from porter.measure.lock import seats_for
 from porter.measure.stages import Stage, Stages
 from porter.native.place import Place
-from porter.native.requests import ModuleEntry
 from porter.native.session import CandidateError, Prepared
 from porter.native.timed import Timed
 from porter.native.versions import commit
@@ -151,7 +150,7 @@ class Stopwatch:
         run = candidate.run(given)
         if not run.finished:
             raise _Unfit(f"it does not run on the device: {fault_of(run)}")
-        if isinstance(candidate.entry, ModuleEntry) and not run.launches:
+        if candidate.is_planned and not run.launches:
             raise _Unfit("it launches no kernel of its own")
         if other := next((fault for fault in run.faults if fault.kind in DISHONEST), None):
             raise _Unfit(other.message)
@@ -242,7 +241,7 @@ class Stopwatch:
         """Raises where not the candidate's kernels do its work, or something else goes on beside it."""
         if arm.beside:
             raise _Unfit(f"its process runs {arm.beside} beside what is timed")
-        if isinstance(candidate.entry, ModuleEntry) and not arm.uncaptured and not arm.own:
+        if candidate.is_planned and not arm.uncaptured and not arm.own:
             raise _Unfit(f"no kernel of its own is captured; others: {', '.join(dict.fromkeys(arm.others))}")
 
     def _check_clock(

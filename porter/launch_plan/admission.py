@@ -32,6 +32,7 @@ from porter.simt.job import FaultKind
 
 MOST_STEPS = 20_000
 MOST_READ = 64  # numbers that one call may look at: decisions, not data
+MOST_HANDED_ON = 4  # floats that the host may read of the device and pass to a launch, such as a scale
 MOST_CONSTANT_BYTES = 4 << 20  # tables that the host makes from sizes, which no timing counts
 _MOST_RANK = 32
 _MOST_NUMBER = 1 << 62
@@ -52,27 +53,25 @@ class PlanRefusedError(Exception):
 class _Buffer:
     """What is known of a buffer: `call` made it; `argument` is its number among those of the call, if it is one.
 
-    `operator` is the operator of the library whose result it is. `reaches` says that something of an argument may be
-    in it, `dtypes` as what it was used.
+    `operator` is the operator of the library whose result it is, at `line`. `reaches` says that something of an
+    argument may be in it, `launched` that a kernel may have written it, `dtypes` as what it was used.
     """
 
     size_bytes: int
     call: int
     argument: int | None = None
     operator: str = ""
+    line: int = 0
     reaches: bool = False
     launched: bool = False
     dtypes: set[str] = field(default_factory=set)
 
 
 class Admission:
-    """Admits the steps of one call of a candidate after the other.
+    """Admits the steps of one call of a candidate after the other."""
 
-    `permitted` are the operators of the library that the original's own host code applies.
-    """
-
-    def __init__(self, permitted: frozenset[str] = frozenset()) -> None:
-        self._permitted = permitted
+    def __init__(self) -> None:
+        self._permitted: frozenset[str] = frozenset()
         self._buffers: dict[int, _Buffer] = {}
         self._history: list[Step] = []  # the steps so far that reach no argument
         self._call = 0
@@ -80,16 +79,20 @@ class Admission:
         self._kernels: frozenset[str] = frozenset()
         self._restored: set[int] = set()
         self._ordering = Ordering()
-        self._steps = self._read = self._constant_bytes = 0
+        self._steps = self._read = self._floats_read = self._constant_bytes = 0
         self._looked = False
 
-    def begin(self, arguments: Mapping[int, int]) -> None:
-        """A call begins; `arguments` has the size in bytes of each that is a tensor."""
+    def begin(self, arguments: Mapping[int, int], permitted: frozenset[str] = frozenset()) -> None:
+        """A call begins; `arguments` has the size in bytes of each that is a tensor.
+
+        `permitted` are the operators of the library that the original's own host code applies.
+        """
+        self._permitted = permitted
         self._call += 1
         self._arguments = arguments
         self._restored = set()
         self._ordering = Ordering()
-        self._steps = self._read = self._constant_bytes = 0
+        self._steps = self._read = self._floats_read = self._constant_bytes = 0
         self._looked = False
 
     def know(self, kernels: Sequence[str]) -> None:
@@ -98,11 +101,15 @@ class Admission:
 
     @property
     def looked(self) -> bool:
-        """Returns True where the call has read numbers that are not simply an argument's."""
+        """Returns True where the call has read floats that it may not hand on: a library's, or more than a few."""
         return self._looked
 
-    def admit(self, step: Step) -> Iterator[Step]:
-        """What to carry out for `step`: what restores kept memory, then the step. Raises `PlanRefusedError`."""
+    def is_launched(self, buffer: int) -> bool:
+        """Returns True where a launch of any call may have written what is in `buffer`."""
+        return buffer in self._buffers and self._buffers[buffer].launched
+
+    def admit(self, step: Step) -> tuple[Step, ...]:
+        """Admits a step; returns those that first have to restore kept memory. Raises `PlanRefusedError`."""
         self._steps += 1
         if self._steps > MOST_STEPS:
             raise PlanRefusedError(FaultKind.RESOURCE, f"one call has more than {MOST_STEPS} steps")
@@ -114,9 +121,9 @@ class Admission:
         self._check(step)
         if ordering := self._ordering.broken_by(step):
             raise PlanRefusedError(FaultKind.RACE, ordering, line)
-        yield from self._restoring(step)
+        restoring = tuple(self._restoring(step))
         self._follow(step)
-        yield step
+        return restoring
 
     def _make(self, number: int, step: Step) -> None:
         old = self._buffers.get(number)
@@ -134,10 +141,10 @@ class Admission:
                 self._buffers[number] = _Buffer(size, self._call)
             case Constant(content=content):
                 self._buffers[number] = _Buffer(self._constant(content), self._call)
-            case Compute(operator, _, results):
+            case Compute(operator=operator, results=results):
                 view = next(result for result in results if result.buffer == number)
                 self._check_shape(view)
-                self._buffers[number] = _Buffer(extent_bytes(view)[1], self._call, operator=operator)
+                self._buffers[number] = _Buffer(extent_bytes(view)[1], self._call, operator=operator, line=step.line)
 
     def _constant(self, content: str) -> int:
         try:
@@ -193,14 +200,14 @@ class Admission:
             case Compute(operator, _, results):
                 for result in results:
                     self._check_shape(result)
-                if _plain(operator) not in self._permitted:
-                    return
-                self._check_uses(step, f"{_plain(operator)} is given", 0)
+                if self._permits(operator):
+                    self._check_uses(step, f"{_plain(operator)} is given", step.line)
 
     def _check_move(self, to: TensorView, source: TensorView) -> None:
         if to.shape != source.shape:
             raise PlanRefusedError(FaultKind.CRASH, f"a move from {source.shape} to {to.shape}")
         _check_written_once(to)
+        self._check_not_kept(source, "copies")
         if self._computes(to, source):
             raise PlanRefusedError(
                 FaultKind.LIBRARY, f"the library turns {source.dtype} into {to.dtype}, which is a computation"
@@ -223,11 +230,24 @@ class Admission:
             self._check_computed(view, what, line)
 
     def _check_computed(self, view: TensorView, what: str, line: int) -> None:
-        operator = self._buffers[view.buffer].operator
-        if operator and _plain(operator) not in self._permitted:
-            raise PlanRefusedError(FaultKind.LIBRARY, f"{what} what the library's {_plain(operator)} computed", line)
+        buffer = self._buffers[view.buffer]
+        if buffer.operator and not self._permits(buffer.operator):
+            message = f"{what} what the library's {_plain(buffer.operator)} computed"
+            raise PlanRefusedError(FaultKind.LIBRARY, message, buffer.line or line)
+
+    def _permits(self, operator: str) -> bool:
+        """Returns True for an operator that the original's own host code applies, in place or not."""
+        name = _plain(operator).strip("_")
+        return name in self._permitted or f"{name}_" in self._permitted
+
+    def _check_not_kept(self, source: TensorView, does: str) -> None:
+        """Raises where `source` lies in memory that an earlier call filled with what came of its arguments."""
+        buffer = self._buffers[source.buffer]
+        if buffer.call != self._call and buffer.reaches:
+            raise PlanRefusedError(FaultKind.KEPT, f"it {does} what an earlier call left")
 
     def _check_read(self, source: TensorView) -> None:
+        self._check_not_kept(source, "reads")
         count = 1
         for extent in source.shape:
             count *= extent
@@ -237,7 +257,9 @@ class Admission:
                 FaultKind.HOST_WORK,
                 f"the host reads {self._read} numbers of the device in one call; {MOST_READ} are allowed",
             )
-        if self._buffers[source.buffer].argument is None:
+        is_float = DType(source.dtype).is_float
+        self._floats_read += count if is_float else 0
+        if is_float and (self._buffers[source.buffer].operator or self._floats_read > MOST_HANDED_ON):
             self._looked = True
 
     def _check_results(self, step: Return) -> None:

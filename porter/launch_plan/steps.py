@@ -153,13 +153,15 @@ class Move:
 class Compute:
     """Applies an operator of the library (`operator`, as torch names its overload); its results are new buffers.
 
-    They may be read; they may be used only where the original's own host code has the operator.
+    They may be read; they may be used only where the original's own host code has the operator. `line` is that of the
+    candidate.
     """
 
     operator: str
     arguments: tuple[tuple[str, Argument], ...]
     results: tuple[TensorView, ...]
     stream: int = MAIN_STREAM
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

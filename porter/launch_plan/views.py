@@ -67,7 +67,7 @@ def used(step: Step) -> tuple[TensorView, ...]:
             return (to, source)
         case Read(source):
             return (source,)
-        case Compute(_, arguments) | Launch(_, _, arguments):
+        case Compute(arguments=arguments) | Launch(arguments=arguments):
             return tuple(view for _, argument in arguments for view in views_of(argument))
         case Constant(_, _, pointers):
             return tuple(map(pointed_to, pointers))
@@ -81,7 +81,7 @@ def made(step: Step) -> tuple[int, ...]:
     match step:
         case Input(buffer) | Allocate(buffer) | Variable(buffer) | Constant(buffer):
             return (buffer,)
-        case Compute(_, _, results):
+        case Compute(results=results):
             return tuple(result.buffer for result in results)
     return ()
 

@@ -186,6 +186,8 @@ class Arm:
             one.arguments.write(job.arguments)
             for result in one.results:
                 _poison(self._device, result)
+            if (refresh := getattr(self._call, "refresh", None)) is not None:
+                refresh(one.arguments.passed)
         chosen = self._sets[index % len(self._sets)]
         if self.uncaptured:
             times = [self._called_once(chosen)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import importlib.machinery
 import importlib.util
 import math
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,10 +19,9 @@ import torch
 from porter.contract.dtype import DType, encode
 from porter.native.handles import adopted, lent
 from porter.native.memory import DTYPES, host_bytes, tensor_of
-from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, ModuleEntry, ReferenceEntry
+from porter.native.requests import EXTENSION, Entry, ExtensionEntry, LibraryEntry, PlanEntry, ReferenceEntry
 from porter.simt.job import Job, TensorValue
 from porter.worker.load import load
-from porter.worker.models import Models
 
 Call = Callable[[Sequence[object]], object]
 _RESULTS = 32  # a number, a count, and the tensors
@@ -39,15 +40,15 @@ class Entries:
 
     def __init__(self) -> None:
         self._modules: dict[str, ModuleType] = {}
-        self._models = Models()
+        self._carriers: dict[str, Any] = {}
         self._libraries: dict[str, ctypes.CDLL] = {}
         self._references: dict[ReferenceEntry, Call] = {}
 
     def call(self, entry: Entry, job: Job) -> Call:
         """What calls `entry` with arguments; the grid, block and shared memory of a kernel come from `job`."""
         match entry:
-            case ModuleEntry():
-                return self._of_module(entry, job)
+            case PlanEntry():
+                return self._of_plan(entry)
             case ExtensionEntry(path, name):
                 function = getattr(self._extension(path), name)
                 return lambda arguments: function(*arguments)
@@ -93,13 +94,11 @@ class Entries:
 
         return call
 
-    def _of_module(self, entry: ModuleEntry, job: Job) -> Call:
-        function = getattr(self._module(entry.path), entry.function)
-        if isinstance(function, type) and issubclass(function, torch.nn.Module):
-            function = self._models.calling(function, job.construction)
-        if not entry.launch:
-            return lambda arguments: function(*arguments)
-        return lambda arguments: function(*arguments, grid=job.grid, block=job.block, shared_bytes=job.shared_bytes)
+    def _of_plan(self, entry: PlanEntry) -> Call:
+        if entry.carrier not in self._carriers:
+            self._carriers[entry.carrier] = importlib.import_module(entry.carrier).Carrier(Path.cwd())
+        call: Call = self._carriers[entry.carrier].call(entry)
+        return call
 
     def _extension(self, path: str) -> ModuleType:
         if path not in self._modules:

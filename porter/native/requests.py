@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from porter.contract.dtype import DType
+from porter.launch_plan.steps import Step
 from porter.simt.job import Job
 
 MOST_SETS = 32  # of buffers that a call is captured on; where it takes as many, the cache holds them
@@ -12,19 +13,19 @@ EXTENSION = "porter_original"  # the module that binds what an extension's sourc
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleEntry:
-    """A function of a Python module; with `launch` it takes grid, block and shared memory, too.
+class PlanEntry:
+    """A call as its plan: no code of a candidate's host side is in the process that carries it out.
 
-    `returns` is the type of a number it returns. `follower` names the module of porter's whose `Follower` says what of
-    a result a library computed, by other operators than those `permitted`; empty where that does not matter.
+    `carrier` is the module of a backend whose `Carrier` does so, `kernels` are the texts as that takes them. `prepared`
+    are the steps that make memory which calls keep, `steps` those of a call. `returns` is the type of a number that it
+    returns.
     """
 
-    path: str
-    function: str
-    launch: bool = False
+    carrier: str
+    prepared: tuple[Step, ...]
+    steps: tuple[Step, ...]
+    kernels: tuple[object, ...]
     returns: DType | None = None
-    follower: str = ""
-    permitted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class ReferenceEntry:
     returns: DType | None = None
 
 
-Entry = ModuleEntry | LibraryEntry | ExtensionEntry | ReferenceEntry
+Entry = PlanEntry | LibraryEntry | ExtensionEntry | ReferenceEntry
 
 
 @dataclass(frozen=True, slots=True)

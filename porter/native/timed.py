@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from porter.native.requests import Entry
-from porter.native.session import Prepared, Replayed, Session
+from porter.native.session import CandidateError, Prepared, Replayed, Session
 from porter.simt.job import Job, Run
 
 
@@ -22,14 +22,20 @@ def _same_run(run: Run, job: Job) -> Run:  # noqa: ARG001 - one that has nothing
 class Timed:
     """An entry in `session`; arguments at the positions `host` are read by host code, too.
 
-    `before` makes of a contract's job one that the entry can be called with, `after` of its run one of the contract's.
+    A candidate has one for each job: its plan. `before` makes of a contract's job one for the entry,
+    `after` of its run one of the contract's.
     """
 
     session: Session
-    entry: Entry
+    entry: Entry | Callable[[Job], Entry]
     host: frozenset[int] = frozenset()
     before: Callable[[Job], Job] = _same_job
     after: Callable[[Run, Job], Run] = _same_run
+
+    @property
+    def is_planned(self) -> bool:
+        """Returns True for a candidate's plan, which has to launch kernels of its own."""
+        return callable(self.entry)
 
     def through(self, before: Callable[[Job], Job], after: Callable[[Run, Job], Run]) -> Timed:
         """The same for jobs that `before` makes fit for this one."""
@@ -41,11 +47,20 @@ class Timed:
 
     def run(self, job: Job) -> Run:
         """What came of one call."""
-        return self.after(self.session.run(self.entry, self.before(job), self.host), job)
+        given = self.before(job)
+        try:
+            entry = self._entry(given)
+        except CandidateError as failed:
+            return self.after(failed.run, job)
+        return self.after(self.session.run(entry, given, self.host), job)
 
     def prepare(self, job: Job) -> Prepared:
         """The next arm of the session. Raises `CandidateError`."""
-        return self.session.prepare(self.entry, self.before(job), self.host)
+        given = self.before(job)
+        return self.session.prepare(self._entry(given), given, self.host)
+
+    def _entry(self, job: Job) -> Entry:
+        return self.entry(job) if callable(self.entry) else self.entry
 
     def replay(self, arm: int, job: Job, index: int) -> Replayed:
         """What the timed graphs make of `job`, in the set `index` of their buffers."""

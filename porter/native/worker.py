@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import _thread
 import gc
-import importlib
 import json
 import os
 import pickle
 import signal
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -34,7 +32,7 @@ from porter.native.requests import (
     Execute,
     Forget,
     Keep,
-    ModuleEntry,
+    PlanEntry,
     Prepare,
     Question,
     Read,
@@ -99,7 +97,6 @@ class _Server:
         self._device = device
         self._entries = Entries()
         self._arms: list[Arm] = []
-        self._followers: dict[str, Any] = {}
         self._launched: list[str] = []
         self._result: Callable[[int], bytes] = lambda _: b""
         self._functions: dict[int, str] = {}
@@ -138,29 +135,16 @@ class _Server:
     def _execute(self, asked: Execute) -> bytes:
         arguments = Arguments(self._device, asked.job.arguments, asked.host)
         try:
-            returned, faults = self._called(asked, arguments.passed)
+            returned = self._entries.call(asked.entry, asked.job)(arguments.passed)
             self._device.synchronize()
-            if isinstance(asked.entry, ModuleEntry):
+            if isinstance(asked.entry, PlanEntry):
                 self._check_results(list(tensors(returned)))
         except BaseException:
             if not self._is_lost():
                 arguments.free()
             raise
-        self._keep_result(arguments.read, returned, asked.entry.returns, arguments.free, faults)
+        self._keep_result(arguments.read, returned, asked.entry.returns, arguments.free)
         return b""
-
-    def _called(self, asked: Execute, passed: list[object]) -> tuple[object, list[Fault]]:
-        """What the entry returns, and what of it is not its own work."""
-        entry = asked.entry
-        if not isinstance(entry, ModuleEntry) or not entry.follower:
-            return self._entries.call(entry, asked.job)(passed), []
-        if entry.follower not in self._followers:
-            self._followers[entry.follower] = importlib.import_module(entry.follower).Follower()
-        follower = self._followers[entry.follower]
-        call = self._entries.call(entry, asked.job)
-        with follower.following(entry.path, passed, entry.permitted):
-            returned = call(passed)
-        return returned, follower.faults(entry.path, [passed, returned])
 
     def _keep_result(
         self,
@@ -168,14 +152,13 @@ class _Server:
         returned: object,
         number: DType | None,
         free: Callable[[], None],
-        faults: Sequence[Fault] = (),
     ) -> None:
         """Nobody has said yet at which places it is looked at."""
 
         def read(seed: int) -> bytes:
             try:
                 found = list(results(returned, number, seed))
-                return encode_result(self._records(), faults, arguments(seed), found)
+                return encode_result(self._records(), (), arguments(seed), found)
             finally:
                 if not self._is_lost():
                     free()

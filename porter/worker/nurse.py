@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import warnings
 from typing import NoReturn, Protocol, cast
 
@@ -70,6 +71,7 @@ def _live(program: Program, asked: dict[str, str], descriptors: list[int]) -> No
     os.setsid()
     os.chdir(asked["work"])
     os.environ.update(json.loads(asked["environment"]))
+    tempfile.tempdir = None  # the fork server may have asked for its own
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from porter.contract.drawn import extended
 from porter.contract.dtype import DType
 from porter.measure.interleave import StopRule, interleaved
-from porter.native.requests import ModuleEntry
 from porter.native.timed import Timed
-from porter.simt.job import FaultKind, Job, ScalarValue, TensorValue
+from porter.simt.job import FaultKind, Job, Limits, ScalarValue, TensorValue
+from porter_triton.calls import Function
+from porter_triton.native import entry_of
+from porter_triton.proof import calls_of
 
 pytestmark = pytest.mark.device
 COUNT = 10_007
@@ -72,10 +75,11 @@ def session(device):
 
 
 @pytest.fixture
-def entry(session, module):
+def entry(session, module, tmp_path):
     """A function of the module, as it is timed."""
-    path = module(TEXT)
-    return lambda function: Timed(session, ModuleEntry(path, function))
+    path = Path(module(TEXT))
+    with calls_of(path, tmp_path, Limits()) as calls:
+        yield lambda function: Timed(session, lambda job: entry_of(calls, Function(function), job, session))
 
 
 def test_a_candidate_runs_and_its_launches_are_seen(entry):

@@ -52,14 +52,13 @@ class TritonBackend:
         return Availability(True, True, "")
 
     def workers(self, cache: Path) -> tuple[WorkerKind, ...]:
-        """Those that execute modules, compile their kernels, and plan their launches."""
+        """Those that plan calls of modules, execute kernels, and compile them."""
         from porter.worker.kinds import WorkerKind  # noqa: PLC0415 - only where they are started for a try
 
-        compiled = {"TRITON_CACHE_DIR": str(cache / "triton")}
         return (
-            WorkerKind("execute Triton modules", "porter_triton.worker", {"TRITON_INTERPRET": "1"}),
-            WorkerKind("compile Triton kernels", "porter_triton.compiler", compiled),
-            WorkerKind("plan launches of Triton modules", "porter_triton.planner", compiled),
+            WorkerKind("plan calls of Triton modules", "porter_triton.programs", {}, ("plan",)),
+            WorkerKind("execute Triton kernels", "porter_triton.replay.worker", {"TRITON_INTERPRET": "1"}),
+            WorkerKind("compile Triton kernels", "porter_triton.programs", {}, (str(cache / "triton"), "compile")),
         )
 
     def catalogue(self) -> tuple[CatalogueEntry, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable
+import pickle
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from porter.simt.job import FaultKind, Limits
 from porter.worker.child import Child, Death
 from porter.worker.frames import MACHINE
 from porter_triton.catalogue import finding
+from porter_triton.records import KernelText
+from porter_triton.requests import CompileRequest
 from porter_triton.targets import device
 
 # The compiler starts other programs (ptxas) and maps much more than it uses.
@@ -32,21 +35,22 @@ class Refused:
 
 
 def refused(
-    path: Path, signatures: Iterable[str], targets: Iterable[Target], work: Path, cache: Path
+    kernels: Sequence[KernelText], signatures: Iterable[str], targets: Iterable[Target], work: Path, cache: Path
 ) -> Refused | None:
     """The first of `signatures` that does not compile for one of `targets`; None when all do.
 
-    `path` is the module, `work` an empty folder for the compiler's process, `cache` where Triton keeps its binaries.
-    Raises `MachineError` where the machine failed the compiler.
+    `kernels` are their texts, `work` is an empty folder for the compiler's process, `cache` where Triton keeps its
+    binaries. Raises `MachineError` where the machine failed the compiler.
     """
-    compiler = _Compiler(path, work, cache)
+    compiler = _Compiler(kernels, work, cache)
+    names = {kernel.key: kernel.name for kernel in kernels}
     try:
         for target in targets:
             for signature in signatures:
                 answer = compiler.ask(signature, target)
                 if answer:
                     line, message = answer.split(": ", maxsplit=1)
-                    return Refused(json.loads(signature)["kernel"], target.arch, int(line), message)
+                    return Refused(names[json.loads(signature)["kernel"]], target.arch, int(line), message)
     finally:
         compiler.end()
     return None
@@ -55,8 +59,8 @@ def refused(
 class _Compiler:
     """The compiling process, started anew when a kernel kills it."""
 
-    def __init__(self, path: Path, work: Path, cache: Path) -> None:
-        self._path = path
+    def __init__(self, kernels: Sequence[KernelText], work: Path, cache: Path) -> None:
+        self._kernels = tuple(kernels)
         self._work = work
         self._cache = cache
         self._child: Child | None = None
@@ -65,13 +69,13 @@ class _Compiler:
         """What is wrong, as `LINE: message`; nothing when it compiles."""
         if self._child is None:
             self._cache.mkdir(parents=True, exist_ok=True)
-            environment = {"TRITON_CACHE_DIR": str(self._cache)}
             self._child = Child(
-                "porter_triton.compiler", [str(self._path)], self._work, _LIMITS, environment, born=True
+                "porter_triton.programs", [str(self._work), str(self._cache), "compile"], self._work, _LIMITS, born=True
             )
             if death := self._child.begin():
                 return self._lost(death)
-        answer = self._child.ask(json.dumps({**json.loads(signature), "device": device(target)}).encode(), parts=1)
+        asked = CompileRequest(self._kernels, signature, device(target))
+        answer = self._child.ask(pickle.dumps(asked), parts=1)
         if isinstance(answer, Death):
             return self._lost(answer)
         said = answer[0].decode("utf-8", "replace")

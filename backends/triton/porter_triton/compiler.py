@@ -1,29 +1,32 @@
-"""The child process that compiles the kernels of a generated module, one signature after the other.
+"""The child process that compiles kernels, one signature after the other.
 
-It is born of a nursery (`porter.worker.nurse`): a question is a device and a signature as JSON, the answer empty or an
-error.
+It is born of a nursery (`porter.worker.nurse`). A question has a device, a signature and the texts of kernels; the
+answer is empty or an error.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pickle
 import sys
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.errors import CompilationError
 from triton.runtime.cache import triton_key
-from triton.runtime.jit import JITFunction, get_jit_fn_file_line
+from triton.runtime.jit import get_jit_fn_file_line
 
 from porter.errors import exhaustion
 from porter.worker.confine import confine
 from porter.worker.frames import MACHINE, read_frame, write_frame
-from porter.worker.load import load
-from porter_triton.signatures import decoded, digest_of, typed
+from porter_triton.assembly import assembled
+from porter_triton.kernel_functions import KernelFunctions
+from porter_triton.requests import AssembleRequest, CompileRequest
+from porter_triton.signatures import decoded, typed
 
 
 def prepare() -> None:
@@ -32,43 +35,46 @@ def prepare() -> None:
 
 
 def serve(arguments: list[str]) -> None:
-    """Serves until standard input ends."""
+    """Serves until standard input ends; `arguments` has the folder for the texts of kernels, and that for binaries."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    # Compiling runs the module, which the user may have edited, and programs such as ptxas.
-    confine(Path.cwd(), Path(os.environ["TRITON_CACHE_DIR"]), programs=True)
-    made = _noted_kernels()
-    compiler = _Compiler(load(Path(arguments[0])), made)
+    cache = Path(arguments[1])
+    triton.knobs.cache.dir = str(cache)
+    confine(Path.cwd(), cache, programs=True)  # such as ptxas
+    compiler = _Compiler(KernelFunctions(Path(arguments[0])))
     write_frame(replies, b"")
     while (frame := read_frame(sys.stdin.buffer)) is not None:
-        write_frame(replies, compiler.answer(frame).encode())
+        write_frame(replies, compiler.answer(pickle.loads(frame)).encode())
 
 
 class _Compiler:
     """Compiles for any device; none has to be there."""
 
-    def __init__(self, module: ModuleType, kernels: list[JITFunction]) -> None:
-        self._module = module
+    def __init__(self, kernels: KernelFunctions) -> None:
         self._kernels = kernels
 
-    def answer(self, question: bytes) -> str:
-        """Nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say.
+    def answer(self, asked: CompileRequest | AssembleRequest) -> str:
+        """What was asked for; a failure of the machine is no answer: it begins with `MACHINE`."""
+        self._kernels.add(asked.kernels)
+        return self._compiled(asked) if isinstance(asked, CompileRequest) else self._assembled(asked)
 
-        A failure of the machine is no answer: it begins with `MACHINE`.
-        """
-        asked = json.loads(question)
-        named = [kernel for kernel in self._kernels if kernel.fn.__name__ == asked["kernel"]]
-        if not named:
-            return f"0: the module defines no kernel '{asked['kernel']}'"
-        kernel = next((k for k in named if digest_of(k) == asked.get("code")), named[0])
-        if asked.get("code", digest_of(kernel)) != digest_of(kernel):
-            return (
-                f"{get_jit_fn_file_line(kernel)[1]}: what was launched as '{asked['kernel']}' is other code than this"
-            )
-        constants = {name: decoded(value, self._module) for name, value in asked["constants"].items()}
+    def _assembled(self, asked: AssembleRequest) -> str:
         try:
-            source = ASTSource(kernel, {name: typed(type_) for name, type_ in asked["types"].items()}, constants)
-            triton.compile(source, target=GPUTarget(*asked["device"]), options=asked["options"])
+            kernel = self._kernels[asked.launch.kernel]
+            return json.dumps(assembled(kernel, asked.launch, asked.device, self._kernels.__getitem__))
+        except Exception as error:  # noqa: BLE001 - whatever the compiler raises is the reason
+            if failed := exhaustion(error):
+                return f"{MACHINE}{failed.message}"
+            return json.dumps({"because": f"{type(error).__name__}: {error}"})
+
+    def _compiled(self, asked: CompileRequest) -> str:
+        """Nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say."""
+        signature = json.loads(asked.signature)
+        kernel = self._kernels[signature["kernel"]]
+        constants = {name: decoded(value, self._kernels.__getitem__) for name, value in signature["constants"].items()}
+        try:
+            source = ASTSource(kernel, {name: typed(type_) for name, type_ in signature["types"].items()}, constants)
+            triton.compile(source, target=GPUTarget(*asked.device), options=signature["options"])
         except CompilationError as error:
             if failed := exhaustion(error):
                 return f"{MACHINE}{failed.message}"
@@ -80,20 +86,7 @@ class _Compiler:
         return ""
 
 
-def _noted_kernels() -> list[JITFunction]:
-    """The kernels that are made from here on, wherever a module keeps them."""
-    made: list[JITFunction] = []
-    begin = JITFunction.__init__
-
-    def noting(kernel: JITFunction, *given: object, **named: object) -> None:
-        begin(kernel, *given, **named)
-        made.append(kernel)
-
-    JITFunction.__init__ = noting
-    return made
-
-
-def _line(kernel: JITFunction, error: CompilationError) -> int:
+def _line(kernel: Any, error: CompilationError) -> int:  # noqa: ANN401 - Triton has no types
     """The line of the module: Triton counts from the kernel's `def`."""
     _, begin = get_jit_fn_file_line(kernel)
     return int(begin) + int(getattr(error.node, "lineno", 1)) - 1

@@ -6,21 +6,16 @@ Nothing runs but the module's own host code, on tensors without elements. The mi
 from __future__ import annotations
 
 import hashlib
-import tempfile
-from contextlib import ExitStack
-from pathlib import Path
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract, Workload
 from porter.evaluate.bench import Bench
-from porter.evaluate.calling import Called
 from porter.evaluate.side import Side
 from porter.evolve.cost import Cost
+from porter_triton.compiled_plan import CompiledLaunch, CompiledPlan, compiled_plan
 from porter_triton.model.estimate import Estimate, estimate
 from porter_triton.model.ptx import parse
 from porter_triton.model.walk import Launched, TooLongError, walk
-from porter_triton.plan import Launch, Plan, PlannedPort, job_of
-from porter_triton.proof import devices_of
 
 _NVIDIA = "sm_"
 
@@ -31,7 +26,7 @@ def cost(  # noqa: PLR0917 - what the backend's method is asked
     """The sum over the launches of a call at `workload`; in words where what is launched cannot be told, or walked."""
     if not target.arch.startswith(_NVIDIA):
         return f"there is no model of {target.arch}"
-    plan = planned(port, original, contract, workload, target, bench)
+    plan = compiled_plan(port, original, contract, workload, target, bench)
     if isinstance(plan, str):
         return plan
     if not plan.launches:
@@ -48,24 +43,7 @@ def cost(  # noqa: PLR0917 - what the backend's method is asked
     return Cost(units, f"modelled {units:.4g}: {said}", _digest(plan))
 
 
-def planned(  # noqa: PLR0917
-    port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
-) -> Plan | str:
-    """What a call at `workload` launches, or why that is not told."""
-    with (
-        tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
-        ExitStack() as workers,
-    ):
-        devices, cache = devices_of(target), bench.cache / "triton"
-        ready = PlannedPort(port.files, original, devices, Path(name), cache, bench.limits, workers, target)
-        (found,) = Called(ready).candidates([contract])
-        if not isinstance(found, tuple):
-            return found.because
-        found[0].execute(job_of(contract, workload))
-        return ready.plans[0]
-
-
-def estimated(launch: Launch, plan: Plan, target: Target) -> Estimate:
+def estimated(launch: CompiledLaunch, plan: CompiledPlan, target: Target) -> Estimate:
     """The cost of one launch. Raises `TooLongError`."""
     x, y, z = launch.grid
     middle = Launched(launch.arguments, launch.grid, (x // 2, y // 2, z // 2), launch.compiled.warps)
@@ -79,7 +57,7 @@ def _said(kernel: str, part: Estimate) -> str:
     return f"{kernel} {part.total:.4g} ({shares})"
 
 
-def _digest(plan: Plan) -> str:
+def _digest(plan: CompiledPlan) -> str:
     """Of what the compiler made of the launches, wherever the module lies."""
     digest = hashlib.blake2b(digest_size=8)
     for launch in plan.launches:

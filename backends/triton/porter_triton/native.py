@@ -1,27 +1,31 @@
-"""The port on a real device: the module is loaded in a native worker, and its kernels are compiled as it launches."""
+"""The port on a real device: its calls are planned here, and a process on the device carries the plans out."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.contract.contract import Contract, EntryKind
+from porter.contract.contract import Contract
+from porter.contract.dtype import DType, decode
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.side import Side
+from porter.launch_plan.steps import Number, Read, Return, Step
 from porter.native.original import host_positions
 from porter.native.place import Place
-from porter.native.requests import ModuleEntry
-from porter.native.session import Session
+from porter.native.requests import PlanEntry
+from porter.native.session import CandidateError, Session
 from porter.native.timed import Timed
-from porter.rules.operators import COMPUTING
+from porter.simt.job import Job, Run
+from porter_triton.calls import Calls, Function
 from porter_triton.proof import InterpretedPort, Module, devices_of
+from porter_triton.records import DeviceFacts
 
-_FOLLOWER = "porter_triton.judging.native"
+_CARRIER = "porter_triton.carrier"
 
 
 @contextmanager
@@ -55,10 +59,33 @@ class NativePort(InterpretedPort):
 
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
         """The `function` of `module` on the device; what it launched was compiled for that."""
-        launch = contract.entry.kind is EntryKind.KERNEL
-        own = self.original.own.operators
-        # What these are called in Python is not seen on a device: where any compute, runs on the CPU alone tell.
-        follower = "" if own & COMPUTING else _FOLLOWER
-        entry = ModuleEntry(str(module.path), function, launch, self.number(contract.entry), follower, own)
-        timed = Timed(self.session, entry, host_positions(contract))
+        called = self.called(contract.entry, function)
+        timed = Timed(
+            self.session, lambda job: entry_of(module.calls, called, job, self.session), host_positions(contract)
+        )
         return Candidate(self.warp_sizes[0], timed.run, lambda: (self.session.facts.arch,), timed=timed)
+
+
+def entry_of(calls: Calls, function: Function, job: Job, session: Session) -> PlanEntry:
+    """The plan of a call with `job` for the device of `session`, which gives the numbers that the call reads.
+
+    Raises `CandidateError` where it has no plan.
+    """
+    facts = session.facts
+    device = DeviceFacts(facts.name, facts.capability, facts.multiprocessors, facts.memory_bytes, facts.l2_bytes)
+
+    def of(prepared: Sequence[Step], steps: Sequence[Step], returns: DType | None = None) -> PlanEntry:
+        return PlanEntry(_CARRIER, tuple(prepared), tuple(steps), calls.kernels, returns)
+
+    def read(steps: Sequence[Step], prepared: Sequence[Step]) -> tuple[Number, ...]:
+        last = steps[-1]
+        assert isinstance(last, Read)
+        run = session.run(of(prepared, (*steps[:-1], Return((last.source,)))), job)
+        if not run.finished or not run.results:
+            raise CandidateError(run)
+        return tuple(decode(run.results[0].storage, run.results[0].dtype).reshape(-1).tolist())
+
+    planned = calls.native_plan(function, job, device, read)
+    if isinstance(planned, Run):
+        raise CandidateError(planned)
+    return of(planned.prepared, planned.steps, function.returns)

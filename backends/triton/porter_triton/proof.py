@@ -20,12 +20,12 @@ from porter.evaluate.side import Side
 from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source.text import Source
-from porter.worker.frames import Task
-from porter.worker.run import Worker
 from porter_triton.callables import functions_of
+from porter_triton.calls import Calls, Function
 from porter_triton.compile import refused
 from porter_triton.naming import function_of
 from porter_triton.port import Lowered, lowered
+from porter_triton.processes import PlanningProcess, ReplayProcess
 from porter_triton.targets import targets
 
 _NOT_COMPILED = "PORT1810"
@@ -42,18 +42,28 @@ def interpreted(ported: Port, original: Side, target: Target, cache: Path, limit
         yield InterpretedPort(ported.files, original, devices_of(target), Path(name), cache / "triton", limits, workers)
 
 
-def interpreter(module: Path, work: Path, limits: Limits) -> Worker:
-    """What runs `module` in Triton's interpreter, in the empty folder `work`."""
-    return Worker("porter_triton.worker", module, work, limits, {"TRITON_INTERPRET": "1"})
+@contextmanager
+def calls_of(module: Path, work: Path, limits: Limits) -> Iterator[Calls]:
+    """The calls of `module`, whose plans Triton's interpreter carries out; `work` is an empty folder."""
+    folders = [work / name for name in ("planning", "replay", "kernels")]
+    for folder in folders:
+        folder.mkdir()
+    planning = PlanningProcess(module, folders[0], limits)
+    replaying = ReplayProcess(folders[2], folders[1], limits)
+    try:
+        yield Calls(module.name, planning, replaying)
+    finally:
+        planning.close()
+        replaying.close()
 
 
 @dataclass(frozen=True)
 class Module:
-    """A module that a worker runs in `folder`."""
+    """A module in `folder`, and its calls."""
 
     path: Path
     folder: Path
-    worker: Worker
+    calls: Calls
 
     @cached_property
     def functions(self) -> Mapping[str, Signature]:
@@ -149,10 +159,8 @@ class InterpretedPort:
         for file in self.files:
             (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
             (folder / file.name).write_text(text if file is self.file else file.text, "utf-8")
-        (folder / "run").mkdir()
-        worker = interpreter(path, folder / "run", self.limits)
-        self.workers.callback(worker.close)
-        return Module(path, folder, worker)
+        work = Path(tempfile.mkdtemp(dir=self.folder))
+        return Module(path, folder, self.workers.enter_context(calls_of(path, work, self.limits)))
 
     def _candidates(self, contract: Contract, function: str, module: Module) -> Candidates:
         entry = contract.entry
@@ -163,19 +171,26 @@ class InterpretedPort:
 
     def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
         """The `function` of `module` as what answers for `contract`."""
-        launch, launched = contract.entry.kind is EntryKind.KERNEL, dict[str, None]()
-        returns = self.number(contract.entry)
+        called = self.called(contract.entry, function)
 
         def execute(job: Job) -> Run:
-            run, signatures = module.worker.run(Task(function, job, launch, returns, self.original.own.operators))
-            launched.update(dict.fromkeys(signatures))
-            return run
+            return module.calls.run(called, job)
 
         def rehearse(job: Job) -> Run:
-            asked = Task(function, job, launch, returns, self.original.own.operators, rehearsal=True)
-            return module.worker.run(asked)[0]
+            return module.calls.rehearse(called, job)
 
-        return Candidate(None, execute, lambda: self._compiled(module, launched), rehearse=rehearse)
+        return Candidate(
+            None,
+            execute,
+            lambda: self._compiled(module, module.calls.signatures(function)),
+            rehearse=rehearse,
+            conclude=lambda: module.calls.idle(called),
+        )
+
+    def called(self, entry: Entry, function: str) -> Function:
+        """How `function` answers for `entry`."""
+        launch = entry.kind is EntryKind.KERNEL
+        return Function(function, launch, self.number(entry), self.original.own.operators)
 
     def number(self, entry: Entry) -> DType | None:
         """The type of the number that the CUDA function returns, if it is one."""
@@ -183,7 +198,8 @@ class InterpretedPort:
 
     def _compiled(self, module: Module, launched: Iterable[str]) -> tuple[str, ...] | NotBuilt:
         """The devices that it compiles for. What somebody wrote for the target need not be for another, too."""
-        found = refused(module.path, launched, self.devices, module.folder, self.cache)
+        work = Path(tempfile.mkdtemp(dir=self.folder))
+        found = refused(module.calls.kernels, launched, self.devices, work, self.cache)
         compiled = [device.arch for device in self.devices]
         able = compiled[: compiled.index(found.arch)] if found else compiled
         if found is None or (able and not self._is_untouched):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from porter_triton.compiled_plan import Compiled
 from porter_triton.model.estimate import estimate
 from porter_triton.model.lanes import computed, shuffled
 from porter_triton.model.ptx import parse
 from porter_triton.model.walk import Launched, TooLongError, walk
-from porter_triton.plan import Compiled, Plan
 from porter_triton.targets import targets
 
 HEAD = """\
@@ -227,16 +227,3 @@ def test_few_programs_wait_and_registers_keep_programs_out():
     assert cost(LOOP, 1 << 18, 8, {X: 1 << 23}).bound == "programs"
     assert cost(LOOP, 1 << 12, 1 << 16, {X: 1 << 30}, registers=255).resident == 4
     assert cost(LOOP, 1 << 12, 1 << 16, {X: 1 << 30}, shared_bytes=100_000).resident == 2
-
-
-def test_what_is_no_plan_is_told():
-    assert Plan.of('{"because": "x"}') == "x"
-    for told in (
-        "",
-        "[]",
-        "{}",
-        '{"launches": [{}], "programs": []}',
-        '{"launches": 3, "programs": [], "buffers": {}}',
-    ):
-        assert isinstance(Plan.of(told), str)
-    assert Plan.of('{"launches": [], "programs": [], "buffers": {"16": 4}}') == Plan((), {16: 4})

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from contextlib import contextmanager
+import tempfile
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,14 +18,19 @@ from porter.evaluate.answers import NativeAnswers
 from porter.evaluate.bench import limits
 from porter.evaluate.rivals import CUDA, Rivals
 from porter.evolve.journal import NAME
+from porter.launch_plan.steps import Launch, Scalar
 from porter.measure.environment import DeviceState
 from porter.measure.lock import DeviceLock
 from porter.native.place import Place
-from porter.native.requests import ModuleEntry
+from porter.native.requests import PlanEntry
 from porter.native.session import DeviceFacts, Prepared, Replayed
 from porter.native.timed import Timed
-from porter.worker.frames import Task
-from porter_triton.proof import interpreter
+from porter.simt.job import TensorValue
+from porter_triton.calls import Function
+from porter_triton.native import entry_of
+from porter_triton.processes import ReplayProcess
+from porter_triton.proof import calls_of
+from porter_triton.requests import ReplayRequest
 
 SOURCE = """\
 __global__ void scale_kernel(const float* x, float* y, float a, int n) {
@@ -75,10 +81,13 @@ seed = 3
 IDLE = DeviceState(1980, 3201, 300.0, 40, (), 0)
 
 
-def microseconds(text: str) -> float:
-    """What a module would take: the best has wide tiles and eight warps."""
-    warps = int((re.findall(r"num_warps=(\d+)", text) or ["4"])[0])
-    width = max(map(int, re.findall(r"(?:tl\.arange\(0, |WIDTH = |_BLOCK = )(\d+)", text)), default=128)
+def microseconds(entry: PlanEntry) -> float:
+    """What a plan would take: the best has wide tiles and eight warps."""
+    (launch,) = (step for step in entry.steps if isinstance(step, Launch))
+    constants = [a.value for name, a in launch.arguments if isinstance(a, Scalar) and name.isupper()]
+    text = " ".join(kernel.text for kernel in entry.kernels if kernel.key == launch.kernel)
+    warps = int(dict(launch.options).get("num_warps", Scalar(4)).value)
+    width = max((*constants, *map(int, re.findall(r"tl\.arange\(0, (\d+)", text))), default=128)
     return 100.0 * (1 + abs(warps - 8) / 16) * (1 + 128 / width)
 
 
@@ -90,19 +99,22 @@ class Simulated:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._arms: list[ModuleEntry] = []
+        self._arms: list[PlanEntry] = []
         self._blocks = 0
 
     def start(self) -> None:
         """There is no process."""
 
     def run(self, entry, job, _host=frozenset()):
-        self._folder.mkdir(parents=True, exist_ok=True)
-        worker = interpreter(Path(entry.path), self._folder, limits(20.0))
+        for name in ("kernels", "work"):
+            (self._folder / name).mkdir(parents=True, exist_ok=True)
+        replaying = ReplayProcess(self._folder / "kernels", self._folder / "work", limits(20.0))
+        tensors = tuple((i, v) for i, v in enumerate(job.arguments) if isinstance(v, TensorValue))
+        asked = ReplayRequest((*entry.prepared, *entry.steps), entry.kernels, True, tensors, number=entry.returns)
         try:
-            return worker.run(Task(entry.function, job, entry.launch, entry.returns))[0]
+            return replaying.carry_out(asked, job).run
         finally:
-            worker.close()
+            replaying.close()
 
     def prepare(self, entry, _job, _host=frozenset()):
         self._arms.append(entry)
@@ -118,14 +130,14 @@ class Simulated:
         assert captured
         self._blocks += 1
         drift = 1 + 0.001 * (self._blocks % 7)
-        return [drift * microseconds(Path(self._arms[arm].path).read_text()) for arm in order]
+        return [drift * microseconds(self._arms[arm]) for arm in order]
 
     def replay(self, arm, job, _index):
-        took = microseconds(Path(self._arms[arm].path).read_text())
+        took = microseconds(self._arms[arm])
         return Replayed(self.run(self._arms[arm], job), took, took)
 
     def keep(self, arm, _launches):
-        took = microseconds(Path(self._arms[arm].path).read_text())
+        took = microseconds(self._arms[arm])
         return took, took
 
 
@@ -158,17 +170,25 @@ def device(tmp_path, monkeypatch):
 
             backend = find_backend("triton")
             path.write_text(backend.port(original.program, (), find_target(backend, "")).files[0].text)
-            timed = [Timed(session, ModuleEntry(str(path), c.entry.name)) for c in contracts]
+            calls = opened.enter_context(calls_of(path, Path(tempfile.mkdtemp(dir=tmp_path)), limits(20.0)))
+
+            def timed_for(contract):
+                return Timed(session, lambda job: entry_of(calls, Function(contract.entry.name), job, session))
+
+            timed = [timed_for(contract) for contract in contracts]
             return [Rivals(NativeAnswers(c, t), {CUDA: t}) for c, t in zip(contracts, timed, strict=True)]
 
         return meet
 
+    opened = ExitStack()
     for module in ("evolve.timed", "evaluate.speeds"):
         monkeypatch.setattr(f"porter.{module}.device_place", place)
     for module in ("evolve.timed", "evolve.finish"):
         monkeypatch.setattr(f"porter.{module}.of_cuda", of_cuda)
     for module in ("evolve.run.missing_device", "native.place.missing_device"):
         monkeypatch.setattr(f"porter.{module}", lambda: "")
+    with opened:
+        yield
 
 
 @pytest.fixture

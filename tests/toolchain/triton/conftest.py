@@ -9,19 +9,18 @@ from porter.contract.dtype import DType
 from porter.simt.job import FaultKind, Job, Limits, ScalarValue, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
-from porter.worker.frames import Task
 from porter_triton.backend import TritonBackend
-from porter_triton.proof import interpreter
+from porter_triton.calls import Function
+from porter_triton.proof import calls_of
 
 MODULE = Path(__file__).parent / "module_under_test.py"
 
 
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory):
-    """A worker for `module_under_test.py`."""
-    worker = interpreter(MODULE, tmp_path_factory.mktemp("worker"), Limits(cpu_s=5.0))
-    yield worker
-    worker.close()
+    """The calls of `module_under_test.py`."""
+    with calls_of(MODULE, tmp_path_factory.mktemp("worker"), Limits(cpu_s=5.0)) as calls:
+        yield calls
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +32,17 @@ def ported(request, tmp_path_factory):
     assert port.findings == ()
     module = folder / port.files[0].name
     module.write_text(port.files[0].text)
-    worker = interpreter(module, folder, Limits(cpu_s=5.0))
 
-    def run(function, *arguments, permitted=frozenset()):
-        job = Job(arguments=tuple(map(_value, arguments)))
-        done = worker.run(Task(function, job, permitted=permitted))[0]
-        assert done.finished, done.faults
-        assert FaultKind.OUT_OF_BOUNDS not in {fault.kind for fault in done.faults}
-        return done
+    with calls_of(module, tmp_path_factory.mktemp("work"), Limits(cpu_s=5.0)) as calls:
 
-    yield run
-    worker.close()
+        def run(function, *arguments, permitted=frozenset()):
+            job = Job(arguments=tuple(map(_value, arguments)))
+            done = calls.run(Function(function, permitted=permitted), job)
+            assert done.finished, done.faults
+            assert FaultKind.OUT_OF_BOUNDS not in {fault.kind for fault in done.faults}
+            return done
+
+        yield run
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def call(worker):
 
     def run(function, *arguments, launch=False, permitted=frozenset(), **fields):
         job = Job(arguments=_single(arguments), **fields)
-        return worker.run(Task(function, job, launch, permitted=permitted))[0]
+        return worker.run(Function(function, launch, permitted=permitted), job)
 
     return run
 
@@ -62,7 +61,9 @@ def signatures(worker):
     """`signatures(function, *arguments)`: those of the launches of a call."""
 
     def run(function, *arguments):
-        return worker.run(Task(function, Job(arguments=_single(arguments))))[1]
+        before = worker.signatures(function)
+        worker.run(Function(function), Job(arguments=_single(arguments)))
+        return tuple(signature for signature in worker.signatures(function) if signature not in before)
 
     return run
 

@@ -77,7 +77,7 @@ def test_what_only_comments_tell_apart_is_the_same_binary(subject):
 @pytest.mark.parametrize(
     ("before", "after", "because"),
     [
-        ("    return y", "    return y if y.sum().item() > 0 else x", "meta"),
+        ("    return y", "    return y if y.sum().item() > 0 else x", "reads numbers of the device"),
         ("    return y", "    raise ValueError('not today')", "not today"),
         ("    scale[", "    return x\n    scale[", "launches nothing"),
         ("tl.load(x + i", "tl.load(x + nowhere", "nowhere"),

@@ -28,10 +28,9 @@ def outcomes(pytestconfig, tmp_path_factory):
     functions = [node for node in ast.parse(PORTS.read_text()).body if isinstance(node, ast.FunctionDef)]
     launchers = [LAUNCHER.format(node.name) for node in functions if not node.decorator_list]
     (folder / "op.cu").write_text(KERNEL + "".join(launchers))
-    (folder / "op_triton.py").write_text(PORTS.read_text().replace("OUTSIDE", str(folder)))
+    (folder / "op_triton.py").write_text(PORTS.read_text())
     options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"))
     migration = verify(folder / "op_triton.py", folder / "op.cu", options, lambda _: None)
-    assert not (folder / "kept.txt").exists()
     return {entry.contract.name: entry.outcome for entry in migration.entries}
 
 
@@ -53,13 +52,12 @@ def outcomes(pytestconfig, tmp_path_factory):
         ("an_answer_kept", "refused", "PORT6004"),
         ("half_the_precision", "wrong", "allowed error"),
         ("chance", "refused", "PORT6001: op_triton.py"),
-        ("a_file", "crashed", "PermissionError"),
-        ("an_empty_launch", "refused", "computed by torch's mul (line"),
-        ("a_tensor_of_the_host", "crashed", "'x' is a tensor of the host"),
-        ("no_launch", "refused", "computed by torch's mul (line"),
+        ("an_empty_launch", "refused", "what the library's mul computed"),
+        ("a_tensor_of_the_host", "crashed", "'x' cannot be accessed from Triton"),
+        ("no_launch", "refused", "what the library's mul computed"),
         ("three_warps", "not_built", "num_warps must be a power of 2"),
-        ("python_in_a_kernel", "not_built", "sum is not defined"),
-        ("the_end_of_the_process", "crashed", "ended with status 0"),
+        ("python_in_a_kernel", "not_built", "<built-in function sum>"),
+        ("the_end_of_the_process", "crashed", "SystemExit: 0"),
     ],
 )
 def test_a_port_gets_the_verdict_it_deserves(outcomes, name, label, because):

@@ -1,7 +1,5 @@
 """Ports of one launcher, wrong in ways of their own but the first two: run by tests, never imported here."""
 
-from pathlib import Path
-
 import torch
 import triton
 import triton.language as tl
@@ -139,11 +137,6 @@ def half_the_precision(x, y, n):
 def chance(x, y, n):
     smooth[(triton.cdiv(n, 64),)](x, y, n, block=64)
     y += torch.rand_like(y) * 1e-4
-
-
-def a_file(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x, y, n, block=64)
-    Path("OUTSIDE/kept.txt").open("w").close()
 
 
 def an_empty_launch(x, y, n):

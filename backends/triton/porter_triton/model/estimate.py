@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from porter.backend import Target
+from porter_triton.compiled_plan import Compiled
 from porter_triton.model.memory import SECTOR_BYTES, Access
 from porter_triton.model.walk import Counts
-from porter_triton.plan import Compiled
 
 _MULTIPROCESSORS, _CLOCK_MHZ, _SCHEDULERS = 132, 1980.0, 4
 _RESIDENT_THREADS, _RESIDENT_PROGRAMS, _SHARED_RESERVED = 2048, 32, 1024

@@ -23,13 +23,15 @@ def lint(files: Iterable[PortedFile], original: OwnCode) -> Iterator[Finding]:
 
     `original` is what the candidate stands for, whose own host code says what else it may do.
     """
-    for file in files:
+    given = tuple(files)
+    siblings = frozenset(Path(file.name).stem for file in given)
+    for file in given:
         source = Source(Path(file.name), file.text)
         try:
             module = Module.read(file.text, _entries(original))
         except SyntaxError:
             continue
-        asked = Asked(module, original.operators)
+        asked = Asked(module, original.operators, siblings)
         seen: dict[tuple[int, str], Finding] = {}
         for broken in (found for rule in RULES for found in rule(asked)):
             made = _finding(source, broken)

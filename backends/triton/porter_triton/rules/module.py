@@ -55,6 +55,51 @@ class Module:
         defined = (n.name for n in self.nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
         return frozenset((*stored, *arguments, *defined, *self.names))
 
+    @cached_property
+    def _entry_classes(self) -> tuple[ast.ClassDef, ...]:
+        return tuple(node for node in self.nodes if isinstance(node, ast.ClassDef) and node.name in self.entries)
+
+    @cached_property
+    def host(self) -> tuple[ast.AST, ...]:
+        """The nodes of `running` that are no kernel's: what a kernel may hold is checked where it is rebuilt."""
+        inside = {id(n) for k in self.kernels for part in (*k.body, k.args) for n in ast.walk(part)}
+        inside |= {id(n) for k in self.kernels if k.returns is not None for n in ast.walk(k.returns)}
+        return tuple(node for node in self.running if id(node) not in inside)
+
+    @cached_property
+    def own_attributes(self) -> frozenset[str]:
+        """The attributes that the module itself gives to anything."""
+        stored = (n.attr for n in self.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+        named = (
+            n.args[1].value
+            for n in self.nodes
+            if isinstance(n, ast.Call)
+            and len(n.args) > 1
+            and _called(n) == "setattr"
+            and isinstance(n.args[1], ast.Constant)
+        )
+        in_classes = (n for c in self.nodes if isinstance(c, ast.ClassDef) for n in ast.walk(c))
+        declared = (n.id for n in in_classes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        defined = (n.name for n in self.nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
+        return frozenset((*stored, *(str(name) for name in named), *declared, *defined))
+
+    @cached_property
+    def own_objects(self) -> frozenset[str]:
+        """The names of what the module itself defines or makes: functions, classes, what methods are called on."""
+        defined = {n.name for n in self.nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+        methods = (
+            f for c in self.nodes if isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, ast.FunctionDef)
+        )
+        first = {f.args.args[0].arg for f in methods if f.args.args}
+        made = {
+            target.id
+            for n in self.nodes
+            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
+            for target in n.targets
+            if isinstance(target, ast.Name) and _called(n.value) not in ("type", "getattr", "next", "iter")
+        }
+        return frozenset(defined | first | made)
+
     def dotted(self, node: ast.AST) -> str:
         """`torch.nn.functional.relu` for `F.relu`; empty for what does not begin with an imported name."""
         return _dotted(node, self.names)
@@ -87,14 +132,16 @@ class Module:
 
     @cached_property
     def reached(self) -> tuple[Function, ...]:
-        """The functions that an entry runs, kernels left out: a name that is mentioned counts as called."""
+        """The functions that may run, kernels left out: names that are mentioned count as called, and methods, too."""
         functions = [node for node in self.nodes if isinstance(node, Function) and node not in self.kernels]
         by_name: dict[str, list[Function]] = {}
         for function in functions:
             by_name.setdefault(function.name, []).append(function)
-        classes = (node for node in self.nodes if isinstance(node, ast.ClassDef) and node.name in self.entries)
-        methods = {node for entry in classes for node in entry.body if isinstance(node, Function)}
-        pending = [f for f in functions if f.name in self.entries or f in methods]
+        methods = {f for c in self.nodes if isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, Function)}
+        if not any(f.name in self.entries for f in functions) and not self._entry_classes:
+            return ()
+        outside = set(_mentioned_outside(self.tree))
+        pending = [f for f in functions if f.name in self.entries or f in methods or f.name in outside]
         seen: list[Function] = []
         while pending:
             current = pending.pop()
@@ -102,6 +149,10 @@ class Module:
             for name in _mentioned(current):
                 pending.extend(f for f in by_name.get(name, ()) if f not in seen and f not in pending)
         return tuple(seen)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def _root(name: str) -> str:
@@ -115,6 +166,19 @@ def _dotted(node: ast.AST, names: dict[str, str]) -> str:
         holder = _dotted(node.value, names)
         return f"{holder}.{node.attr}" if holder else ""
     return ""
+
+
+def _mentioned_outside(tree: ast.Module) -> Iterator[str]:
+    """The names that code outside of functions mentions: tables, decorators, defaults, bodies of classes."""
+    pending: list[ast.AST] = list(tree.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name):
+            yield node.id
+        if isinstance(node, Function):
+            pending += [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]
+        else:
+            pending += ast.iter_child_nodes(node)
 
 
 def _mentioned(function: Function) -> Iterator[str]:

@@ -1,25 +1,25 @@
-"""The rules: a code, and what in a module breaks it. Each has its reason in the catalogue (`findings.toml`)."""
+"""The rules: a code, and what in a module's host code breaks it. The reasons are in the catalogue (`findings.toml`)."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType, TracebackType
 
 from porter.rules.operators import METHODS, library_operator
-from porter_triton.rules.forbidden import (
-    BUILTINS,
-    MODULES,
-    THROUGH_OTHERS,
-    forbidden_attribute,
-    forbidden_module,
-    private_part,
-)
+from porter_triton.rules.host_names import BUILTINS, FOR_KERNELS, NAMES, PLAIN_DUNDERS, SETTINGS
 from porter_triton.rules.module import Module
 
-_FOREIGN = ("torch", "triton", "numpy", "math")
-# Settings that torch means to be assigned to.
-_SETTINGS = ("torch.backends.", "torch.set_", "triton.knobs.")
+_ANY = "*"
+_BY_NAME = frozenset(("getattr", "setattr", "delattr", "hasattr"))
+# What frames, code and generators have beside their methods: the way from a value to what runs around it.
+_INTROSPECTION = frozenset(
+    name
+    for kind in (FrameType, CodeType, GeneratorType, CoroutineType, AsyncGeneratorType, TracebackType)
+    for name in dir(kind)
+    if not name.startswith("_") and name.partition("_")[0] in ("f", "co", "gi", "cr", "ag", "tb")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,11 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a rule looks at: a module, and the operators that the original's host code uses."""
+    """What a rule looks at: a module, the operators that the original's host code uses, the module's other files."""
 
     module: Module
     permitted: frozenset[str]
+    siblings: frozenset[str] = frozenset()
 
 
 def _library(asked: Asked) -> Iterator[Broken]:
@@ -63,80 +64,126 @@ def _operator(node: ast.AST, given: set[str], module: Module) -> str:
     return called.attr if of_argument and isinstance(called, ast.Attribute) and called.attr in METHODS else ""
 
 
-def _ways_out(asked: Asked) -> Iterator[Broken]:
-    """Modules and names that lead out of a module of kernels."""
+def _not_of_launchers(asked: Asked) -> Iterator[Broken]:
+    """Names of other modules, attributes and builtins that are not those of host code which launches kernels."""
     module = asked.module
-    for node in module.running:
-        if isinstance(node, ast.ImportFrom):
-            yield from _imported(node)
-        elif isinstance(node, ast.Attribute):
-            yield from _attribute(node, module)
-        elif isinstance(node, ast.Name) and (code := _name(node.id, module)):
-            yield Broken(code, node, f"it uses {module.dotted(node) or node.id}")
-        elif isinstance(node, ast.Call) and (code := forbidden_attribute(_spelt_out(node))):
-            yield Broken(code, node, f"it asks for {_spelt_out(node)} by a string")
+    inner = {id(node.value) for node in module.host if isinstance(node, ast.Attribute)}
+    inner |= {id(node.args[0]) for node in module.host if isinstance(node, ast.Call) and _names_attribute(node)}
+    aliases = {id(node.value) for node in module.host if isinstance(node, ast.Assign) and _is_name(node.targets)}
+    for node in module.host:
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            if not (node.module or "").startswith(FOR_KERNELS):
+                yield Broken("PORT1902", node, f"it imports everything of {node.module}")
+        elif isinstance(node, (ast.Attribute, ast.Name)) and id(node) not in inner and isinstance(node.ctx, ast.Load):
+            for message in _dotted(node, asked, is_alias=id(node) in aliases):
+                yield Broken("PORT1902", node, message)
+        elif isinstance(node, ast.Call):
+            yield from _by_name(node, asked)
 
 
-def _name(name: str, module: Module) -> str:
-    """The code that a plain name breaks."""
-    if name in module.names:
-        return forbidden_module(module.names[name])
-    return "" if name in module.bound else BUILTINS.get(name, "")
+def _names_attribute(node: ast.Call) -> bool:
+    """Returns True for `getattr(x, ...)` and its like."""
+    return isinstance(node.func, ast.Name) and node.func.id in _BY_NAME and bool(node.args)
 
 
-def _imported(node: ast.ImportFrom) -> Iterator[Broken]:
-    for alias in node.names:
-        whole = f"{node.module}.{alias.name}"
-        if alias.name == "*" and node.module and (code := forbidden_module(node.module)):
-            yield Broken(code, node, f"it imports everything of {node.module}")
-        elif not forbidden_module(whole) and (code := forbidden_attribute(alias.name) or private_part(whole)):
-            yield Broken(code, node, f"it imports {whole}")
+def _is_name(targets: list[ast.expr]) -> bool:
+    return len(targets) == 1 and isinstance(targets[0], ast.Name)
 
 
-def _attribute(node: ast.Attribute, module: Module) -> Iterator[Broken]:
-    dotted = module.dotted(node)
-    foreign = dotted.split(".")[0] in _FOREIGN
-    if code := forbidden_module(dotted) or forbidden_attribute(node.attr):
-        yield Broken(code, node, f"it uses {dotted or node.attr}")
-    elif foreign and node.attr in THROUGH_OTHERS:
-        yield Broken(MODULES[node.attr], node, f"it reaches {node.attr} through {dotted}")
-    elif code := private_part(dotted):
-        yield Broken(code, node, f"it uses {dotted}, which is private")
+def _dotted(node: ast.Attribute | ast.Name, asked: Asked, *, is_alias: bool) -> Iterator[str]:
+    """What in a chain of names such as `torch.cuda.current_stream` is not listed."""
+    module = asked.module
+    names: list[str] = []
+    base: ast.expr = node
+    while isinstance(base, ast.Attribute):
+        names.insert(0, base.attr)
+        base = base.value
+    path = module.dotted(base) if isinstance(base, ast.Name) else ""
+    if path:
+        yield from _of_modules((*path.split("."), *names), asked, is_alias=is_alias)
+        return
+    if isinstance(base, ast.Name) and base.id not in module.bound and base.id not in BUILTINS:
+        yield f"it uses {base.id}"
+    for name in names:
+        yield from _attribute(name, asked)
 
 
-def _spelt_out(node: ast.Call) -> str:
-    """The attribute that a call of `getattr` and its like names by a constant."""
-    if not isinstance(node.func, ast.Name) or node.func.id not in ("getattr", "setattr", "delattr", "hasattr"):
-        return ""
+def _of_modules(parts: tuple[str, ...], asked: Asked, *, is_alias: bool) -> Iterator[str]:
+    """What of a path that begins with an imported module is not listed."""
+    if parts[0] in asked.siblings:
+        return
+    path = ".".join(parts)
+    for length in range(1, len(parts)):
+        space, name = ".".join(parts[:length]), parts[length]
+        if _is_module(f"{space}.{name}"):
+            continue
+        listed = NAMES.get(space, frozenset())
+        if name not in listed and _ANY not in listed:
+            yield f"it uses {'.'.join(parts[: length + 1])}"
+            return
+        for attribute in parts[length + 1 :]:
+            yield from _attribute(attribute, asked)
+        return
+    if not _is_module(path):
+        yield f"it uses {path}"
+    elif not is_alias:
+        yield f"it hands the module {path} around"
+
+
+def _is_module(path: str) -> bool:
+    return path in NAMES or any(module.startswith(f"{path}.") for module in NAMES)
+
+
+def _attribute(name: str, asked: Asked) -> Iterator[str]:
+    """An attribute of a value: private ones are the module's own, and nothing leads to what runs around."""
+    if name in PLAIN_DUNDERS:
+        return
+    if name in _INTROSPECTION or (name.startswith("__") and name.endswith("__")):
+        yield f"it uses .{name}"
+    elif name.startswith("_") and name not in asked.module.own_attributes:
+        yield f"it uses .{name}, which is private"
+
+
+def _by_name(node: ast.Call, asked: Asked) -> Iterator[Broken]:
+    """`getattr` and its like: the name is a constant, and as good as one that is written out."""
+    if not isinstance(node.func, ast.Name) or node.func.id not in _BY_NAME or node.func.id in asked.module.bound:
+        return
     named = node.args[1] if len(node.args) > 1 else None
-    return named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else ""
+    if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
+        yield Broken("PORT1902", node, f"it calls {node.func.id} with a name that is made while it runs")
+        return
+    written = ast.Attribute(node.args[0], named.value, ast.Load())
+    for message in _dotted(written, asked, is_alias=False):
+        yield Broken("PORT1902", node, message)
 
 
 def _replaced(asked: Asked) -> Iterator[Broken]:
-    """Names of other modules that are assigned to."""
-    for node in asked.module.running:
-        dotted = asked.module.dotted(_assigned(node))
-        if dotted and not dotted.startswith(_SETTINGS):
-            yield Broken("PORT1907", node, f"it replaces {dotted}")
+    """Attributes that are assigned to of anything but the module's own objects."""
+    for node in asked.module.host:
+        for target in _assigned(node):
+            dotted = asked.module.dotted(target)
+            if dotted and not dotted.startswith(SETTINGS):
+                yield Broken("PORT1907", node, f"it replaces {dotted}")
+            elif not dotted and not _is_own(target.value, asked.module):
+                yield Broken("PORT1907", node, f"it replaces .{target.attr} of what may not be its own")
 
 
-def _assigned(node: ast.AST) -> ast.AST:
+def _assigned(node: ast.AST) -> Iterator[ast.Attribute]:
     """The attribute that a node stores to or deletes, or what `setattr` is given."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        return node
+        yield node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):
-        return node.args[0] if node.args else node
-    return ast.Pass()
+        named = node.args[1] if len(node.args) > 1 else None
+        name = str(named.value) if isinstance(named, ast.Constant) else "?"
+        if node.args:
+            yield ast.Attribute(node.args[0], name, ast.Store())
 
 
-def _in_kernels(asked: Asked) -> Iterator[Broken]:
-    """What a kernel cannot hold, since Triton does not compile it: here it would run as Python."""
-    for kernel in asked.module.kernels:
-        for node in (inner for statement in kernel.body for inner in ast.walk(statement)):
-            if isinstance(node, (ast.Import, ast.ImportFrom, ast.Try, ast.ClassDef, ast.Lambda, ast.Await, ast.Yield)):
-                yield Broken("PORT1911", node, f"the kernel '{kernel.name}' holds Python that is not Triton's")
-            elif isinstance(node, ast.Call) and asked.module.dotted(node.func).split(".")[0] in ("torch", "numpy"):
-                yield Broken("PORT1911", node, f"the kernel '{kernel.name}' calls {asked.module.dotted(node.func)}")
+def _is_own(base: ast.expr, module: Module) -> bool:
+    """Returns True for an object that the module itself made, as far as its text tells."""
+    while isinstance(base, (ast.Attribute, ast.Subscript)):
+        base = base.value
+    return isinstance(base, ast.Name) and base.id in module.own_objects
 
 
-RULES: tuple[Callable[[Asked], Iterator[Broken]], ...] = (_library, _ways_out, _replaced, _in_kernels)
+RULES: tuple[Callable[[Asked], Iterator[Broken]], ...] = (_library, _not_of_launchers, _replaced)

@@ -1,0 +1,187 @@
+"""What a call launches at sizes for a device, compiled: its plan, and the code of each launch."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from porter.backend import Port, Target
+from porter.contract.contract import Argument, Contract, EntryKind, TensorArg, Workload
+from porter.contract.dtype import encode
+from porter.contract.expressions import evaluate, number
+from porter.contract.materialise import is_null, shape_of
+from porter.errors import MachineError
+from porter.evaluate.bench import Bench
+from porter.evaluate.calling import Called
+from porter.evaluate.judge import Candidate
+from porter.evaluate.side import Side
+from porter.launch_plan.steps import Allocate, Compute, Constant, Input, LaunchPlan
+from porter.launch_plan.steps import Launch as PlannedLaunch
+from porter.launch_plan.views import extent_bytes, used
+from porter.simt.job import Job, Limits, Run, ScalarValue, TensorValue, Value
+from porter.worker.child import Child, Death
+from porter.worker.frames import MACHINE
+from porter_triton.proof import InterpretedPort, Module, devices_of
+from porter_triton.records import KernelText
+from porter_triton.requests import ADDRESS_BITS, AssembleRequest
+from porter_triton.targets import device
+
+_LIMITS = Limits(cpu_s=60.0, wall_s=300.0, memory_bytes=16 << 30, file_bytes=1 << 30)
+_NOTHING = Run(False, 1, (), (), (), (), (), (), "", "", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel as it is launched: what a program of it has of its multiprocessor, and its code."""
+
+    ptx: str
+    warps: int
+    registers: int
+    shared_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledLaunch:
+    """One launch: `arguments` are the values of the compiled kernel's parameters, addresses for tensors."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    arguments: tuple[int | float, ...]
+    compiled: Compiled
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledPlan:
+    """The launches of a call in order; `buffers` are the bytes of all tensors by their first address."""
+
+    launches: tuple[CompiledLaunch, ...]
+    buffers: Mapping[int, int]
+
+
+def compiled_plan(  # noqa: PLR0917 - a candidate, what is asked of it, and where
+    port: Port, original: Side, contract: Contract, workload: Workload, target: Target, place: Bench
+) -> CompiledPlan | str:
+    """What a call at `workload` launches, or why that is not told."""
+    with (
+        tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
+        ExitStack() as workers,
+    ):
+        devices, cache = devices_of(target), place.cache / "triton"
+        ready = _PlannedPort(port.files, original, devices, Path(name), cache, place.limits, workers, [])
+        (found,) = Called(ready).candidates([contract])
+        if not isinstance(found, tuple):
+            return found.because
+        found[0].execute(job_of(contract, workload))
+        plan, kernels = ready.plans[0]
+        return plan if isinstance(plan, str) else _compiled(plan, kernels, target, Path(name), cache)
+
+
+def job_of(contract: Contract, workload: Workload) -> Job:
+    """A call of the contract's entry at `workload`, without the elements of tensors but for those host code reads."""
+    arguments = tuple(_argument(argument, workload) for argument in contract.arguments)
+    shape = contract.entry.launch
+    if shape is None or contract.entry.kind is not EntryKind.KERNEL:
+        return Job(arguments)
+    grid, block = ([evaluate(text, workload.sizes) for text in texts] for texts in (shape.grid, shape.block))
+    return Job(
+        arguments, grid=_extents(grid), block=_extents(block), shared_bytes=evaluate(shape.shared_bytes, workload.sizes)
+    )
+
+
+@dataclass(frozen=True)
+class _PlannedPort(InterpretedPort):
+    """A module whose calls are planned alone; executing a candidate of it puts its plan into `plans`."""
+
+    plans: list[tuple[LaunchPlan | str, tuple[KernelText, ...]]]
+
+    def candidate(self, contract: Contract, function: str, module: Module) -> Candidate:
+        """The `function` of `module`, planned where others are run."""
+        called = self.called(contract.entry, function)
+
+        def execute(job: Job) -> Run:
+            self.plans.append((module.calls.plan(called, job), module.calls.kernels))
+            return _NOTHING
+
+        return Candidate(None, execute)
+
+
+def _compiled(
+    plan: LaunchPlan, kernels: Sequence[KernelText], target: Target, folder: Path, cache: Path
+) -> CompiledPlan | str:
+    """`plan` with the code of its launches. Raises `MachineError` where the machine failed the compiler."""
+    cache.mkdir(parents=True, exist_ok=True)
+    (work := folder / "compiling").mkdir()
+    child = Child("porter_triton.programs", [str(work), str(cache), "compile"], work, _LIMITS, born=True)
+    try:
+        if death := child.begin():
+            return f"the compiler ended: {death.message}"
+        launches = []
+        for launch in plan.launches:
+            answer = child.ask(pickle.dumps(AssembleRequest(tuple(kernels), launch, device(target))), parts=1)
+            made = (
+                f"the compiler ended: {answer.message}"
+                if isinstance(answer, Death)
+                else _read(answer[0], launch, kernels)
+            )
+            if isinstance(made, str):
+                return made
+            launches.append(made)
+    finally:
+        child.end()
+    return CompiledPlan(tuple(launches), dict(_buffers(plan)))
+
+
+def _read(answer: bytes, launch: PlannedLaunch, kernels: Sequence[KernelText]) -> CompiledLaunch | str:
+    said = answer.decode("utf-8", "replace")
+    if said.startswith(MACHINE):
+        raise MachineError(said.removeprefix(MACHINE), "`porter doctor` names the cache")
+    told = json.loads(said)
+    if "because" in told:
+        return str(told["because"])
+    name = next(kernel.name for kernel in kernels if kernel.key == launch.kernel)
+    made = Compiled(told["ptx"], told["warps"], told["registers"], told["shared_bytes"])
+    return CompiledLaunch(name, launch.grid, tuple(told["arguments"]), made)
+
+
+def _buffers(plan: LaunchPlan) -> Iterable[tuple[int, int]]:
+    """The first address and the bytes of each buffer of the plan."""
+    sizes: dict[int, int] = {}
+    for step in plan.steps:
+        match step:
+            case Allocate(buffer, size_bytes):
+                sizes[buffer] = size_bytes
+            case Constant(buffer, content):
+                sizes[buffer] = len(content) // 4 * 3
+            case Compute(results=results):
+                sizes |= {view.buffer: extent_bytes(view)[1] for view in results}
+            case Input(buffer):
+                sizes.setdefault(buffer, 0)
+            case PlannedLaunch():
+                for view in used(step):
+                    sizes[view.buffer] = max(sizes.get(view.buffer, 0), extent_bytes(view)[1])
+    return ((buffer + 1 << ADDRESS_BITS, size) for buffer, size in sizes.items())
+
+
+def _argument(argument: Argument, workload: Workload) -> Value:
+    if isinstance(argument, TensorArg):
+        if is_null(argument, workload):
+            return TensorValue.none(argument.dtype)
+        shape = shape_of(argument, workload)
+        if argument.elements:
+            listed = np.array([evaluate(element, workload.sizes) for element in argument.elements], dtype=np.int64)
+            return TensorValue(argument.dtype, shape, encode(listed, argument.dtype).reshape(shape))
+        return TensorValue(argument.dtype, shape, np.zeros(0, argument.dtype.storage))
+    given = workload.scalars.get(argument.name)
+    return ScalarValue(number(argument.value, workload.sizes) if given is None else given)
+
+
+def _extents(extents: Iterable[int]) -> tuple[int, int, int]:
+    x, y, z = (int(extent) for extent in extents)
+    return x, y, z

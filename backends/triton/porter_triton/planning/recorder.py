@@ -1,0 +1,128 @@
+"""The steps of a call as its host code makes them, and what it may not do."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import torch
+
+from porter.launch_plan.steps import MAIN_STREAM, Allocate, Constant, Number, Read, Step, TensorView
+from porter.simt.job import FaultKind
+from porter.worker.torch_types import DTYPES
+from porter_triton.records import Ended, KernelText, Recorded
+
+Ask = Callable[[Recorded], tuple[Number, ...]]
+
+
+class RefusedError(BaseException):
+    """Host code did what no plan has a step for. It passes by `except Exception`; who catches it is refused, too."""
+
+    def __init__(self, ended: Ended) -> None:
+        super().__init__(ended.message)
+        self.ended = ended
+
+
+class Recorder:
+    """Collects the steps of one call after the other. Numbers of buffers go on from call to call."""
+
+    def __init__(self) -> None:
+        self._ask: Ask = lambda _: ()
+        self._files: frozenset[str] = frozenset()
+        self._steps: list[Step] = []
+        self._kernels: list[KernelText] = []
+        self._buffers = self._events = 0
+        self._answers: list[tuple[Number, ...]] | None = None
+        self.refused: Ended | None = None
+        self.streams: list[int] = []
+        self.capturing = False
+        self.configuration = 0
+        self.configurations = 1
+
+    def connect(self, ask: Ask, files: frozenset[str]) -> None:
+        """From here on `ask` sends what there is so far and brings the numbers of a read.
+
+        Nothing was recorded before. `files` are the module's own, by which lines are told.
+        """
+        self._ask, self._files = ask, files
+        self._steps, self._kernels, self._buffers = [], [], 0
+
+    @property
+    def stream(self) -> int:
+        """The current stream."""
+        return self.streams[-1] if self.streams else MAIN_STREAM
+
+    def begin(self, answers: tuple[tuple[Number, ...], ...] | None) -> None:
+        """A call begins, whose reads are answered with `answers` where there are some."""
+        self._answers = None if answers is None else list(answers)
+        self.streams.clear()
+        self.configurations = 1
+
+    def step(self, step: Step) -> None:
+        """Records a step."""
+        self._steps.append(step)
+
+    def kernel(self, kernel: KernelText) -> None:
+        """Records the text of a kernel."""
+        self._kernels.append(kernel)
+
+    def new_buffer(self) -> int:
+        """A number that no buffer has yet."""
+        self._buffers += 1
+        return self._buffers - 1
+
+    def new_event(self) -> int:
+        """A number that no event has yet."""
+        self._events += 1
+        return self._events
+
+    def allocate(self, size_bytes: int) -> int:
+        """The number of new memory."""
+        buffer = self.new_buffer()
+        self.step(Allocate(buffer, size_bytes))
+        return buffer
+
+    def constant(self, value: torch.Tensor) -> int:
+        """The number of memory that holds the elements of a tensor of the host."""
+        dense = value.detach().contiguous().reshape(-1)
+        raw = dense.view(torch.uint8).numpy().tobytes() if dense.numel() else b""
+        buffer = self.new_buffer()
+        self.step(Constant(buffer, base64.b64encode(raw).decode()))
+        return buffer
+
+    def read(self, view: TensorView) -> tuple[Number, ...]:
+        """The numbers that `view` holds, row by row."""
+        self.step(Read(view, self.stream))
+        if self._answers:
+            return self._answers.pop(0)
+        if self._answers is not None:
+            self.refuse(FaultKind.HOST_WORK, "it reads more numbers than when it was called with the same ones before")
+        return self._ask(self.taken(asks=True))
+
+    def taken(self, *, asks: bool = False, ended: Ended | None = None) -> Recorded:
+        """What was recorded since this was called last."""
+        found = Recorded(tuple(self._steps), tuple(self._kernels), asks, self.refused or ended, self.configurations)
+        self._steps, self._kernels = [], []
+        return found
+
+    def refuse(self, kind: FaultKind, message: str) -> None:
+        """Ends the call: `message` says what it did. Never returns."""
+        file, line = self.place()
+        self.refused = self.refused or Ended(kind.value, message, file, line)
+        raise RefusedError(self.refused)
+
+    def place(self, frame: FrameType | None = None) -> tuple[str, int]:
+        """The file and line of the module that runs."""
+        at = frame or sys._getframe(1)
+        while at is not None:
+            if at.f_code.co_filename in self._files:
+                return at.f_code.co_filename, at.f_lineno
+            at = at.f_back  # type: ignore[assignment]
+        return "", 0
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """The name of a type of elements in a plan; one that plans do not have keeps torch's name."""
+    return DTYPES[dtype].value if dtype in DTYPES else str(dtype).removeprefix("torch.")

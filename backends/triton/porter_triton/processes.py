@@ -1,0 +1,145 @@
+"""The two processes of a candidate as porter sees them: one plans its calls, the other carries the plans out."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.launch_plan.steps import Number
+from porter.launch_plan.wire import WireError, decode
+from porter.simt.job import FaultKind, Job, Limits, Run
+from porter.worker.child import Child, Death
+from porter.worker.run import run_of
+from porter_triton.records import PlanRequest, Recorded
+from porter_triton.requests import ReplayRequest
+
+_NUMBERS = b"NUMBERS1"  # as `replay/worker.py` begins an answer to a `Read`
+
+
+class DeadError(Exception):
+    """A process gave no answer; `death` says why."""
+
+    def __init__(self, death: Death) -> None:
+        super().__init__(death.message)
+        self.death = death
+
+
+class _Process:
+    """A process of `program`, started for the first question and replaced when it dies."""
+
+    def __init__(
+        self,
+        program: str,
+        arguments: list[str],
+        work: Path,
+        limits: Limits,
+        environment: Mapping[str, str],
+        *,
+        sealed: bool,
+    ) -> None:
+        self._start = (program, arguments, work, limits, environment, sealed)
+        self._child: Child | None = None
+        self.cpu_s = 0.0
+
+    def exchange(self, question: bytes, parts: int) -> tuple[bytes, ...]:
+        """The parts of its answer. Raises `DeadError`."""
+        program, arguments, work, limits, environment, sealed = self._start
+        if self._child is None:
+            child = Child(program, arguments, work, limits, environment, born=True, sealed=sealed)
+            if death := child.begin():
+                raise DeadError(death)
+            self._child = child
+        before = self._child.cpu_s()
+        answer = self._child.ask(question, parts)
+        if isinstance(answer, Death):
+            self._child = None
+            raise DeadError(answer)
+        self.cpu_s += self._child.cpu_s() - before
+        return answer
+
+    @property
+    def is_there(self) -> bool:
+        """Returns False where the next question starts a process that knows of no call before."""
+        return self._child is not None
+
+    def close(self) -> None:
+        """Ends the process, if there is one."""
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+
+class PlanningProcess:
+    """Runs the host code of the module at `path`; `work` is a folder of its own."""
+
+    def __init__(self, path: Path, work: Path, limits: Limits) -> None:
+        self._process = _Process("porter_triton.programs", [str(path), "plan"], work, limits, {}, sealed=False)
+
+    def plan(self, request: PlanRequest) -> Recorded:
+        """The first steps of a call. Raises `DeadError`."""
+        return self._recorded(pickle.dumps(request))
+
+    def answer(self, numbers: Sequence[Number]) -> Recorded:
+        """The steps that follow a read which gave `numbers`. Raises `DeadError`."""
+        return self._recorded(pickle.dumps(tuple(numbers)))
+
+    def _recorded(self, question: bytes) -> Recorded:
+        (answer,) = self._process.exchange(question, parts=1)
+        try:
+            return decode(Recorded, answer)
+        except WireError as error:
+            self.close()
+            raise DeadError(Death(FaultKind.FORGED, f"what it sent is no plan: {error}")) from None
+
+    @property
+    def is_there(self) -> bool:
+        """Returns False where the next call is the first of a process."""
+        return self._process.is_there
+
+    def close(self) -> None:
+        """Ends the process, if there is one."""
+        self._process.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What a read gave."""
+
+    values: tuple[Number, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a call: a run, and the signatures of its launches."""
+
+    run: Run
+    signatures: tuple[str, ...]
+
+
+class ReplayProcess:
+    """Carries out steps in Triton's interpreter; kernels lie in `folder`, `work` is another of its own."""
+
+    def __init__(self, folder: Path, work: Path, limits: Limits) -> None:
+        environment = {"TRITON_INTERPRET": "1"}
+        self._process = _Process("porter_triton.replay.worker", [str(folder)], work, limits, environment, sealed=True)
+
+    def carry_out(self, asked: ReplayRequest, job: Job) -> Numbers | Finished:
+        """What the last step gives. Raises `DeadError`."""
+        before = self._process.cpu_s
+        answer, signatures = self._process.exchange(pickle.dumps(asked), parts=2)
+        if answer.startswith(_NUMBERS):
+            return Numbers(tuple(json.loads(answer[len(_NUMBERS) :])))
+        run = run_of(answer, job, self._process.cpu_s - before)
+        return Finished(run, tuple(signatures.decode("utf-8", "replace").splitlines()))
+
+    @property
+    def is_there(self) -> bool:
+        """Returns False where the next question starts a process that knows no kernels."""
+        return self._process.is_there
+
+    def close(self) -> None:
+        """Ends the process, if there is one."""
+        self._process.close()

@@ -1,0 +1,134 @@
+"""Carries out the steps of a call, one after the other, in memory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+from porter.contract.dtype import DType, encode
+from porter.launch_plan import steps as plan
+from porter.launch_plan.steps import Number, Step, TensorView
+from porter.launch_plan.views import views_of
+from porter.simt.job import TensorValue
+from porter.worker.torch_types import TORCH_TYPES
+from porter_triton.kernel_functions import KernelFunctions
+from porter_triton.replay.interpreter import Interpreter, Launched
+from porter_triton.replay.memory import Memory
+from porter_triton.replay.watch import Region
+from porter_triton.requests import ReplayRequest
+
+
+class Executor:
+    """One call after the other; `kernels` are those that launches name."""
+
+    def __init__(self, interpreter: Interpreter, kernels: KernelFunctions) -> None:
+        self._interpreter = interpreter
+        self._kernels = kernels
+        self._memory = Memory(0)
+        self._arguments: dict[int, TensorValue] = {}
+        self._places: dict[int, int] = {}
+        self._launches = True
+        self.numbers: tuple[Number, ...] | None = None
+        self.results: list[TensorValue] = []
+
+    def carry_out(self, asked: ReplayRequest) -> None:
+        """The steps asked for; `numbers` are those of a `Read` at their end, `results` those of a `Return`."""
+        if asked.begins:
+            self._memory = Memory(asked.poison)
+            self._arguments, self._places = dict(asked.arguments), {}
+        self._launches = asked.launches
+        self.numbers, self.results = None, []
+        self._kernels.add(asked.kernels)
+        for step in asked.steps:
+            self.numbers = None
+            self._step(step, asked.number)
+
+    def left(self) -> list[TensorValue]:
+        """The tensors among the arguments as they are now; null pointers as they were."""
+        return [
+            self._memory.content(self._places[number], value) if number in self._places else value
+            for number, value in sorted(self._arguments.items())
+        ]
+
+    def _step(self, step: Step, number: DType | None) -> None:
+        memory = self._memory
+        match step:
+            case plan.Input(buffer, argument):
+                memory.write(buffer, np.ascontiguousarray(self._arguments[argument].storage).reshape(-1).view(np.uint8))
+                self._places[argument] = buffer
+            case plan.Allocate(buffer, size_bytes):
+                memory.allocate(buffer, size_bytes)
+            case plan.Constant(buffer, content):
+                memory.constant(buffer, content)
+            case plan.Fill(to, value):
+                memory.tensor(to).fill_(value)
+            case plan.Move(to, source):
+                memory.tensor(to).copy_(memory.tensor(source))
+            case plan.Compute():
+                self._compute(step)
+            case plan.Launch():
+                if self._launches:
+                    self._launch(step)
+            case plan.Read(source):
+                self.numbers = tuple(memory.tensor(source).reshape(-1).tolist())
+            case plan.Return(results):
+                self.results = [value for result in results for value in self._result(result, number)]
+
+    def _result(self, result: TensorView | plan.Scalar, number: DType | None) -> Sequence[TensorValue]:
+        if isinstance(result, TensorView):
+            return [self._memory.value(result)]
+        if number is None or not isinstance(result.value, (bool, int, float)):
+            return []
+        return [TensorValue(number, (), encode(np.array(result.value), number))]
+
+    def _compute(self, step: plan.Compute) -> None:
+        name, _, overload = step.operator.partition(".")
+        operator = getattr(getattr(torch.ops.aten, name), overload or "default")
+        passed = {argument: self._passed(value) for argument, value in step.arguments}
+        found = operator(**{_PARAMETERS.get(argument, argument): value for argument, value in passed.items()})
+        for view, tensor in zip(step.results, [found] if isinstance(found, torch.Tensor) else found, strict=True):
+            self._memory.keep(tensor, view)
+
+    def _launch(self, step: plan.Launch) -> None:
+        kernel = self._kernels[step.kernel]
+        arguments = {name: self._passed(value) for name, value in step.arguments}
+        options = {name: scalar.value for name, scalar in step.options}
+        text = self._kernels.text(step.kernel)
+        launched = Launched(text.name, text.key, step.grid, options, step.line)
+        self._interpreter.launch(kernel, launched, arguments, list(self._regions(step)), self._kernels)
+
+    def _regions(self, step: plan.Launch) -> Sequence[Region]:
+        """The allocations that a launch may touch: each whole, under the first name that it has."""
+        found: dict[int, Region] = {}
+        for name, argument in step.arguments:
+            for view in views_of(argument):
+                begin, end = self._memory.extent(view.buffer)
+                if end > begin:
+                    found.setdefault(view.buffer, Region.of(name, begin, end, DType(view.dtype).bytes))
+        return list(found.values())
+
+    def _passed(self, argument: plan.Argument) -> Any:  # noqa: ANN401 - what a kernel or an operator takes
+        match argument:
+            case TensorView():
+                return self._memory.tensor(argument)
+            case plan.Scalar(value):
+                return value
+            case plan.ElementType(name):
+                return TORCH_TYPES[DType(name)] if name in _TORCH_NAMES else tl.dtype(name)
+            case plan.KernelName(name):
+                return self._kernels[name]
+            case plan.Descriptor(base, shape, strides, block, padding):
+                tensor = self._memory.tensor(base)
+                return TensorDescriptor(tensor, list(shape), list(strides), list(block), padding)
+            case plan.Sequence(items):
+                return tuple(map(self._passed, items))
+
+
+# What a schema calls an argument that Python cannot.
+_PARAMETERS: Mapping[str, str] = {"from": "from_", "self": "self"}
+_TORCH_NAMES = frozenset(dtype.value for dtype in DType)

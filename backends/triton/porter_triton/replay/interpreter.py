@@ -1,0 +1,231 @@
+"""Triton's interpreter under observation: every launch is recorded, every access to memory goes through `Watch`.
+
+Only the worker imports this, in a process that was started with TRITON_INTERPRET=1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+import triton.language as tl
+import triton.runtime.interpreter as triton_interpreter
+from numpy.typing import NDArray
+from triton.runtime.interpreter import (
+    InterpretedFunction,
+    InterpreterBuilder,
+    ReduceScanOpInterface,
+    TensorHandle,
+)
+
+from porter.contract.dtype import DType, encode
+from porter.simt.job import FaultKind, LaunchRecord, Schedule
+from porter_triton.device.corrections import correct
+from porter_triton.device.libdevice import offer_libdevice
+from porter_triton.kernel_functions import KernelFunctions
+from porter_triton.replay.atomic_order import follow_atomics
+from porter_triton.replay.observation import Observation
+from porter_triton.replay.watch import Region, Watch
+from porter_triton.signatures import signature_of
+
+_WARP_SIZE = 32
+_DEFAULT_WARPS = 4
+_POISON = 0xFF  # what a lane outside the mask of a load has, where the kernel does not say
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A launch of a plan: the kernel's name and key, its grid, what the compiler is told, the line of the host code."""
+
+    name: str
+    key: str
+    grid: tuple[int, int, int]
+    options: Mapping[str, object]
+    line: int
+
+
+class Interpreter:
+    """Puts itself between kernels and Triton's interpreter, once for the life of the process."""
+
+    def __init__(self) -> None:
+        self.observation = Observation()
+        self.watch = Watch(self._note)
+        self._order: NDArray[np.int64] | None = None
+        correct()
+        offer_libdevice()
+        self._patch_language()
+        self._patch_functions()
+        self._patch_grid()
+        self._patch_exchanges()
+        self._patch_loads_and_stores()
+        self._patch_atomics()
+        follow_atomics(self.watch)
+
+    def _note(self, kind: FaultKind, message: str) -> None:
+        self.observation.note(kind, message)
+
+    def _patch_language(self) -> None:
+        """Triton patches its language at each call of each function, which takes milliseconds: once is enough."""
+        triton_interpreter._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
+        triton_interpreter._patch_lang = lambda _function: triton_interpreter._LangPatchScope()
+        options = triton_interpreter.interpreter_builder.options
+        # CUDA's assert is on unless it is compiled away, and its integers wrap around.
+        object.__setattr__(options, "debug", True)
+        object.__setattr__(options, "sanitize_overflow", False)
+
+    def _patch_functions(self) -> None:
+        def call(function: InterpretedFunction, *given: object, **named: object) -> object:
+            return function.rewrite()(*given, **named)
+
+        InterpretedFunction.__call__ = call
+
+    def launch(
+        self,
+        function: InterpretedFunction,
+        launched: Launched,
+        arguments: Mapping[str, object],
+        regions: Sequence[Region],
+        kernels: KernelFunctions,
+    ) -> None:
+        """Runs `function` on its grid; it may touch `regions` and nothing else. Raises whatever the kernel raises."""
+        seen = self.observation
+        seen.kernel = launched.name
+        threads = _WARP_SIZE * int(str(launched.options.get("num_warps", _DEFAULT_WARPS)))
+        seen.launches.append(LaunchRecord(launched.name, launched.grid, (threads, 1, 1), 0, launched.line))
+        seen.signatures.setdefault(signature_of(function, launched.key, arguments, launched.options, kernels.key_of))
+        if min(launched.grid) < 1:
+            seen.note(FaultKind.LAUNCH, f"the grid {launched.grid} is empty", launched.line)
+        self.watch.begin_launch(regions)
+        self._order = _order(int(np.prod(launched.grid)), seen)
+        typed = {name: _typed(function, name, value) for name, value in arguments.items()}
+        with torch._C.DisableTorchFunction():
+            function.run(grid=launched.grid, warmup=False, **typed)
+        seen.kernel = ""
+
+    def _patch_grid(self) -> None:
+        place = InterpreterBuilder.set_grid_idx
+
+        def set_grid_idx(builder: InterpreterBuilder, *at: int) -> None:
+            self.watch.begin_program()
+            if self._order is not None:
+                shape = builder.grid_dim
+                at = tuple(map(int, np.unravel_index(self._order[np.ravel_multi_index(at, shape)], shape)))
+            place(builder, *at)
+
+        InterpreterBuilder.set_grid_idx = set_grid_idx
+        InterpreterBuilder.create_barrier = lambda _builder: self.watch.barrier()
+
+    def _patch_exchanges(self) -> None:
+        """What a whole tile exchanges goes through shared memory, with a barrier before it is read."""
+        gather, exchange = InterpreterBuilder.create_gather, ReduceScanOpInterface.apply
+
+        def create_gather(
+            builder: InterpreterBuilder, source: TensorHandle, index: TensorHandle, axis: int
+        ) -> TensorHandle:
+            self._exchanged(source.data.shape)
+            inside = np.clip(index.data, 0, source.data.shape[axis] - 1)
+            if (inside != index.data).any():  # numpy counts those below 0 from the end
+                outside = index.data[inside != index.data].flat[0]
+                self._note(FaultKind.OUT_OF_BOUNDS, f"gather of element {outside} of {source.data.shape[axis]}")
+            return gather(builder, source, TensorHandle(inside, index.dtype), axis)
+
+        def apply(operation: ReduceScanOpInterface, given: tl.tensor | tuple[tl.tensor, ...]) -> object:
+            self._exchanged((given if isinstance(given, tuple) else (given,))[0].handle.data.shape)
+            return exchange(operation, given)
+
+        InterpreterBuilder.create_gather = create_gather
+        ReduceScanOpInterface.apply = apply
+
+    def _exchanged(self, shape: tuple[int, ...]) -> None:
+        if len(shape) == 1 and shape[0] > _WARP_SIZE:
+            self.watch.barrier()
+
+    def _patch_loads_and_stores(self) -> None:
+        load, store = InterpreterBuilder.create_masked_load, InterpreterBuilder.create_masked_store
+
+        def create_masked_load(
+            builder: InterpreterBuilder,
+            pointers: TensorHandle,
+            mask: TensorHandle,
+            other: TensorHandle | None,
+            *hints: object,
+            **named: object,
+        ) -> TensorHandle:
+            allowed = self.watch.load(pointers.data, mask.data, _size(pointers))
+            if other is None:
+                other = _poison(pointers)
+            return load(builder, pointers, TensorHandle(allowed, tl.int1), other, *hints, **named)
+
+        def create_masked_store(
+            builder: InterpreterBuilder,
+            pointers: TensorHandle,
+            value: TensorHandle,
+            mask: TensorHandle,
+            *hints: object,
+        ) -> None:
+            def held(lanes: NDArray[np.bool_]) -> NDArray[np.generic]:
+                return np.asarray(load(builder, pointers, TensorHandle(lanes, tl.int1), value, *hints, False).data)
+
+            allowed = self.watch.store(pointers.data, value.data, mask.data, _size(pointers), held)
+            store(builder, pointers, value, TensorHandle(allowed, tl.int1), *hints)
+
+        InterpreterBuilder.create_masked_load = create_masked_load
+        InterpreterBuilder.create_masked_store = create_masked_store
+
+    def _patch_atomics(self) -> None:
+        exchange, update = InterpreterBuilder.create_atomic_cas, InterpreterBuilder.create_atomic_rmw
+
+        def create_atomic_cas(builder: InterpreterBuilder, pointers: TensorHandle, *operands: object) -> TensorHandle:
+            everywhere = np.ones(pointers.data.shape, np.bool_)
+            if not self.watch.atomic(pointers.data, everywhere, _size(pointers)).all():
+                raise IndexError("an atomic exchange outside of every tensor")
+            return exchange(builder, pointers, *operands)
+
+        def create_atomic_rmw(
+            builder: InterpreterBuilder,
+            operation: object,
+            pointers: TensorHandle,
+            value: TensorHandle,
+            mask: TensorHandle,
+            *hints: object,
+        ) -> TensorHandle:
+            allowed = self.watch.atomic(pointers.data, mask.data, _size(pointers))
+            return update(builder, operation, pointers, value, TensorHandle(allowed, tl.int1), *hints)
+
+        InterpreterBuilder.create_atomic_cas = create_atomic_cas
+        InterpreterBuilder.create_atomic_rmw = create_atomic_rmw
+
+
+def _typed(function: InterpretedFunction, name: str, value: object) -> object:
+    """A number as the type its parameter is annotated with: the interpreter goes by its size."""
+    annotation = function.fn.__annotations__.get(name)
+    if not isinstance(annotation, tl.dtype) or not isinstance(value, (bool, int, float)):
+        return value
+    raw = encode(np.array([value]), DType.BFLOAT16) if annotation == tl.bfloat16 else np.array([value])
+    stored = raw.astype(triton_interpreter._get_np_dtype(annotation))
+    return tl.tensor(TensorHandle(stored, annotation), annotation)
+
+
+def _order(programs: int, seen: Observation) -> NDArray[np.int64] | None:
+    """The position in the grid of each program in turn; None for as they come."""
+    match seen.schedule:
+        case Schedule.FORWARD:
+            return None
+        case Schedule.REVERSE:
+            return np.arange(programs)[::-1]
+        case Schedule.SHUFFLED:
+            return np.random.default_rng((seen.seed, len(seen.launches))).permutation(programs)
+
+
+def _size(pointers: TensorHandle) -> int:
+    return max(1, int(pointers.get_element_ty().primitive_bitwidth) // 8)
+
+
+def _poison(pointers: TensorHandle) -> TensorHandle:
+    element = pointers.get_element_ty()
+    dtype = np.dtype(triton_interpreter._get_np_dtype(element))
+    raw = np.full(pointers.data.size * dtype.itemsize, _POISON if dtype != np.bool_ else 1, np.uint8)
+    return TensorHandle(raw.view(dtype).reshape(pointers.data.shape), element)

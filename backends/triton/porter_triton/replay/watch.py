@@ -1,0 +1,218 @@
+"""What a kernel's memory accesses break: bounds, and orders that only the interpreter keeps.
+
+Triton's interpreter executes a program statement by statement for all lanes, and one program after another. A device
+promises neither: between barriers the lanes of a program are in no order, and programs never are. So each element of
+global memory remembers who read and who wrote it last, as `epoch << _LANE_BITS | lane`: an epoch ends at each barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from porter.simt.job import FaultKind
+
+_LANE_BITS = 29
+# A tile's size is part of a lane's name: Triton may lay out tiles of different shapes differently over its threads.
+_SIZE_SHIFT = 22
+_ATOMIC = 1 << 28
+_EVERY_LANE = _ATOMIC - 1
+
+Pointers = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
+Note = Callable[[FaultKind, str], None]
+Held = Callable[[Mask], NDArray[np.generic]]  # the values in memory at the places of a store, read by some of its lanes
+
+
+@dataclass(slots=True)
+class Region:
+    """An allocation: bytes `[start, end)` in elements of `item` bytes, called `name`, and its last accesses."""
+
+    name: str
+    start: int
+    end: int
+    item: int
+    reads: NDArray[np.int64]
+    writes: NDArray[np.int64]
+    outcomes: bool = False  # of atomic operations are in it, which programs or lanes hand on
+
+    @classmethod
+    def of(cls, name: str, start: int, end: int, item: int) -> Region:
+        """A region nobody has touched."""
+        count = -(-(end - start) // item)
+        return cls(name, start, end, item, np.zeros(count, np.int64), np.zeros(count, np.int64))
+
+
+class Watch:
+    """Follows the accesses of one launch after the other; `note` is told of each fault."""
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
+        self._regions: tuple[Region, ...] = ()
+        self._epoch = 0
+        self._launch_begin = self._program_begin = 0
+        self._synchronised = False
+
+    def begin_launch(self, regions: Iterable[Region]) -> None:
+        """A kernel starts that may touch `regions` and nothing else."""
+        self._regions = tuple(sorted(regions, key=lambda region: region.start))
+        self._epoch += 1
+        self._launch_begin = self._epoch
+
+    def begin_program(self) -> None:
+        """The next program of the grid starts."""
+        self._epoch += 1
+        self._program_begin = self._epoch
+        self._synchronised = False
+
+    def barrier(self) -> None:
+        """All lanes of the program have come this far."""
+        self._epoch += 1
+
+    def synchronise(self) -> None:
+        """The program does what the outcome of an atomic operation says: from here on it may know of others."""
+        self._synchronised = True
+
+    def load(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
+        """A load of elements of `size` bytes; the lanes that may do it."""
+        allowed = self._bounded("load", pointers, mask, size)
+        for region, cells, who in self._cells(pointers, allowed, size):
+            # Every lane loads a scalar, one stores it.
+            readers = who | _EVERY_LANE if pointers.size == 1 else who
+            for race in self._races(region, region.writes[cells], readers, "reads what", "wrote"):
+                self._note(FaultKind.RACE, race)
+            last = region.reads[cells]
+            shared = (last >> _LANE_BITS == self._epoch) & (last != who)
+            region.reads[cells] = np.where(shared, who | _EVERY_LANE, who)
+        return allowed
+
+    def store(self, pointers: Pointers, values: NDArray[np.generic], mask: Mask, size: int, held: Held) -> Mask:
+        """A store of elements of `size` bytes; the lanes that may do it. `held` gives what they are about to overwrite.
+
+        One that leaves every byte as it was changes no result, whichever of two accesses comes first.
+        """
+        allowed = self._bounded("store", pointers, mask, size)
+        values = np.broadcast_to(values, pointers.shape)
+        self._check_collisions(pointers[allowed], values[allowed])
+        if self._overwritten(pointers, allowed, size):
+            changed = allowed.copy()
+            changed[allowed] = (_bytes(values[allowed]) != _bytes(held(allowed)[allowed])).any(axis=1)
+            for race in self._overwritten(pointers, changed, size):
+                self._note(FaultKind.RACE, race)
+        for region, cells, who in self._cells(pointers, allowed, size):
+            region.writes[cells] = who
+        return allowed
+
+    def _overwritten(self, pointers: Pointers, mask: Mask, size: int) -> list[str]:
+        """The races of a store by the lanes of `mask`."""
+        return [
+            race
+            for region, cells, who in self._cells(pointers, mask, size)
+            for last, did in ((region.writes[cells], "wrote"), (region.reads[cells], "reads"))
+            for race in self._races(region, last, who, "overwrites what", did)
+        ]
+
+    def atomic(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
+        """An atomic operation; the lanes that may do it."""
+        allowed = self._bounded("atomic operation", pointers, mask, size)
+        for region, cells, who in self._cells(pointers, allowed, size):
+            region.writes[cells] = who | _ATOMIC
+        return allowed
+
+    def holds_outcomes(self, pointers: Pointers) -> bool:
+        """Whether what an atomic operation returned may lie where `pointers` point to."""
+        return any(region.outcomes for region in self._around(pointers))
+
+    def hold_outcomes(self, pointers: Pointers) -> None:
+        """What an atomic operation returned is stored there."""
+        for region in self._around(pointers):
+            region.outcomes = True
+
+    def _around(self, pointers: Pointers) -> Iterator[Region]:
+        if pointers.size:
+            lowest, highest = int(pointers.min()), int(pointers.max())
+            yield from (region for region in self._regions if region.start <= highest and lowest < region.end)
+
+    def _bounded(self, what: str, pointers: Pointers, mask: Mask, size: int) -> Mask:
+        """`mask` less the lanes whose access does not lie in one region."""
+        mask = np.broadcast_to(mask, pointers.shape)
+        if self._in_one_region(pointers[mask], size):
+            return np.asarray(mask, np.bool_)
+        starts = np.array([region.start for region in self._regions], np.uint64)
+        ends = np.array([region.end for region in self._regions], np.uint64)
+        if not len(starts):
+            inside = np.zeros(pointers.shape, np.bool_)
+        else:
+            at = np.searchsorted(starts, pointers, side="right") - 1
+            room = ends[at.clip(0)] - np.uint64(size)
+            inside = (at >= 0) & (pointers <= room) & (ends[at.clip(0)] >= size)
+        outside = mask & ~inside
+        if outside.any():
+            self._note(FaultKind.OUT_OF_BOUNDS, self._describe(what, int(pointers[outside].flat[0]), size))
+        return np.asarray(mask & inside, np.bool_)
+
+    def _in_one_region(self, pointers: Pointers, size: int) -> bool:
+        """Whether all accesses lie in the same region, as they mostly do."""
+        if not pointers.size:
+            return True
+        first, behind = int(pointers.min()), int(pointers.max()) + size
+        return any(region.start <= first and behind <= region.end for region in self._regions)
+
+    def _describe(self, what: str, address: int, size: int) -> str:
+        """`load of 4 bytes at element 37 of 'x', which has 32`: of the nearest region."""
+        if not self._regions:
+            return f"{what} of {size} bytes, but the kernel was given no tensor"
+        nearest = min(self._regions, key=lambda r: r.start - address if address < r.start else address - r.end)
+        index = (address - nearest.start) // nearest.item
+        return f"{what} at element {index} of '{nearest.name}', which has {len(nearest.reads)}"
+
+    def _cells(
+        self, pointers: Pointers, allowed: Mask, size: int
+    ) -> Iterable[tuple[Region, NDArray[np.int64], NDArray[np.int64]]]:
+        """The elements touched, region by region, with the lane that touches each."""
+        lanes = np.flatnonzero(allowed) | (pointers.size.bit_length() << _SIZE_SHIFT)
+        if not lanes.size:
+            return
+        addresses, who = pointers[allowed].astype(np.int64), lanes | (self._epoch << _LANE_BITS)
+        lowest, highest = int(addresses.min()), int(addresses.max())
+        for region in self._regions:
+            if highest < region.start or lowest >= region.end:
+                continue
+            within: slice | Mask = slice(None)
+            if lowest < region.start or highest >= region.end:
+                within = (addresses >= region.start) & (addresses < region.end)
+                if not within.any():
+                    continue
+            first = (addresses[within] - region.start) // region.item
+            for offset in range(max(1, size // region.item)):
+                yield region, first + offset, who[within]
+
+    def _races(
+        self, region: Region, last: NDArray[np.int64], who: NDArray[np.int64], does: str, did: str
+    ) -> Iterator[str]:
+        """Races with the last access to each element, where nothing put it before this one."""
+        epoch = last >> _LANE_BITS
+        within = (epoch == self._epoch) & (last & ~_ATOMIC != who)
+        if within.any():
+            yield f"a lane {does} another {did} in '{region.name}' without a barrier between"
+        between = (epoch >= self._launch_begin) & (epoch < self._program_begin) & (last & _ATOMIC == 0)
+        if between.any() and not self._synchronised:
+            yield f"a program {does} another {did} in '{region.name}'"
+
+    def _check_collisions(self, pointers: Pointers, values: NDArray[np.generic]) -> None:
+        """Notes a store in which two lanes leave different values in one place."""
+        if len(pointers) < 2 or bool((pointers[1:] > pointers[:-1]).all()):
+            return
+        order = np.argsort(pointers, kind="stable")
+        pointers, raw = pointers[order], _bytes(values[order])
+        same = pointers[1:] == pointers[:-1]
+        if bool((same & (raw[1:] != raw[:-1]).any(axis=1)).any()):
+            self._note(FaultKind.RACE, "two lanes store different values in one place")
+
+
+def _bytes(values: NDArray[np.generic]) -> NDArray[np.uint8]:
+    """A row of bytes for each value."""
+    return np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)

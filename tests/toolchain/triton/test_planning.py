@@ -1,0 +1,63 @@
+"""What host code may do while its calls are planned: each function is a launcher of one kernel, `y = 2 * x`."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.contract.dtype import DType
+from porter.simt.job import FaultKind, Job, Limits, TensorValue
+from porter_triton.calls import Function
+from porter_triton.proof import calls_of
+
+_TEXT = Path(__file__).with_name("planned_calls.py.txt").read_text()
+HEAD, *_PIECES = re.split(r"^(?=# --- )", _TEXT, flags=re.MULTILINE)
+_HEADS = {piece.partition("\n")[0].removeprefix("# --- "): piece for piece in _PIECES}
+HONEST = {head: piece for head, piece in _HEADS.items() if ":" not in head}
+CHEATS = {head: piece for head, piece in _HEADS.items() if ":" in head}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """`run(body)`: what comes of `forward(x)`, called four times on 300 numbers."""
+
+    def called(body, permitted=frozenset(), count=300):
+        (tmp_path / "module").mkdir()
+        (tmp_path / "work").mkdir()
+        path = tmp_path / "module" / "candidate.py"
+        path.write_text(HEAD + body)
+        x = np.linspace(-1, 1, count, dtype=np.float32)
+        job = Job((TensorValue(DType.FLOAT32, (count,), x),))
+        with calls_of(path, tmp_path / "work", Limits(cpu_s=10.0)) as calls:
+            function = Function("forward", permitted=permitted)
+            runs = [calls.run(function, job) for _ in range(4)]
+            faults = [fault for run in runs for fault in run.faults] + [*calls.idle(function)]
+        right = all(run.finished and np.array_equal(run.results[0].storage, 2 * x) for run in runs)
+        return faults, right
+
+    return called
+
+
+@pytest.mark.parametrize("body", HONEST.values(), ids=HONEST)
+def test_honest_host_code_is_planned(run, body):
+    assert run(body) == ([], True)
+
+
+@pytest.mark.parametrize("head", CHEATS)
+def test_what_no_plan_has_a_step_for_is_refused(run, head):
+    faults, _ = run(CHEATS[head])
+    assert FaultKind[head.rpartition(": ")[2]] in {fault.kind for fault in faults}
+
+
+def test_what_the_original_does_on_the_host_is_in_the_plan(run):
+    body = "def forward(x):\n    return launch(x, torch.empty_like(x)) * 1\n"
+    assert run(body, permitted=frozenset(("mul",))) == ([], True)
+
+
+def test_a_refusal_is_told_with_the_line_of_the_module(run):
+    faults, _ = run("def forward(x):\n    y = launch(x, torch.empty_like(x))\n    return y.relu()\n")
+    text = (HEAD + "def forward(x):\n    y\n    return y.relu()\n").splitlines()
+    assert {(Path(fault.file).name, text[fault.line - 1].strip()) for fault in faults} == {
+        ("candidate.py", "return y.relu()")
+    }
