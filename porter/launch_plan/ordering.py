@@ -5,7 +5,7 @@ Two launches may share memory without an order, since each may use a part of its
 
 from __future__ import annotations
 
-from porter.launch_plan.steps import MAIN_STREAM, Await, Launch, Record, Return, Step, Wait
+from porter.launch_plan.steps import MAIN_STREAM, Await, Launch, Record, Return, Step, Synchronise, Wait
 from porter.launch_plan.views import used
 
 _Clock = dict[int, int]
@@ -33,6 +33,12 @@ class Ordering:
                 return ""
             case Await(event, stream):
                 self._merge(stream, self._events.get(event, {}))
+                return ""
+            case Synchronise():
+                everything = [dict(clock) for clock in self._clocks.values()]
+                for stream in self._clocks:
+                    for clock in everything:
+                        self._merge(stream, clock)
                 return ""
         stream = MAIN_STREAM if isinstance(step, Return) else getattr(step, "stream", MAIN_STREAM)
         clock = self._clock(stream)

@@ -209,6 +209,11 @@ class Await:
 
 
 @dataclass(frozen=True, slots=True)
+class Synchronise:
+    """The host waits until all that it asked for is done: a call that does cannot be captured."""
+
+
+@dataclass(frozen=True, slots=True)
 class Return:
     """The call ends with these results, in order: tensors, or numbers of the host."""
 

@@ -41,7 +41,7 @@ def scale(x, y, n):
 
 
 def library(x, y, n):
-    torch.mul(x, 2.0, out=y)
+    y.copy_(torch.mul(x, 2.0))
 
 
 def synchronises(x, y, n):
@@ -88,11 +88,15 @@ def test_a_candidate_runs_and_its_launches_are_seen(entry):
     assert [launch.kernel for launch in run.launches] == ["scale_kernel"]
 
 
-def test_kernels_of_libraries_are_told_from_those_of_the_candidate(entry):
-    own, library = (entry(name).prepare(job()) for name in ("scale", "library"))
+def test_the_kernels_that_are_captured_are_the_candidates(entry):
+    own = entry("scale").prepare(job())
     assert (own.own, own.others) == (("scale_kernel",), ())
-    assert library.own == ()
-    assert len(library.others) == 1
+
+
+def test_what_the_library_computes_is_in_no_plan(entry):
+    run = entry("library").run(job())
+    assert not run.finished
+    assert [fault.kind for fault in run.faults] == [FaultKind.LIBRARY]
 
 
 def test_what_was_timed_is_right_on_new_inputs(entry, session):

@@ -114,6 +114,8 @@ class _Call:
                 options = {name: scalar.value for name, scalar in step.options}
                 passed = {name: self._passed(buffers, value) for name, value in step.arguments}
                 self._kernels[step.kernel][step.grid](**passed, **options)
+            case plan.Synchronise():
+                torch.cuda.synchronize()
             case plan.Read(source):
                 numbers(_view(buffers, source))  # which waits for the device, as the candidate does
 

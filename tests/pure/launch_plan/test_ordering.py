@@ -3,7 +3,7 @@
 import pytest
 
 from porter.launch_plan.ordering import Ordering
-from porter.launch_plan.steps import Await, Fill, Launch, Read, Record, Return, TensorView, Wait
+from porter.launch_plan.steps import Await, Fill, Launch, Read, Record, Return, Synchronise, TensorView, Wait
 
 VIEW = TensorView(0, "float32", (4,), (1,), 0)
 
@@ -33,6 +33,10 @@ def test_memory_of_another_stream_is_used_only_after_waiting_for_it(last):
 def test_events_order_what_was_given_before_them():
     assert broken(launch(1), Record(7, 1), Await(7, 0), RETURN) == ""
     assert broken(Record(7, 1), launch(1), Await(7, 0), RETURN) != ""
+
+
+def test_a_host_that_waits_orders_everything():
+    assert broken(launch(1), Synchronise(), RETURN) == ""
 
 
 def test_order_is_handed_on():

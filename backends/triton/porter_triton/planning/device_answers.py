@@ -63,7 +63,7 @@ class DeviceAnswers:
 
         return {
             **{name: _always(True) for name in ("is_available", "is_initialized", "is_bf16_supported")},
-            **{name: _always(None) for name in ("_lazy_init", "init", "set_device", "synchronize", "empty_cache")},
+            **{name: _always(None) for name in ("_lazy_init", "init", "set_device", "empty_cache")},
             **{name: _always(0) for name in ("current_device", "memory_allocated", "max_memory_allocated")},
             **dict.fromkeys(("device", "device_of"), _Guard),
             "device_count": _always(1), "mem_get_info": memory,
@@ -73,7 +73,7 @@ class DeviceAnswers:
             "get_arch_list": lambda: ["sm_{}{}".format(*self.facts.capability)],
             "is_current_stream_capturing": lambda: self._recorder.capturing,
             "Stream": self._streams.new, "Event": self._streams.event, "stream": self._streams.within,
-            "set_stream": self._streams.choose, "current_stream": self._streams.current,
+            "set_stream": self._streams.choose, "synchronize": self._streams.synchronise, "current_stream": self._streams.current,
             "default_stream": self._streams.main, "ExternalStream": self._streams.main,
         }  # fmt: skip
 

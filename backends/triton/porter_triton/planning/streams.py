@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
-from porter.launch_plan.steps import MAIN_STREAM, Await, Record, Wait
+from porter.launch_plan.steps import MAIN_STREAM, Await, Record, Synchronise, Wait
 from porter_triton.planning.device_tensor import DEVICE
 from porter_triton.planning.recorder import Recorder
 
@@ -26,8 +26,9 @@ class Event:
         self._recorder.step(Await(self._number, self._recorder.stream if stream is None else stream.cuda_stream))
 
     def synchronize(self) -> None:
-        """The host waits, which orders all that it asks from here on behind it."""
+        """The host waits for what it stands for."""
         self._recorder.step(Await(self._number, self._recorder.stream))
+        self._recorder.step(Synchronise())
 
     def query(self) -> bool:
         """It is done."""
@@ -61,8 +62,8 @@ class Stream:
         return made
 
     def synchronize(self) -> None:
-        """The host waits, which orders all that it asks from here on behind it."""
-        self._recorder.step(Wait(self._recorder.stream, self.cuda_stream))
+        """The host waits for it."""
+        self._recorder.step(Synchronise())
 
     def query(self) -> bool:
         """It is done."""
@@ -105,6 +106,10 @@ class Streams:
     def current(self, *_: Any, **__: Any) -> Stream:
         """The stream that is chosen now."""
         return Stream(self._recorder, self._recorder.stream)
+
+    def synchronise(self, *_: Any, **__: Any) -> None:
+        """The host waits for all of them."""
+        self._recorder.step(Synchronise())
 
     def choose(self, stream: Stream) -> None:
         """From here on `stream` is the current one, for the rest of the call."""
