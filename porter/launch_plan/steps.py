@@ -234,6 +234,7 @@ Step = (
     | Wait
     | Record
     | Await
+    | Synchronise
     | Return
 )
 

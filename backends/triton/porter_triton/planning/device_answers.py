@@ -73,7 +73,8 @@ class DeviceAnswers:
             "get_arch_list": lambda: ["sm_{}{}".format(*self.facts.capability)],
             "is_current_stream_capturing": lambda: self._recorder.capturing,
             "Stream": self._streams.new, "Event": self._streams.event, "stream": self._streams.within,
-            "set_stream": self._streams.choose, "synchronize": self._streams.synchronise, "current_stream": self._streams.current,
+            "set_stream": self._streams.choose,
+            "synchronize": self._streams.synchronise, "current_stream": self._streams.current,
             "default_stream": self._streams.main, "ExternalStream": self._streams.main,
         }  # fmt: skip
 
