@@ -31,7 +31,8 @@ def timed_workloads(contract: Contract, fixed: Mapping[str, int], *, stated: boo
     if large:
         return large
     if stated:
-        plain = [w for w in contract.workloads if w.distribution is Distribution.DECLARED and w.scale == 1.0]
+        declared = [w for w in contract.workloads if w.distribution is Distribution.DECLARED and w.scale == 1.0]
+        plain = [w for w in declared if not (w.dtypes or w.takes)]
         by_size: dict[tuple[tuple[str, int], ...], Workload] = {}
         for workload in plain:
             by_size.setdefault(tuple(sorted({**workload.sizes, **workload.scalars}.items())), workload)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from porter.contract.branch_search import branch_workloads
 from porter.contract.branches import sides, taken
 from porter.contract.contract import Contract, EntryKind, Workload
 from porter.contract.expressions import names_in
@@ -58,7 +59,9 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
         workloads.append(selecting(selection, sizes))
         conditions += [f"{selection.name} != {selection.value} || {demand}" for demand in demands]
     workloads += islice(_branching(contract, Trials(execute), fixed), _MOST_BRANCHES)
-    return Chosen(replace(without(contract, refused), workloads=tuple(workloads)), tuple(conditions))
+    settled = replace(without(contract, refused), workloads=tuple(workloads))
+    further = branch_workloads(settled, Trials(execute), fixed)
+    return Chosen(replace(settled, workloads=(*workloads, *further)), tuple(conditions))
 
 
 def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:

@@ -117,7 +117,8 @@ class Workload:
     """One set of sizes and inputs. `scale` multiplies NORMAL values; `seed` starts the only random stream.
 
     `scalars` are arguments that have another value in it than in the contract, 0 for an optional tensor that is null;
-    `distribution` is that of the inputs.
+    `dtypes` tensors that have another element type in it; `distribution` is that of the inputs; `takes` is the side of
+    a branch that it was drafted for.
     One that is `device_only` is too large for the CPU: nothing of it is made or run where there is no device.
     """
 
@@ -128,6 +129,8 @@ class Workload:
     scalars: Mapping[str, int] = field(default_factory=dict)
     distribution: Distribution = Distribution.DECLARED
     device_only: bool = False
+    dtypes: Mapping[str, DType] = field(default_factory=dict)
+    takes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -32,7 +33,7 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
     tensor is the pool from which the rest of it is drawn. Raises `ContractError` for sizes that make no shape.
     """
     values: list[Value] = []
-    for position, argument in enumerate(contract.arguments):
+    for position, argument in enumerate(retyped(contract, workload).arguments):
         if isinstance(argument, TensorArg):
             null = is_null(argument, workload)
             tensor = TensorValue.none(argument.dtype) if null else _tensor(argument, workload, position, poison)
@@ -41,6 +42,17 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
             given = workload.scalars.get(argument.name)
             values.append(ScalarValue(number(argument.value, workload.sizes) if given is None else given))
     return tuple(values)
+
+
+def retyped(contract: Contract, workload: Workload) -> Contract:
+    """`contract` with the element types that its tensors have in `workload`."""
+    if not workload.dtypes:
+        return contract
+    arguments = (
+        replace(a, dtype=workload.dtypes.get(a.name, a.dtype)) if isinstance(a, TensorArg) else a
+        for a in contract.arguments
+    )
+    return replace(contract, arguments=tuple(arguments))
 
 
 def is_null(tensor: TensorArg, workload: Workload) -> bool:

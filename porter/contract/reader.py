@@ -37,7 +37,7 @@ _FIELDS = {
     "entry": "kind name template grid block shared_bytes",
     "tensor": "tensor role dtype shape values bound elements used optional",
     "scalar": "scalar type value choices",
-    "workload": "name sizes seed scale scalars distribution device_only",
+    "workload": "name sizes seed scale scalars dtypes distribution device_only takes",
     "question": "about text flag",
     "tolerance": "rtol atol",
 }
@@ -229,7 +229,7 @@ def _argument(table: _Table) -> Argument:
 
 
 def _workload(table: _Table) -> Workload:
-    sizes, scalars = table.table("sizes"), table.table("scalars")
+    sizes, scalars, dtypes = (table.table(key) for key in ("sizes", "scalars", "dtypes"))
     return Workload(
         name=table.get("name", str),
         sizes={key: sizes.get(key, int) for key in sizes.fields},
@@ -238,6 +238,8 @@ def _workload(table: _Table) -> Workload:
         scalars={key: scalars.get(key, int) for key in scalars.fields},
         distribution=table.choice("distribution", Distribution, Distribution.DECLARED),
         device_only=table.flag("device_only"),
+        dtypes={key: dtypes.choice(key, DType) for key in dtypes.fields},
+        takes=table.get("takes", str, ""),
     )
 
 

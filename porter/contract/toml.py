@@ -23,9 +23,10 @@ _HEADER = """\
 #               and sorted lie below `bound`), or, for an array of sizes, its `elements` (expressions), and `used`
 #               where a call reads and writes no more of its elements, and `optional` where it may be a null pointer; a
 #               scalar has its C++ type and a value, a number or an expression; `choices` are all values that select
-#   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `distribution`
-#               is that of the inputs (declared, uniform, constant rows, ties, sorted, outlier, zeros, denormal,
-#               infinite, nan); one that is device_only is never run on the CPU
+#   workload    sizes and a seed; `scale` multiplies normal values, `scalars` have another value in it, `dtypes` another
+#               element type, `distribution` is that of the inputs (declared, uniform, constant rows, ties, sorted,
+#               outlier, zeros, denormal, infinite, nan); one that is device_only is never run on the CPU; `takes` is
+#               the side of a branch that it was drafted for
 #   tolerance   |got - want| <= atol + rtol * |want|, on top of what the original itself is seen to lose
 #   question    what the source does not say; correct what it is about, then delete it
 """
@@ -104,10 +105,14 @@ def _workload(workload: Workload) -> Iterator[str]:
     yield f"scale = {_number(workload.scale)}"
     if workload.scalars:
         yield f"scalars = {_sizes(workload.scalars)}"
+    if workload.dtypes:
+        yield f"dtypes = {_pairs({name: _string(dtype.value) for name, dtype in workload.dtypes.items()})}"
     if workload.distribution is not Distribution.DECLARED:
         yield f"distribution = {_string(workload.distribution.value)}"
     if workload.device_only:
         yield "device_only = true"
+    if workload.takes:
+        yield f"takes = {_string(workload.takes)}"
 
 
 def _question(question: Question) -> Iterator[str]:
@@ -128,8 +133,13 @@ def _strings(items: tuple[str, ...]) -> str:
 
 
 def _sizes(sizes: Mapping[str, int]) -> str:
+    return _pairs({name: str(n) for name, n in sizes.items()})
+
+
+def _pairs(values: Mapping[str, str]) -> str:
     pairs = ", ".join(
-        f"{name if name.isidentifier() and name.isascii() else _string(name)} = {n}" for name, n in sizes.items()
+        f"{name if name.isidentifier() and name.isascii() else _string(name)} = {value}"
+        for name, value in values.items()
     )
     return f"{{ {pairs} }}" if pairs else "{}"
 

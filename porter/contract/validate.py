@@ -99,6 +99,10 @@ def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
             raise InvalidContractError(f"'{name}' is no scalar argument, and no optional tensor", hint, path)
         if name in optional and value:
             raise InvalidContractError(f"'{name}' is a tensor: all it may be is 0, a null pointer", f"{name} = 0", path)
+    tensors = [t.name for t in contract.tensors]
+    for name in workload.dtypes:
+        if name not in tensors:
+            raise InvalidContractError(f"'{name}' is no tensor", f"name one of {', '.join(tensors) or 'none'}", path)
     missing = [s for s in contract.symbols if s not in workload.sizes]
     if missing:
         hint = f"add {missing[0]} = ... to its sizes"

@@ -9,6 +9,7 @@ import numpy as np
 from porter.contract.compare import Comparison, compare
 from porter.contract.contract import Contract, Distribution, EntryKind, Role
 from porter.contract.dtype import decode
+from porter.contract.materialise import retyped
 from porter.evaluate.outcome import Checked
 from porter.oracle.outputs import Outputs, largest, outputs
 from porter.oracle.reference import Expected
@@ -45,7 +46,9 @@ def compared(contract: Contract, expected: Expected, got: Outputs) -> list[tuple
         yardstick = yardsticks[index][1] if len(yardsticks) == len(want.tensors) else None
         tolerance = contract.tolerance.get(wanted.dtype)
         coarse, term = (
-            (narrow_type(contract), largest(want)) if name in expected.by_chance else (None, expected.largest_term)
+            (narrow_type(retyped(contract, expected.workload)), largest(want))
+            if name in expected.by_chance
+            else (None, expected.largest_term)
         )
         infinite = expected.workload.distribution is Distribution.INFINITE
         told = _told(value, wanted) if infinite else value

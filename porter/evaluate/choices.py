@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from porter.branch_coverage import united
 from porter.contract.branches import sides
 from porter.contract.contract import Contract, Workload
 from porter.contract.selections import Selection, selected
@@ -39,7 +40,7 @@ class Examined:
 def examined(contract: Contract, examine: Examine, further: Sequence[Workload] = ()) -> Examined:
     """`examine` made of the workloads without a choice, of each with one, and of those that come `further`."""
     aside = frozenset(side for branch in contract.branches for side in sides(branch))
-    chosen = [w for w in contract.workloads if w.scalars or w.name in aside]
+    chosen = [w for w in contract.workloads if w.scalars or w.dtypes or w.takes or w.name in aside]
     first = examine(_at(contract, [w for w in contract.workloads if w not in chosen]))
     if unsound(first) or not (chosen or further):
         return Examined(first, (), "")
@@ -53,10 +54,10 @@ def examined(contract: Contract, examine: Examine, further: Sequence[Workload] =
         seconds += reference.seconds
         if reference.damned:
             wrong.append((workload.name, replace(reference, contract=_alone(contract, workload))))
-        elif because := unsound(reference):
+        elif (because := unsound(reference)) and not _is_empty(reference):
             left_out.append(_LEFT_OUT.format(workload.name, because))
         else:
-            sound.append(reference)
+            sound.append(_deciding(contract, reference) if workload.takes else reference)
     added, without = _added(contract, examine, further, seconds)
     left_out.extend([_NO_ANSWER.format(", ".join(without))] if without else [])
     return Examined(_joined(contract, [*sound, *added]), tuple(wrong), "; ".join(left_out))
@@ -76,9 +77,13 @@ def _added(
         if unsound(reference) and not _is_empty(reference):
             without.append(workload.name)
         else:
-            expected = tuple(replace(e, decides=decides(contract, e)) for e in reference.expected)
-            added.append(replace(reference, expected=expected))
+            added.append(_deciding(contract, reference))
     return added, without
+
+
+def _deciding(contract: Contract, reference: Reference) -> Reference:
+    """`reference`, in which only such answers decide as some standard settles."""
+    return replace(reference, expected=tuple(replace(e, decides=decides(contract, e)) for e in reference.expected))
 
 
 def _is_empty(reference: Reference) -> bool:
@@ -110,4 +115,5 @@ def _joined(contract: Contract, references: Sequence[Reference]) -> Reference:
         launched=tuple(dict.fromkeys(name for reference in references for name in reference.launched)),
         habits=frozenset[FaultKind]().union(*(reference.habits for reference in references)),
         seconds=sum(reference.seconds for reference in references),
+        coverage=united(reference.coverage for reference in references),
     )

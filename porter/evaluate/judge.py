@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from porter.branch_coverage import NOT_MEASURED
 from porter.catalogue import lookup
 from porter.contract.contract import Contract, EntryKind
 from porter.evaluate.checking import check
@@ -28,6 +29,8 @@ _SERIOUS = frozenset(
 )  # fmt: skip
 _REHEARSED = "its host code at sizes for a device"
 _UNKNOWN = "kernels at sizes for a device"
+# An element type that host code refuses is none that the port has, whatever others the original takes.
+_NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"
 # Who did the work, which there is none of for an empty input.
 _WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.HOST_WORK))
 _LIBRARY = frozenset((FaultKind.LIBRARY,))
@@ -84,7 +87,8 @@ def judge(
             return refused
         if candidate.caveat:
             trial.said.setdefault(candidate.caveat, candidate.caveat)
-    return _compiled(candidates, Verified(tuple(trial.checked), "; ".join(trial.said.values())))
+    verified = Verified(tuple(trial.checked), "; ".join(trial.said.values()), coverage=trial.coverage)
+    return _compiled(candidates, verified)
 
 
 class _Trial:
@@ -97,6 +101,7 @@ class _Trial:
         self.checked: list[Checked] = []
         self.said: dict[str, str] = {}
         self.launched = False
+        self.coverage = NOT_MEASURED
         self._earlier: dict[tuple[object, ...], tuple[str, tuple[Value, ...]]] = {}
 
     def failed(self, candidate: Candidate, expected: Expected) -> Refused | Wrong | Crashed | NotVerified | None:
@@ -113,9 +118,13 @@ class _Trial:
                 given = replace(given, before=())
                 run = candidate.execute(given)
                 broken = _broken(run, self.excused)
+            if broken is not None and workload.dtypes and broken.kind is FaultKind.HOST_CHECK:
+                self.said.setdefault(workload.name, _NOT_TAKEN.format(workload.name, broken.message))
+                return None
             if broken is not None:
                 return _stopped(broken, candidate, place, self.checked)
             self.launched = self.launched or bool(run.launches)
+            self.coverage |= run.coverage
             if unseen := _unseen(contract, run):
                 self.said.setdefault(workload.name, unseen)
             held = check(contract, expected, run, candidate.warp_size)

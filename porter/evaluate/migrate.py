@@ -38,6 +38,7 @@ from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.rivals import of_cuda
 from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
+from porter.evaluate.unexecuted import with_unexecuted
 from porter.findings import Finding
 from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
@@ -120,6 +121,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
         proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
     usage = Usage(program, tuple(header for _, header in original.headers))
     proofs = [part for proof in proofs for part in with_kernels(with_names(proof), usage)]
+    proofs = with_unexecuted(proofs)
     entries = tuple(proof.entry for proof in proofs)
     return Migration(
         source=program.source,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from porter.backend import PortedFile, Target
+from porter.branch_coverage import NO_BRANCHES, Branches
 from porter.contract.contract import Contract
 from porter.evaluate.outcome import Fidelity, Outcome
 from porter.evaluate.speed import Speed
@@ -57,7 +58,8 @@ class EntryOutcome:
     """The outcome of one entry of a source: a host launcher, a bare kernel or the whole program.
 
     `kernels` are the names of the kernels it leads to, `launched` those of them that a workload launched. An outcome of
-    one choice alone names that: `kernel_num = 4`. `speeds` are its times on a device, where there is one.
+    one choice alone names that: `kernel_num = 4`. `speeds` are its times on a device, where there is one, `branches`
+    those that its workloads took.
     """
 
     contract: Contract
@@ -66,6 +68,7 @@ class EntryOutcome:
     launched: tuple[str, ...] = ()
     choice: str = ""
     speeds: tuple[Speed, ...] = ()
+    branches: Branches = NO_BRANCHES
 
     @property
     def name(self) -> str:

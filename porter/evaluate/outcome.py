@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from porter.branch_coverage import NOT_MEASURED, BranchCoverage
 from porter.findings import Finding
 
 
@@ -37,12 +38,13 @@ class Verified:
     """Executed and equal to the original within tolerance on every workload, at every warp size.
 
     `caveat` says what was not compared; empty when all was. `compiled_for` are the devices for which what was executed
-    was compiled, too.
+    was compiled, too. `coverage` is that of the port by all workloads.
     """
 
     checked: tuple[Checked, ...]
     caveat: str = ""
     compiled_for: tuple[str, ...] = ()
+    coverage: BranchCoverage = NOT_MEASURED
     label = "verified"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from porter.branch_coverage import NOT_MEASURED, Branches
 from porter.contract.contract import Contract
 from porter.evaluate.bench import Bench
 from porter.evaluate.judge import judge
@@ -141,7 +142,8 @@ def with_caveat(proof: Proof, caveat: str) -> Proof:
 
 
 def _entry(reference: Reference, outcome: Outcome) -> EntryOutcome:
-    return EntryOutcome(reference.contract, outcome, launched=reference.launched)
+    branches = Branches(reference.coverage, outcome.coverage if isinstance(outcome, Verified) else NOT_MEASURED)
+    return EntryOutcome(reference.contract, outcome, launched=reference.launched, branches=branches)
 
 
 def _both(first: Verified, second: Outcome) -> Outcome:

@@ -11,7 +11,7 @@ from porter.contract.bench import bench_workload, footprint
 from porter.contract.contract import Argument, Contract, EntryKind, TensorArg, Workload
 from porter.contract.dtype import encode
 from porter.contract.expressions import evaluate, number
-from porter.contract.materialise import is_null, shape_of
+from porter.contract.materialise import is_null, retyped, shape_of
 from porter.contract.validate import satisfies
 from porter.simt.job import Construction, Job, ScalarValue, TensorValue, Value
 
@@ -66,7 +66,7 @@ def _with_large(contract: Contract, chosen: Mapping[str, int], symbol: str) -> W
 
 
 def _values(contract: Contract, workload: Workload) -> Iterator[Value]:
-    return (_value(argument, workload) for argument in contract.arguments)
+    return (_value(argument, workload) for argument in retyped(contract, workload).arguments)
 
 
 def _value(argument: Argument, workload: Workload) -> Value:

@@ -17,6 +17,7 @@ from porter.evaluate.doubt import misled, misvalued, not_built, still_open, unso
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import Progress
 from porter.evaluate.side import Side
+from porter.evaluate.vacuous import vacuous
 from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
@@ -87,6 +88,8 @@ class Originals:
         found = self._examined(settled, look)
         if unsound(found.reference):
             return _doubted(found.reference, contract, noted, look)
+        if because := vacuous(found.reference, execute):
+            return Unproven(settled, because, noted, launched=found.reference.launched)
         apart = tuple((choice, _doubted(reference, contract, (), look)) for choice, reference in found.wrong)
         return Studied(
             found.reference, execute, noted, apart, (_limited(confirmation), found.left_out, _left_out(built))

@@ -9,6 +9,7 @@ from functools import partial, reduce
 from pathlib import Path
 
 from porter.backend import Backend, Port, Target
+from porter.branch_coverage import NOT_MEASURED, Branches
 from porter.contract.contract import Contract
 from porter.evaluate.admission import not_admitted
 from porter.evaluate.bench import bench
@@ -22,7 +23,7 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
-from porter.evaluate.outcome import Equal, Fidelity, NotVerified, Outcome, Refused
+from porter.evaluate.outcome import Equal, Fidelity, NotVerified, Outcome, Refused, Verified
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import Proof, with_caveat
 from porter.evaluate.rehearsal import rehearsals
@@ -31,6 +32,7 @@ from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed
 from porter.evaluate.standard_rivals import of_standard
 from porter.evaluate.standards import AgainstCuda, against_cuda, opened
+from porter.evaluate.unexecuted import with_unexecuted
 from porter.evaluate.verdict import Verdict
 from porter.findings import Finding
 from porter.oracle.reference import Reference
@@ -130,6 +132,7 @@ class _Trial:
             self.progress(f"building {self.port.files[0].name}")
             candidates = ported.candidates(contracts)
             proofs = [self._proof(c, standard, ready) for c, ready in zip(contracts, candidates, strict=True)]
+            proofs = with_unexecuted(proofs)
             widths = ported.warp_sizes
         entries = tuple(proof.entry for proof in proofs)
         if self.options.timed:
@@ -156,7 +159,8 @@ class _Trial:
                 outcome = judge(reference, candidates, at, is_trusted=False)
             else:
                 outcome = candidates
-        entry = EntryOutcome(reference.contract, outcome)
+        port = outcome.coverage if isinstance(outcome, Verified) else NOT_MEASURED
+        entry = EntryOutcome(reference.contract, outcome, branches=Branches(reference.coverage, port))
         return reduce(with_caveat, (left_out, standard.left_out), Proof(entry, reference.findings))
 
     def _broken(self, own: OwnCode) -> tuple[Finding, ...]:

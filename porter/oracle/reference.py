@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from porter.branch_coverage import NOT_MEASURED, BranchCoverage
 from porter.contract.compare import compare
 from porter.contract.contract import Contract, EntryKind, Workload
 from porter.contract.garbage import GARBAGE, POISONS, only_poison
@@ -67,6 +68,7 @@ class Reference:
     `complete` is False when the budget ended before every workload was examined; `seconds` of processor time were used.
     `launched` are the plain names of what the workloads launched, each once: that of a kernel, or of the variable
     through which one was launched. `habits` are what its own host code does, which its candidates may do as well.
+    `coverage` is that of its branches, by the first run of each workload.
     """
 
     contract: Contract
@@ -79,6 +81,7 @@ class Reference:
     damned: bool = False
     launched: tuple[str, ...] = ()
     habits: frozenset[FaultKind] = frozenset()
+    coverage: BranchCoverage = NOT_MEASURED
 
 
 def workloads_of(contract: Contract) -> tuple[Workload, ...]:
@@ -110,6 +113,7 @@ def examine(
         damned=any(o.damning for o in examiner.observed),
         launched=tuple(dict.fromkeys(examiner.launched)),
         habits=frozenset(examiner.habits).union([FaultKind.DECOY] if calls_libraries(program) else ()),
+        coverage=examiner.coverage,
     )
 
 
@@ -124,6 +128,7 @@ class _Examiner:
         self.observed: list[Observed] = []
         self.launched: list[str] = []
         self.habits: set[FaultKind] = set()
+        self.coverage = NOT_MEASURED
         self.seconds = 0.0
 
     def because(self) -> str:
@@ -149,6 +154,7 @@ class _Examiner:
         first = self._timed(self.execute(job(self.contract, workload, POISONS[0])))
         self._collect(first, workload)
         self.launched += [launch.plain_name for launch in first.launches]
+        self.coverage |= first.coverage
         if not first.finished:
             return None
         want = outputs(self.contract, first)

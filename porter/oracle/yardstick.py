@@ -18,6 +18,7 @@ import numpy as np
 
 from porter.contract.contract import Argument, Contract, Role, TensorArg, Values, Workload
 from porter.contract.dtype import DType
+from porter.contract.materialise import retyped
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, largest, outputs, widest
 from porter.oracle.reference import Expected, Reference, differences
@@ -32,9 +33,13 @@ def measured(reference: Reference, twin: Callable[[Job], Run]) -> Reference:
     """`reference` with what runs of `twin` show the original to lose."""
     contract = reference.contract
     lost = [_lost(contract, expected.workload, twin, _FIRST_RUNS) for expected in reference.expected]
-    if any(map(_changed, lost)) or any(tensor.dtype in _NARROW for tensor in contract.tensors):
+    if any(map(_changed, lost)) or any(map(_narrow_types, (retyped(contract, e.workload) for e in reference.expected))):
         lost = [_lost(contract, expected.workload, twin, _NARROW_RUNS) for expected in reference.expected]
     return replace(reference, expected=tuple(map(_measured, reference.expected, lost)))
+
+
+def _narrow_types(contract: Contract) -> list[DType]:
+    return [tensor.dtype for tensor in contract.tensors if tensor.dtype in _NARROW]
 
 
 def _lost(contract: Contract, workload: Workload, twin: Callable[[Job], Run], runs: int) -> list[Outputs]:
@@ -98,8 +103,7 @@ def in_whole_numbers(reference: Reference) -> Contract | None:
 
 def narrow_type(contract: Contract) -> DType:
     """The coarsest 16-bit type among the tensors, else half: computed in, then, where no tensor shows it."""
-    narrow = [tensor.dtype for tensor in contract.tensors if tensor.dtype in _NARROW]
-    return max(narrow, key=lambda dtype: dtype.epsilon, default=DType.FLOAT16)
+    return max(_narrow_types(contract), key=lambda dtype: dtype.epsilon, default=DType.FLOAT16)
 
 
 def _whole(argument: Argument) -> Argument:

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from porter.branch_coverage import BranchCoverage, Side
 from porter.evaluate.migration import EntryOutcome, Migration
 from porter.evaluate.outcome import Checked, Equal
+from porter.evaluate.unexecuted import missing
 from porter.findings import Finding
 from porter.report.document import Json
 from porter.report.speed import device_document, speeds_document
@@ -50,8 +52,20 @@ def entry_document(entry: EntryOutcome) -> Json:
         "launched": list(entry.launched),
         "outcome": entry.outcome.label,
         "because": reason(entry.outcome),
+        "branch_coverage": {"original": _share(entry.branches.original), "port": _share(entry.branches.port)},
+        "not_executed": [side_document(side) for side in missing(entry)],
         "compiled_for": list(entry.outcome.compiled_for) if isinstance(entry.outcome, Equal) else [],
     }
+
+
+def _share(coverage: BranchCoverage) -> float | None:
+    """The part of the sides of branches that was taken; None where it was not measured."""
+    return round(coverage.share, 3) if coverage.present else None
+
+
+def side_document(side: Side) -> Json:
+    """A side of a branch that no workload took: `n > 4096` is never `true`."""
+    return {"file": side.file, "line": side.line, "branch": side.text, "never": side.way}
 
 
 def workload_rows(entries: Sequence[EntryOutcome]) -> list[dict[str, Json]]:

@@ -14,7 +14,7 @@ from porter.contract.contract import EntryKind
 from porter.errors import MachineError
 from porter.simt.compiler import Compiler, compiler, language_flags, missing_compiler, uses_torch
 from porter.simt.device_program import with_devices
-from porter.simt.failure import blamed, build_failure, missing_header, only_driver_fails
+from porter.simt.failure import blamed, build_failure, error_lines, missing_header, only_driver_fails
 from porter.simt.job import BuildFailure, BuildRequest, Built, Executable, Part
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
@@ -33,13 +33,23 @@ def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     Raises `MachineError` when the machine has no C++ compiler.
     """
     whole = unit(request, _found(), cache)
-    built = _built(whole)
+    built = _unless_marked(whole, _built(whole))
     again = dict[int, Built]()
     for kinds, bare in ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_launchers)):
         failed = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and _kind(whole, i) in kinds]
         again |= zip(failed, _bare(whole.calling(*(request.callees[i] for i in failed)), bare), strict=True)
     whichever = tuple(_either(one, again.get(i)) for i, one in enumerate(built))
     return with_devices(whole, whichever) if request.part is Part.HOST else whichever
+
+
+def _unless_marked(whole: Unit, built: tuple[Built, ...]) -> tuple[Built, ...]:
+    """`built`, in which what may not build for its marks is built without them."""
+    marked = {(side.file, side.line) for side in whole.sides}
+    marred = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and error_lines(one.log) & marked]
+    if not marred:
+        return built
+    plain = dict(zip(marred, _built(whole.unmarked.calling(*(whole.request.callees[i] for i in marred))), strict=True))
+    return tuple(plain.get(i, one) for i, one in enumerate(built))
 
 
 def prepare(request: BuildRequest, cache: Path) -> None:
@@ -60,7 +70,8 @@ def _built(whole: Unit) -> tuple[Built, ...]:
     count = len(whole.request.callees)
     done = whole.make()
     if done.ok:
-        return tuple(Executable(str(whole.program), whole.key, whole.request, index) for index in range(count))
+        path = str(whole.program)
+        return tuple(Executable(path, whole.key, whole.request, i, sides=whole.sides) for i in range(count))
     if count == 1:
         return (_by_parameters(whole, done.log),)
     guilty = blamed(done.log)
@@ -120,7 +131,7 @@ def _by_parameters(alone: Unit, log: str) -> Executable | BuildFailure:
         picked = replace(alone, by_parameters=True)
         done = picked.make()
         if done.ok:
-            return Executable(str(picked.program), picked.key, request, 0)
+            return Executable(str(picked.program), picked.key, request, 0, sides=picked.sides)
         if not only_driver_fails(done.log):
             log = done.log
     return build_failure(log, request)

@@ -24,7 +24,7 @@ _OTHERS = """
 _EXACT = frozenset((*(name + kind for name in _MATHS.split() for kind in ("", "f", "l")), *_OTHERS.split()))
 _ALIKE = re.compile(
     r"__(?:tsan|ubsan)_\w+"  # hooks
-    r"|porter_\w+|_ZNK?6porter\w+"  # the executor
+    r"|porter_\w+|_ZNK?6porter\w+|__start_porter_\w+"  # the executor
     r"|_Z(?:n|d)[wa]\w*"  # new and delete
     r"|_ZNK?St7__cxx1112basic_string\w+"  # messages of the executor's faults
     r"|_ZSt\d+__throw_\w+|_ZTV\w*__cxxabiv1\w*"  # checks of the standard library's containers, virtual functions

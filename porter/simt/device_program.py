@@ -28,7 +28,7 @@ static const ::porter::simt::ReplayedKernel porter_replayed[] = {{
 {kernels}
 #line 1 "{file}"
 {{nullptr, nullptr, 0}} }};
-int main() {{ ::porter::simt::replay(porter_replayed, {count}); }}
+int main() {{ ::porter::simt::mention_marks(); ::porter::simt::replay(porter_replayed, {count}); }}
 """
 _KERNEL = """#line 1 "{file} {index}"
 ::porter::simt::replayed<{function}>(),"""
@@ -60,7 +60,7 @@ def _device_program(whole: Unit, planning: str) -> DeviceProgram | BuildFailure:
         unit = whole.of_device(_ending(whole, kernels))
         done = unit.make()
         if done.ok:
-            return DeviceProgram(str(unit.program), kernels)
+            return DeviceProgram(str(unit.program), kernels, unit.sides)
         guilty = blamed(done.log)
         if not guilty:
             failure = build_failure(done.log, whole.request)

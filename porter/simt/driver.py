@@ -16,7 +16,7 @@ extern "C" const bool porter_watched = {watched};
 {blocks}
 #line 1 "{file}"
 static const ::porter::simt::Entry porter_entries[] = {{ {names}nullptr }};
-{begin}int main() {{ {keep}::porter::simt::serve(porter_entries); }}
+{begin}int main() {{ ::porter::simt::mention_marks(); {keep}::porter::simt::serve(porter_entries); }}
 """
 # The linker drops a list of kernels that nobody mentions.
 _LIST = 'extern "C" const char __start_porter_kernels[] __attribute__((weak));\n'

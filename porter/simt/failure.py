@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 
 from porter.simt.driver import DRIVER_FILE
 from porter.simt.job import BuildFailure, BuildRequest, Built
@@ -39,6 +40,11 @@ def missing_header(built: Built) -> str:
     """The header that is not there, by the name it is included with; empty where that is not why a build failed."""
     found = _NO_FILE.fullmatch(built.message) if isinstance(built, BuildFailure) else None
     return found["header"] if found else ""
+
+
+def error_lines(log: str) -> frozenset[tuple[str, int]]:
+    """The lines of the errors of `log`, each with the name of its file."""
+    return frozenset((PurePath(error["file"]).name, int(error["line"])) for error in _ERROR.finditer(log))
 
 
 def only_driver_fails(log: str) -> bool:

@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from porter.branch_coverage import NOT_MEASURED, BranchCoverage, Side
 from porter.contract.contract import Entry
 from porter.contract.dtype import DType
 from porter.source.program import CType
@@ -270,8 +271,8 @@ class Run:
     """What came back. `finished` is False when the executable died, hung or threw; then `outputs` is empty.
 
     `outputs` holds the tensor arguments after the run in call order, `results` the returned tensors, `snapshots` for a
-    PROGRAM the device buffers after each launch. `touched` is filled by watched executables. `seconds` are of processor
-    time.
+    PROGRAM the device buffers after each launch. `touched` is filled by watched executables, `coverage` where sides of
+    branches are marked. `seconds` are of processor time.
     """
 
     finished: bool
@@ -285,6 +286,7 @@ class Run:
     stdout: str
     stderr: str
     seconds: float
+    coverage: BranchCoverage = NOT_MEASURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,10 +306,14 @@ class BuildFailure:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProgram:
-    """The kernels of a source alone, built: `kernels` are their symbols, in the order in which it knows them."""
+    """The kernels of a source alone, built: `kernels` are their symbols, in the order in which it knows them.
+
+    `sides` are those of their branches by their numbers.
+    """
 
     path: str
     kernels: tuple[str, ...]
+    sides: tuple[Side, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +322,7 @@ class Executable:
 
     Where the source does not build as it is, and its callee does without functions that it does not call, `failure` is
     why, and `absent` are headers that are not there and were taken to be empty. One that only plans has `device` to
-    carry the plans out.
+    carry the plans out. `sides` are those of its branches by their numbers, as far as they are marked.
     """
 
     path: str
@@ -326,6 +332,7 @@ class Executable:
     failure: BuildFailure | None = None
     absent: tuple[str, ...] = ()
     device: DeviceProgram | None = None
+    sides: tuple[Side, ...] = ()
 
     @property
     def callee(self) -> Callee:

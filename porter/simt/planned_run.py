@@ -28,7 +28,7 @@ from porter.simt.elf import read_elf
 from porter.simt.job import DeviceProgram, Executable, Fault, FaultKind, Job, Limits, Run, Schedule, Value, unlaunchable
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
 from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
-from porter.simt.run import SNAPSHOT_BYTES, Left, fatal, faults_of, left_by, not_started, run_of
+from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, run_of
 
 _ASKS = 75  # how a planning process ends that waits for an answer
 MOST_READS = 64
@@ -158,6 +158,7 @@ class _PlannedRun:
                 return _Answered(planning, planned, tuple(answers), not_started())
             replaying = self._replay(planned)
             replayed = run_of(self.executable.request, self.device.path, self.job, replaying, self.limits)
+            replayed = replace(replayed, coverage=coverage_by(self.device.sides, replaying.decoded))
             if not asks or not replayed.finished:
                 self.launched.update(launch.kernel for plan in planned.calls for launch in plan.launches)
                 return _Answered(planning, planned, tuple(answers), replayed)
@@ -199,6 +200,7 @@ class _PlannedRun:
         returned = (value if value is not None else next(results, None) for value in found.planned.returned)
         return replace(
             replayed,
+            coverage=replayed.coverage | coverage_by(self.executable.sides, host.decoded),
             exit_code=(host.decoded.exit_code or 0) if replayed.finished else replayed.exit_code,
             results=tuple(value for value in returned if value is not None),
             faults=(*noted, *replayed.faults),

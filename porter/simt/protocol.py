@@ -6,13 +6,14 @@ The executor's side is `runtime/process.h` (the head of a job) and `runtime/reco
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from porter.branch_coverage import BranchCoverage, Side
 from porter.contract.dtype import DType
 from porter.simt.job import (
     FaultKind,
@@ -57,6 +58,8 @@ class Tag(IntEnum):
     END = 7
     STEP = 8
     READ = 9
+    SIDE = 10  # of a branch, whole
+    MARK = 11  # of a side that the executable knows by its number
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,15 @@ class RawFault:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class RawMark:
+    """A side by its number among those of the executable; `instance` is the signature of the template's instance."""
+
+    number: int
+    taken: bool
+    instance: str
+
+
 @dataclass
 class Decoded:
     """What a result file held, up to where it broke off. `exit_code` is None when it did.
@@ -104,8 +116,15 @@ class Decoded:
     faults: list[RawFault] = field(default_factory=list)
     steps: list[bytes] = field(default_factory=list)
     reads: list[bytes] = field(default_factory=list)
+    sides: dict[Side, bool] = field(default_factory=dict)
+    marks: list[RawMark] = field(default_factory=list)
     finished: bool = False
     exit_code: int | None = None
+
+
+def coverage_of(sides: Mapping[Side, bool]) -> BranchCoverage:
+    """The coverage in which each side was taken or not."""
+    return BranchCoverage(frozenset(sides), frozenset(side for side, taken in sides.items() if taken))
 
 
 def widened(job: Job) -> Job:
@@ -290,6 +309,20 @@ def _read_touched(into: Decoded, payload: bytes) -> None:
     into.touched.append(Touched(*struct.unpack("<3Q", payload)))
 
 
+def _read_side(into: Decoded, payload: bytes) -> None:
+    taken, fails, line, column = struct.unpack_from("<BBii", payload)
+    file, position = _text(payload, 10)
+    way, position = _text(payload, position)
+    text, _ = _text(payload, position)
+    into.sides[Side(file, line, column, way, text, bool(fails))] = bool(taken)
+
+
+def _read_mark(into: Decoded, payload: bytes) -> None:
+    number, taken = struct.unpack_from("<IB", payload)
+    instance, _ = _text(payload, 5)
+    into.marks.append(RawMark(number, bool(taken), instance))
+
+
 def _read_end(into: Decoded, payload: bytes) -> None:
     into.exit_code, finished = struct.unpack("<iB", payload)
     into.finished = bool(finished)
@@ -313,4 +346,6 @@ _READERS = {
     Tag.END: _read_end,
     Tag.STEP: _read_step,
     Tag.READ: _read_read,
+    Tag.SIDE: _read_side,
+    Tag.MARK: _read_mark,
 }

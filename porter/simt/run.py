@@ -10,18 +10,20 @@ import os
 import re
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from porter.branch_coverage import BranchCoverage, Side
 from porter.contract.contract import EntryKind
+from porter.simt.branch_edits import INSTANCE
 from porter.simt.job import BuildRequest, Executable, Fault, FaultKind, Job, Limits, Run, TensorValue, unlaunchable
 from porter.simt.places import Place, find_places
 from porter.simt.process import Ended, spawn
-from porter.simt.protocol import Decoded, RawFault, decode_result, encode_job, widened
+from porter.simt.protocol import Decoded, RawFault, coverage_of, decode_result, encode_job, widened
 
 _GRACE_S = 5.0
 _TEXT_BYTES = 4 << 20
@@ -45,7 +47,8 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
         os.utime(Path(executable.path).parent)  # in use, however long ago it was built
     left = left_by(executable.path, _encoded(executable, job, limits), limits)
     given = widened(job) if executable.request.double_precision else job
-    return run_of(executable.request, executable.path, given, left, limits)
+    run = run_of(executable.request, executable.path, given, left, limits)
+    return replace(run, coverage=coverage_by(executable.sides, left.decoded))
 
 
 def run_of(request: BuildRequest, program: str, job: Job, left: Left, limits: Limits) -> Run:
@@ -164,6 +167,26 @@ def _outputs(job: Job, decoded: Decoded) -> tuple[TensorValue, ...] | None:
         storage = np.frombuffer(raw, tensor.storage.dtype).copy().reshape(tensor.storage.shape)
         filled.append(replace(tensor, storage=storage))
     return tuple(filled)
+
+
+def coverage_by(known: Sequence[Side], decoded: Decoded) -> BranchCoverage:
+    """The coverage that a process left whose executable has the sides that are `known` by their numbers."""
+    sides = dict[Side, bool]()
+    for mark in decoded.marks:
+        if mark.number >= len(known):
+            continue
+        side = known[mark.number]
+        if side.text == INSTANCE:
+            side = replace(side, text=_named(mark.instance))
+        sides[side] = sides.get(side, False) or mark.taken
+    return coverage_of(sides)
+
+
+def _named(signature: str) -> str:
+    """`void k(const T*) [with T = float]` as `k [with T = float]`."""
+    head, bracket, instance = signature.partition(" [with ")
+    name = head.partition("(")[0].rpartition(" ")[2]
+    return f"{name}{bracket}{instance}"
 
 
 def _faults(request: BuildRequest, program: str, decoded: Decoded) -> list[Fault]:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porter.simt.asm_edits import asm_edits
+from porter.simt.branch_edits import BranchMarks
 from porter.simt.launch_edits import launch_edits
 from porter.simt.shared_edits import SharedNames, shared_edits
 from porter.source.edit import Edit, apply_edits
@@ -29,12 +30,12 @@ _LAUNCHING = re.compile(r"(?:cuda|mc|hc)Launch(?:Cooperative)?Kernel")
 _FLOAT = re.compile(r"(?!0[xX])[\d.']+(?:[eE][+-]?\d+)?[fF]")
 
 
-def translate(source: Source, *, double_precision: bool = False) -> str:
+def translate(source: Source, *, double_precision: bool = False, marks: BranchMarks | None = None) -> str:
     """The C++ text of `source`, beginning with a `#line` so that compilers and faults name the user's lines.
 
-    `double_precision` also makes literals of float ones of double.
+    `double_precision` also makes literals of float ones of double; with `marks` the sides of branches are marked.
     """
-    text = apply_edits(source.text, _Translation(source.text).edits())
+    text = apply_edits(source.text, _Translation(source, marks).edits())
     path = str(source.path).replace("\\", "\\\\").replace('"', '\\"')
     return f'#line {source.first_line} "{path}"\n{widen_literals(text) if double_precision else text}'
 
@@ -49,8 +50,13 @@ def widen_literals(text: str) -> str:
 
 @dataclass
 class _Translation:
-    text: str
+    source: Source
+    marks: BranchMarks | None = None
     names: SharedNames = field(default_factory=SharedNames)
+
+    @property
+    def text(self) -> str:
+        return self.source.text
 
     def edits(self) -> list[Edit]:
         """All edits of the text, those inside macro bodies included."""
@@ -70,13 +76,14 @@ class _Translation:
 
     def _stretch(self, stream: Sequence[Token], macro: frozenset[str] | None) -> list[Edit]:
         code = [t for t in stream if t.kind is not TokenKind.DIRECTIVE]
-        return [
+        edits = [
             *asm_edits(self.text, code),
             *launch_edits(self.text, code, macro),
             *shared_edits(self.text, code, self.names, macro),
             *_untyped_edits(code),
             *_main_edits(code),
         ]
+        return [*edits, *self.marks.edits(self.source, code, edits)] if self.marks else edits
 
 
 def _macro_body(inner: Sequence[Token]) -> tuple[Sequence[Token], frozenset[str]]:

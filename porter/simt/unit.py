@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from porter.branch_coverage import Side
 from porter.errors import MachineError
+from porter.simt.branch_edits import BranchMarks
 from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
 from porter.simt.device_calls import foreign
 from porter.simt.device_variables import with_variables
@@ -37,6 +39,8 @@ _REACHED = ["-r", "-nostdlib", "-Wl,--gc-sections", "-Wl,-e,main", "whole.o", "-
 _MOST_NAMED = 3
 # What calls a kernel is to find it as a function of its own, by the parameters it has.
 _APART = "#undef __global__\n#define __global__ __attribute__((noipa))\n"
+# What the marks of branches store to, a byte for each side.
+_TAKEN = '\nextern "C" unsigned char porter_taken[{}] = {{}};\n'
 _LIBRARIES = ["-no-pie", "-Wl,--gc-sections", "-lpthread", "-ldl", "-lm"]
 
 
@@ -45,7 +49,7 @@ class Unit:
     """What is compiled: `source` and `headers` (by name of inclusion) are translated already.
 
     `by_parameters` says how the driver finds the request's callees (see driver.py), in whose place `ending` stands
-    where there is one.
+    where there is one. `sides` are those of the branches that are marked.
     """
 
     request: BuildRequest
@@ -56,6 +60,13 @@ class Unit:
     headers: tuple[tuple[str, str], ...]
     by_parameters: bool = False
     ending: str = ""
+    marked: bool = True
+    sides: tuple[Side, ...] = ()
+
+    @property
+    def unmarked(self) -> Unit:
+        """The same without marks of branches."""
+        return _with_texts(replace(self, marked=False), self.request.source, self.request.headers)
 
     def calling(self, *callees: Callee) -> Unit:
         """The same with other callees."""
@@ -99,7 +110,8 @@ class Unit:
     def _text(self) -> str:
         macros = "".join(map(_definition, self.request.defines))
         begin = _APART if self.request.part is Part.HOST else ""
-        return macros + begin + self.source + (self.ending or driver(self.request, by_parameters=self.by_parameters))
+        ending = self.ending or driver(self.request, by_parameters=self.by_parameters)
+        return macros + begin + self.source + _TAKEN.format(len(self.sides) + 1) + ending
 
     @property
     def _options(self) -> list[str]:
@@ -204,6 +216,7 @@ def _with_texts(unit: Unit, source: Source, headers: tuple[tuple[str, Source], .
         files = without_bodies(files)
     elif request.part is Part.DEVICE:
         files = tuple(map(with_variables, files))
-    texts = [translate(file, double_precision=request.double_precision) for file in files]
+    marks = BranchMarks() if unit.marked and request.watched and not request.double_precision else None
+    texts = [translate(file, double_precision=request.double_precision, marks=marks) for file in files]
     named = tuple((name, text) for (name, _), text in zip(headers, texts[1:], strict=True))
-    return replace(unit, source=texts[0], headers=named)
+    return replace(unit, source=texts[0], headers=named, sides=tuple(marks.sides) if marks else ())

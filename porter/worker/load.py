@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins as python
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
@@ -10,34 +11,42 @@ from types import ModuleType, SimpleNamespace
 from typing import cast
 
 _Import = Callable[..., object]
+Mark = Callable[[ast.Module, Path], Mapping[str, object]]
 
 
-def load(path: Path, builtins: Mapping[str, object] | None = None) -> ModuleType:
+def load(path: Path, builtins: Mapping[str, object] | None = None, mark: Mark | None = None) -> ModuleType:
     """The module, with `builtins` instead of Python's own where some are given; raises whatever its code does.
 
-    What it imports of its folder is loaded in the same way.
+    What it imports of its folder is loaded in the same way. `mark` may change what is executed of each file, and gives
+    the names that it then needs.
     """
     own = dict(vars(python) if builtins is None else builtins)
-    own["__import__"] = _Siblings(path, own)
-    return _loaded(path, own)
+    own["__import__"] = _Siblings(path, own, mark)
+    return _loaded(path, own, mark)
 
 
-def _loaded(path: Path, builtins: Mapping[str, object]) -> ModuleType:
+def _loaded(path: Path, builtins: Mapping[str, object], mark: Mark | None) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python module")
     module = importlib.util.module_from_spec(spec)
     vars(module)["__builtins__"] = builtins
-    spec.loader.exec_module(module)
+    if mark is None:
+        spec.loader.exec_module(module)
+        return module
+    tree = ast.parse(path.read_bytes(), str(path))
+    vars(module).update(mark(tree, path))
+    exec(compile(tree, str(path), "exec", dont_inherit=True), vars(module))
     return module
 
 
 class _Siblings:
     """What `import` means to a module: other files of its folder, each loaded once, else what it meant before."""
 
-    def __init__(self, main: Path, builtins: Mapping[str, object]) -> None:
+    def __init__(self, main: Path, builtins: Mapping[str, object], mark: Mark | None) -> None:
         self._main = main
         self._builtins = builtins
+        self._mark = mark
         self._import = cast("_Import", builtins["__import__"])
         self._modules: dict[str, ModuleType] = {}
 
@@ -61,5 +70,5 @@ class _Siblings:
 
     def _sibling(self, name: str) -> ModuleType:
         if name not in self._modules:
-            self._modules[name] = _loaded(self._path(name), self._builtins)
+            self._modules[name] = _loaded(self._path(name), self._builtins, self._mark)
         return self._modules[name]

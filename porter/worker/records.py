@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from porter.branch_coverage import NOT_MEASURED, BranchCoverage, Side
 from porter.contract.dtype import DType
 from porter.simt.job import Fault, FaultKind, LaunchRecord, TensorValue
 from porter.simt.protocol import Tag
@@ -21,6 +22,7 @@ def encode_result(
     faults: Iterable[Fault],
     outputs: Iterable[TensorValue],
     results: Iterable[TensorValue],
+    coverage: BranchCoverage = NOT_MEASURED,
 ) -> bytes:
     """The answer of a run that came to its end."""
     return b"".join(
@@ -28,6 +30,7 @@ def encode_result(
             encode_partial(launches, faults),
             *(_record(Tag.OUTPUT, _raw(value)) for value in outputs),
             *(_record(Tag.RESULT, _result(value)) for value in results),
+            *(_record(Tag.SIDE, _side(side, taken=side in coverage.taken)) for side in sorted(coverage.present)),
             _record(Tag.END, struct.pack("<iB", 0, True)),
         ]
     )
@@ -66,6 +69,11 @@ def _launch(launch: LaunchRecord) -> bytes:
 def _fault(fault: Fault) -> bytes:
     head = struct.pack("<BBQi8I", _KINDS.index(fault.kind), fault.fatal, fault.count, fault.line, *_NO_FRAMES)
     return head + _text(fault.file) + _text(fault.kernel) + _text(fault.message)
+
+
+def _side(side: Side, *, taken: bool) -> bytes:
+    head = struct.pack("<BBii", taken, side.fails, side.line, side.column)
+    return head + _text(side.file) + _text(side.way) + _text(side.text)
 
 
 def _raw(value: TensorValue) -> bytes:

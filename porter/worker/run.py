@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from porter.simt.job import Fault, Job, Limits, Run, TensorValue
-from porter.simt.protocol import Decoded, decode_result
+from porter.simt.protocol import Decoded, coverage_of, decode_result
 from porter.worker.child import Child, Death
 from porter.worker.frames import Task
 
@@ -78,6 +78,7 @@ def run_of(records: bytes, job: Job, seconds: float, held: Callable[[int], int] 
         stdout="",
         stderr="",
         seconds=seconds,
+        coverage=coverage_of(decoded.sides),
     )
 
 

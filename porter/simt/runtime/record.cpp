@@ -19,7 +19,7 @@ const char* current_kernel = "";
 
 namespace {
 
-enum class Tag : std::uint32_t { LAUNCH = 1, FAULT, OUTPUT, RESULT, SNAPSHOT, TOUCHED, END, STEP, READ };
+enum class Tag : std::uint32_t { LAUNCH = 1, FAULT, OUTPUT, RESULT, SNAPSHOT, TOUCHED, END, STEP, READ, SIDE, MARK };
 
 char buffer[1 << 16];
 std::size_t used = 0;
@@ -121,6 +121,7 @@ void put_fault(const FaultEntry& fault) {
 [[noreturn]] void leave(int exit_code, bool finished) {
     for (int i = 0; i < fault_count; ++i) put_fault(faults[i]);
     record_all_touched();
+    record_branches();
     begin(Tag::END, 4 + 1);
     put(static_cast<std::int32_t>(exit_code));
     put(static_cast<std::uint8_t>(finished));
@@ -172,6 +173,14 @@ void record_launch(const char* kernel, dim3 grid, dim3 block_extent, std::size_t
 void record_output(const Argument& argument) {
     begin(Tag::OUTPUT, argument.bytes);
     put(argument.data, argument.bytes);
+}
+
+void record_mark(unsigned number, bool taken, const char* instance) {
+    const std::size_t length = std::strlen(instance);
+    begin(Tag::MARK, 4 + 1 + 4 + length);
+    put(static_cast<std::uint32_t>(number));
+    put(static_cast<std::uint8_t>(taken));
+    put_text(instance, length);
 }
 
 void record_result(const Result& result) {

@@ -32,6 +32,8 @@ bool counted(FaultKind kind, std::uint32_t address);
 static void record_launches(bool from_now);  // or not
 void record_launch(const char* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, Where where);
 static void record_output(const Argument& argument);
+static void record_mark(unsigned number, bool taken, const char* instance);
+static void record_branches();  // all that the executable has
 static void record_result(const Result& result);
 // A step of a plan, which ends with ASKS as its exit code where it waits for an answer.
 inline constexpr int ASKS = 75;

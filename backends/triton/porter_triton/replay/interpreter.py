@@ -5,9 +5,12 @@ Only the worker imports this, in a process that was started with TRITON_INTERPRE
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import torch
@@ -15,6 +18,7 @@ import triton.language as tl
 import triton.runtime.interpreter as triton_interpreter
 from numpy.typing import NDArray
 from triton.runtime.interpreter import (
+    FunctionRewriter,
     InterpretedFunction,
     InterpreterBuilder,
     ReduceScanOpInterface,
@@ -23,6 +27,7 @@ from triton.runtime.interpreter import (
 
 from porter.contract.dtype import DType, encode
 from porter.simt.job import FaultKind, LaunchRecord, Schedule
+from porter_triton.branch_marks import BranchMarks
 from porter_triton.device.corrections import correct
 from porter_triton.device.libdevice import offer_libdevice
 from porter_triton.kernel_functions import KernelFunctions
@@ -52,12 +57,14 @@ class Interpreter:
 
     def __init__(self) -> None:
         self.observation = Observation()
+        self.marks = BranchMarks()
         self.watch = Watch(self._note)
         self._order: NDArray[np.int64] | None = None
         correct()
         offer_libdevice()
         self._patch_language()
         self._patch_functions()
+        self._patch_rewriting()
         self._patch_grid()
         self._patch_exchanges()
         self._patch_loads_and_stores()
@@ -81,6 +88,21 @@ class Interpreter:
             return function.rewrite()(*given, **named)
 
         InterpretedFunction.__call__ = call
+
+    def _patch_rewriting(self) -> None:
+        """Triton reads the texts of kernels again to interpret them: then their branches are marked."""
+        transform = FunctionRewriter._transform_ast
+
+        def marked(rewriter: FunctionRewriter, source: str) -> ast.AST:
+            if rewriter.fn.__module__.partition(".")[0] == "triton":
+                return cast("ast.AST", transform(rewriter, source))
+            tree = ast.parse(source)
+            self.marks.insert(tree, Path(rewriter.filename).name, rewriter.def_file_lineno)
+            rewriter.fn.__globals__.update(self.marks.names)
+            told: ast.AST = ast.fix_missing_locations(rewriter.ast_transformer.visit(tree))
+            return ast.increment_lineno(told, rewriter.def_file_lineno - 1)
+
+        FunctionRewriter._transform_ast = marked
 
     def launch(
         self,

@@ -63,6 +63,7 @@ class _Server:
         """What was read or what came of the call, and the signatures of its launches."""
         if asked.begins:
             self._interpreter.observation = Observation(str(self._folder), asked.schedule, asked.seed)
+            self._interpreter.marks.forget()
         seen = self._interpreter.observation
         try:
             self._executor.carry_out(asked)
@@ -71,7 +72,8 @@ class _Server:
         numbers: tuple[Number, ...] | None = self._executor.numbers
         if numbers is not None:
             return NUMBERS + json.dumps(numbers).encode(), b""
-        done = encode_result(seen.launches, seen.faults(), self._executor.left(), self._executor.results)
+        coverage = self._interpreter.marks.coverage()
+        done = encode_result(seen.launches, seen.faults(), self._executor.left(), self._executor.results, coverage)
         return done, _lines(seen)
 
 

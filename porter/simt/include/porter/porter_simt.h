@@ -3,6 +3,7 @@
 
 #include "porter/standard.h"
 
+#include "porter/branches.h"
 #include "porter/hand_over.h"
 #include "porter/replay.h"
 #include "porter/serve.h"

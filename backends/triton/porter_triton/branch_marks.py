@@ -1,0 +1,179 @@
+"""Marks in Python code that tell which sides of its branches run: in Triton kernels and in their host code alike.
+
+    marks = BranchMarks()
+    tree = ast.parse(text)
+    marks.insert(tree, "op_triton.py")        # a kernel, or a whole module; lines stay where they are
+    exec(compile(tree, path, "exec"), {**marks.names})
+    marks.coverage()                          # of all that ran since, as plain data
+
+Marked are both outcomes of `if`, `while`, `a if c else b` and the conditions of comprehensions, also where constants of
+a kernel decide them, bodies of `for`, and cases of `match`. What masks choose between are values and no branches. A
+condition is evaluated once; its truth is asked once more than without marks.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from porter.branch_coverage import BranchCoverage, Side
+
+_WENT, _CAME = "__porter_went__", "__porter_came__"
+_LONGEST = 60
+
+
+class BranchMarks:
+    """The sides of marked code, and which of them were taken since the last `forget`."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Side, int] = {}
+        self._taken = bytearray()
+
+    @property
+    def names(self) -> Mapping[str, object]:
+        """What marked code calls: it has to find these among its globals."""
+        return {_WENT: self._went, _CAME: self._came}
+
+    def insert_in_host_code(self, tree: ast.Module, file: str) -> None:
+        """Mark the functions of a module, in place, but for its kernels: Triton reads these from the file again."""
+        _Inserter(self, file, 1, _kernels(tree)).visit(tree)
+        ast.fix_missing_locations(tree)
+
+    def insert(self, tree: ast.AST, file: str, first_line: int = 1) -> None:
+        """Mark the functions of `tree`, in place; its line 1 is `first_line` of `file`."""
+        _Inserter(self, file, first_line, frozenset()).visit(tree)
+        ast.fix_missing_locations(tree)
+
+    def number(self, side: Side) -> int:
+        """The number of `side`, which is a new one where it is not known yet."""
+        if side not in self._numbers:
+            self._numbers[side] = len(self._taken)
+            self._taken.append(0)
+        return self._numbers[side]
+
+    def coverage(self) -> BranchCoverage:
+        """The sides that there are, and those that were taken."""
+        taken = (side for side, number in self._numbers.items() if self._taken[number])
+        return BranchCoverage(frozenset(self._numbers), frozenset(taken))
+
+    def forget(self) -> None:
+        """Nothing was taken yet."""
+        self._taken[:] = bytes(len(self._taken))
+
+    def _went(self, true: int, false: int, condition: object) -> bool:
+        """The truth of `condition`, whose side is taken."""
+        truth = bool(condition)
+        self._taken[true if truth else false] = 1
+        return truth
+
+    def _came(self, number: int) -> None:
+        self._taken[number] = 1
+
+
+class _Inserter(ast.NodeTransformer):
+    """Inserts the marks of one tree. Code outside of functions runs as a module is loaded, and is left alone."""
+
+    def __init__(self, marks: BranchMarks, file: str, first_line: int, left_out: frozenset[str]) -> None:
+        self._marks = marks
+        self._file = file
+        self._offset = first_line - 1
+        self._left_out = left_out
+        self._inside = False
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if node.name in self._left_out:
+            return node
+        outside, self._inside = self._inside, True
+        node.body = [part for statement in node.body for part in _statements(self.visit(statement))]
+        self._inside = outside
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        return self._tested(node, (_fails(node.body), _fails(node.orelse)))
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._tested(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        return self._tested(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        texts = [_shortened(test) for test in node.ifs]
+        self.generic_visit(node)
+        node.ifs = [self._condition(test, text) for test, text in zip(node.ifs, texts, strict=True)]
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
+        fails = _fails(node.body)
+        text = f"for {ast.unparse(node.target)} in {_shortened(node.iter)}"
+        self.generic_visit(node)
+        if not self._inside:
+            return node
+        node.body.insert(0, self._mark(node, "entered", text, fails=fails))
+        return [self._mark(node, "", text), node]
+
+    def visit_Match(self, node: ast.Match) -> ast.AST:
+        fails = [_fails(case.body) for case in node.cases]
+        self.generic_visit(node)
+        for case, failing in zip(node.cases, fails, strict=True):
+            if self._inside:
+                text = f"case {_shortened(case.pattern)}"
+                case.body.insert(0, self._mark(node, "taken", text, fails=failing))
+        return node
+
+    def _tested(self, node: _Tested, fails: tuple[bool, bool] = (False, False)) -> ast.AST:
+        text = _shortened(node.test)
+        self.generic_visit(node)
+        node.test = self._condition(node.test, text, fails)
+        return node
+
+    def _condition(self, test: ast.expr, text: str, fails: tuple[bool, bool] = (False, False)) -> ast.expr:
+        """`test`, which tells how it turns out; a constant always turns out the same."""
+        if not self._inside or isinstance(test, ast.Constant):
+            return test
+        ways = zip(("true", "false"), fails, strict=True)
+        given = [*(self._number(test, way, text, fails=failing) for way, failing in ways), test]
+        return ast.copy_location(ast.Call(ast.Name(_WENT, ast.Load()), given, []), test)
+
+    def _mark(self, node: ast.stmt, way: str, text: str, *, fails: bool = False) -> ast.stmt:
+        number = self._number(node, way, text, fails=fails)
+        return ast.copy_location(ast.Expr(ast.Call(ast.Name(_CAME, ast.Load()), [number], [])), node)
+
+    def _number(self, node: ast.expr | ast.stmt, way: str, text: str, *, fails: bool) -> ast.Constant:
+        side = Side(self._file, node.lineno + self._offset, node.col_offset, way, text, fails)
+        return ast.Constant(self._marks.number(side))
+
+
+_Tested = ast.If | ast.While | ast.IfExp
+
+
+def _kernels(tree: ast.Module) -> frozenset[str]:
+    """The names of functions that `jit` makes kernels of, as a decorator or called on them."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    decorated = {f.name for f in functions if any(_is_jit(decorator) for decorator in f.decorator_list)}
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_jit(node.func))
+    return frozenset(decorated | {given.id for call in calls for given in call.args if isinstance(given, ast.Name)})
+
+
+def _is_jit(node: ast.expr) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) == "jit"
+
+
+def _statements(visited: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
+    return visited if isinstance(visited, list) else [visited]  # type: ignore[list-item]
+
+
+def _fails(body: Sequence[ast.stmt]) -> bool:
+    """Whether what a side leads to ends in an error."""
+    if not body:
+        return False
+    last = body[-1]
+    refuses = isinstance(last, ast.Assert) and isinstance(last.test, ast.Constant) and not last.test.value
+    both = isinstance(last, ast.If) and _fails(last.body) and _fails(last.orelse)
+    return isinstance(last, ast.Raise) or refuses or both
+
+
+def _shortened(node: ast.AST) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

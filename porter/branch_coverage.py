@@ -1,0 +1,97 @@
+"""Branch coverage: which sides of its branches a run took, so that nothing is claimed of code that no run came to.
+
+A `Side` is one way on from a place of the source: either outcome of a condition, the body of a loop, a case of a
+switch, an instance of a kernel. The sides of one place are its siblings. What lies behind a side that no run took was
+not executed, whatever the answers were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+LAUNCHED = "launched"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Side:
+    """`text` is the condition, label or instance at `line` of `file`; `way` is what it never is if no run takes it.
+
+    `column` tells places on one line apart. A side that `fails` ends in an error: no workload is meant to take it. One
+    without a `way` says no more than that a run came to the place.
+    """
+
+    file: str
+    line: int
+    column: int
+    way: str
+    text: str
+    fails: bool = False
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """What siblings have in common."""
+        return self.file, self.line, self.column
+
+    @property
+    def is_instance(self) -> bool:
+        """Whether it is an instance of a kernel, which is launched or not."""
+        return self.way == LAUNCHED
+
+    @property
+    def described(self) -> str:
+        """Where it is and what never happened: `op.cu:7: n > 4096 is never true`."""
+        return f"{self.file}:{self.line}: `{self.text}` is never {self.way}"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchCoverage:
+    """The sides that are `present` in what was built or loaded, and those of them that runs have `taken`."""
+
+    present: frozenset[Side] = frozenset()
+    taken: frozenset[Side] = frozenset()
+
+    def __or__(self, other: BranchCoverage) -> BranchCoverage:
+        """The coverage of two sets of runs together."""
+        return BranchCoverage(self.present | other.present, self.taken | other.taken)
+
+    @property
+    def missing(self) -> tuple[Side, ...]:
+        """The sides that no run took, of the places that runs came to, in the order of the source.
+
+        A place that no run came to lies behind a side that is missing itself. Sides that fail are not counted.
+        """
+        reached = {side.place for side in self.taken}
+        return tuple(sorted(s for s in self.present - self.taken if s.place in reached and s.way and not s.fails))
+
+    @property
+    def share(self) -> float:
+        """The part of the sides of all places that runs came to that was taken; 1 where there are none.
+
+        Instances do not count: a dispatch over ten types has as many of them as there is code in one.
+        """
+        taken = sum(bool(side.way) and not side.is_instance for side in self.taken)
+        missing = sum(not side.is_instance for side in self.missing)
+        return taken / (taken + missing) if taken + missing else 1.0
+
+
+NOT_MEASURED = BranchCoverage()
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """The coverage of an original and of its port, by the same workloads."""
+
+    original: BranchCoverage = NOT_MEASURED
+    port: BranchCoverage = NOT_MEASURED
+
+
+NO_BRANCHES = Branches()
+
+
+def united(parts: Iterable[BranchCoverage]) -> BranchCoverage:
+    """The coverage of all `parts` together."""
+    whole = NOT_MEASURED
+    for part in parts:
+        whole |= part
+    return whole

@@ -1,0 +1,139 @@
+"""Workloads for sides of the original's branches that no other workload takes: other types, numbers and sizes.
+
+Runs of the original tell which sides are missing (`porter/branch_coverage.py`) and what takes them, so no condition has
+to be understood: a dtype of a dispatch, the code for whole vectors, the tail of a loop are found alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+from porter.branch_coverage import BranchCoverage, united
+from porter.contract.contract import Contract, EntryKind, ScalarArg, TensorArg, Workload
+from porter.contract.dtype import DType
+from porter.contract.materialise import retyped, shape_of
+from porter.contract.probing import probe_sizes
+from porter.contract.selections import Selection, selected
+from porter.contract.trials import Trials, endless, troubled
+from porter.contract.validate import satisfies
+from porter.contract.workloads import MAX_ELEMENTS
+from porter.simt.job import Run
+
+_MOST_RUNS, _MOST_FOUND = 40, 6
+_SEED = 20_018
+_FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
+_INTEGERS = (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8)
+_NUMBERS = (0, 1, -1, 2)
+_EXTENTS = (1, 4, 64, 33, 257, 1024, 1025, 0)  # one, vectors, warps, blocks and their tails, nothing
+_NUMBER = re.compile(r"\b\d+\b")
+_LARGEST = 1 << 16
+
+Sizes = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A workload to be tried; `contract` is the one that holds in it."""
+
+    workload: Workload
+    contract: Contract
+
+
+def branch_workloads(contract: Contract, trials: Trials, fixed: Sizes) -> tuple[Workload, ...]:
+    """Workloads in which the original is clean and takes sides that those of `contract` leave out; `fixed` sizes stay.
+
+    Each says in `takes` what it is for.
+    """
+    if contract.entry.kind is EntryKind.PROGRAM or not contract.workloads:
+        return ()
+    covered = united(_exact(trials, _of(contract, w)).coverage for w in contract.workloads if not w.device_only)
+    found: list[Workload] = []
+    before = trials.runs
+    for trial in _trials(contract, fixed, covered):
+        if not covered.missing or len(found) == _MOST_FOUND or trials.runs - before > _MOST_RUNS:
+            break
+        run = _exact(trials, trial)
+        taken = [side for side in covered.missing if side in run.coverage.taken]
+        if taken and _is_clean(trials, trial, run):
+            found.append(replace(trial.workload, takes=taken[0].described.replace("never ", "")))
+            covered |= run.coverage
+    return tuple(found)
+
+
+def _of(contract: Contract, workload: Workload) -> _Trial:
+    """A workload of the contract's own."""
+    changed = retyped(contract, workload)
+    for name, value in workload.scalars.items():
+        changed = selected(changed, Selection(name, value))
+    return _Trial(workload, changed)
+
+
+def _exact(trials: Trials, trial: _Trial) -> Run:
+    return trials.exact(trial.contract, trial.workload.sizes)
+
+
+def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
+    """Whether there is an answer that a port can be compared with; of nothing at all an early return is one."""
+    if troubled(run) or endless(run):
+        return False
+    empty = 0 in trial.workload.sizes.values()
+    return empty or (bool(run.launches) and trials.clean(trial.contract, trial.workload.sizes))
+
+
+def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[_Trial]:
+    """What may take a missing side, the likeliest first."""
+    sizes = probe_sizes(contract, frozenset(), fixed, 1, 0) or contract.workloads[0].sizes
+    for types in _types(contract):
+        name = next(iter(types.values())).value
+        yield _of(contract, Workload(name, sizes, _SEED, dtypes=types))
+    for name, value in _numbers(contract):
+        yield _of(contract, Workload(f"{name} = {value}", sizes, _SEED, scalars={name: value}))
+    for other in _sizes(contract, fixed, covered):
+        changed = ", ".join(f"{s} = {n}" for s, n in other.items() if n != contract.workloads[0].sizes[s])
+        yield _of(contract, Workload(changed, other, _SEED))
+
+
+def _types(contract: Contract) -> Iterator[dict[str, DType]]:
+    """Other element types of all tensors that have the same one; those of pointers are in the source."""
+    if contract.entry.kind is not EntryKind.TORCH:
+        return
+    for family in (_FLOATS, _INTEGERS):
+        own = [t.dtype for t in contract.tensors if t.dtype in family]
+        for main in dict.fromkeys(own[:1]):
+            names = [t.name for t in contract.tensors if t.dtype is main and _is_plain(t)]
+            yield from (dict.fromkeys(names, other) for other in family if other is not main and names)
+
+
+def _is_plain(tensor: TensorArg) -> bool:
+    return not (tensor.elements or tensor.bound)
+
+
+def _numbers(contract: Contract) -> Iterator[tuple[str, int]]:
+    """Other values of whole numbers that are no sizes."""
+    known = {(name, value) for w in contract.workloads for name, value in w.scalars.items()}
+    for argument in contract.arguments:
+        if isinstance(argument, ScalarArg) and re.fullmatch(r"-?\d+", argument.value):
+            own = int(argument.value)
+            wanted = (0, 1) if argument.type == "bool" else (*_NUMBERS, own + 1)
+            yield from ((argument.name, n) for n in wanted if n != own and (argument.name, n) not in known)
+
+
+def _sizes(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[dict[str, int]]:
+    """The smallest sizes with one symbol changed, then all: to what missing conditions name, and to usual extents."""
+    usual = contract.workloads[0].sizes
+    free = [s for s in contract.symbols if s not in fixed]
+    named = {int(n) for side in covered.missing for n in _NUMBER.findall(side.text)}
+    extents = dict.fromkeys([*(n for c in sorted(named) for n in (c, c + 1) if 0 < n <= _LARGEST), *_EXTENTS])
+    for extent in extents:
+        for changed in (*([s] for s in free), free):
+            sizes = {**usual, **dict.fromkeys(changed, extent)}
+            if sizes != usual and satisfies(contract, sizes) and _is_small(contract, sizes):
+                yield sizes
+
+
+def _is_small(contract: Contract, sizes: Sizes) -> bool:
+    workload = Workload("", sizes, _SEED)
+    return all(prod(shape_of(tensor, workload)) <= MAX_ELEMENTS for tensor in contract.tensors)

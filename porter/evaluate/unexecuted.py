@@ -1,0 +1,71 @@
+"""What no workload executed: named in the verdict, which is none where it is too much.
+
+Counted are the sides of branches (`porter/branch_coverage.py`) of the original and of its port, but for those that end
+in an error, those that the compiler finds unreachable, and those behind a side that is counted itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.branch_coverage import BranchCoverage, Branches, Side, united
+from porter.evaluate.migration import EntryOutcome
+from porter.evaluate.outcome import Equal, NotVerified
+from porter.evaluate.prove import Proof, with_caveat
+
+# The lowest of the suites' operators had 0.625 before workloads were added for what they left out.
+LEAST_SHARE = 0.5
+_MOST_NAMED = 4
+_NOT_RUN = "not executed by any workload: {}"
+_TOO_LITTLE = "its workloads execute {:.0%} of the sides of the {}'s branches, {:.0%} are wanted; {}"
+
+
+def with_unexecuted(proofs: Sequence[Proof]) -> list[Proof]:
+    """The proofs of one source, each with what its workloads left out of original and port."""
+    return [_told(_with_others(proof, [other.entry for other in proofs if other is not proof])) for proof in proofs]
+
+
+def missing(entry: EntryOutcome) -> tuple[Side, ...]:
+    """The sides that no workload took, those of the original first, of its port those that do not look the same."""
+    original, port = entry.branches.original.missing, entry.branches.port.missing
+    known = {(side.text, side.way) for side in original}
+    return (*original, *(side for side in port if (side.text, side.way) not in known))
+
+
+def _with_others(proof: Proof, others: Sequence[EntryOutcome]) -> Proof:
+    """The proof, in which nothing is missing that `others` of the source execute in its place.
+
+    These are instances of kernels, and whatever a contract of the same function, say for another type, leads to.
+    """
+    entry = proof.entry
+    alike = [other.branches for other in others if other.contract.entry.name == entry.contract.entry.name]
+    apart = [other.branches for other in others if other.contract.entry.name != entry.contract.entry.name]
+    own = Branches(
+        _added(entry.branches.original, [b.original for b in alike], [b.original for b in apart]),
+        _added(entry.branches.port, [b.port for b in alike], [b.port for b in apart]),
+    )
+    return replace(proof, entry=replace(entry, branches=own))
+
+
+def _added(own: BranchCoverage, alike: Sequence[BranchCoverage], apart: Sequence[BranchCoverage]) -> BranchCoverage:
+    instances = united(apart)
+    launched = frozenset(side for side in instances.taken if side.is_instance)
+    return united([own, *alike, BranchCoverage(own.present & launched, own.present & launched)])
+
+
+def _told(proof: Proof) -> Proof:
+    entry = proof.entry
+    if not isinstance(entry.outcome, Equal) or not (left := missing(entry)):
+        return proof
+    said = _NOT_RUN.format(_named(left))
+    for whose, coverage in (("original", entry.branches.original), ("port", entry.branches.port)):
+        if coverage.share < LEAST_SHARE:
+            because = _TOO_LITTLE.format(coverage.share, whose, LEAST_SHARE, said)
+            return replace(proof, entry=replace(entry, outcome=NotVerified(because)))
+    return with_caveat(proof, said)
+
+
+def _named(sides: Sequence[Side]) -> str:
+    further = f", and {len(sides) - _MOST_NAMED} more" if len(sides) > _MOST_NAMED else ""
+    return ", ".join(side.described for side in sides[:_MOST_NAMED]) + further

@@ -1,0 +1,225 @@
+"""Marks in CUDA and MACA text that tell which sides of its branches run (`include/porter/branches.h`).
+
+    if (n > 4)            → if (::porter::simt::went<6>(static_cast<bool>(n > 4)))    6: it is true, 7: it is false
+    while, for, ? :         the same
+    case 3:               → case 3: ::porter::simt::came<8>();                        so does `if constexpr (…) {`
+    __global__ … {        → __global__ … { PORTER_INSTANCE(9)                         each instance of a template counts
+
+A place whose condition cannot be told apart from a declaration stays as it is. What the compiler finds unreachable, as
+behind a constant, has no mark in what it makes, and so no side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from porter.branch_coverage import LAUNCHED, Side
+from porter.simt.failing import fails_if, fails_in_case, statement_end
+from porter.source.edit import Edit
+from porter.source.lexer import Token, TokenKind, match_bracket
+from porter.source.text import Source
+
+INSTANCE = "instance"
+_LONGEST = 60
+# What a condition of `? :` begins behind.
+_BEFORE_CONDITION = frozenset(
+    ("(", "[", "{", ";", ",", "?", ":", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
+     "return", "else", "do", "throw", "case", "}")
+)  # fmt: skip
+_BEFORE_NAME = frozenset(("*", "&", "&&", ">"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """A condition between two offsets of the text, by the number of its true side."""
+
+    start: int
+    end: int
+    number: int
+
+
+class BranchMarks:
+    """The marks of the files of one executable: `sides` by their numbers."""
+
+    def __init__(self) -> None:
+        self.sides: list[Side] = []
+
+    def edits(self, source: Source, code: Sequence[Token], others: Iterable[Edit]) -> list[Edit]:
+        """The edits that mark a stretch of the tokens of `source`, but for what one of the `others` replaces."""
+        replaced = [edit for edit in others if edit.start < edit.end]
+        found = _Finder(source, code, self)
+        around = [a for a in found.conditions() if not _replaced(a.start, replaced) and not _replaced(a.end, replaced)]
+        behind = [(at, text) for at, text in found.places() if not _replaced(at, replaced)]
+        return [Edit(at, at, text) for at, text in _insertions(around, behind).items()]
+
+    def add(self, side: Side) -> int:
+        """The number of a side, a new one."""
+        self.sides.append(side)
+        return len(self.sides) - 1
+
+
+def _replaced(at: int, edits: Sequence[Edit]) -> bool:
+    return any(edit.start < at < edit.end for edit in edits)
+
+
+def _insertions(around: Sequence[_Around], behind: Sequence[tuple[int, str]]) -> dict[int, str]:
+    """What is inserted at each offset: statements, then what opens, the widest first."""
+    texts: dict[int, str] = {}
+    for mark in around:
+        texts[mark.end] = texts.get(mark.end, "") + "))"
+    for at, text in behind:
+        texts[at] = texts.get(at, "") + text
+    for mark in sorted(around, key=lambda a: (a.start, -a.end)):
+        texts[mark.start] = texts.get(mark.start, "") + f"::porter::simt::went<{mark.number}>(static_cast<bool>("
+    return texts
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    source: Source
+    code: Sequence[Token]
+    marks: BranchMarks
+
+    def conditions(self) -> Iterator[_Around]:
+        """Those of `if`, `while`, `for` and `? :`."""
+        for i, token in enumerate(self.code):
+            if token.text == "?" and token.kind is TokenKind.PUNCTUATION:
+                yield from self._condition(self._chooser(i), i, (False, False))
+            elif token.text in ("if", "while", "for") and (opening := self._opening(i + 1)):
+                close = match_bracket(self.code, opening)
+                if close is not None:
+                    first, last = self._tested(token.text, opening, close)
+                    fails = fails_if(self.code, first, last, close + 1) if token.text == "if" else (False, False)
+                    yield from self._condition(first, last, fails)
+
+    def places(self) -> Iterator[tuple[int, str]]:
+        """Where a statement is inserted: behind labels, at the beginning of kernels and of what constants select."""
+        for i, token in enumerate(self.code):
+            if token.text == "switch":
+                yield from self._cases(i)
+            elif token.text == "__global__" and (body := self._body(i)) is not None:
+                side = self._side(i, LAUNCHED, INSTANCE, fails=False)
+                yield self.code[body].end, f" PORTER_INSTANCE({self.marks.add(side)}) "
+            elif token.text == "if" and self._text(i + 1) == "constexpr":
+                yield from self._constant(i)
+
+    def _opening(self, at: int) -> int:
+        """`at` where a parenthesis opens; 0 where none does."""
+        return at if self._text(at) == "(" else 0
+
+    def _text(self, at: int) -> str:
+        return self.code[at].text if at < len(self.code) else ""
+
+    def _tested(self, keyword: str, opening: int, close: int) -> tuple[int, int]:
+        """The tokens of the condition: the middle of a `for`, what follows the last statement in others."""
+        ends = [i for i in self._top_level(opening + 1, close) if self.code[i].text == ";"]
+        if keyword == "for":
+            return (ends[0] + 1, ends[1]) if len(ends) == 2 else (close, close)
+        return (ends[-1] + 1 if ends else opening + 1), close
+
+    def _top_level(self, first: int, last: int) -> Iterator[int]:
+        depth = 0
+        for i in range(first, last):
+            text = self.code[i].text
+            depth += (text in "([{") - (text in ")]}") if self.code[i].kind is TokenKind.PUNCTUATION else 0
+            if depth == 0:
+                yield i
+
+    def _chooser(self, question: int) -> int:
+        """Where the condition in front of a `?` begins."""
+        i = question - 1
+        while i >= 0 and self.code[i].text not in _BEFORE_CONDITION:
+            i = self._matching(i) - 1 if self.code[i].text in (")", "]") else i - 1
+        return i + 1
+
+    def _matching(self, closing: int) -> int:
+        depth = 0
+        for i in range(closing, -1, -1):
+            if self.code[i].kind is TokenKind.PUNCTUATION:
+                depth += (self.code[i].text in ")]}") - (self.code[i].text in "([{")
+            if depth == 0:
+                return i
+        return 0
+
+    def _condition(self, first: int, last: int, fails: tuple[bool, bool]) -> Iterator[_Around]:
+        words = self.code[first:last]
+        if not words or _declares(words) or [w.text for w in words] in (["true"], ["false"], ["0"], ["1"]):
+            return
+        text = _shortened(self.source.text[words[0].start : words[-1].end])
+        true, _ = (
+            self.marks.add(self._side(first, way, text, fails=failing))
+            for way, failing in zip(("true", "false"), fails, strict=True)
+        )
+        yield _Around(words[0].start, words[-1].end, true)
+
+    def _side(self, at: int, way: str, text: str, *, fails: bool) -> Side:
+        span = self.source.span(self.code[at].start, self.code[at].end)
+        return Side(self.source.path.name, span.line, span.column, way, text, fails)
+
+    def _cases(self, switch: int) -> Iterator[tuple[int, str]]:
+        """The labels of a `switch`, without those of another one inside."""
+        opening = self._opening(switch + 1)
+        close = match_bracket(self.code, opening) if opening else None
+        end = match_bracket(self.code, close + 1) if close is not None and self._text(close + 1) == "{" else None
+        if close is None or end is None:
+            return
+        i = close + 2
+        while i < end:
+            if self.code[i].text == "switch":
+                i = statement_end(self.code, i)
+            elif self.code[i].text in ("case", "default"):
+                colon = next((j for j in self._top_level(i + 1, end) if self.code[j].text == ":"), end)
+                if colon == end:
+                    return
+                text = _shortened(self.source.text[self.code[i].start : self.code[colon - 1].end])
+                side = self._side(switch, "taken", text, fails=fails_in_case(self.code, colon + 1, end))
+                yield self.code[colon].end, f" ::porter::simt::came<{self.marks.add(side)}>();"
+                i = colon
+            i += 1
+
+    def _constant(self, keyword: int) -> Iterator[tuple[int, str]]:
+        """The two sides of `if constexpr` that are in braces."""
+        opening = self._opening(keyword + 2)
+        close = match_bracket(self.code, opening) if opening else None
+        if close is None:
+            return
+        text = _shortened(self.source.text[self.code[opening].end : self.code[close].start])
+        end = statement_end(self.code, close + 1)
+        arms = [(close + 1, "true"), (end + 2, "false")] if self._text(end + 1) == "else" else [(close + 1, "true")]
+        for at, way in arms:
+            if self._text(at) == "{":
+                yield (
+                    self.code[at].end,
+                    f" ::porter::simt::came<{self.marks.add(self._side(keyword, way, text, fails=False))}>();",
+                )
+
+    def _body(self, at: int) -> int | None:
+        """The brace that opens the function whose specifiers include the word at `at`; None for a declaration."""
+        i = at
+        while i < len(self.code):
+            text = self.code[i].text
+            if text == "{":
+                return i
+            if text in (";", "}", "#", "##") or (text == "=" and self._text(i - 1) != "operator"):
+                return None
+            if text in ("(", "["):
+                found = match_bracket(self.code, i)
+                if found is None:
+                    return None
+                i = found
+            i += 1
+        return None
+
+
+def _declares(words: Sequence[Token]) -> bool:
+    """Whether a condition may be a declaration: `T* p = f()`."""
+    for before, name, equals in zip(words, words[1:], words[2:], strict=False):
+        if equals.text == "=" and name.kind is TokenKind.IDENTIFIER:
+            return before.kind is TokenKind.IDENTIFIER or before.text in _BEFORE_NAME
+    return False
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

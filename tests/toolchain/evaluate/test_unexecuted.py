@@ -1,0 +1,160 @@
+"""What no workload executes is in the verdict, and workloads are found that execute it."""
+
+import json
+
+import pytest
+
+from porter.evaluate.migrate import migrate
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.outcome import NotVerified, Verified, Wrong
+from porter.evaluate.verify import verify
+from porter.report.migration_document import migration_document
+from porter.report.verdict import reason
+from porter.simt.compiler import missing_compiler
+
+CAPPED = """
+__global__ void twice(const float* x, float* y, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = 2.f * x[i];
+}
+void run(const float* x, float* y, int n) {
+    int blocks = (n + 255) / 256;
+    if (blocks > 4096) blocks = 4096;
+    twice<<<blocks, 256>>>(x, y, n);
+}
+"""
+VECTORS = """
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n % 4 == 0) {
+        if (i < n / 4) {
+            float4 v = reinterpret_cast<const float4*>(x)[i];
+            reinterpret_cast<float4*>(y)[i] = make_float4(2.f * v.x, 2.f * v.y, 2.f * v.z, 2.f * v.w);
+        }
+    } else if (i < n) {
+        y[i] = 2.f * x[i];
+    }
+}
+void run(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
+"""
+DISPATCHED = """
+#include <torch/extension.h>
+template <typename scalar_t>
+__global__ void twice(const scalar_t* x, scalar_t* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + x[i];
+}
+torch::Tensor run(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    const int n = x.numel();
+    AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "twice", [&] {
+        twice<scalar_t><<<(n + 255) / 256, 256>>>(x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), n);
+    });
+    return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run, "twice"); }
+"""
+IDLE = """
+__global__ void twice(const float* x, float* y, int n, int first) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 1.f;
+    for (int k = first; k < -7; ++k) y[i] = 2.f * x[i];
+}
+void run(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n, 0); }
+"""
+
+
+@pytest.fixture(autouse=True)
+def _needs_a_compiler():
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+
+
+@pytest.fixture
+def migrated(tmp_path, pytestconfig):
+    """`migrated(text)`: the migration of a source to MACA."""
+
+    def run(text, **options):
+        source = tmp_path / "op.cu"
+        source.write_text(text)
+        cache = pytestconfig.cache.mkdir("simt")
+        (migration,) = migrate(source, MigrateOptions("maca", cache, **options), lambda _: None)
+        return migration
+
+    return run
+
+
+@pytest.fixture
+def verified(tmp_path, pytestconfig):
+    """`verified(text, old, new)`: the verdict on the source's MACA port, in which `old` became `new`."""
+
+    def run(text, old, new):
+        source, candidate = tmp_path / "op.cu", tmp_path / "candidate.maca.cu"
+        source.write_text(text)
+        cache = pytestconfig.cache.mkdir("simt")
+        (migration,) = migrate(source, MigrateOptions("maca", cache), lambda _: None)
+        port = migration.files[0].text
+        assert old in port
+        candidate.write_text(port.replace(old, new))
+        return verify(candidate, source, MigrateOptions("maca", cache, seed=7), lambda _: None)
+
+    return run
+
+
+def test_a_side_for_which_no_workload_is_found_is_named(migrated):
+    """Grids beyond a cap take more elements than a CPU has time for."""
+    migration = migrated(CAPPED)
+    (entry,) = migration.entries
+    assert isinstance(entry.outcome, Verified)
+    assert "not executed by any workload: op.cu:7: `blocks > 4096` is never true" in reason(entry.outcome)
+    document = json.loads(json.dumps(migration_document(migration, [])))["entries"][0]
+    assert document["not_executed"][0] == {"file": "op.cu", "line": 7, "branch": "blocks > 4096", "never": "true"}
+    assert document["branch_coverage"]["original"] < 1.0
+
+
+def test_what_is_wrong_there_is_named_too(verified):
+    (entry,) = verified(CAPPED, "blocks = 4096;", "blocks = 0;").entries
+    assert isinstance(entry.outcome, Verified)
+    assert "`blocks > 4096` is never true" in reason(entry.outcome)
+
+
+def test_both_sides_of_a_condition_in_a_kernel_are_run(migrated):
+    (entry,) = migrated(VECTORS).entries
+    assert isinstance(entry.outcome, Verified)
+    assert "not executed" not in reason(entry.outcome)
+
+
+@pytest.mark.parametrize("old", ["2.f * v.z", "y[i] = 2.f * x[i]"])
+def test_either_side_is_compared(verified, old):
+    (entry,) = verified(VECTORS, old, old.replace("2.f", "3.f")).entries
+    assert isinstance(entry.outcome, Wrong)
+
+
+def test_each_type_of_a_dispatch_is_run(migrated):
+    (entry,) = migrated(DISPATCHED).entries
+    assert isinstance(entry.outcome, Verified)
+    assert {"float64", "float16"} <= {workload.name for workload in entry.contract.workloads}
+    assert "not executed" not in reason(entry.outcome)
+
+
+def test_an_error_in_one_type_is_wrong(verified):
+    verdict = verified(DISPATCHED, "y[i] = x[i] + x[i];", "y[i] = sizeof(scalar_t) == 2 ? x[i] - x[i] : x[i] + x[i];")
+    assert isinstance(verdict.outcome, Wrong)
+    assert "float16" in reason(verdict.outcome)
+
+
+def test_outputs_that_no_input_changes_prove_nothing(migrated):
+    (entry,) = migrated(IDLE).entries
+    assert isinstance(entry.outcome, NotVerified)
+    assert "no element of an output depends on the inputs" in reason(entry.outcome)
+
+
+def test_what_has_no_inputs_proves_what_it_writes(migrated):
+    kernel = """
+    __global__ void fill(float* y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = 3.f;
+    }
+    void run(float* y, int n) { fill<<<(n + 255) / 256, 256>>>(y, n); }
+    """
+    (entry,) = migrated(kernel).entries
+    assert isinstance(entry.outcome, Verified)
