@@ -12,7 +12,7 @@ from benchmarks.mutation.mutation import Mutation
 from porter.backend import Port
 from porter.errors import PorterError
 from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import Verified
+from porter.evaluate.outcome import KernelsVerified, Verified
 from porter.evaluate.side import original_side
 from porter.evaluate.verdict import Verdict
 from porter.evaluate.verify import verify
@@ -85,7 +85,7 @@ def _said(verdict: Verdict) -> tuple[str, str, str]:
     """The outcome's word, its reason, and what was left out."""
     outcome = verdict.outcome
     caveats = (entry.outcome.caveat for entry in verdict.entries if isinstance(entry.outcome, Verified))
-    because = "" if isinstance(outcome, Verified) else outcome.because
+    because = "" if isinstance(outcome, Verified | KernelsVerified) else outcome.because
     return outcome.label, because, "; ".join(dict.fromkeys(filter(None, caveats)))
 
 
