@@ -8,7 +8,7 @@ Every operator of `op_suites` is ported as `porter migrate` ports it. Where `por
 `--each` of its mutants, which `--seed` chooses, are judged against the operator's own CUDA and contract. A mutant is
 one change at one place: an operator, a comparison, a minimum for a maximum, a constant, a bound, a sign, an index, a
 mask, a dtype, a grid, a removed statement, swapped arguments. JOURNAL gets a line for each; run again, only those are
-judged that it lacks, with `--survivors` those that were verified as well. No mutant is begun after `--seconds`. The
+judged that it lacks, or with `--survivors` those that were called verified. No mutant is begun after `--seconds`. The
 first of every operator is judged before the second of any, so that a run that was cut has looked at all; `--part 0/2`
 and `--part 1/2` share them between two processes with a journal each.
 
@@ -33,6 +33,7 @@ from benchmarks.mutation.summary import write_summary
 from benchmarks.mutation.trial import MUTATIONS, Trial, trial
 from porter.cli.options import cache_folder
 from porter.errors import PorterError
+from porter.evaluate.outcome import Verified
 from porter.suite.operators import Operator, operators
 
 SUITES = Path(__file__).parents[2] / "op_suites"
@@ -55,8 +56,13 @@ def main() -> None:
             return
         text = mutation.applied(judged.text)
         before = known.get((judged.operator.key, judged.options.target, journal.digest_of(text)))
-        if before is None or (arguments.survivors and before.outcome == "verified"):
+        if is_survivor(before) if arguments.survivors else before is None:
             record(path, entry(judged, mutation.kind, mutation.shown(judged.text), text, commit))
+
+
+def is_survivor(one: Entry | None) -> bool:
+    """Whether a mutant was called verified."""
+    return one is not None and one.kind != PORT and one.outcome == Verified.label
 
 
 def parsed() -> argparse.Namespace:
@@ -78,8 +84,11 @@ def parsed() -> argparse.Namespace:
 def started(
     arguments: argparse.Namespace, path: Path, known: dict[tuple[str, str, str], Entry], commit: str, deadline: float
 ) -> Iterator[Trial]:
-    """The operators whose port is verified; what is known of a port is not asked again."""
+    """The operators whose port is verified; what is known of a port at this commit is not asked again."""
+    survivors = {(one.operator, one.target) for one in known.values() if is_survivor(one)}
     for operator, target in pairs(arguments):
+        if arguments.survivors and (operator.key, target) not in survivors:
+            continue
         if time.monotonic() > deadline:
             return
         try:
@@ -88,10 +97,10 @@ def started(
             print(f"not ported: {operator.key} for {target}: {error.message}", flush=True)
             continue
         judged = known.get((operator.key, target, journal.digest_of(begun.text)))
-        if judged is None:
+        if judged is None or judged.porter != commit:
             judged = entry(begun, PORT, "", begun.text, commit)
             record(path, judged)
-        if judged.outcome == "verified":
+        if judged.outcome == Verified.label:
             yield begun
 
 
