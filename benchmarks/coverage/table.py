@@ -57,6 +57,9 @@ def main() -> None:
     sections = [*(m for corpus in unseen for m in tries(corpus)), known(HERE / "corpus.toml")]
     parts = ["# Coverage on public CUDA\n", ABOUT, *(line for section in sections for line in shown(section))]
     parts += scratch(json.loads((HERE / "scratch.json").read_text()))
+    parts += [
+        line for path in sorted(HERE.parent.glob("results/mutation_*.json"), reverse=True) for line in mutants(path)
+    ]
     print("\n".join(parts).rstrip())
 
 
@@ -170,6 +173,23 @@ def scratch(files: Sequence[Record]) -> list[str]:
     return [
         f"Of {kernels} kernels that launchers of these Triton ports call, {share_of_all} keep a shared array in global "
         f"memory: {named or 'none'}. The others hold it in registers (`benchmarks/coverage/scratch.py`)."
+    ]
+
+
+def mutants(path: Path) -> list[str]:
+    """What benchmarks/mutation found: how many single mutations of ports were still called verified, and why."""
+    document = json.loads(path.read_text())
+    killed, every = document["not_verified"], document["mutants"]
+    verdicts = Counter(one["verdict"].split(":")[0] or "not looked at" for one in document["survivors"])
+    told = killed / (every - sum(n for verdict, n in verdicts.items() if verdict.startswith("equivalent")))
+    operators = ", ".join(f"of {n} operators for {target}" for target, n in document["operators"].items())
+    return [
+        f"\n## Mutants: {path.stem.removeprefix('mutation_')}\n",
+        f"Of {every} single mutations of ports ({operators}), judged as `porter verify` judges, {killed} are not "
+        f"verified: {killed / every:.0%}, and {told:.0%} of those that are not equivalent. They were judged at porter "
+        f"{', '.join(document['porter'])}. The others, by what a person says of each in "
+        f"`benchmarks/results/{path.name}`:\n",
+        *table(["called verified, and", "mutants"], [[verdict, str(n)] for verdict, n in verdicts.most_common()]),
     ]
 
 

@@ -1,6 +1,7 @@
 """The page on coverage says what the records say, and a part of a list is a fair sample of it."""
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -118,3 +119,16 @@ def test_tries_at_other_commits_stand_apart_and_second_tries_in_none(table, run,
     found = list(table.tries(corpus))
     assert [m.title.split()[-1] for m in found] == ["abc", "def"]
     assert [len(m.results["maca"]) for m in found] == [1, 1]
+
+
+def test_equivalent_mutants_are_not_counted_as_missed(table, tmp_path):
+    path = tmp_path / "mutation_2000-01-01.json"
+    survivors = [{"verdict": "equivalent: 0 is 0"}, {"verdict": "real: float64 tells"}]
+    path.write_text(
+        json.dumps(
+            {"mutants": 5, "not_verified": 3, "porter": ["abc"], "operators": {"maca": 2}, "survivors": survivors}
+        )
+    )
+    page = "\n".join(table.mutants(path))
+    assert "3 are not verified: 60%, and 75% of those that are not equivalent" in page
+    assert "| real | 1 |" in page
