@@ -30,9 +30,9 @@ was measured. Every entry, with its reason, is in the JSON beside `benchmarks/co
 `table.py` there.
 """
 UNSEEN = """\
-Files of `benchmarks/coverage/{name}`, chosen by path and family and frozen before porter was run on any of them. The
-numbers are of the first try of each file, with default options and within a limit of wall time on a busy machine;
-nothing was mended in between, and which files were run a seed decided.
+Files of `benchmarks/coverage/{name}`, chosen by path and family and frozen before porter was run on any of
+them. The numbers are of the first try of each file, with default options and within a limit of wall time on a busy
+machine; nothing was mended in between, and which files were run a seed decided.
 """
 KNOWN = """\
 The files of `benchmarks/coverage/corpus.toml`, chosen by family before anything was run. porter was mended by what came
@@ -162,6 +162,8 @@ def reason(record: Record) -> str:
     because = record["because"]
     if because.startswith(SOURCE_AT_FAULT):
         return f"the source itself: {because.split(':')[1].split(' in ')[0].strip()}"
+    if record["outcome"] == "kernels_verified":
+        return "kernels verified, without their host code"
     plain = because.split(":")[0].split(" (")[0].replace("|", "\\|").replace("\n", " ")
     return f"{record['outcome'].replace('_', ' ')}: {plain}"[:100]
 
