@@ -34,7 +34,7 @@ _ASKS = 75  # how a planning process ends that waits for an answer
 MOST_READS = 64
 A_FEW_BYTES = 64  # of the device that host code may read in a job and decide by
 MANY_CALLS = 32
-_DRAWS = 2
+_DRAWS = (0.0, 0.125)  # of the words that were read, the part that other answers are made of; one at the least
 _MOST_COMPARED = 20_000  # steps of later calls
 _MOST_TIMES = 4  # as much processor time as one run may use may all runs for one job
 _BASES = (0x7D00_0000_0000, 0x7F40_0000_0000, 1 << 38)  # where drivers put device memory: from, to, step
@@ -215,8 +215,9 @@ class _PlannedRun:
         if read <= A_FEW_BYTES:
             return None
         chance = random.SystemRandom()
-        for _ in range(_DRAWS):
-            other = self._plan(len(self.calls), [_drawn(answer, chance) for answer in found.answers])
+        for part in _DRAWS:
+            answers = [_drawn(answer, int(part * len(answer) / 4), chance) for answer in found.answers]
+            other = self._plan(len(self.calls), answers)
             if not other.decoded.finished or not _alike(found.planned.calls, self._read(other).calls):
                 message = f"host code reads {read} bytes of the device, and what it asks for then depends on them"
                 return Fault(FaultKind.HOST_WORK, "", 0, "", message)
@@ -238,10 +239,11 @@ class _PlannedRun:
         return 0 if many.decoded.finished else len(plans)
 
 
-def _drawn(answer: bytes, chance: random.SystemRandom) -> bytes:
-    """Words of `answer` drawn at random: what it said is lost, what kind of numbers it has is not."""
+def _drawn(answer: bytes, kept: int, chance: random.SystemRandom) -> bytes:
+    """`kept` words of `answer` at random places: what it said is lost, what kind of numbers it has is not."""
     words = [answer[i : i + 4] for i in range(0, len(answer) - 3, 4)]
-    drawn = b"".join(_moved(chance.choice(words), chance) for _ in words)
+    few = [chance.choice(words) for _ in range(max(kept, 1))] if words else []
+    drawn = b"".join(_moved(chance.choice(few), chance) for _ in words)
     return drawn + answer[len(drawn) :]
 
 
