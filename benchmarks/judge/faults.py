@@ -26,8 +26,8 @@ import numpy as np
 
 from porter.contract.dtype import DType
 from porter.simt.job import FaultKind, Job, Limits, Run, TensorValue
-from porter.worker.frames import Task
-from porter.worker.run import Worker
+from porter_triton.calls import Function
+from porter_triton.proof import calls_of
 
 LIMITS = Limits(cpu_s=1.0, wall_s=5.0, memory_bytes=1 << 30, file_bytes=16 << 20)
 HEAD = """\
@@ -115,20 +115,18 @@ FAULTS = {
 
 def evaluated(folder: Path, text: str, seed: int) -> tuple[Run, bool]:
     """The last run of a candidate, and whether all its answers were right."""
-    (folder / "run").mkdir(parents=True)
-    (folder / "op.py").write_text(text)
-    worker = Worker("porter_triton.worker", folder / "op.py", folder / "run", LIMITS, {"TRITON_INTERPRET": "1"})
+    for name in ("run", "module"):
+        (folder / name).mkdir(parents=True)
+    (folder / "module" / "op.py").write_text(text)
     numbers = np.random.default_rng(seed)
-    try:
+    with calls_of(folder / "module" / "op.py", folder / "run", LIMITS) as calls:
         for size in (5, 100):
             x = numbers.standard_normal(size).astype(np.float32)
-            run, _ = worker.run(Task("forward", Job(arguments=(TensorValue(DType.FLOAT32, x.shape, x),))))
+            run = calls.run(Function("forward"), Job(arguments=(TensorValue(DType.FLOAT32, x.shape, x),)))
             right = run.finished and not run.faults and np.array_equal(run.results[0].storage, 2 * x)
             if not right:
                 return run, False
-        return run, True
-    finally:
-        worker.close()
+    return run, True
 
 
 def honest_processor_s(folder: Path, count: int = 20) -> float:

@@ -227,13 +227,16 @@ class Admission:
 
     def _check_uses(self, step: Step, what: str, line: int) -> None:
         for view in used(step):
-            self._check_computed(view, what, line)
+            self._check_computed(view, what, line, for_launch=isinstance(step, Launch))
 
-    def _check_computed(self, view: TensorView, what: str, line: int) -> None:
+    def _check_computed(self, view: TensorView, what: str, line: int, *, for_launch: bool = False) -> None:
         buffer = self._buffers[view.buffer]
         if buffer.operator and not self._permits(buffer.operator):
             message = f"{what} what the library's {_plain(buffer.operator)} computed"
             raise PlanRefusedError(FaultKind.LIBRARY, message, buffer.line or line)
+        if buffer.operator and not (buffer.launched or for_launch):
+            message = f"{what} what the library's {_plain(buffer.operator)} computed before any kernel was launched"
+            raise PlanRefusedError(FaultKind.DECOY, message, buffer.line or line)
 
     def _permits(self, operator: str) -> bool:
         """Returns True for an operator that the original's own host code applies, in place or not."""

@@ -85,7 +85,14 @@ COMPUTED = Compute("sum.dim_IntList", (("self", dense(0, 16)),), (dense(1),))
 def test_what_the_library_computes_is_no_result_and_goes_into_none(use):
     steps = (Input(0, 0), Allocate(2, 4), COMPUTED, use)
     assert refused(*steps) is FaultKind.LIBRARY
-    assert Calls(frozenset(("sum",))).call(*steps) == []
+    after = (steps[0], launch(dense(0, 16)), *steps[1:])
+    assert Calls(frozenset(("sum",))).call(*after) == []
+
+
+def test_what_the_original_computes_is_free_of_what_kernels_wrote_alone():
+    permitted = frozenset(("sum",))
+    assert refused(Input(0, 0), COMPUTED, Return((dense(1),)), permitted=permitted) is FaultKind.DECOY
+    assert Calls(permitted).call(Input(0, 0), COMPUTED, launch(dense(1))) == []
 
 
 def test_a_number_of_the_library_may_be_looked_at_but_not_handed_on():

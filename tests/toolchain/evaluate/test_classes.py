@@ -63,7 +63,7 @@ CHANGED = {
         Refused,
         "PORT6001",
     ),
-    "works in its constructor": ("self.scale = scale", "self.scale = eval('scale')", Refused, "PORT1903"),
+    "works in its constructor": ("self.scale = scale", "self.scale = eval('scale')", Refused, "PORT1902"),
     "remembers in the instance": ("        x = x.contiguous()\n", KEPT, (Refused, Wrong), ""),
     "has other parameters": ("features, 1)", "features, 2)", Crashed, "of ModelNew are gate.weight [2, "),
     "is built otherwise": ("features, scale)", "features)", Crashed, "2 positional arguments but 3 were given"),

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-from porter.simt.job import FaultKind, Job, Limits
+from porter.simt.job import FaultKind, Limits
 from porter.worker.child import Child, Death
-from porter.worker.frames import Task
+from porter_triton.calls import DEVICES
+from porter_triton.records import PlanRequest
 
 MODULE = """\
 import os
@@ -39,11 +40,11 @@ def module(tmp_path):
 
 def test_a_worker_whose_memory_is_watched_is_ended_when_it_holds_too_much(module):
     limits = Limits(memory_bytes=128 << 20)
-    arguments = ("porter_triton.worker", [str(module)], module.parent / "run", limits, {"TRITON_INTERPRET": "1"})
-    child = Child(*arguments, resident=True, born=True, sealed=True)
+    arguments = ("porter_triton.programs", [str(module), "plan"], module.parent / "run", limits, {})
+    child = Child(*arguments, resident=True, born=True)
     try:
         assert child.begin() is None
-        answer = child.ask(pickle.dumps(Task("hoard", Job())), parts=2)
+        answer = child.ask(pickle.dumps(PlanRequest("hoard", (), DEVICES[0])), parts=1)
         assert isinstance(answer, Death)
         assert answer.kind is FaultKind.RESOURCE
     finally:
