@@ -14,12 +14,13 @@ from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
 from porter.contract.trials import Trials, endless, starts
-from porter.contract.workloads import branching, choose_sizes, selecting
+from porter.contract.workloads import branching, choose_sizes, large_workloads, selecting
 from porter.simt.job import Execute
 
 _MOST_SIZES = 24
 _MOST_BRANCHES = 4
 _BEYOND_A_BLOCK = 263
+_SLOW_S = 0.15  # of the original on the executor; a port in an interpreter takes up to a hundred times as long
 _PROBES = (1, 0, 2)  # the middle one has some hundred rows
 
 Sizes = Mapping[str, int]
@@ -59,9 +60,19 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
         workloads.append(selecting(selection, sizes))
         conditions += [f"{selection.name} != {selection.value} || {demand}" for demand in demands]
     workloads += islice(_branching(contract, Trials(execute), fixed), _MOST_BRANCHES)
+    workloads += islice(_large(contract, Trials(execute), fixed), 1)
     settled = replace(without(contract, refused), workloads=tuple(workloads))
     further = branch_workloads(settled, Trials(execute), fixed)
     return Chosen(replace(settled, workloads=(*workloads, *further)), tuple(conditions))
+
+
+def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
+    """The largest even sizes at which the original is clean, and not slow: grids are capped there, and pairs whole."""
+    for workload in large_workloads(contract, fixed):
+        if all(workload.sizes != w.sizes for w in contract.workloads):
+            run = trials.exact(contract, workload.sizes)
+            if run.finished and run.launches and run.seconds < _SLOW_S and trials.clean(contract, workload.sizes):
+                yield workload
 
 
 def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
@@ -127,11 +138,13 @@ class _Choice:
         return None
 
     def _candidates(self, usual: list[Sizes]) -> Iterator[tuple[Sizes, tuple[str, ...]]]:
-        yield from ((sizes, ()) for sizes in (self._moderate(self.contract), *usual) if sizes is not None)
+        tried = [sizes for sizes in (self._moderate(self.contract), *usual) if sizes is not None]
+        yield from ((sizes, ()) for sizes in tried)
         # A multiple of one size before smaller ones of all: of these there are thousands of rows, 96 by 64 of 32.
         for demands in sorted(divisibilities(self.contract), key=len):
             limited = replace(self.contract, conditions=(*self.contract.conditions, *demands))
-            if sizes := self._moderate(limited):
+            if (sizes := self._moderate(limited)) and sizes not in tried:
+                tried.append(sizes)
                 yield sizes, demands
 
     def _moderate(self, contract: Contract) -> Sizes | None:

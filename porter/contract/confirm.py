@@ -22,9 +22,9 @@ from porter.contract.bounds import found_bounds, largest_bounds, with_bounds, wi
 from porter.contract.chosen import Chosen, settled_choices
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind
-from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements
+from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, repairs
 from porter.contract.probed import Probe, Probed
-from porter.contract.probing import probe_sizes
+from porter.contract.probing import EVEN, probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
 from porter.contract.regular import Change, limited, multiples, regularities, with_size
 from porter.contract.relations import agreements, relations
@@ -51,8 +51,23 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
         reading = other.confirmed()
         if _complete(reading) and not (_complete(found) and reading.inferred):
             found = reading
+    if given and not _complete(found):
+        found = _learnt_elsewhere(contract, trials, given) or found
     chosen = settled_choices(found.contract, execute, given) if not found.trouble else Chosen(found.contract, ())
     return replace(found, contract=chosen.contract, runs=trials.runs, limits=chosen.conditions)
+
+
+def _learnt_elsewhere(contract: Contract, trials: Trials, given: Mapping[str, int]) -> Confirmation | None:
+    """What is learnt at sizes that the user did not fix, held to those that he did; None where that is not complete.
+
+    At one set of sizes an extent is any expression: who fixes all of them shall not know less than who fixes none.
+    """
+    trials.trouble = ""
+    free = _Confirmer(contract, trials, {}).confirmed()
+    if not _complete(free):
+        return None
+    fixed = _Confirmer(with_workloads(free.contract, given), trials, given).settled(contract.conditions)
+    return fixed if _complete(fixed) and fixed.contract.workloads else None
 
 
 def _typed(
@@ -110,6 +125,10 @@ class _Confirmer:
         self.contract = with_workloads(self.contract, self.fixed)
         if selections(self.contract):
             self._relax(stated)
+        return self.settled(stated)
+
+    def settled(self, stated: tuple[str, ...] = ()) -> Confirmation:
+        """What holds of the workloads; conditions that are not `stated` were inferred."""
         self._settle()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
         return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred, mended=self.mended)
@@ -187,7 +206,19 @@ class _Confirmer:
             probe = self._probe(contract, attempt)
             if probe is not None and all(probe.sizes != p.sizes for p in probes):
                 probes.append(probe)
-        return Probed(self.contract, contract, tuple(probes))
+        found = Probed(self.contract, contract, tuple(probes))
+        return self._with_even(found) if found.suffices and contract.symbols else found
+
+    def _with_even(self, found: Probed) -> Probed:
+        """`found` with a run at even sizes: of odd ones `cols - 1` and `2 * (cols / 2)` are the same.
+
+        Without it where it explains less, as where only odd sizes are the original's to take.
+        """
+        even = self._probe(found.contract, EVEN)
+        if even is None or any(even.sizes == p.sizes for p in found.probes):
+            return found
+        whole = replace(found, probes=(*found.probes, even))
+        return whole if whole.explained or not found.explained else found
 
     def _probe(self, contract: Contract, attempt: int) -> Probe | None:
         """A run that touches nothing beyond its allocations, at the sizes wanted or at smaller ones."""
@@ -255,7 +286,7 @@ class _Confirmer:
         if self._reconsider():
             self.mended = broken
             return
-        for condition in divisibilities(self.contract):
+        for condition in repairs(self.contract):
             trial = self._limited(*condition)
             if self._holds(trial, self.trials.clean):
                 self.contract, self.trials.trouble, self.mended = trial, "", broken

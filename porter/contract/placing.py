@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -17,6 +17,7 @@ _FLAGS = ("0", "1")
 _MOST_CHOICES = 4
 _MOST_SYMBOLS = 3
 _VECTOR_BYTES = 16
+_LEAST = (2, 4, 8, 32, 64, 256)
 _DEMANDS = ("{} % 32 == 0", "{0} % 32 == 0 && {0} == pow2ceil({0})", "{} % 256 == 0", "{} >= 1024")
 
 
@@ -60,11 +61,22 @@ def _placed(contract: Contract, shape: tuple[str, ...]) -> Contract:
 
 def divisibilities(contract: Contract) -> Iterator[tuple[str, ...]]:
     """Conditions to try on the innermost symbols: multiples of a vector, a warp or a block, powers of two, size."""
+    lanes = _VECTOR_BYTES // min([4, *(t.dtype.bytes for t in contract.tensors if t.dtype.is_float)])
+    return _demanded(contract, (f"{{}} % {lanes} == 0", *_DEMANDS))
+
+
+def repairs(contract: Contract) -> Iterator[tuple[str, ...]]:
+    """Conditions that may mend what breaks: a least size before a multiple, since above it odd sizes are right, too."""
+    yield from _demanded(contract, [f"{{}} >= {size}" for size in _LEAST])
+    yield from divisibilities(contract)
+
+
+def _demanded(contract: Contract, demands: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Each demand on one of the innermost symbols, then on all symbols."""
     walked = frozenset[str]().union(*(names_in(t.shape[-1]) for t in contract.tensors if t.shape))
     backwards = contract.symbols[::-1]
     symbols = sorted(backwards, key=lambda symbol: symbol not in walked)[:_MOST_SYMBOLS]
-    lanes = _VECTOR_BYTES // min([4, *(t.dtype.bytes for t in contract.tensors if t.dtype.is_float)])
-    for demand in (f"{{}} % {lanes} == 0", *_DEMANDS):
+    for demand in demands:
         for symbol in symbols:
             yield (demand.format(symbol),)
         if len(contract.symbols) > 1:

@@ -18,11 +18,14 @@ from porter.simt.job import Job, TensorValue, Value
 
 # Primes by the number of symbols: products stay small, and a single size reaches beyond a block.
 _LADDERS: Mapping[int, tuple[tuple[int, ...], ...]] = {
-    1: ((37,), (523,), (1031,)),
-    2: ((13, 37), (17, 263), (5, 1031)),
-    3: ((5, 13, 37), (7, 11, 131), (3, 17, 67)),
-    4: ((3, 5, 7, 23), (5, 2, 11, 17), (2, 7, 13, 11)),
+    1: ((37,), (523,), (1031,), (298,)),
+    2: ((13, 37), (17, 263), (5, 1031), (14, 298)),
+    3: ((5, 13, 37), (7, 11, 131), (3, 17, 67), (6, 10, 74)),
+    4: ((3, 5, 7, 23), (5, 2, 11, 17), (2, 7, 13, 11), (4, 6, 10, 14)),
 }
+# The attempt at which all sizes are even: what ends with the last whole pair of an odd row ends elsewhere there.
+EVEN = 3
+_EVEN_SIZES = (4, 6, 10, 14, 8, 2)
 _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 _BOUND_PRIMES = (11, 17, 29)
 _MULTIPLES = (2, 3, 5, 7, 11)
@@ -90,7 +93,8 @@ def _at_the_bound(probe: Job, contract: Contract, sizes: Mapping[str, int]) -> J
 def probe_sizes(
     contract: Contract, bounds: frozenset[str], fixed: Mapping[str, int], attempt: int, smaller: int
 ) -> dict[str, int] | None:
-    """The sizes of a probe: primes that differ between symbols and attempts, less with each step of `smaller`.
+    """The sizes of a probe: primes that differ between symbols and attempts, less with each step of `smaller`; for the
+    attempt `EVEN` even numbers.
 
     A size that has to be a multiple of more than its prime is another prime times that: it would always be the same.
 
@@ -101,7 +105,11 @@ def probe_sizes(
     ladder = _LADDERS.get(len(plain)) if smaller == 0 else None
     step = attempt + 3 * smaller
     targets = {
-        s: ladder[attempt][i] if ladder else _SMALL[(i + 1 + 2 * step) % (len(_SMALL) - 4 * smaller)]
+        s: ladder[attempt][i]
+        if ladder
+        else _EVEN_SIZES[i % len(_EVEN_SIZES)]
+        if attempt == EVEN
+        else _SMALL[(i + 1 + 2 * step) % (len(_SMALL) - 4 * smaller)]
         for i, s in enumerate(plain)
     }
     units = {s: int(unit) for text in contract.conditions for s, unit in _MULTIPLE_OF.findall(text)}

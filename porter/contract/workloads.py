@@ -20,6 +20,9 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 53, 67, 97, 131, 197, 263, 389, 5
 # Sizes by the number of symbols that multiply into a tensor: the axis threads walk, and the others.
 _INNER = {0: 4099, 1: 4099, 2: 1031, 3: 131, 4: 37, 5: 13}
 _OUTER = {0: 4099, 1: 4099, 2: 13, 3: 11, 4: 7, 5: 5}
+# The same for the largest sizes that are emulated.
+_LARGE_INNER = {0: 131_074, 1: 131_074, 2: 4098, 3: 514, 4: 66, 5: 18}
+_LARGE_OUTER = {0: 131_074, 1: 131_074, 2: 34, 3: 14, 4: 10, 5: 6}
 # Sizes of the other axes by how many they are, when they shall be more than a block of 256 threads that take one each.
 _MANY = {1: 263, 2: 17, 3: 7}
 # Where a condition wants a multiple or a power of two, these follow the primes.
@@ -59,6 +62,18 @@ def _many_rows(contract: Contract, given: Mapping[str, int]) -> Iterator[Workloa
     sizes = choose_sizes(contract, given, {**_tiny_targets(contract), **wish}) if outer else None
     if sizes is not None:
         yield Workload("many rows", sizes, _SEED + 5)
+
+
+def large_workloads(contract: Contract, fixed: Mapping[str, int]) -> Iterator[Workload]:
+    """Workloads of even sizes, the largest that are emulated first, then fewer elements."""
+    for divisor in (1, 4, 16, 64):
+        targets: dict[str, int] = {}
+        for index, symbol in enumerate(contract.symbols):
+            wish = (_LARGE_INNER if is_innermost(contract, symbol) else _LARGE_OUTER).get(widest(contract, symbol), 4)
+            targets[symbol] = max(4, wish // divisor // 4 * 4 + 2) + 4 * index  # no multiples of 4
+        sizes = choose_sizes(contract, fixed, targets)
+        if sizes is not None and all(n % 2 == 0 for symbol, n in sizes.items() if symbol not in fixed):
+            yield Workload("large", sizes, _SEED + 7)
 
 
 def selecting(selection: Selection, sizes: Mapping[str, int]) -> Workload:

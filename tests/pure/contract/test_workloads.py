@@ -11,7 +11,7 @@ from porter.contract.contract import Role, Values, Workload
 from porter.contract.dtype import DType, decode
 from porter.contract.materialise import materialise
 from porter.contract.validate import check
-from porter.contract.workloads import MAX_ELEMENTS, MAX_THREADS, default_workloads, with_workloads
+from porter.contract.workloads import MAX_ELEMENTS, MAX_THREADS, default_workloads, large_workloads, with_workloads
 from porter.simt.job import ScalarValue, TensorValue
 
 
@@ -135,3 +135,17 @@ def test_an_array_of_sizes_holds_them(contract, tensor):
     assert isinstance(value, TensorValue)
     assert value.storage.tolist() == [3, 6]
     check(sized)
+
+
+@pytest.mark.parametrize("symbols", [("n",), ("B", "N"), ("N", "C", "H", "W")])
+def test_large_sizes_are_even_and_larger_than_any_other(contract, tensor, symbols):
+    drafted = contract(tensor("x", *symbols), symbols=symbols)
+    first = next(large_workloads(drafted, {}))
+    assert all(size % 2 == 0 for size in first.sizes.values())
+    elements = [prod(w.sizes.values()) for w in default_workloads(drafted)]
+    assert max(elements) < prod(first.sizes.values()) <= MAX_ELEMENTS
+
+
+def test_large_sizes_keep_those_that_the_user_gave(contract, tensor):
+    drafted = contract(tensor("x", "B", "N"), symbols=("B", "N"))
+    assert {w.sizes["B"] for w in large_workloads(drafted, {"B": 37})} == {37}

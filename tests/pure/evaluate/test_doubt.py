@@ -87,8 +87,11 @@ def test_an_original_is_blamed_for_what_was_seen_to_be_wrong_alone(drafted, damn
     assert unsound(reference) == because
 
 
-def test_sizes_that_porter_chose_are_named_where_the_original_refuses_them(drafted):
-    because = "launch failed in k: a grid of 0x1x1 blocks, workload 'tiny' (n = 3)"
+@pytest.mark.parametrize(
+    "fault", ["launch failed in k: a grid of 0x1x1 blocks", "crash in k: an integer division by zero, or its overflow"]
+)
+def test_sizes_that_porter_chose_are_named_where_the_original_refuses_them(drafted, fault):
+    because = f"{fault}, workload 'tiny' (n = 3)"
     reference = Reference(drafted, (), (), deterministic=True, complete=True, because=because, seconds=0.0)
     assert unsound(reference).startswith("the original does not run at these sizes (others: --size, or `conditions`")
     assert unsound(replace(reference, damned=True)) == f"the original itself cannot be believed: {because}"

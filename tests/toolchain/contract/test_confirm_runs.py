@@ -1,6 +1,7 @@
 """Drafts of real sources, completed by running them, and originals judged by running them."""
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.skipif(bool(missing_compiler()), reason=missing_compile
 
 @pytest.fixture
 def judge(pytestconfig):
-    def judged(text: str) -> tuple[Confirmation, Reference]:
+    def judged(text: str, sizes: Mapping[str, int] | None = None) -> tuple[Confirmation, Reference]:
         source = Source(Path("op.cu"), text)
         program = parse(source)
         (contract,) = draft(program)
@@ -37,7 +38,7 @@ def judge(pytestconfig):
         (executable,) = build(request, pytestconfig.cache.mkdir("simt"))
         assert isinstance(executable, Executable), executable
         execute = partial(run, executable)
-        confirmation = confirm(contract, execute)
+        confirmation = confirm(contract, execute, sizes)
         return confirmation, examine(confirmation.contract, program, execute, budget_s=math.inf)
 
     return judged
@@ -339,7 +340,8 @@ int move(const float* x, const float* bias, const float* scale, float* y, float*
     contract = confirmation.contract
     assert [t.name for t in contract.tensors if t.optional] == ["bias", "kept"]
     assert [w.scalars for w in contract.workloads if w.scalars] == [{"bias": 0}, {"kept": 0}]
-    without = dict(reference.expected[-1].outputs.tensors)
+    (left_out,) = (e for e in reference.expected if "kept" in e.workload.scalars)
+    without = dict(left_out.outputs.tensors)
     assert reference.because == ""
     assert (without["kept"].null, without["kept"].shape) == (True, (0,))
     assert loads(dumps((contract,)), Path("op.toml")) == (contract,)
@@ -366,3 +368,68 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("select", &select); }""")
     assert confirmation.contract.conditions == ("classes == x_size1",)
     assert label.shape == x.shape[:1]
     assert not reference.damned
+
+
+PAIRS = """
+#include <cuda_fp16.h>
+__global__ void doubled(const half2* x, half2* y, int cols) {
+    int pairs = cols / 2, row = blockIdx.x;
+    for (int i = threadIdx.x; i < pairs; i += blockDim.x) {
+        half2 v = x[row * pairs + i];
+        y[row * pairs + i] = __hadd2(v, v);
+    }
+}
+void launch(const half* x, half* y, int rows, int cols) {
+    doubled<<<rows, 128>>>((const half2*)x, (half2*)y, cols);
+}
+"""
+
+
+def test_whole_pairs_of_a_row_are_told_from_a_row_that_is_one_short(judge):
+    confirmation, reference = judge(PAIRS)
+    assert [t.shape for t in confirmation.contract.tensors] == [("2 * rows * (cols / 2)",)] * 2
+    large = next(w for w in confirmation.contract.workloads if w.name == "large")
+    assert all(size % 2 == 0 for size in large.sizes.values())
+    assert reference.because == ""
+
+
+AT_LEAST = """
+__global__ void k(const float* x, float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n / 4) ((float4*)y)[i] = ((const float4*)x)[i];
+    if (i < n % 4) y[n - 1 - i] = x[n - 1 - i] + x[n - 4];
+}
+void run(const float* x, float* y, int n) { k<<<(n + 255) / 256, 256>>>(x, y, n); }
+"""
+
+
+WHOLE_VECTORS = AT_LEAST.replace("n / 4", "(n + 3) / 4").replace(
+    "    if (i < n % 4) y[n - 1 - i] = x[n - 1 - i] + x[n - 4];\n", ""
+)
+
+
+@pytest.mark.parametrize(("text", "condition"), [(AT_LEAST, "n >= 4"), (WHOLE_VECTORS, "n % 4 == 0")])
+def test_a_least_size_is_no_multiple(judge, text, condition):
+    confirmation, _ = judge(text)
+    assert confirmation.inferred == (condition,)
+    rests = {w.sizes["n"] % 4 for w in confirmation.contract.workloads}
+    assert (rests == {0}) == (condition == "n % 4 == 0")
+
+
+ARGMAX = """
+__global__ void argmax(const float* x, int* at, int cols) {
+    int best = 0;
+    for (int c = 1; c < cols; ++c) best = x[blockIdx.x * cols + c] > x[blockIdx.x * cols + best] ? c : best;
+    at[blockIdx.x] = best;
+}
+void run(const float* x, int* at, int rows, int cols) { argmax<<<rows, 1>>>(x, at, cols); }
+"""
+
+
+@pytest.mark.parametrize("sizes", [{}, {"rows": 37}, {"rows": 37, "cols": 1003}])
+def test_who_fixes_sizes_knows_no_less(judge, sizes):
+    confirmation, reference = judge(ARGMAX, sizes)
+    assert confirmation.contract.questions == ()
+    for name, size in sizes.items():
+        assert {w.sizes[name] for w in confirmation.contract.workloads} == {size}
+    assert reference.because == ""
