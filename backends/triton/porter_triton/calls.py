@@ -105,10 +105,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class NativePlan:
-    """A call on a device: `prepared` makes the memory that is kept from earlier ones, `steps` are the call's own."""
+    """A call on a device: `prepared` makes the memory that is kept from earlier ones, `steps` are the call's own.
+
+    `reads` are the numbers that it read.
+    """
 
     prepared: tuple[Step, ...]
     steps: tuple[Step, ...]
+    reads: tuple[tuple[Number, ...], ...]
 
 
 # The numbers of the read that ends these steps, in memory that the others have prepared.
@@ -161,10 +165,29 @@ class Calls:
             return next((fault.message for fault in ended.run.faults), "it does not come to its end")
 
     def native_plan(self, function: Function, job: Job, device: DeviceFacts, read: AnswerRead) -> NativePlan | Run:
-        """What a call plans for `device`, whose numbers `read` gives; or how the call ended instead."""
+        """What a call plans for `device`, whose numbers `read` gives; or how the call ended instead.
+
+        It is the plan of a second call, which finds what it keeps; all that follow have to ask for the same.
+        """
         request = replace(self._request(function, job, 0), device=device)
+        found = self._native(function, request, job, read)
+        for number in range(_REPEATS if isinstance(found, NativePlan) else 0):
+            assert isinstance(found, NativePlan)
+            asked = replace(request, objects=_OBJECTS[number % len(_OBJECTS)], answers=found.reads)
+            again = self._native(function, asked, job, read)
+            if isinstance(again, Run):
+                return again
+            if number and not same_work(LaunchPlan(again.steps), LaunchPlan(found.steps)):
+                return _run(
+                    (Fault(FaultKind.KEPT, "", 0, "", "its calls do not ask for the same each time", fatal=True),)
+                )
+            found = replace(again, reads=found.reads)
+        return found
+
+    def _native(self, function: Function, request: PlanRequest, job: Job, read: AnswerRead) -> NativePlan | Run:
         prepared: list[Step] = []
         steps: list[Step] = []
+        reads: list[tuple[Number, ...]] = []
         try:
             self._admission.begin(_sizes(job), function.permitted)
             part = self._planning.plan(request)
@@ -173,8 +196,9 @@ class Calls:
                 steps += part.steps
                 prepared += restoring
                 if not part.asks:
-                    return NativePlan(tuple(prepared), tuple(steps))
-                part = self._planning.answer(read(steps, prepared))
+                    return NativePlan(tuple(prepared), tuple(steps), tuple(reads))
+                reads.append(read(steps, prepared))
+                part = self._planning.answer(reads[-1])
         except _EndedError as ended:
             return ended.run
         except DeadError as dead:
