@@ -30,7 +30,7 @@ def stride(pointer: Scalar, line: int) -> int:
     assert isinstance(pointer.type, Pointer)
     bytes_ = size(pointer.type.element)
     counted = unit(pointer, line).bits // 8
-    if bytes_ is None or bytes_ % counted:
+    if bytes_ is None or not counted or bytes_ % counted:
         raise Refusal(line, "a pointer to a type that is no multiple of what the buffer holds")
     return bytes_ // counted
 
