@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "porter/memory.h"
+#include "porter/plan_tensors.h"
 
 namespace porter::simt {
 
@@ -14,5 +15,11 @@ Origin origin_of(const void*, std::size_t) { return {}; }
 void device_converted(void*, std::size_t, const void*, std::size_t) {}
 void device_copy(void* to, const void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
 void device_fill(void* to, int byte, std::size_t bytes) { std::memset(to, byte, bytes); }
+
+// Nothing is planned here: tensors have their contents.
+bool planning() { return false; }
+void plan_library(const void*) { std::abort(); }
+void plan_move_elements(const Elements&, const Elements&, const std::int64_t*, std::size_t) { std::abort(); }
+void plan_fill_elements(const Elements&, const void*, std::size_t, const std::int64_t*, std::size_t) { std::abort(); }
 
 }  // namespace porter::simt
