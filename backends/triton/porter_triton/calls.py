@@ -7,12 +7,13 @@ that is not like the one before it is carried out, too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from porter.contract.dtype import DType
+from porter.contract.dtype import DType, decode
 from porter.launch_plan.admission import Admission, PlanRefusedError
 from porter.launch_plan.normal import nudged, same_work
 from porter.launch_plan.steps import (
@@ -392,9 +393,10 @@ class Calls:
                 self._contributed[key] = self._contributed.get(key, False) or not _same(with_launches, without)
 
     def _otherwise(self, function: Function, request: PlanRequest, job: Job, call: Call) -> Run | None:
-        """A run of another plan of the same call that fails or answers otherwise; None where there is none."""
+        """Returns the first run of another plan of the call that fails, else the one that answers farthest off."""
         seen = [call.plan]
-        for asked in _variants(request):
+        farthest: tuple[float, Run] | None = None
+        for asked in _variants(request, self._configurations.get(function.name, 1)):
             try:
                 plan = self._planned(function, asked, job, carry_out=False)[0]
             except _EndedError as ended:
@@ -403,9 +405,12 @@ class Calls:
                 continue
             seen.append(plan)
             other = self._carried_out(function, asked, job)
-            if not other.run.finished or other.run.faults or not _same_answer(other.run, call.run):
+            if not other.run.finished or other.run.faults:
                 return other.run
-        return None
+            distance = _distance(other.run, call.run)
+            if distance > 0 and (farthest is None or distance > farthest[0]):
+                farthest = distance, other.run
+        return farthest[1] if farthest else None
 
 
 class _EndedError(Exception):
@@ -416,8 +421,10 @@ class _EndedError(Exception):
         self.run = run
 
 
-def _variants(request: PlanRequest) -> Iterator[PlanRequest]:
-    """The same call as host code may tell it from others, one by one."""
+def _variants(request: PlanRequest, configurations: int) -> Iterator[PlanRequest]:
+    """The same call with each configuration of its autotuners, then as host code may tell it from others."""
+    for configuration in range(configurations):
+        yield replace(request, configuration=configuration)
     for number in range(_REPEATS):
         yield replace(request, objects=_OBJECTS[number % len(_OBJECTS)], capturing=number % 2 == 1)
     for device in DEVICES[1:]:
@@ -472,9 +479,21 @@ def _same(one: TensorValue, other: TensorValue) -> bool:
     return one.shape == other.shape and one.storage.tobytes() == other.storage.tobytes()
 
 
-def _same_answer(one: Run, other: Run) -> bool:
-    pairs = (*zip(one.outputs, other.outputs, strict=True), *zip(one.results, other.results, strict=False))
-    return len(one.results) == len(other.results) and all(_same(a, b) for a, b in pairs)
+def _distance(one: Run, other: Run) -> float:
+    """Returns the largest difference between two elements of the answers: infinite where one is no number."""
+    if len(one.results) != len(other.results):
+        return math.inf
+    pairs = (*zip(one.outputs, other.outputs, strict=True), *zip(one.results, other.results, strict=True))
+    return max((_apart(a, b) for a, b in pairs if not _same(a, b)), default=0.0)
+
+
+def _apart(one: TensorValue, other: TensorValue) -> float:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return math.inf
+    a, b = (decode(value.storage, value.dtype).astype(np.float64) for value in (one, other))
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    return float(np.where(np.isnan(apart), np.inf, apart).max(initial=0.0))
 
 
 def _switches(launch: Launch, kernels: Mapping[str, KernelText]) -> tuple[str, str]:

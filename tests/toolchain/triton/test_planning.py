@@ -15,25 +15,26 @@ _TEXT = Path(__file__).with_name("planned_calls.py.txt").read_text()
 HEAD, *_PIECES = re.split(r"^(?=# --- )", _TEXT, flags=re.MULTILINE)
 _HEADS = {piece.partition("\n")[0].removeprefix("# --- "): piece for piece in _PIECES}
 HONEST = {head: piece for head, piece in _HEADS.items() if ":" not in head}
-CHEATS = {head: piece for head, piece in _HEADS.items() if ":" in head}
+CHEATS = {head: piece for head, piece in _HEADS.items() if ":" in head and not head.endswith("WRONG")}
+WRONG = {head: piece for head, piece in _HEADS.items() if head.endswith("WRONG")}
 
 
 @pytest.fixture
 def run(tmp_path):
     """`run(body)`: what comes of `forward(x)`, called four times on 300 numbers."""
 
-    def called(body, permitted=frozenset(), count=300):
+    def called(body, permitted=frozenset(), count=300, calls=4):
         (tmp_path / "module").mkdir()
         (tmp_path / "work").mkdir()
         path = tmp_path / "module" / "candidate.py"
         path.write_text(HEAD + body)
         x = np.linspace(-1, 1, count, dtype=np.float32)
         job = Job((TensorValue(DType.FLOAT32, (count,), x),))
-        with calls_of(path, tmp_path / "work", Limits(cpu_s=10.0)) as calls:
+        with calls_of(path, tmp_path / "work", Limits(cpu_s=10.0)) as made:
             function = Function("forward", permitted=permitted)
-            runs = [calls.run(function, job) for _ in range(4)]
-            faults = [fault for run in runs for fault in run.faults] + [*calls.idle(function)]
-        right = all(run.finished and np.array_equal(run.results[0].storage, 2 * x) for run in runs)
+            runs = [made.run(function, job) for _ in range(calls)]
+            faults = [fault for run in runs for fault in run.faults] + [*made.idle(function)]
+        right = all(run.finished and np.allclose(run.results[0].storage, 2 * x, rtol=1e-6) for run in runs)
         return faults, right
 
     return called
@@ -48,6 +49,12 @@ def test_honest_host_code_is_planned(run, body):
 def test_what_no_plan_has_a_step_for_is_refused(run, head):
     faults, _ = run(CHEATS[head])
     assert FaultKind[head.rpartition(": ")[2]] in {fault.kind for fault in faults}
+
+
+@pytest.mark.parametrize("head", WRONG)
+def test_the_plan_that_answers_farthest_off_is_the_one_that_is_judged(run, head):
+    _, right = run(WRONG[head], calls=2)
+    assert not right
 
 
 def test_what_the_original_does_on_the_host_is_in_the_plan(run):
