@@ -58,7 +58,7 @@ class KernelFunctions:
             "__name__": kernel.key, "__file__": str(path), "__builtins__": _builtins(), "_jit": triton.jit,
         }  # fmt: skip
         scope |= {name: self._value(binding, kernel) for name, binding in kernel.bindings}
-        exec(compile(text, str(path), "exec"), scope)
+        exec(compile(text, str(path), "exec", dont_inherit=True), scope)
         self._functions[kernel.key] = built = scope[kernel.name]
         self._keys[id(built)] = kernel.key
 

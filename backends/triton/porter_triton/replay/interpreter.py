@@ -222,8 +222,11 @@ class Interpreter:
 
 
 def _typed(function: InterpretedFunction, name: str, value: object) -> object:
-    """A number as the type its parameter is annotated with: the interpreter goes by its size."""
-    annotation = function.fn.__annotations__.get(name)
+    """Returns a number in the type that its parameter is annotated with, whose size the interpreter goes by.
+
+    A truth value without an annotation is an `int1`, as for the compiler; the interpreter would fail on it.
+    """
+    annotation = function.fn.__annotations__.get(name, tl.int1 if isinstance(value, bool) else None)
     if not isinstance(annotation, tl.dtype) or not isinstance(value, (bool, int, float)):
         return value
     raw = encode(np.array([value]), DType.BFLOAT16) if annotation == tl.bfloat16 else np.array([value])
