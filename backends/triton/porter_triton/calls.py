@@ -30,6 +30,7 @@ from porter.launch_plan.steps import (
     TensorView,
 )
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
+from porter.simt.protocol import coverage_of
 from porter.worker.child import Death
 from porter_triton.processes import DeadError, Finished, Numbers, PlanningProcess, ReplayProcess
 from porter_triton.records import Arguments, DeviceFacts, Ended, KernelText, PlanRequest, Recorded, TensorSpec
@@ -286,7 +287,7 @@ class Calls:
                 begins = len(steps) == len(part.steps)
                 done = self._done(admitted, job, function, begins=begins, launches=launches) if carry_out else None
                 if not part.asks:
-                    finished = done if isinstance(done, Finished) else None
+                    finished = _with_host_branches(done, part) if isinstance(done, Finished) else None
                     break
                 if isinstance(done, Finished):  # it ended at a fault, and the module waits for an answer
                     self._planning.close()
@@ -439,6 +440,11 @@ def _sizes(job: Job) -> dict[int, int]:
 
 def _spec(value: TensorValue) -> TensorSpec | None:
     return None if value.null else TensorSpec(value.dtype, tuple(map(int, value.shape)))
+
+
+def _with_host_branches(done: Finished, last: Recorded) -> Finished:
+    """Returns what came of a call, with the branches of its host code among those that it took."""
+    return replace(done, run=replace(done.run, coverage=done.run.coverage | coverage_of(dict(last.branches))))
 
 
 def _zeros(part: Recorded) -> tuple[Number, ...]:

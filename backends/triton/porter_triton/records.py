@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from porter.branch_coverage import Side
 from porter.contract.dtype import DType
 from porter.launch_plan.steps import ElementType, KernelName, Number, Scalar, Step
 from porter.simt.job import Construction
@@ -129,7 +130,8 @@ class Recorded:
     """The next steps of a call and the kernels they are the first to name.
 
     With `asks` the last step is a `Read` that waits for numbers; else the call is over, by a `Return` or by `ended`.
-    `configurations` is the largest number that an autotuner chooses from.
+    `configurations` is the largest number that an autotuner chooses from. `branches` are the sides of host code's
+    branches, where the call is over: True for those that it took.
     """
 
     steps: tuple[Step, ...]
@@ -137,3 +139,4 @@ class Recorded:
     asks: bool = False
     ended: Ended | None = None
     configurations: int = 1
+    branches: tuple[tuple[Side, bool], ...] = ()

@@ -20,24 +20,36 @@ WRONG = {head: piece for head, piece in _HEADS.items() if head.endswith("WRONG")
 
 
 @pytest.fixture
-def run(tmp_path):
-    """`run(body)`: what comes of `forward(x)`, called four times on 300 numbers."""
+def runs(tmp_path):
+    """`runs(body)`: four calls of `forward(x)` on 300 numbers, and the faults that show after all of them."""
 
     def called(body, permitted=frozenset(), count=300, calls=4):
         (tmp_path / "module").mkdir()
         (tmp_path / "work").mkdir()
         path = tmp_path / "module" / "candidate.py"
         path.write_text(HEAD + body)
-        x = np.linspace(-1, 1, count, dtype=np.float32)
-        job = Job((TensorValue(DType.FLOAT32, (count,), x),))
+        job = Job((TensorValue(DType.FLOAT32, (count,), numbers(count)),))
         with calls_of(path, tmp_path / "work", Limits(cpu_s=10.0)) as made:
             function = Function("forward", permitted=permitted)
-            runs = [made.run(function, job) for _ in range(calls)]
-            faults = [fault for run in runs for fault in run.faults] + [*made.idle(function)]
-        right = all(run.finished and np.allclose(run.results[0].storage, 2 * x, rtol=1e-6) for run in runs)
-        return faults, right
+            return [made.run(function, job) for _ in range(calls)], made.idle(function)
 
     return called
+
+
+@pytest.fixture
+def run(runs):
+    """`run(body)`: the faults of these calls, and whether all answers are right."""
+
+    def judged(body, permitted=frozenset(), count=300, calls=4):
+        done, idle = runs(body, permitted, count, calls)
+        right = all(r.finished and np.allclose(r.results[0].storage, 2 * numbers(count), rtol=1e-6) for r in done)
+        return [*(fault for r in done for fault in r.faults), *idle], right
+
+    return judged
+
+
+def numbers(count):
+    return np.linspace(-1, 1, count, dtype=np.float32)
 
 
 @pytest.mark.parametrize("body", HONEST.values(), ids=HONEST)
@@ -68,3 +80,19 @@ def test_a_refusal_is_told_with_the_line_of_the_module(run):
     assert {(Path(fault.file).name, text[fault.line - 1].strip()) for fault in faults} == {
         ("candidate.py", "return y.relu()")
     }
+
+
+def test_the_sides_of_branches_of_host_code_are_in_the_coverage(runs):
+    body = """
+def block(n):
+    return 128 if n > 1000 else 64
+
+
+def forward(x):
+    if x.dim() == 0:
+        raise ValueError("it has no axis")
+    return launch(x, x.new_empty([e for e in x.shape if e != 0][:block(x.numel())]))
+"""
+    (first, *_), _ = runs(body, calls=1)
+    described = [side.described.partition(": ")[2] for side in first.coverage.missing]
+    assert described == ["`n > 1000` is never true", "`e != 0` is never false"]

@@ -5,10 +5,12 @@ It is born of a nursery (`porter.worker.nurse`), confined, and holds no contents
 
 from __future__ import annotations
 
+import ast
 import os
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
@@ -23,6 +25,7 @@ from porter.worker.frames import read_frame, write_frame
 from porter.worker.load import load
 from porter.worker.models import Models
 from porter.worker.torch_types import TORCH_TYPES
+from porter_triton.branch_marks import BranchMarks
 from porter_triton.planning.device_answers import DeviceAnswers
 from porter_triton.planning.device_tensor import DeviceTensor
 from porter_triton.planning.kernel_texts import KernelTexts
@@ -96,6 +99,7 @@ class _Server:
         self._operators.begin()
         self._module: ModuleType | None = None
         self._models = Models()
+        self._marks = BranchMarks()
         self._given: dict[tuple[int, TensorSpec], DeviceTensor] = {}
 
     def _ask(self, so_far: Recorded) -> tuple[Number, ...]:
@@ -106,7 +110,13 @@ class _Server:
         return tuple(pickle.loads(frame))
 
     def answer(self, request: PlanRequest) -> Recorded:
-        """The last steps of the call; whatever the module raises is how it ends."""
+        """Returns the last steps of the call and the branches it took; whatever the module raises is how it ends."""
+        self._marks.forget()
+        recorded = self._recorded(request)
+        coverage = self._marks.coverage()
+        return replace(recorded, branches=tuple((side, side in coverage.taken) for side in sorted(coverage.present)))
+
+    def _recorded(self, request: PlanRequest) -> Recorded:
         self._device.facts = request.device
         self._recorder.capturing = request.capturing
         self._recorder.configuration = request.configuration
@@ -125,7 +135,7 @@ class _Server:
 
     def _call(self, request: PlanRequest, arguments: list[object]) -> object:
         if self._module is None:
-            self._module = load(self._path)
+            self._module = load(self._path, mark=self._mark)
         function: Any = getattr(self._module, request.function)
         if isinstance(function, type) and issubclass(function, torch.nn.Module):
             function = self._models.calling(function, request.construction)
@@ -133,6 +143,10 @@ class _Server:
             return function(*arguments)
         grid, block, shared_bytes = request.launch
         return function(*arguments, grid=grid, block=block, shared_bytes=shared_bytes)
+
+    def _mark(self, tree: ast.Module, file: Path) -> Mapping[str, object]:
+        self._marks.insert_in_host_code(tree, file.name)
+        return self._marks.names
 
     def _argument(self, index: int, given: TensorSpec | float | None, objects: Arguments) -> object:
         if not isinstance(given, TensorSpec):
