@@ -2,9 +2,10 @@
 
     python benchmarks/device_faults.py RESULTS.json [--evaluations N]
 
-An evaluation is a fresh process: the candidate is called, compared, captured, timed and replayed on fresh inputs. The
-first five are right and start their process themselves: their wall time is what the judge costs beyond the kernel.
-For all others the processes of the next four are started ahead.
+An evaluation is as the judge makes it, with processes of its own: a candidate's call is planned, carried out on the
+device, compared, captured, timed and replayed on fresh inputs. The first five are right and start their processes
+themselves: their wall time is what the judge costs beyond the kernel. For all others the processes of the next four
+on the device are started ahead.
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ from porter.cli.options import cache_folder
 from porter.contract.dtype import DType
 from porter.measure.interleave import StopRule, interleaved
 from porter.native.place import Place, place
-from porter.native.requests import ModuleEntry
 from porter.native.session import CandidateError, Session
 from porter.native.timed import Timed
 from porter.native.versions import commit
-from porter.simt.job import FaultKind, Job, Run, ScalarValue, TensorValue
+from porter.simt.job import FaultKind, Job, Limits, Run, ScalarValue, TensorValue
+from porter_triton.calls import Calls, Function
+from porter_triton.native import entry_of
+from porter_triton.proof import calls_of
 
 TIME_LIMIT_S = 2.5
 ALONE, AHEAD = 5, 4
@@ -44,7 +47,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
 import torch
 import triton
@@ -133,11 +135,6 @@ def leaves_a_process(x, y, n):
 
 def wrong(x, y, n):
     scale_kernel[(triton.cdiv(n, 1024) - 1,)](x, y, n, B=1024)
-
-
-def a_thread_beside(x, y, n):
-    threading.Thread(target=threading.Event().wait, daemon=True).start()
-    right(x, y, n)
 """
 # What a call may end with; for those that run to their end, None.
 FAULTS: dict[str, frozenset[FaultKind] | None] = {
@@ -155,7 +152,6 @@ FAULTS: dict[str, frozenset[FaultKind] | None] = {
     "prints": frozenset((FaultKind.HOST_CHECK, FaultKind.RESOURCE, FaultKind.CRASH)),
     "leaves_a_process": frozenset((FaultKind.HOST_CHECK,)),
     "wrong": None,
-    "a_thread_beside": None,
 }
 
 
@@ -172,8 +168,7 @@ def main() -> None:
     ):
         module = Path(folder) / "candidate.py"
         module.write_text(CANDIDATE)
-        with device.session(CANDIDATE) as session:
-            evaluate(session, module, "right")  # compiles
+        row(device.session(CANDIDATE), module, "right")  # compiles
         alone = [row(device.session(CANDIDATE), module, "right") for _ in range(ALONE)]
         rows = list(started_ahead(device, module, names(arguments.evaluations)))
         summary = {"seconds_alone": [r["seconds"] for r in alone], **summed(device, rows)}
@@ -214,8 +209,12 @@ def names(evaluations: int) -> list[str]:
 
 def row(opened: AbstractContextManager[Session], module: Path, name: str) -> dict:
     began = time.monotonic()
-    with opened as session:
-        outcome = evaluate(session, module, name)
+    with (
+        opened as session,
+        tempfile.TemporaryDirectory() as work,
+        calls_of(module, Path(work), Limits(cpu_s=TIME_LIMIT_S)) as calls,
+    ):
+        outcome = evaluate(session, calls, name)
     seconds = round(time.monotonic() - began, 3)
     expected = expected_of(name)
     print(name, outcome, seconds, "" if outcome in expected else f"NOT {expected}", flush=True)
@@ -224,12 +223,12 @@ def row(opened: AbstractContextManager[Session], module: Path, name: str) -> dic
 
 def expected_of(name: str) -> list[str]:
     kinds = FAULTS.get(name)
-    return {"right": ["timed"], "wrong": ["wrong"], "a_thread_beside": ["a thread"]}.get(name) or sorted(kinds or ())
+    return {"right": ["timed"], "wrong": ["wrong"]}.get(name) or sorted(kinds or ())
 
 
-def evaluate(session: Session, module: Path, name: str) -> str:
+def evaluate(session: Session, calls: Calls, name: str) -> str:
     """What came of it: `timed`, `wrong`, what runs beside, or the kind of the fault."""
-    timed = Timed(session, ModuleEntry(str(module), name))
+    timed = Timed(session, lambda job: entry_of(calls, Function(name), job, session))
     run = timed.run(job(0))
     if not run.finished:
         return run.faults[0].kind.value
