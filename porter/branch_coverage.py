@@ -1,7 +1,7 @@
 """Branch coverage: which sides of its branches a run took, so that nothing is claimed of code that no run came to.
 
 A `Side` is one way on from a place of the source: either outcome of a condition, the body of a loop, a case of a
-switch, an instance of a kernel. The sides of one place are its siblings. What lies behind a side that no run took was
+switch, an instance of a template. The sides of one place are its siblings. What lies behind a side that no run took was
 not executed, whatever the answers were.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 LAUNCHED = "launched"
+CALLED = "called"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,8 +36,8 @@ class Side:
 
     @property
     def is_instance(self) -> bool:
-        """Whether it is an instance of a kernel, which is launched or not."""
-        return self.way == LAUNCHED
+        """Whether it is an instance of a kernel, which is launched or not, or of a function, which is called or not."""
+        return self.way in (LAUNCHED, CALLED)
 
     @property
     def described(self) -> str:

@@ -33,6 +33,12 @@ def kernels_behind(usage: Usage, entry: str) -> tuple[Function, ...]:
     return tuple(k for k in kernels if k in reached and not _called_by_kernel(usage, k))
 
 
+def launching(usage: Usage, kernel: str) -> tuple[Function, ...]:
+    """The host functions, `main` apart, that lead to `kernel`, by its qualified name."""
+    hosts = (f for f in usage.program.host_functions if f.qualified != "main")
+    return tuple(f for f in hosts if any(k.qualified == kernel for k in reach(usage, f)))
+
+
 def _included(usage: Usage) -> tuple[Function, ...]:
     """The kernels of headers that the file's host code leads to: they are the file's as much as its own."""
     reached = {k for f in usage.program.host_functions for k in reach(usage, f)}

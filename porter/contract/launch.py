@@ -151,7 +151,7 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
     if explicit:
         return next((arguments for arguments in explicit if "float" in arguments), explicit[0])
     written_out = next(
-        (_evaluated(usage, function, x) for x in usage.program.launches_of(function) if x.template_args), ()
+        (evaluated_arguments(usage, function, x) for x in usage.program.launches_of(function) if x.template_args), ()
     )
     objects = function_objects(usage, function)
     dispatched = dispatched_arguments(usage, function)
@@ -180,7 +180,7 @@ def _around(usage: Usage, kernel: Function, launch: Launch) -> Scope:
     return Scope(usage, next(inside, kernel))
 
 
-def _evaluated(usage: Usage, kernel: Function, launch: Launch) -> tuple[str, ...]:
+def evaluated_arguments(usage: Usage, kernel: Function, launch: Launch) -> tuple[str, ...]:
     """The template arguments of `launch`, those that constants of its function decide as numbers."""
     scope = _around(usage, kernel, launch)
     nodes = [quietly(text) for text in launch.template_args]

@@ -159,6 +159,12 @@ class Usage:
                     found.setdefault(name, []).extend(types)
         return {name: tuple(dict.fromkeys(types)) for name, types in found.items()}
 
+    def file_of(self, function: Function) -> str:
+        """The name of the file that defines `function`: the program's own, or a header's."""
+        programs = (self.program, *(r.program for r in self._read_headers))
+        holds = (p for p in programs if function in (*p.kernels, *p.device_functions, *p.host_functions))
+        return next(holds, self.program).source.path.name
+
     @cached_property
     def header_hosts(self) -> tuple[Function, ...]:
         """The host functions that headers define."""

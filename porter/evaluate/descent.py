@@ -15,7 +15,7 @@ from porter.backend import Port
 from porter.catalogue import core_catalogue
 from porter.contract.contract import Contract, EntryKind
 from porter.contract.draft import draft, draft_each
-from porter.contract.entries import kernels_behind
+from porter.contract.entries import kernels_behind, launching
 from porter.contract.usage import Usage
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
 from porter.evaluate.outcome import KernelsVerified, NotBuilt, NotVerified, Refused, Verified
@@ -25,6 +25,7 @@ from porter.source.program import Function
 
 _PARTS_STAND = "PORT5001"
 _NOT_COMPARED = "{} itself could not be run here and was not compared"
+_NOT_CALLED = "{} itself has no contract and was not compared"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Descent:
         if self.options.contract is not None:
             return proofs
         found = self._in_parts(proofs, contracts)
-        return [*found, *self._behind_refused(found)]
+        return [self._as_launched(proof) for proof in (*found, *self._behind_refused(found))]
 
     def _in_parts(self, proofs: list[Proof], contracts: Sequence[Contract]) -> list[Proof]:
         """`proofs` with the parts of what cannot be run in its place."""
@@ -113,6 +114,14 @@ class Descent:
         stands = core_catalogue()[_PARTS_STAND].at(place, f"{contract.name}: {outcome.because}")
         seen = (*whole.findings, stands, *part.findings)
         return self._alone(with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name)))
+
+    def _as_launched(self, proof: Proof) -> Proof:
+        """`proof`, which of a kernel says no more where what launches it has no contract: members want an object."""
+        entry = proof.entry.contract.entry
+        is_all = self.options.kernels or entry.kind is not EntryKind.KERNEL
+        standing = isinstance(proof.entry.outcome, Verified) and not is_all
+        names = [f.qualified for f in launching(self._usage, entry.name)] if standing else []
+        return self._alone(with_caveat(proof, _NOT_CALLED.format(", ".join(names)))) if names else proof
 
     def _alone(self, proof: Proof) -> Proof:
         """`proof`, which of a kernel in the place of its launcher says no more, unless the user asked for it."""

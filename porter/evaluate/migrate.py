@@ -18,6 +18,7 @@ from porter.contract.usage import Usage
 from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.descent import Descent
+from porter.evaluate.instantiated import with_instances
 from porter.evaluate.judging import Judging
 from porter.evaluate.launched import with_kernels
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
@@ -121,7 +122,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
         proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
     usage = Usage(program, tuple(header for _, header in original.headers))
     proofs = [part for proof in proofs for part in with_kernels(with_names(proof), usage)]
-    proofs = with_unexecuted(proofs)
+    proofs = with_unexecuted([with_instances(proof, usage) for proof in proofs])
     entries = tuple(proof.entry for proof in proofs)
     return Migration(
         source=program.source,

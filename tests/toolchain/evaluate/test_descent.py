@@ -214,6 +214,18 @@ def test_a_kernel_without_its_launcher_is_no_success_unless_it_is_asked_for(
     assert exit_code([Migrated(migration, ())]) == code
 
 
+def test_a_kernel_that_only_a_member_launches_is_no_success(migrated):
+    layer = "struct Layer { void forward(float* x, int n) { twice<<<(n + 127) / 128, 128>>>(x, x + n, n); } };"
+    kernels = KERNELS[: KERNELS.index("__global__ void thrice")]
+    (entry,) = migrated(kernels + layer).entries
+    assert isinstance(entry.outcome, KernelsVerified)
+    assert entry.outcome.caveat == "Layer::forward itself has no contract and was not compared"
+    (asked,) = migrated(kernels + layer, kernels=("twice",)).entries
+    assert isinstance(asked.outcome, Verified)
+    (alone,) = migrated(kernels).entries
+    assert isinstance(alone.outcome, Verified)
+
+
 def test_only_chosen_kernels_stand_for_a_launcher(migrated):
     assert list(outcomes(migrated(KERNELS + LAUNCHERS, kernels=("thrice",)))) == ["thrice"]
 

@@ -62,6 +62,26 @@ __global__ void twice(const float* x, float* y, int n, int first) {
 void run(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n, 0); }
 """
 
+OVERLOADED = """
+#include <cuda_fp16.h>
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + x[i];
+}
+__global__ void twice(const __half* x, __half* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = __hadd(x[i], x[i]);
+}
+template <typename T> void run(const T* x, T* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
+template void run<float>(const float*, float*, int);
+"""
+UNNAMED = """
+template <typename T, int kBlock> __global__ void twice(const T* x, T* y, int n) {
+    int i = blockIdx.x * kBlock + threadIdx.x;
+    if (i < n) y[i] = x[i] + x[i];
+}
+"""
+
 
 @pytest.fixture(autouse=True)
 def _needs_a_compiler():
@@ -140,6 +160,25 @@ def test_an_error_in_one_type_is_wrong(verified):
     verdict = verified(DISPATCHED, "y[i] = x[i] + x[i];", "y[i] = sizeof(scalar_t) == 2 ? x[i] - x[i] : x[i] + x[i];")
     assert isinstance(verdict.outcome, Wrong)
     assert "float16" in reason(verdict.outcome)
+
+
+def test_the_instance_of_a_template_that_was_not_called_is_named(verified):
+    """What is wrong in a kernel for another type is not seen, and the verdict says that this was not called."""
+    source = OVERLOADED + "template void run<__half>(const __half*, __half*, int);\n"
+    (entry,) = verified(source, "__hadd(x[i], x[i])", "__hsub(x[i], x[i])").entries
+    assert isinstance(entry.outcome, Verified)
+    assert "not executed by any workload: op.cu:11: `run<__half>` is never called" in reason(entry.outcome)
+
+
+def test_the_one_instance_that_a_source_asks_for_is_the_whole(migrated):
+    (entry,) = migrated(OVERLOADED).entries
+    assert isinstance(entry.outcome, Verified)
+    assert "not executed" not in reason(entry.outcome)
+
+
+def test_an_instance_that_porter_chose_is_named(migrated):
+    (entry,) = migrated(UNNAMED).entries
+    assert "`twice other than twice<float, 256>` is never launched" in reason(entry.outcome)
 
 
 def test_outputs_that_no_input_changes_prove_nothing(migrated):

@@ -1,0 +1,47 @@
+"""A template is executed as one instance: the others that it has are sides of it which no workload took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from porter.branch_coverage import CALLED, LAUNCHED, BranchCoverage, Branches, Side
+from porter.contract.contract import Entry
+from porter.contract.instantiations import known_instances
+from porter.contract.usage import Usage
+from porter.evaluate.prove import Proof
+from porter.source.program import Function
+
+
+def with_instances(proof: Proof, usage: Usage) -> Proof:
+    """The proof, whose coverage has the instances of its entry: that which was executed, and those that were not."""
+    entry = proof.entry
+    functions = (*usage.program.kernels, *usage.header_kernels, *usage.program.host_functions)
+    contract = entry.contract.entry
+    found = (f for f in functions if f.qualified == contract.name and len(f.template) == len(contract.template))
+    function = next(found, None)
+    if function is None or not contract.template:
+        return proof
+    taken, others = _side(function, usage, _instance(function, contract.template)), _others(function, contract, usage)
+    left = frozenset(_side(function, usage, text) for text in others)
+    own = BranchCoverage(left | {taken}, frozenset({taken}))
+    branches = Branches(entry.branches.original | own, entry.branches.port)
+    return replace(proof, entry=replace(entry, branches=branches))
+
+
+def _others(function: Function, entry: Entry, usage: Usage) -> Iterator[str]:
+    """The other instances, by name; where porter chose one that the source does not name, all but this."""
+    known = known_instances(usage, function)
+    others = [arguments for arguments in known if arguments != entry.template]
+    yield from (_instance(function, arguments) for arguments in others)
+    if not known:
+        yield f"{function.name} other than {_instance(function, entry.template)}"
+
+
+def _instance(function: Function, arguments: tuple[str, ...]) -> str:
+    return f"{function.name}<{', '.join(arguments)}>"
+
+
+def _side(function: Function, usage: Usage, text: str) -> Side:
+    way = LAUNCHED if function.space == "global" else CALLED
+    return Side(usage.file_of(function), function.header.line, 0, way, text)
