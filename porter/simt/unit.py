@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -162,13 +163,17 @@ class Unit:
         return Diagnostics(False, f"error: kernels use {named}, which no device has")
 
     def _write_headers(self, sources: Path) -> None:
-        """Writes the headers where `#include` looks for them; one that would leave the folder is not written."""
+        """Writes the headers where `#include` looks for them; one that would leave the folder is not written.
+
+        `#pragma once` tells copies of one file by their text and their time, so all have the same time.
+        """
         root = sources.parents[len(_DEPTH.parts) - 1].resolve()
         for name, text in self.headers:
             path = (sources / name).resolve()
             if path.is_relative_to(root):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
+                os.utime(path, (0, 0))
 
     def _link(self, folder: Path) -> Diagnostics:
         done = self._linked(folder)
@@ -211,12 +216,14 @@ def unit(request: BuildRequest, compiler: Compiler, cache: Path) -> Unit:
 def _with_texts(unit: Unit, source: Source, headers: tuple[tuple[str, Source], ...]) -> Unit:
     """`unit` of the texts of these files, translated."""
     request = unit.request
-    files = (source, *(header for _, header in headers))
+    apart = {header.path: header for _, header in headers}  # one that is included by two names is one file
+    files = (source, *apart.values())
     if request.part is Part.HOST:
         files = without_bodies(files)
     elif request.part is Part.DEVICE:
         files = tuple(map(with_variables, files))
     marks = BranchMarks() if unit.marked and request.watched and not request.double_precision else None
-    texts = [translate(file, double_precision=request.double_precision, marks=marks) for file in files]
-    named = tuple((name, text) for (name, _), text in zip(headers, texts[1:], strict=True))
-    return replace(unit, source=texts[0], headers=named, sides=tuple(marks.sides) if marks else ())
+    own, *others = [translate(file, double_precision=request.double_precision, marks=marks) for file in files]
+    texts = dict(zip(apart, others, strict=True))
+    named = tuple((name, texts[header.path]) for name, header in headers)
+    return replace(unit, source=own, headers=named, sides=tuple(marks.sides) if marks else ())

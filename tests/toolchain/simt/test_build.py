@@ -50,6 +50,26 @@ def test_entries_share_an_executable_and_each_is_called(build_all):
     assert (answer(first), answer(second)) == (1, 2)
 
 
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_a_header_that_is_included_by_two_names_is_one_file(simt_cache, dialect):
+    """It is not defined again where its branches are marked; a clang's questions have an answer where there is one."""
+    text = """#pragma once
+    #if defined(__clang__)
+    #if __has_feature(cxx_constexpr)
+    #endif
+    #endif
+    enum class Kind { One, Two };
+    __device__ inline int area(int a) { return a > 3 ? a * a : 1; }"""
+    shapes = Source(Path("/u/lib/shapes.h"), text)
+    user = '#include "lib/shapes.h"\n#include "shapes.h"\n__global__ void one(int* x) { *x = area(5); }'
+    headers = (("lib/shapes.h", shapes), ("shapes.h", shapes))
+    callees = (Callee(Entry(EntryKind.KERNEL, "one")),)
+    (built,) = build(BuildRequest(Source(Path("/u/user.cu"), user), headers, dialect, callees, 32), simt_cache)
+    assert answer(built) == 25
+    done = run(built, Job((TensorValue(DType.INT32, (1,), np.zeros(1, np.int32)),)))
+    assert "a > 3" in {side.text for side in done.coverage.present}
+
+
 def test_entries_that_cannot_be_called_leave_the_others_together(build_all):
     text = """
     struct Peculiar { int n; };

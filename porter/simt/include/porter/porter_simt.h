@@ -25,4 +25,6 @@
 #define __clang_major__ 14
 #define __clang_minor__ 0
 #define __clang_patchlevel__ 0
+#define __has_feature(name) 0
+#define __has_extension(name) 0
 #endif
