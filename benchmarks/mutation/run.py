@@ -1,10 +1,10 @@
-"""Mutate verified ports of the suites, judge each mutant as `porter verify` does, and count those called verified.
+"""Mutate verified ports of the suites, judge mutants as `porter verify --edges` does, and count those called verified.
 
     python -m benchmarks.mutation.run JOURNAL [--target NAME]... [--only WORD] [--each N] [--part I/N] [--seed N]
         [--seconds S] [--survivors] [--commit HASH]
     python -m benchmarks.mutation.run JOURNAL... --summary FILE
 
-Every operator of `op_suites` is ported as `porter migrate` ports it. Where `porter verify` calls the port verified,
+Every operator of `op_suites` is ported as `porter migrate` ports it. Where `porter verify --edges` calls this verified,
 `--each` of its mutants, which `--seed` chooses, are judged against the operator's own CUDA and contract. A mutant is
 one change at one place: an operator, a comparison, a minimum for a maximum, a constant, a bound, a sign, an index, a
 mask, a dtype, a grid, a removed statement, swapped arguments. JOURNAL gets a line for each; run again, only those are

@@ -1,4 +1,4 @@
-"""A mutated port judged as `porter verify` judges a candidate, against the operator's own CUDA and contract."""
+"""A mutated port judged as `porter verify --edges` judges a candidate, against the operator's own CUDA and contract."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MUTATIONS = {"triton": python_mutations.mutations, "maca": cpp_mutations.mutatio
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What `porter verify` says of a candidate. `caveat` is what a verified one was not compared in."""
+    """What `porter verify --edges` says of a candidate. `caveat` is what a verified one was not compared in."""
 
     outcome: str
     because: str
@@ -78,7 +78,7 @@ def trial(operator: Operator, target: str, cache: Path, seed: int) -> Trial:
     program = parse(source, headers=DiskHeaders(()))
     original = original_side(program, (), ())
     port = backend.port(program, tuple(header for _, header in original.headers), find_target(backend, ""))
-    return Trial(operator, port, MigrateOptions(target, cache, contract=operator.contract, seed=seed))
+    return Trial(operator, port, MigrateOptions(target, cache, contract=operator.contract, seed=seed, edges=True))
 
 
 def _said(verdict: Verdict) -> tuple[str, str, str]:

@@ -1,7 +1,8 @@
-"""Sizes that a judgement draws by its seed: several tiles on every axis, and one long last axis with few rows.
+"""Sizes that a judgement draws by its seed: several tiles on every axis, one more than that, and one long axis.
 
 A candidate that computes 16 rows of a product, launches 13 programs whatever there is to do, or reads the first 1,024
-columns is right at small sizes. Where all axes at once are too much to be interpreted, each has its turn.
+columns is right at small sizes; one whose loop ends an element early is wrong only where a tile holds that element
+alone. Where all axes at once are too much to be interpreted, each has its turn.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ Fit = Callable[[Sizes], Sizes | None]
 _TILES = (130, 190)  # more than a tile of 128, which is as large as candidates take one
 _COLUMNS = (260, 420)  # of a last axis beside such rows
 _LONG = (2_050, 4_900)  # more than a block of 1,024 or 2,048, and no power of two
+_MANY_ROWS = (1_030, 1_300)  # of rows that one block takes 1,024 at a time
 _ALONE = (9_000, 20_000)  # the only size there is
 _TILES_OF_MANY = (34, 70)  # of one axis of several: more than a tile of 32
+# Sizes are one more than these: of the last axis by how many axes there are, and multiples of it for the others.
+_UNITS_OF_LAST, _UNIT_OF_INNER, _UNIT = {1: 8_192, 2: 1_024}, 64, 32
 _FEW = (2, 3, 5, 4, 7, 6)
 _MOST_ELEMENTS = 1 << 18  # of all tensors together: a row takes a program, which is interpreted in milliseconds
 _LONG_AXES = 2
@@ -35,7 +39,8 @@ def drawn_sizes(contract: Contract, fixed: Sizes, seed: int, fit: Fit) -> Iterat
     free = [symbol for symbol in contract.symbols if symbol not in fixed]
     random = Random(f"{seed} {contract.name}")
     inner = [symbol for symbol in free if is_innermost(contract, symbol)]
-    wishes = [*_several_tiles(contract, free, inner, random), *_long_axes(free, inner, random)]
+    long = [*_long_axes(free, inner, random), *_many_rows(free, inner, random)]
+    wishes = [*_several_tiles(contract, free, inner, random), *long, *_just_over(free, inner, random)]
     for name, targets, large in wishes:
         found = fit({**targets, **fixed})
         if found and all(found[s] * 2 > targets[s] for s in large) and _elements(contract, found) <= _MOST_ELEMENTS:
@@ -60,6 +65,22 @@ def _long_axes(free: list[str], inner: list[str], random: Random) -> Iterator[tu
     if len(free) > 1:
         for symbol in inner[:_LONG_AXES]:
             yield f"a long axis of {symbol}", {**_few(free), symbol: random.randint(*_LONG)}, [symbol]
+
+
+def _many_rows(free: list[str], inner: list[str], random: Random) -> Iterator[tuple[str, dict[str, int], list[str]]]:
+    outer = [symbol for symbol in free if symbol not in inner]
+    if len(free) == 2 and outer:
+        yield f"a long axis of {outer[0]}", {**_few(free), outer[0]: random.randint(*_MANY_ROWS)}, outer
+
+
+def _just_over(free: list[str], inner: list[str], random: Random) -> Iterator[tuple[str, dict[str, int], list[str]]]:
+    """One element more than whole tiles: of the last axis, and of as many others as are not too much."""
+    last, unit = inner[:1], _UNITS_OF_LAST.get(len(free), _UNIT_OF_INNER)
+    others = [symbol for symbol in free if symbol not in last][-2 if len(free) == 3 else -1 :]
+    tiles = random.randint(1, 2) if len(free) == 2 else 1
+    over = dict.fromkeys(others, _UNIT * tiles + 1) | dict.fromkeys(last, unit + 1)
+    if over:
+        yield "just over tiles", {**_few(free), **over}, list(over)
 
 
 def _few(free: list[str]) -> dict[str, int]:
