@@ -1,4 +1,4 @@
-"""Sizes that a judgement draws by its seed: several tiles on every axis, one more than that, and one long axis.
+"""Sizes that a judgement draws by its seed: several tiles on every axis, one more than that, and one long last axis.
 
 A candidate that computes 16 rows of a product, launches 13 programs whatever there is to do, or reads the first 1,024
 columns is right at small sizes; one whose loop ends an element early is wrong only where a tile holds that element
@@ -21,7 +21,6 @@ Fit = Callable[[Sizes], Sizes | None]
 _TILES = (130, 190)  # more than a tile of 128, which is as large as candidates take one
 _COLUMNS = (260, 420)  # of a last axis beside such rows
 _LONG = (2_050, 4_900)  # more than a block of 1,024 or 2,048, and no power of two
-_MANY_ROWS = (1_030, 1_300)  # of rows that one block takes 1,024 at a time
 _ALONE = (9_000, 20_000)  # the only size there is
 _TILES_OF_MANY = (34, 70)  # of one axis of several: more than a tile of 32
 # Sizes are one more than these: of the last axis by how many axes there are, and multiples of it for the others.
@@ -39,7 +38,7 @@ def drawn_sizes(contract: Contract, fixed: Sizes, seed: int, fit: Fit) -> Iterat
     free = [symbol for symbol in contract.symbols if symbol not in fixed]
     random = Random(f"{seed} {contract.name}")
     inner = [symbol for symbol in free if is_innermost(contract, symbol)]
-    long = [*_long_axes(free, inner, random), *_many_rows(free, inner, random)]
+    long = _long_axes(free, inner, random)
     wishes = [*_several_tiles(contract, free, inner, random), *long, *_just_over(free, inner, random)]
     for name, targets, large in wishes:
         found = fit({**targets, **fixed})
@@ -65,12 +64,6 @@ def _long_axes(free: list[str], inner: list[str], random: Random) -> Iterator[tu
     if len(free) > 1:
         for symbol in inner[:_LONG_AXES]:
             yield f"a long axis of {symbol}", {**_few(free), symbol: random.randint(*_LONG)}, [symbol]
-
-
-def _many_rows(free: list[str], inner: list[str], random: Random) -> Iterator[tuple[str, dict[str, int], list[str]]]:
-    outer = [symbol for symbol in free if symbol not in inner]
-    if len(free) == 2 and outer:
-        yield f"a long axis of {outer[0]}", {**_few(free), outer[0]: random.randint(*_MANY_ROWS)}, outer
 
 
 def _just_over(free: list[str], inner: list[str], random: Random) -> Iterator[tuple[str, dict[str, int], list[str]]]:

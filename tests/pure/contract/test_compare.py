@@ -63,6 +63,15 @@ def test_nan_and_infinity_have_one_rule(got, want, passes, dtype):
     assert compare(value([1.0, got], dtype), value([1.0, want], dtype), None).passed is passes
 
 
+def test_where_numbers_overflow_another_order_may_overflow_a_little_earlier():
+    want = value([1.0, 2e38, np.inf])
+    assert compare(value([1.0, np.inf, np.inf]), want, None).passed
+    assert not compare(value([np.inf, 2e38, np.inf]), want, None).passed
+    assert not compare(value([1.0, -np.inf, np.inf]), want, None).passed
+    assert not compare(value([1.0, 2e38, 3e38]), want, None).passed
+    assert not compare(value([1.0, np.inf]), value([1.0, 2e38]), None).passed
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_the_default_allows_a_reordered_sum_and_forbids_a_lost_half(dtype):
     want = np.linspace(-3, 3, 101)

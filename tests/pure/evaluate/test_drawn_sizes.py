@@ -25,12 +25,11 @@ def drawn(one, seed=1, fixed=None, **options):
 
 def test_rows_have_several_tiles_on_both_axes_and_one_long_last_axis():
     sizes = drawn(ROWS)
-    assert sizes.keys() == {"several tiles", "a long axis of columns", "a long axis of rows", "just over tiles"}
+    assert sizes.keys() == {"several tiles", "a long axis of columns", "just over tiles"}
     assert sizes["several tiles"]["rows"] > 128
     assert sizes["several tiles"]["columns"] > 256
     assert sizes["a long axis of columns"]["columns"] > 2048
     assert sizes["a long axis of columns"]["rows"] < 8
-    assert sizes["a long axis of rows"]["rows"] > 1024
 
 
 def test_one_element_is_left_over_on_every_axis_once():
