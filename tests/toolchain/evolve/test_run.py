@@ -27,11 +27,14 @@ void scale(const float* x, float* y, float a, int n) {
 ROUNDS = ("--rounds", "2", "--seed", "7")
 
 
-@pytest.fixture
-def source(tmp_path):
-    path = tmp_path / "scale.cu"
-    path.write_text(SOURCE)
-    return path
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    """The source and the run of a search that came to its end; nobody changes either."""
+    folder = tmp_path_factory.mktemp("searched")
+    source, run = folder / "scale.cu", folder / "out" / "scale.search"
+    source.write_text(SOURCE)
+    assert main(["migrate", str(source), "--target", "triton", "-o", str(run.parent), *ROUNDS]) == 0
+    return source, run
 
 
 def without_clock(run) -> list[dict]:
@@ -40,15 +43,13 @@ def without_clock(run) -> list[dict]:
     return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
 
 
-def test_a_search_is_read_again_and_goes_on(source, tmp_path, capsys):
-    out, run = tmp_path / "out", tmp_path / "out" / "scale.search"
-    assert main(["migrate", str(source), "--target", "triton", "-o", str(out), *ROUNDS, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["search"]
+def test_a_search_is_read_again_and_goes_on(searched, tmp_path, capsys):
+    run = tmp_path / "scale.search"
+    shutil.copytree(searched[1], run)  # a run holds all that it takes
+    assert main(["replay", str(run), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
     assert (found["measure"], found["rounds"]) == ("modelled", 2)
     assert found["factor"] >= 1
-    assert main(["replay", str(run), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {**found, "run": str(run)}
-    source.unlink()  # a run holds all that it takes
     assert main(["resume", str(run), "--rounds", "3", "--json"]) == 0
     further = json.loads(capsys.readouterr().out)
     assert further["rounds"] == 3
@@ -58,12 +59,12 @@ def test_a_search_is_read_again_and_goes_on(source, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out) == further
 
 
-def test_what_was_killed_goes_on_as_if_it_had_not_been(source, tmp_path):
-    command = ["migrate", str(source), "--target", "triton", *ROUNDS, "-o"]
-    assert main([*command, str(tmp_path / "whole")]) == 0
-    run = tmp_path / "killed" / "scale.search"
+def test_what_was_killed_goes_on_as_if_it_had_not_been(searched, tmp_path):
+    source, whole = searched
+    run = tmp_path / "scale.search"
+    command = ["migrate", str(source), "--target", "triton", *ROUNDS, "-o", str(tmp_path)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "porter", *command, str(run.parent)],
+        [sys.executable, "-m", "porter", *command],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -73,7 +74,7 @@ def test_what_was_killed_goes_on_as_if_it_had_not_been(source, tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert main(["resume", str(run), "--rounds", "2"]) == 0
-    assert without_clock(run) == without_clock(tmp_path / "whole" / "scale.search")
+    assert without_clock(run) == without_clock(whole)
 
 
 def test_without_a_verified_port_there_is_nothing_to_search(tmp_path, capsys):
