@@ -135,7 +135,7 @@ def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine
 
     migration, found, unsearched, begin = made.migration, None, None, time.monotonic()
     if isinstance(migration.outcome, Verified):
-        run = folder / f"{migration.source.path.stem}.search"
+        run = folder / f"{migration.source.path.stem}.{wish.options.target}.search"
         try:
             found = improve(migration, wish.options, wish.search, run, step)
         except PorterError as error:

@@ -19,7 +19,7 @@ from porter.suite.reading import result_of
 from porter.suite.result import ORIGINAL, RUN, Result, SuiteResult, read_result, read_run, write_result, write_run
 from porter.suite.selection import digest_of
 
-_SEARCH = "kernel.search"
+_SEARCH = "kernel.{}.search"
 Told = Callable[[Result, int], None]
 
 
@@ -121,7 +121,7 @@ def _brought_up(operator: Operator, options: SuiteOptions, children: Children) -
     folder = options.folder / operator.key
     reference = ("--reference", str(operator.reference)) if operator.reference.is_file() else ()
     if options.fresh or not options.rounds:
-        shutil.rmtree(folder / _SEARCH, ignore_errors=True)
+        shutil.rmtree(folder / _SEARCH.format(options.target), ignore_errors=True)
     document = children.ask(
         *("porter", "migrate", str(operator.kernel), "--contract", str(operator.contract), "-o", str(folder)),
         *("--target", options.target, "--arch", options.arch, *reference, *options.search, "--json", "--force"),

@@ -53,7 +53,7 @@ def test_a_search_with_a_model_that_fails_lies_and_obeys_injections(serve, tmp_p
     assert not owned.exists()
     kept = [path for path in out.rglob("*") if path.is_file()]
     assert not [path for path in kept if KEY.value.encode() in path.read_bytes()]
-    journal = (out / "scale.search" / NAME).read_text()
+    journal = (out / "scale.triton.search" / NAME).read_text()
     outcomes = [line["scored"]["outcome"] for line in map(json.loads, journal.splitlines()) if line["event"] == "told"]
     assert {"verified", "refused"} == set(outcomes), "what tried to write a file was not run"
     assert "said twice" in journal

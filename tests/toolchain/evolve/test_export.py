@@ -54,7 +54,7 @@ class Remark:
 @pytest.fixture
 def exported(tmp_path):
     """The folder that is exported of a search that began with a right port of SOURCE."""
-    run = tmp_path / "scale.search"
+    run = tmp_path / "scale.maca.search"
     (run / "original").mkdir(parents=True)
     for name, text in {"scale.cu": SOURCE, "twice.h": HEADER, "contract.toml": CONTRACT}.items():
         (run / "original" / name).write_text(text)

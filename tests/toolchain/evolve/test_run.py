@@ -31,7 +31,7 @@ ROUNDS = ("--rounds", "2", "--seed", "7")
 def searched(tmp_path_factory):
     """The source and the run of a search that came to its end; nobody changes either."""
     folder = tmp_path_factory.mktemp("searched")
-    source, run = folder / "scale.cu", folder / "out" / "scale.search"
+    source, run = folder / "scale.cu", folder / "out" / "scale.triton.search"
     source.write_text(SOURCE)
     assert main(["migrate", str(source), "--target", "triton", "-o", str(run.parent), *ROUNDS]) == 0
     return source, run
@@ -44,7 +44,7 @@ def without_clock(run) -> list[dict]:
 
 
 def test_a_search_is_read_again_and_goes_on(searched, tmp_path, capsys):
-    run = tmp_path / "scale.search"
+    run = tmp_path / "scale.triton.search"
     shutil.copytree(searched[1], run)  # a run holds all that it takes
     assert main(["replay", str(run), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -61,7 +61,7 @@ def test_a_search_is_read_again_and_goes_on(searched, tmp_path, capsys):
 
 def test_what_was_killed_goes_on_as_if_it_had_not_been(searched, tmp_path):
     source, whole = searched
-    run = tmp_path / "scale.search"
+    run = tmp_path / "scale.triton.search"
     command = ["migrate", str(source), "--target", "triton", *ROUNDS, "-o", str(tmp_path)]
     process = subprocess.Popen(
         [sys.executable, "-m", "porter", *command],

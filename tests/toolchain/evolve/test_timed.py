@@ -200,7 +200,7 @@ def search(tmp_path, capsys):
 
     def searched(rounds: int, *options: str):
         assert main(["migrate", *named, "--target", "triton", "--rounds", str(rounds), *options, "--json"]) == 0
-        journal = tmp_path / "out" / "scale.search" / NAME
+        journal = tmp_path / "out" / "scale.triton.search" / NAME
         lines = [json.loads(line) for line in journal.read_text().splitlines()]
         return json.loads(capsys.readouterr().out), [line for line in lines if line["event"] == "told"]
 
@@ -218,4 +218,4 @@ def test_a_search_on_a_device_finds_what_is_fast_there(search, tmp_path):
     beside = {one["name"]: one["speedup"] for one in document["times"][0]["baselines"]}
     assert beside.keys() == {"cuda", "seed"}
     assert beside["seed"] == pytest.approx(found["factor"], rel=0.01)
-    assert main(["replay", str(tmp_path / "out" / "scale.search")]) == 0
+    assert main(["replay", str(tmp_path / "out" / "scale.triton.search")]) == 0

@@ -233,7 +233,7 @@ def test_a_search_that_was_cut_goes_on_with_the_suite(bring_up, tmp_path):
     run = ["suite", "run", str(root / "mine"), "--target", "triton", "--only", "right", "-o", str(tmp_path), "--rounds"]
     assert main([*run, "1"]) == 0
     folder = tmp_path / "triton" / read_run(tmp_path / "triton").results[0].key
-    journal = folder / "kernel.search" / "journal.jsonl"
+    journal = folder / "kernel.triton.search" / "journal.jsonl"
     cut = [line for line in journal.read_bytes().splitlines(keepends=True) if b'"ended"' not in line][:-2]
     journal.write_bytes(b"".join(cut))
     (folder / "result.json").unlink()
