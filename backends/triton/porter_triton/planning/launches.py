@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from numbers import Integral
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
 import torch
 import triton.language as tl
+from triton.backends.amd.compiler import HIPOptions
+from triton.backends.nvidia.compiler import CUDAOptions
 from triton.runtime.autotuner import Autotuner, Heuristics
-from triton.runtime.jit import JITFunction, TensorWrapper
+from triton.runtime.jit import JITFunction, TensorWrapper, type_canonicalisation_dict
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from porter.launch_plan.steps import Argument, Descriptor, ElementType, KernelName, Launch, Scalar, Sequence, TensorView
@@ -20,6 +24,7 @@ from porter_triton.planning.device_tensor import DeviceTensor
 from porter_triton.planning.kernel_texts import KernelTexts
 from porter_triton.planning.operators import Operators
 from porter_triton.planning.recorder import Recorder, dtype_name
+from porter_triton.planning.tuning import Tuning
 
 _OPTIONS = frozenset(
     (
@@ -33,6 +38,9 @@ _OPTIONS = frozenset(
         "launch_pdl",
     )
 )
+# Options of other devices, and one that only turns assertions on.
+_WITHOUT_EFFECT = frozenset(("debug", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint"))
+_OF_COMPILERS = frozenset(field.name for kind in (CUDAOptions, HIPOptions) for field in fields(kind))
 # What Triton calls types of 8 bits, by which tensors are passed that hold their bytes.
 _WRAPPED = {"fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2"}
 
@@ -44,27 +52,18 @@ class Launches:
         self._recorder = recorder
         self._operators = operators
         self._texts = texts
+        self._named: set[tuple[str, str]] = set()
 
         def run(kernel: JITFunction[Any], *args: object, grid: object, warmup: bool = False, **named: object) -> object:
             return self._launch(kernel, args, grid, named, warmup=warmup)
 
+        tuning = Tuning(recorder)
+
         def tuned(tuner: Autotuner, *args: object, **named: object) -> object:
-            return self._tuned(tuner, args, named)
+            return tuning.run(tuner, args, named)
 
         JITFunction.run = run
         Autotuner.run = tuned
-
-    def _tuned(self, tuner: Autotuner, args: tuple[object, ...], named: dict[str, object]) -> object:
-        """One configuration, since there is nothing to measure: the call is planned with each."""
-        tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
-        configs = tuner.prune_configs(named) if len(tuner.configs) > 1 else tuner.configs
-        self._recorder.configurations = max(self._recorder.configurations, len(configs))
-        tuner.best_config = chosen = configs[self._recorder.configuration % len(configs)]
-        if chosen.pre_hook is not None:
-            chosen.pre_hook({**tuner.nargs, **named, **chosen.all_kwargs()})
-        returned = tuner.fn.run(*args, **{**named, **chosen.all_kwargs()})
-        tuner.nargs = None
-        return returned
 
     def _launch(
         self,
@@ -85,11 +84,34 @@ class Launches:
             return _NotCompiled(self._recorder)
         extents = _grid(grid, {**bound.arguments, **options})
         passed = tuple((name, self._argument(name, value)) for name, value in bound.arguments.items())
-        kept = tuple((n, Scalar(v)) for n, v in sorted(options.items()) if n in _OPTIONS and isinstance(v, (bool, int)))
+        kept = tuple(self._options(options))
         _, line = self._recorder.place()
         key = self._texts.key_of(kernel)
+        self._name(kernel, key, bound.arguments)
         self._recorder.step(Launch(key, extents, passed, kept, self._recorder.stream, line))
         return _NotCompiled(self._recorder)
+
+    def _options(self, options: Mapping[str, object]) -> Iterator[tuple[str, Scalar]]:
+        """What the compiler is told; raises what Triton raises for what it does not know."""
+        for name, value in sorted(options.items()):
+            if value is None or name in _WITHOUT_EFFECT:
+                continue
+            if name in _OF_COMPILERS - _OPTIONS or (name in _OPTIONS and not isinstance(value, (bool, int))):
+                message = f"it launches a kernel with the option {name}, by which its text is not what is executed"
+                self._recorder.refuse(FaultKind.REACHED, message)
+            if name not in _OPTIONS:
+                raise KeyError(f"Keyword argument {name} was specified but unrecognised")
+            yield name, Scalar(value)  # type: ignore[arg-type]
+
+    def _name(self, kernel: JITFunction[Any], key: str, given: Mapping[str, object]) -> None:
+        """Asks the module's own function for the kernel's name, where it has one, as often as Triton compiles."""
+        if kernel._repr is None:
+            return
+        constants = {kernel.params[n].name: given[kernel.params[n].name] for n in kernel.constexprs}
+        if (asked := (key, repr(constants))) not in self._named:
+            self._named.add(asked)
+            types = {name: "constexpr" if name in constants else _type(value) for name, value in given.items()}
+            kernel.repr(SimpleNamespace(constants=constants, signature=types))
 
     def _argument(self, name: str, value: object) -> Argument:
         match value:
@@ -144,6 +166,15 @@ def _grid(grid: object, arguments: Mapping[str, object]) -> tuple[int, int, int]
         raise TypeError(f"a grid has whole numbers, not {extents!r}")
     x, y, z = (*map(int, extents), 1, 1)[:3]
     return x, y, z
+
+
+def _type(value: object) -> str:
+    """What Triton's signatures call the type of an argument."""
+    if isinstance(value, DeviceTensor):
+        return f"*{type_canonicalisation_dict.get(dtype_name(value.dtype), 'i8')}"
+    if isinstance(value, bool):
+        return "i1"
+    return "fp32" if isinstance(value, float) else "i32"
 
 
 class _NotCompiled:

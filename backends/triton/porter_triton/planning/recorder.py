@@ -40,6 +40,7 @@ class Recorder:
         self.capturing = False
         self.configuration = 0
         self.configurations = 1
+        self.tuners: dict[int, int] = {}  # how many configurations each autotuner of the call chooses from
 
     def connect(self, ask: Ask, files: frozenset[str]) -> None:
         """From here on `ask` sends what there is so far and brings the numbers of a read.
@@ -58,6 +59,7 @@ class Recorder:
         """A call begins, whose reads are answered with `answers` where there are some."""
         self._answers = None if answers is None else list(answers)
         self.streams.clear()
+        self.tuners.clear()
         self.configurations = 1
 
     def step(self, step: Step) -> None:
