@@ -52,9 +52,14 @@ BUILTINS = frozenset(
 )
 
 
+def _is_changeable(value: object) -> bool:
+    """Returns True for a table of the language's own: who gets hold of one may change what types are."""
+    return isinstance(value, (list, dict, set))
+
+
 def _listed(space: str) -> Iterator[str]:
     for name, value in vars(_SPACES[space]).items():
-        if not name.startswith("_") and not isinstance(value, ModuleType) and name not in _NOT_LISTED:
+        if not name.startswith("_") and name not in _NOT_LISTED and not isinstance(value, ModuleType):
             yield name
 
 
@@ -74,7 +79,7 @@ ATTRIBUTES = (
             tl.tuple,
         )
         for name in dir(kind)
-        if not name.startswith("_") and name not in _NOT_MEMBERS
+        if not name.startswith("_") and name not in _NOT_MEMBERS and not _is_changeable(getattr(kind, name, None))
     )
     | _OF_VALUES
 )

@@ -11,14 +11,14 @@ import builtins
 import hashlib
 import inspect
 import textwrap
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
 import triton.language as tl
 from triton.runtime.autotuner import Autotuner, Heuristics
-from triton.runtime.jit import JITFunction
+from triton.runtime.jit import JITFunction, KernelParam
 
 from porter.launch_plan.steps import ElementType, KernelName, Scalar
 from porter.launch_plan.wire import encode
@@ -29,7 +29,6 @@ from porter_triton.planning.recorder import Recorder
 from porter_triton.records import Binding, Builtin, CompileTime, Foreign, KernelText, LanguageName, Values
 
 _DIGITS = 16  # of a key: equal texts are one kernel
-_DTYPE_MEMBERS = {value.name: name for name, value in vars(tl).items() if isinstance(value, tl.dtype)}
 
 
 class KernelTexts:
@@ -39,6 +38,7 @@ class KernelTexts:
         self._recorder = recorder
         self._keys: dict[int, str] = {}
         self._kept: list[object] = []  # alive, so that no other object gets their identity
+        self._looked: dict[int, list[_Constant]] = {}
         self._language = names_of()
 
     def key_of(self, kernel: object) -> str:
@@ -56,6 +56,9 @@ class KernelTexts:
             text = self._text(kernel)
             self._keys[id(kernel)] = text.key
             self._recorder.kernel(text)
+        elif changed := next((c for c in self._looked.get(id(kernel), ()) if self.binding(c.now()) != c.then), None):
+            message = f"the kernel's {changed.name} is another than when it was launched first"
+            self._recorder.refuse(FaultKind.HOST_CHECK, message)  # as Triton does, or compiles it again or does not
         if not self._keys[id(kernel)]:
             self._recorder.refuse(FaultKind.UNKNOWN, "it launches a kernel that calls itself")
         return self._keys[id(kernel)]
@@ -63,6 +66,7 @@ class KernelTexts:
     def _text(self, kernel: JITFunction[Any]) -> KernelText:
         reading = _Reading(self, kernel)
         text, bindings = reading.result()
+        self._looked[id(kernel)] = reading.looked
         code = kernel.fn.__code__
         line = int(getattr(kernel, "starting_line_number", code.co_firstlineno)) + _lines_before(kernel)
         found = KernelText("", reading.function.name, text, bindings, bool(kernel.noinline), code.co_filename, line)
@@ -94,11 +98,21 @@ class KernelTexts:
         return Foreign(f"a {type(value).__name__}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """What a name of a kernel's text stood for when it was read, and how to ask what it stands for `now`."""
+
+    name: str
+    now: Callable[[], object]
+    then: Binding
+
+
 class _Reading:
     """One kernel's text with its names resolved."""
 
     def __init__(self, texts: KernelTexts, kernel: JITFunction[Any]) -> None:
         self._texts = texts
+        self._kernel = kernel
         self._fn: FunctionType = kernel.fn
         source = textwrap.dedent(kernel.src)
         tree = ast.parse(source).body[0]
@@ -109,6 +123,7 @@ class _Reading:
         self._scope = _scope_of(self._fn)
         self._local = frozenset(_local_names(tree))
         self._bindings: dict[str, Binding] = {}
+        self.looked: list[_Constant] = []
 
     def result(self) -> tuple[str, tuple[tuple[str, Binding], ...]]:
         """The text from `def` on, and its bindings."""
@@ -121,13 +136,13 @@ class _Reading:
         return text.rstrip() + "\n", tuple(sorted(self._bindings.items()))
 
     def _annotations(self) -> Iterator[Edit]:
-        """Parameters are compile-time values, have a type of Triton's, or say nothing that matters."""
-        notes = dict(self._fn.__annotations__)
+        """Parameters are compile-time values, have a type that Triton reads, or say nothing that matters."""
+        notes = {parameter.name: _annotation(parameter) for parameter in self._kernel.params}
         arguments = self.function.args
         for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg):
             if parameter is None or parameter.annotation is None:
                 continue
-            note = _annotation(notes.get(parameter.arg))
+            note = notes.get(parameter.arg, "")
             first = self._at(parameter.lineno, parameter.col_offset) + len(parameter.arg)
             yield Edit(first, self._end(parameter.annotation), f": {note}" if note else "")
             if note:
@@ -177,26 +192,30 @@ class _Reading:
         for member in reversed(members):
             if not isinstance(value, (ModuleType, type)) and not hasattr(type(value), "__dataclass_fields__"):
                 break
-            value = (
-                inspect.getattr_static(value, member.attr, LANGUAGE)
-                if not isinstance(value, ModuleType)
-                else getattr(value, member.attr, LANGUAGE)
-            )
+            value = _member(value, member.attr)
             path.append(member.attr)
             if not isinstance(value, (ModuleType, type)):
                 name = "_".join(("_bound", *path))
                 found = self._texts.binding(value)
+                self._look(".".join(path), lambda: _reached(_scope_of(self._fn), path), found)
                 self._bindings[name] = CompileTime(found) if isinstance(found, Scalar) else found
                 return Edit(self._at(node.lineno, node.col_offset), self._end(member), name)
         return None
 
     def _bind(self, name: str) -> None:
         if name in self._scope:
-            self._bindings.setdefault(name, self._texts.binding(self._scope[name]))
+            found = self._texts.binding(self._scope[name])
+            self._bindings.setdefault(name, found)
+            self._look(name, lambda: _scope_of(self._fn).get(name), found)
         elif hasattr(builtins, name):
             self._bindings.setdefault(name, Builtin(name))
         else:
             self._bindings.setdefault(name, Foreign("nothing"))
+
+    def _look(self, name: str, now: Callable[[], object], then: Binding) -> None:
+        """Keeps in mind what may be another at a later launch; a function also for what its own text names."""
+        if isinstance(then, (Scalar, CompileTime, ElementType, Values, KernelName)):
+            self.looked.append(_Constant(name, now, then))
 
     def _at(self, line: int, column: int) -> int:
         """The place in the text of a line and a column in bytes, as `ast` counts."""
@@ -211,13 +230,26 @@ class _Reading:
         return self._at(node.end_lineno, node.end_col_offset)
 
 
-def _annotation(note: object) -> str:
-    if note is tl.constexpr or (isinstance(note, str) and "constexpr" in note):
+def _member(value: object, name: str) -> object:
+    """An attribute, without running anything that a class has for it."""
+    if isinstance(value, ModuleType):
+        return getattr(value, name, LANGUAGE)
+    return inspect.getattr_static(value, name, LANGUAGE)
+
+
+def _reached(scope: Mapping[str, object], path: list[str]) -> object:
+    """What a chain of names leads to now."""
+    value: object = scope.get(path[0])
+    for name in path[1:]:
+        value = _member(value, name)
+    return value
+
+
+def _annotation(parameter: KernelParam) -> str:
+    """What Triton reads of a parameter's annotation, whichever way that is spelt: `tl.int8`, `"i8"`, `int`."""
+    if parameter.is_constexpr:
         return "tl.constexpr"
-    if isinstance(note, str):
-        name = note.rpartition(".")[2]
-        note = getattr(tl, name, None) if isinstance(getattr(tl, name, None), tl.dtype) else None
-    return f"tl.{_DTYPE_MEMBERS[note.name]}" if isinstance(note, tl.dtype) and note.name in _DTYPE_MEMBERS else ""
+    return f'"{parameter.annotation_type}"' if parameter.annotation_type else ""
 
 
 def _scope_of(function: FunctionType) -> Mapping[str, object]:

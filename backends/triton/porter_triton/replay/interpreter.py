@@ -24,9 +24,11 @@ from triton.runtime.interpreter import (
     ReduceScanOpInterface,
     TensorHandle,
 )
+from triton.runtime.jit import type_canonicalisation_dict
 
 from porter.contract.dtype import DType, encode
 from porter.simt.job import FaultKind, LaunchRecord, Schedule
+from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.branch_marks import BranchMarks
 from porter_triton.device.corrections import correct
 from porter_triton.device.libdevice import offer_libdevice
@@ -37,6 +39,11 @@ from porter_triton.replay.watch import Region, Watch
 from porter_triton.signatures import signature_of
 
 _WARP_SIZE = 32
+_ELEMENTS = {
+    dtype: str(tl.str_to_ty(type_canonicalisation_dict[str(dtype).removeprefix("torch.")], None))
+    for dtype in TORCH_TYPES.values()
+    if str(dtype).removeprefix("torch.") in type_canonicalisation_dict
+}
 _DEFAULT_WARPS = 4
 _POISON = 0xFF  # what a lane outside the mask of a load has, where the kernel does not say
 
@@ -226,12 +233,22 @@ def _typed(function: InterpretedFunction, name: str, value: object) -> object:
 
     A truth value without an annotation is an `int1`, as for the compiler; the interpreter would fail on it.
     """
-    annotation = function.fn.__annotations__.get(name, tl.int1 if isinstance(value, bool) else None)
-    if not isinstance(annotation, tl.dtype) or not isinstance(value, (bool, int, float)):
+    annotation = function.fn.__annotations__.get(name)
+    declared = tl.int1 if annotation is None and isinstance(value, bool) else _declared(annotation)
+    if isinstance(declared, tl.pointer_type) and isinstance(value, torch.Tensor):
+        if declared.element_ty.name != _ELEMENTS.get(value.dtype):
+            raise NotImplementedError(f"the parameter '{name}' is declared as a {declared}, and is given another")
         return value
-    raw = encode(np.array([value]), DType.BFLOAT16) if annotation == tl.bfloat16 else np.array([value])
-    stored = raw.astype(triton_interpreter._get_np_dtype(annotation))
-    return tl.tensor(TensorHandle(stored, annotation), annotation)
+    if not isinstance(declared, tl.dtype) or not isinstance(value, (bool, int, float)):
+        return value
+    raw = encode(np.array([value]), DType.BFLOAT16) if declared == tl.bfloat16 else np.array([value])
+    stored = raw.astype(triton_interpreter._get_np_dtype(declared))
+    return tl.tensor(TensorHandle(stored, declared), declared)
+
+
+def _declared(annotation: object) -> tl.dtype | None:
+    """The type that an annotation of a kernel's text is."""
+    return tl.str_to_ty(annotation, None) if isinstance(annotation, str) else None
 
 
 def _order(programs: int, seen: Observation) -> NDArray[np.int64] | None:
