@@ -29,6 +29,7 @@ _SERIOUS = frozenset(
 )  # fmt: skip
 _REHEARSED = "its host code at sizes for a device"
 _UNKNOWN = "kernels at sizes for a device"
+_UNLAUNCHED = "launches that no device takes"
 # An element type that host code refuses is none that the port has, whatever others the original takes.
 _NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"
 # Who did the work, which there is none of for an empty input.
@@ -174,6 +175,8 @@ class _Trial:
                     self.said.setdefault(_UNKNOWN, f"at sizes for a device {fault.message}")
                 if ended is None:
                     break
+                if ended.kind is FaultKind.LAUNCH:  # which smaller sizes do not show
+                    self.said.setdefault(_UNLAUNCHED, f"at sizes for a device {ended.message}")
             if ended is not None:
                 self.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {_describe(ended)}")
         return None

@@ -35,6 +35,7 @@ MOST_READ = 64  # numbers that one call may look at: decisions, not data
 MOST_HANDED_ON = 4  # floats that the host may read of the device and pass to a launch, such as a scale
 MOST_CONSTANT_BYTES = 4 << 20  # tables that the host makes from sizes, which no timing counts
 _MOST_RANK = 32
+_MOST_BLOCKS = ((1 << 31) - 1, 65_535, 65_535)
 _MOST_NUMBER = 1 << 62
 _DTYPES = frozenset(dtype.value for dtype in DType)
 
@@ -53,7 +54,8 @@ class PlanRefusedError(Exception):
 class _Buffer:
     """What is known of a buffer: `call` made it; `argument` is its number among those of the call, if it is one.
 
-    `operator` is the operator of the library whose result it is, at `line`. `reaches` says that something of an
+    `operator` is the operator of the library whose result it is, at `line`; `of_floats` says that it was given floats.
+    `reaches` says that something of an
     argument may be in it, `launched` that a kernel may have written it, `dtypes` as what it was used.
     """
 
@@ -62,6 +64,7 @@ class _Buffer:
     argument: int | None = None
     operator: str = ""
     line: int = 0
+    of_floats: bool = False
     reaches: bool = False
     launched: bool = False
     dtypes: set[str] = field(default_factory=set)
@@ -81,6 +84,8 @@ class Admission:
         self._ordering = Ordering()
         self._steps = self._read = self._floats_read = self._constant_bytes = 0
         self._looked = False
+        self._reads = 0
+        self._whole: set[int] = set()
 
     def begin(self, arguments: Mapping[int, int], permitted: frozenset[str] = frozenset()) -> None:
         """A call begins; `arguments` has the size in bytes of each that is a tensor.
@@ -94,6 +99,8 @@ class Admission:
         self._ordering = Ordering()
         self._steps = self._read = self._floats_read = self._constant_bytes = 0
         self._looked = False
+        self._reads = 0
+        self._whole = set()
 
     def know(self, kernels: Sequence[str]) -> None:
         """Launches may name these kernels from here on."""
@@ -101,8 +108,16 @@ class Admission:
 
     @property
     def looked(self) -> bool:
-        """Returns True where the call has read floats that it may not hand on: a library's, or more than a few."""
+        """Returns True where the call has read what it may not hand on.
+
+        That is what a library made of floats, such as the place of the largest, and more floats than a few.
+        """
         return self._looked
+
+    @property
+    def whole(self) -> frozenset[int]:
+        """The reads of the call, by their numbers, of integers that a library made of floats."""
+        return frozenset(self._whole)
 
     def is_launched(self, buffer: int) -> bool:
         """Returns True where a launch of any call may have written what is in `buffer`."""
@@ -144,7 +159,9 @@ class Admission:
             case Compute(operator=operator, results=results):
                 view = next(result for result in results if result.buffer == number)
                 self._check_shape(view)
-                self._buffers[number] = _Buffer(extent_bytes(view)[1], self._call, operator=operator, line=step.line)
+                made = _Buffer(extent_bytes(view)[1], self._call, operator=operator, line=step.line)
+                made.of_floats = any(self._is_of_floats(given) for given in used(step))
+                self._buffers[number] = made
 
     def _constant(self, content: str) -> int:
         try:
@@ -189,8 +206,8 @@ class Admission:
                 named = {kernel, *(name for _, a in step.arguments for name in kernels_of(a))}
                 if missing := named - self._kernels:
                     raise PlanRefusedError(FaultKind.CRASH, f"kernel {min(missing)!r} is not known", step.line)
-                if min(grid) < 0 or max(grid) >= 1 << 31:
-                    raise PlanRefusedError(FaultKind.LAUNCH, f"the grid {grid} is impossible", step.line)
+                if min(grid) < 0 or any(extent > most for extent, most in zip(grid, _MOST_BLOCKS, strict=True)):
+                    raise PlanRefusedError(FaultKind.LAUNCH, f"no device takes the grid {grid}", step.line)
                 self._check_uses(step, f"the kernel {kernel!r} is given", step.line)
             case Read(source):
                 self._check_read(source)
@@ -262,8 +279,15 @@ class Admission:
             )
         is_float = DType(source.dtype).is_float
         self._floats_read += count if is_float else 0
-        if is_float and (self._buffers[source.buffer].operator or self._floats_read > MOST_HANDED_ON):
+        buffer = self._buffers[source.buffer]
+        if buffer.operator and buffer.of_floats and not is_float and source.dtype != DType.BOOL.value:
+            self._whole.add(self._reads)
+        self._reads += 1
+        if self._whole or (is_float and (buffer.operator or self._floats_read > MOST_HANDED_ON)):
             self._looked = True
+
+    def _is_of_floats(self, view: TensorView) -> bool:
+        return DType(view.dtype).is_float or (view.buffer in self._buffers and self._buffers[view.buffer].of_floats)
 
     def _check_results(self, step: Return) -> None:
         for result in used(step):

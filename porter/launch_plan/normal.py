@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Container
 from dataclasses import replace
 
 from porter.launch_plan.steps import LaunchPlan, Number
@@ -29,10 +30,17 @@ def same_work(one: LaunchPlan, other: LaunchPlan) -> bool:
     return normal(replace(one, reads=())) == normal(replace(other, reads=()))
 
 
-def nudged(reads: tuple[tuple[Number, ...], ...]) -> tuple[tuple[Number, ...], ...]:
-    """The same numbers with every float larger by a part in 512: what only decides stays, what is handed on moves."""
-    return tuple(tuple(_nudged(number) for number in numbers) for numbers in reads)
+def nudged(reads: tuple[tuple[Number, ...], ...], whole: Container[int] = ()) -> tuple[tuple[Number, ...], ...]:
+    """The same numbers with every float larger by a part in 512: what only decides stays, what is handed on moves.
+
+    Of the reads numbered in `whole` integers are larger by one.
+    """
+    return tuple(
+        tuple(_nudged(number, is_whole=index in whole) for number in numbers) for index, numbers in enumerate(reads)
+    )
 
 
-def _nudged(number: Number) -> Number:
-    return number * (1 + 2**-9) + (2**-40 if number == 0 else 0) if isinstance(number, float) else number
+def _nudged(number: Number, *, is_whole: bool) -> Number:
+    if isinstance(number, float):
+        return number * (1 + 2**-9) + (2**-40 if number == 0 else 0)
+    return number + 1 if is_whole and type(number) is int else number

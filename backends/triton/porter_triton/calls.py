@@ -29,12 +29,12 @@ from porter.launch_plan.steps import (
     Step,
     TensorView,
 )
-from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
+from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue, Value
 from porter.simt.protocol import coverage_of
 from porter.worker.child import Death
 from porter_triton.processes import DeadError, Finished, Numbers, PlanningProcess, ReplayProcess
 from porter_triton.records import Arguments, DeviceFacts, Ended, KernelText, PlanRequest, Recorded, TensorSpec
-from porter_triton.requests import ReplayRequest
+from porter_triton.requests import PUT_BACK, ReplayRequest
 
 # The first is the device that originals run on (`porter/runtime_device.h` of the executor), the others differ in what
 # host code may ask of a device.
@@ -136,6 +136,8 @@ class Calls:
         self._launched: dict[str, set[tuple[str, str]]] = {}
         self._contributed: dict[tuple[str, int], bool] = {}
         self._signatures: dict[str, dict[str, None]] = {}
+        self._restored = False  # the last call that was planned uses memory of an earlier one
+        self._outputs: set[tuple[str, int]] = set()  # arguments that a call left changed
 
     @property
     def kernels(self) -> tuple[KernelText, ...]:
@@ -153,7 +155,10 @@ class Calls:
         call = self._carried_out(function, request, job)
         if not call.run.finished:
             return call.run
+        keeps = self._restored
         found = next(self._troubles(function, request, job, call), None)
+        if found is None and keeps:
+            found = self._after_another(function, request, job, call)
         if found is None and count == 1:
             found = self._otherwise(function, request, job, call)
         return found or call.run
@@ -266,12 +271,32 @@ class Calls:
         self._launched.setdefault(function.name, set()).update(
             _switches(launch, self._kernels) for launch in plan.launches
         )
-        return Call(plan, finished.run, finished.signatures)
+        return Call(plan, self._without_outputs(function, job, finished.run), finished.signatures)
+
+    def _without_outputs(self, function: Function, job: Job, run: Run) -> Run:
+        """The run less what is said of arguments that are for results: there the same may stand as before."""
+        tensors = [number for number, value in enumerate(job.arguments) if isinstance(value, TensorValue)]
+        pairs = zip(tensors, run.outputs, strict=False)
+        self._outputs |= {
+            (function.name, number) for number, left in pairs if not _same(left, _tensor(job.arguments[number]))
+        }
+        excused = {PUT_BACK.format(number) for name, number in self._outputs if name == function.name}
+        return replace(run, faults=tuple(fault for fault in run.faults if fault.message not in excused))
 
     def _planned(
-        self, function: Function, request: PlanRequest, job: Job, *, carry_out: bool = True, launches: bool = True
+        self,
+        function: Function,
+        request: PlanRequest,
+        job: Job,
+        *,
+        carry_out: bool = True,
+        launches: bool = True,
+        restores: bool = True,
     ) -> tuple[LaunchPlan, Finished | None]:
-        """The whole plan of a call, and what came of it where it was carried out. Raises `_EndedError`."""
+        """The whole plan of a call, and what came of it where it was carried out. Raises `_EndedError`.
+
+        Without `restores` memory that is kept from earlier calls holds what the last one left.
+        """
         if not self._planning.is_there:
             self._admission = Admission()
             self._admission.know(tuple(self._kernels))
@@ -279,12 +304,15 @@ class Calls:
         steps: list[Step] = []
         reads: list[tuple[Number, ...]] = []
         finished: Finished | None = None
+        self._restored = False
         try:
             part = self._planning.plan(request)
             while True:
-                _, admitted = self._admitted(part, function)
+                restoring, admitted = self._admitted(part, function)
+                self._restored = self._restored or bool(restoring)
+                admitted = admitted if restores else list(part.steps)
                 steps += part.steps
-                begins = len(steps) == len(part.steps)
+                begins = restores and len(steps) == len(part.steps)
                 done = self._done(admitted, job, function, begins=begins, launches=launches) if carry_out else None
                 if not part.asks:
                     finished = _with_host_branches(done, part) if isinstance(done, Finished) else None
@@ -365,7 +393,7 @@ class Calls:
     def _hands_on(self, function: Function, request: PlanRequest, job: Job, plan: LaunchPlan) -> bool:
         """Returns True where the plan is another when the numbers read are a little larger."""
         plans = []
-        for answers in (plan.reads, nudged(plan.reads)):
+        for answers in (plan.reads, nudged(plan.reads, self._admission.whole)):
             asked = replace(request, objects=Arguments.SAME, answers=answers)
             try:
                 plans.append(self._planned(function, asked, job, carry_out=False)[0])
@@ -392,6 +420,18 @@ class Calls:
             if not unchanged and with_launches.count:
                 key = function.name, index
                 self._contributed[key] = self._contributed.get(key, False) or not _same(with_launches, without)
+
+    def _after_another(self, function: Function, request: PlanRequest, job: Job, call: Call) -> Run | None:
+        """Returns the run of a call that finds what one just like it left, where it does not answer as `call` did."""
+        asked = replace(request, objects=Arguments.SAME, answers=call.plan.reads)
+        try:
+            self._planned(function, asked, job)
+            _, done = self._planned(function, asked, job, restores=False)
+        except _EndedError as ended:
+            return ended.run
+        assert done is not None
+        other = self._without_outputs(function, job, done.run)
+        return other if not other.finished or other.faults or _distance(other, call.run) > 0 else None
 
     def _otherwise(self, function: Function, request: PlanRequest, job: Job, call: Call) -> Run | None:
         """Returns the first run of another plan of the call that fails, else the one that answers farthest off."""
@@ -479,6 +519,11 @@ def _is_dense(view: TensorView) -> bool:
             return False
         expected *= extent
     return True
+
+
+def _tensor(value: Value) -> TensorValue:
+    assert isinstance(value, TensorValue)
+    return value
 
 
 def _same(one: TensorValue, other: TensorValue) -> bool:

@@ -11,6 +11,8 @@ from porter_triton.records import KernelText
 
 # Of a buffer: an address tells its number, and is aligned as a device's allocations are.
 ADDRESS_BITS = 40
+# The fault of a call that changes an argument and leaves it as it was: others may read it meanwhile.
+PUT_BACK = "it changes argument {} and puts it back, which others may read meanwhile"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from porter.contract.dtype import DType, encode
+from porter.contract.garbage import POISONS
 from porter.launch_plan import steps as plan
 from porter.launch_plan.steps import Number, Step, TensorView
-from porter.launch_plan.views import views_of
-from porter.simt.job import TensorValue
+from porter.launch_plan.views import used, views_of, written
+from porter.simt.job import Schedule, TensorValue
 from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.kernel_functions import KernelFunctions
 from porter_triton.replay.interpreter import Interpreter, Launched
@@ -32,6 +33,8 @@ class Executor:
         self._memory = Memory(0)
         self._arguments: dict[int, TensorValue] = {}
         self._places: dict[int, int] = {}
+        self._scratch: set[int] = set()
+        self._moved: set[int] = set()  # arguments that held something else than what the call was given
         self._launches = True
         self.numbers: tuple[Number, ...] | None = None
         self.results: list[TensorValue] = []
@@ -39,14 +42,20 @@ class Executor:
     def carry_out(self, asked: ReplayRequest) -> None:
         """The steps asked for; `numbers` are those of a `Read` at their end, `results` those of a `Return`."""
         if asked.begins:
-            self._memory = Memory(asked.poison)
+            # A kernel that takes fresh memory for a number it knows is found by another number there.
+            self._memory = Memory(asked.poison, None if asked.schedule is Schedule.FORWARD else POISONS[1])
             self._arguments, self._places = dict(asked.arguments), {}
+            self._moved.clear()
+        ends = bool(asked.steps) and isinstance(asked.steps[-1], plan.Return)
+        self._scratch = {s.buffer for s in asked.steps if isinstance(s, plan.Allocate)} if ends else set()
+        self._scratch -= {view.buffer for view in used(asked.steps[-1])} if ends else set()
         self._launches = asked.launches
         self.numbers, self.results = None, []
         self._kernels.add(asked.kernels)
         for step in asked.steps:
             self.numbers = None
             self._step(step, asked.number)
+            self._compare_arguments(step)
 
     def left(self) -> list[TensorValue]:
         """The tensors among the arguments as they are now; null pointers as they were."""
@@ -55,6 +64,21 @@ class Executor:
             for number, value in sorted(self._arguments.items())
         ]
 
+    def put_back(self) -> list[int]:
+        """The arguments that held something else meanwhile, and now hold what they held at first."""
+        return [number for number in sorted(self._moved) if self._is_as_given(number)]
+
+    def _compare_arguments(self, step: Step) -> None:
+        changed = {view.buffer for view in written(step)}
+        for number, buffer in self._places.items():
+            if buffer in changed and number not in self._moved and not self._is_as_given(number):
+                self._moved.add(number)
+
+    def _is_as_given(self, number: int) -> bool:
+        given = self._arguments[number]
+        left = self._memory.content(self._places[number], given)
+        return left.storage.tobytes() == given.storage.tobytes()
+
     def _step(self, step: Step, number: DType | None) -> None:
         memory = self._memory
         match step:
@@ -62,7 +86,7 @@ class Executor:
                 memory.write(buffer, np.ascontiguousarray(self._arguments[argument].storage).reshape(-1).view(np.uint8))
                 self._places[argument] = buffer
             case plan.Allocate(buffer, size_bytes):
-                memory.allocate(buffer, size_bytes)
+                memory.allocate(buffer, size_bytes, is_scratch=buffer in self._scratch)
             case plan.Constant(buffer, content):
                 memory.constant(buffer, content)
             case plan.Fill(to, value):

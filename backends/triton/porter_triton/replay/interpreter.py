@@ -75,6 +75,7 @@ class Interpreter:
         self._patch_grid()
         self._patch_exchanges()
         self._patch_loads_and_stores()
+        self._patch_addresses()
         self._patch_atomics()
         follow_atomics(self.watch)
 
@@ -203,6 +204,14 @@ class Interpreter:
 
         InterpreterBuilder.create_masked_load = create_masked_load
         InterpreterBuilder.create_masked_store = create_masked_store
+
+    def _patch_addresses(self) -> None:
+        """An address is a number of this machine: whoever computes with it computes something else on a device."""
+
+        def create_ptr_to_int(builder: InterpreterBuilder, pointers: TensorHandle, type_: tl.dtype) -> TensorHandle:
+            raise NotImplementedError("it computes with the address of a tensor, which is another on a device")
+
+        InterpreterBuilder.create_ptr_to_int = create_ptr_to_int
 
     def _patch_atomics(self) -> None:
         exchange, update = InterpreterBuilder.create_atomic_cas, InterpreterBuilder.create_atomic_rmw

@@ -19,15 +19,17 @@ _Bytes = NDArray[np.uint8]
 
 
 class Memory:
-    """The buffers of a call by their numbers; what nobody wrote is full of the byte `poison`."""
+    """The buffers of a call by their numbers; what nobody wrote is full of the byte `poison`, or of that of scratch."""
 
-    def __init__(self, poison: int) -> None:
+    def __init__(self, poison: int, poison_of_scratch: int | None = None) -> None:
         self._poison = poison
+        self._poison_of_scratch = poison if poison_of_scratch is None else poison_of_scratch
         self._buffers: dict[int, _Bytes] = {}
 
-    def allocate(self, buffer: int, size_bytes: int) -> None:
-        """New memory."""
-        room = np.full(size_bytes + _ALIGNMENT, self._poison, np.uint8)
+    def allocate(self, buffer: int, size_bytes: int, *, is_scratch: bool = False) -> None:
+        """New memory; scratch is what no result lies in."""
+        poison = self._poison_of_scratch if is_scratch else self._poison
+        room = np.full(size_bytes + _ALIGNMENT, poison, np.uint8)
         begin = -room.ctypes.data % _ALIGNMENT
         self._buffers[buffer] = room[begin : begin + size_bytes]
 

@@ -25,7 +25,7 @@ from porter_triton.kernel_rules import KernelRefusedError
 from porter_triton.replay.executor import Executor
 from porter_triton.replay.interpreter import Interpreter
 from porter_triton.replay.observation import Observation
-from porter_triton.requests import ReplayRequest
+from porter_triton.requests import PUT_BACK, ReplayRequest
 
 NUMBERS = b"NUMBERS1"  # begins an answer to a `Read`
 _interpreter: list[Interpreter] = []  # made once, before any worker is born
@@ -72,6 +72,8 @@ class _Server:
         numbers: tuple[Number, ...] | None = self._executor.numbers
         if numbers is not None:
             return NUMBERS + json.dumps(numbers).encode(), b""
+        for number in self._executor.put_back():
+            seen.note(FaultKind.RACE, PUT_BACK.format(number))
         coverage = self._interpreter.marks.coverage()
         done = encode_result(seen.launches, seen.faults(), self._executor.left(), self._executor.results, coverage)
         return done, _lines(seen)
