@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 
 import triton.language as tl
+from triton._C.libtriton import ir
 from triton.runtime.interpreter import InterpreterBuilder, ReduceScanOpInterface, TensorHandle
 
 from porter_triton.replay.watch import Watch
@@ -62,9 +63,20 @@ def _marking(name: str, method: Callable[..., object], watch: Watch) -> Callable
     return called
 
 
+def is_release(operand: object) -> bool:
+    """Returns True for the operand by which an atomic operation tells others what the program wrote."""
+    return operand in (ir.MEM_SEMANTIC.ACQUIRE_RELEASE, ir.MEM_SEMANTIC.RELEASE)
+
+
+def is_acquire(operand: object) -> bool:
+    """Returns True for the operand by which an atomic operation tells the program what others wrote."""
+    return operand in (ir.MEM_SEMANTIC.ACQUIRE_RELEASE, ir.MEM_SEMANTIC.ACQUIRE)
+
+
 def _comes_of_atomics(name: str, given: tuple[object, ...], watch: Watch) -> bool:
     read = name in _LOADS and watch.holds_outcomes(next(_handles(given)).data)
-    return name in _ATOMICS or read or any(_is(handle) for handle in _handles(given))
+    asks = name in _ATOMICS and any(is_acquire(operand) for operand in given)
+    return asks or read or any(_is(handle) for handle in _handles(given))
 
 
 def _handles(values: Iterable[object]) -> Iterator[TensorHandle]:

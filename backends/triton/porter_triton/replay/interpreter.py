@@ -33,7 +33,7 @@ from porter_triton.branch_marks import BranchMarks
 from porter_triton.device.corrections import correct
 from porter_triton.device.libdevice import offer_libdevice
 from porter_triton.kernel_functions import KernelFunctions
-from porter_triton.replay.atomic_order import follow_atomics
+from porter_triton.replay.atomic_order import follow_atomics, is_acquire, is_release
 from porter_triton.replay.observation import Observation
 from porter_triton.replay.watch import Region, Watch
 from porter_triton.signatures import signature_of
@@ -218,7 +218,7 @@ class Interpreter:
 
         def create_atomic_cas(builder: InterpreterBuilder, pointers: TensorHandle, *operands: object) -> TensorHandle:
             everywhere = np.ones(pointers.data.shape, np.bool_)
-            if not self.watch.atomic(pointers.data, everywhere, _size(pointers)).all():
+            if not self.watch.atomic(pointers.data, everywhere, _size(pointers), **_ordering(operands)).all():
                 raise IndexError("an atomic exchange outside of every tensor")
             return exchange(builder, pointers, *operands)
 
@@ -230,7 +230,7 @@ class Interpreter:
             mask: TensorHandle,
             *hints: object,
         ) -> TensorHandle:
-            allowed = self.watch.atomic(pointers.data, mask.data, _size(pointers))
+            allowed = self.watch.atomic(pointers.data, mask.data, _size(pointers), **_ordering(hints))
             return update(builder, operation, pointers, value, TensorHandle(allowed, tl.int1), *hints)
 
         InterpreterBuilder.create_atomic_cas = create_atomic_cas
@@ -269,6 +269,11 @@ def _order(programs: int, seen: Observation) -> NDArray[np.int64] | None:
             return np.arange(programs)[::-1]
         case Schedule.SHUFFLED:
             return np.random.default_rng((seen.seed, len(seen.launches))).permutation(programs)
+
+
+def _ordering(operands: Sequence[object]) -> Mapping[str, bool]:
+    """What an atomic operation with these operands puts in order."""
+    return {"releases": any(map(is_release, operands)), "acquires": any(map(is_acquire, operands))}
 
 
 def _size(pointers: TensorHandle) -> int:

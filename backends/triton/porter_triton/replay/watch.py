@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porter.simt.job import FaultKind
+from porter_triton.replay.program_order import ProgramOrder
 
 _LANE_BITS = 29
 # A tile's size is part of a lane's name: Triton may lay out tiles of different shapes differently over its threads.
@@ -37,13 +38,15 @@ class Region:
     item: int
     reads: NDArray[np.int64]
     writes: NDArray[np.int64]
+    moments: NDArray[np.int64]  # of `ProgramOrder`, at which each element was written
     outcomes: bool = False  # of atomic operations are in it, which programs or lanes hand on
 
     @classmethod
     def of(cls, name: str, start: int, end: int, item: int) -> Region:
         """A region nobody has touched."""
         count = -(-(end - start) // item)
-        return cls(name, start, end, item, np.zeros(count, np.int64), np.zeros(count, np.int64))
+        reads, writes, moments = (np.zeros(count, np.int64) for _ in range(3))
+        return cls(name, start, end, item, reads, writes, moments)
 
 
 class Watch:
@@ -54,19 +57,20 @@ class Watch:
         self._regions: tuple[Region, ...] = ()
         self._epoch = 0
         self._launch_begin = self._program_begin = 0
-        self._synchronised = False
+        self._order = ProgramOrder()
 
     def begin_launch(self, regions: Iterable[Region]) -> None:
         """A kernel starts that may touch `regions` and nothing else."""
         self._regions = tuple(sorted(regions, key=lambda region: region.start))
         self._epoch += 1
         self._launch_begin = self._epoch
+        self._order = ProgramOrder()
 
     def begin_program(self) -> None:
         """The next program of the grid starts."""
         self._epoch += 1
         self._program_begin = self._epoch
-        self._synchronised = False
+        self._order.begin_program()
 
     def barrier(self) -> None:
         """All lanes of the program have come this far."""
@@ -74,7 +78,7 @@ class Watch:
 
     def synchronise(self) -> None:
         """The program does what the outcome of an atomic operation says: from here on it may know of others."""
-        self._synchronised = True
+        self._order.listen()
 
     def load(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
         """A load of elements of `size` bytes; the lanes that may do it."""
@@ -82,7 +86,7 @@ class Watch:
         for region, cells, who in self._cells(pointers, allowed, size):
             # Every lane loads a scalar, one stores it.
             readers = who | _EVERY_LANE if pointers.size == 1 else who
-            for race in self._races(region, region.writes[cells], readers, "reads what", "wrote"):
+            for race in self._races(region, cells, region.writes[cells], readers, "reads what", "wrote"):
                 self._note(FaultKind.RACE, race)
             last = region.reads[cells]
             shared = (last >> _LANE_BITS == self._epoch) & (last != who)
@@ -104,6 +108,7 @@ class Watch:
                 self._note(FaultKind.RACE, race)
         for region, cells, who in self._cells(pointers, allowed, size):
             region.writes[cells] = who
+            region.moments[cells] = self._order.moment
         return allowed
 
     def _overwritten(self, pointers: Pointers, mask: Mask, size: int) -> list[str]:
@@ -112,14 +117,26 @@ class Watch:
             race
             for region, cells, who in self._cells(pointers, mask, size)
             for last, did in ((region.writes[cells], "wrote"), (region.reads[cells], "reads"))
-            for race in self._races(region, last, who, "overwrites what", did)
+            for race in self._races(region, cells, last, who, "overwrites what", did)
         ]
 
-    def atomic(self, pointers: Pointers, mask: Mask, size: int) -> Mask:
-        """An atomic operation; the lanes that may do it."""
+    def atomic(
+        self, pointers: Pointers, mask: Mask, size: int, *, releases: bool = True, acquires: bool = True
+    ) -> Mask:
+        """An atomic operation; the lanes that may do it.
+
+        One that `releases` tells those who come after it of what the program wrote, if theirs `acquires`.
+        """
         allowed = self._bounded("atomic operation", pointers, mask, size)
         for region, cells, who in self._cells(pointers, allowed, size):
+            place = int(pointers.flat[0]) if pointers.size == 1 else -region.start
+            if acquires:
+                self._order.hear(place)
+            for race in self._races(region, cells, region.writes[cells], who, "adds to what", "wrote", lanes=False):
+                self._note(FaultKind.RACE, race)
             region.writes[cells] = who | _ATOMIC
+            if releases:
+                self._order.tell(place)
         return allowed
 
     def holds_outcomes(self, pointers: Pointers) -> bool:
@@ -190,16 +207,25 @@ class Watch:
             for offset in range(max(1, size // region.item)):
                 yield region, first + offset, who[within]
 
-    def _races(
-        self, region: Region, last: NDArray[np.int64], who: NDArray[np.int64], does: str, did: str
+    def _races(  # noqa: PLR0917 - an access, the last one before it, and the words for both
+        self,
+        region: Region,
+        cells: NDArray[np.int64],
+        last: NDArray[np.int64],
+        who: NDArray[np.int64],
+        does: str,
+        did: str,
+        *,
+        lanes: bool = True,
     ) -> Iterator[str]:
         """Races with the last access to each element, where nothing put it before this one."""
         epoch = last >> _LANE_BITS
-        within = (epoch == self._epoch) & (last & ~_ATOMIC != who)
-        if within.any():
+        if lanes and ((epoch == self._epoch) & (last & ~_ATOMIC != who)).any():
             yield f"a lane {does} another {did} in '{region.name}' without a barrier between"
         between = (epoch >= self._launch_begin) & (epoch < self._program_begin) & (last & _ATOMIC == 0)
-        if between.any() and not self._synchronised:
+        if not between.any() or (self._order.is_told and did == "reads"):
+            return
+        if not self._order.is_told or not self._order.knows(region.moments[cells][between]):
             yield f"a program {does} another {did} in '{region.name}'"
 
     def _check_collisions(self, pointers: Pointers, values: NDArray[np.generic]) -> None:
