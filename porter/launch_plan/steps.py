@@ -210,7 +210,9 @@ class Await:
 
 @dataclass(frozen=True, slots=True)
 class Synchronise:
-    """The host waits until all that it asked for is done: a call that does cannot be captured."""
+    """The host waits for what `event` stands for, None for all that it asked for: such a call cannot be captured."""
+
+    event: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,7 +281,8 @@ class Calls:
             (function.name, number) for number, left in pairs if not _same(left, _tensor(job.arguments[number]))
         }
         excused = {PUT_BACK.format(number) for name, number in self._outputs if name == function.name}
-        return replace(run, faults=tuple(fault for fault in run.faults if fault.message not in excused))
+        said = (fault for fault in run.faults if fault.message not in excused)
+        return replace(run, faults=tuple(replace(f, file=f.file or (self._file if f.line else "")) for f in said))
 
     def _planned(
         self,

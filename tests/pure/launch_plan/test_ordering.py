@@ -39,6 +39,19 @@ def test_a_host_that_waits_orders_everything():
     assert broken(launch(1), Synchronise(), RETURN) == ""
 
 
+def test_a_host_that_waits_for_one_stream_orders_no_other():
+    other = (Wait(1, 0), launch(1), Record(7, 2), Synchronise(7), RETURN)
+    own = (Wait(1, 0), launch(1), Record(7, 1), Synchronise(7), RETURN)
+    assert broken(*other)
+    assert broken(*own) == ""
+
+
+def test_a_host_that_reads_waits_for_the_stream_it_reads_on():
+    elsewhere = TensorView(1, "float32", (1,), (1,), 0)
+    assert broken(launch(1), Read(elsewhere, 1), RETURN) == ""
+    assert broken(launch(1), Read(elsewhere, 2), RETURN)
+
+
 def test_order_is_handed_on():
     assert broken(launch(1), Wait(2, 1), Wait(0, 2), RETURN) == ""
 

@@ -27,8 +27,7 @@ class Event:
 
     def synchronize(self) -> None:
         """The host waits for what it stands for."""
-        self._recorder.step(Await(self._number, self._recorder.stream))
-        self._recorder.step(Synchronise())
+        self._recorder.step(Synchronise(self._number))
 
     def query(self) -> bool:
         """It is done."""
@@ -63,7 +62,7 @@ class Stream:
 
     def synchronize(self) -> None:
         """The host waits for it."""
-        self._recorder.step(Synchronise())
+        self.record_event().synchronize()
 
     def query(self) -> bool:
         """It is done."""

@@ -15,11 +15,12 @@ from porter.contract.garbage import POISONS
 from porter.launch_plan import steps as plan
 from porter.launch_plan.steps import Number, Step, TensorView
 from porter.launch_plan.views import used, views_of, written
-from porter.simt.job import Schedule, TensorValue
+from porter.simt.job import FaultKind, Schedule, TensorValue
 from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.kernel_functions import KernelFunctions
 from porter_triton.replay.interpreter import Interpreter, Launched
 from porter_triton.replay.memory import Memory
+from porter_triton.replay.stream_order import StreamOrder
 from porter_triton.replay.watch import Region
 from porter_triton.requests import ReplayRequest
 
@@ -35,6 +36,7 @@ class Executor:
         self._places: dict[int, int] = {}
         self._scratch: set[int] = set()
         self._moved: set[int] = set()  # arguments that held something else than what the call was given
+        self._streams = StreamOrder()
         self._launches = True
         self.numbers: tuple[Number, ...] | None = None
         self.results: list[TensorValue] = []
@@ -46,6 +48,8 @@ class Executor:
             self._memory = Memory(asked.poison, None if asked.schedule is Schedule.FORWARD else POISONS[1])
             self._arguments, self._places = dict(asked.arguments), {}
             self._moved.clear()
+            self._streams = StreamOrder()
+        self._streams.look_ahead(asked.steps)
         ends = bool(asked.steps) and isinstance(asked.steps[-1], plan.Return)
         self._scratch = {s.buffer for s in asked.steps if isinstance(s, plan.Allocate)} if ends else set()
         self._scratch -= {view.buffer for view in used(asked.steps[-1])} if ends else set()
@@ -55,6 +59,8 @@ class Executor:
         for step in asked.steps:
             self.numbers = None
             self._step(step, asked.number)
+            if not isinstance(step, plan.Launch):
+                self._streams.follow(step)
             self._compare_arguments(step)
 
     def left(self) -> list[TensorValue]:
@@ -124,9 +130,12 @@ class Executor:
         options = {name: scalar.value for name, scalar in step.options}
         text = self._kernels.text(step.kernel)
         launched = Launched(text.name, text.key, step.grid, options, step.line)
-        self._interpreter.launch(kernel, launched, arguments, list(self._regions(step)), self._kernels)
+        regions = self._regions(step)
+        self._interpreter.launch(kernel, launched, arguments, list(regions.values()), self._kernels)
+        for race in self._streams.raced_by(step, text.name, regions):
+            self._interpreter.observation.note(FaultKind.RACE, race, step.line)
 
-    def _regions(self, step: plan.Launch) -> Sequence[Region]:
+    def _regions(self, step: plan.Launch) -> Mapping[int, Region]:
         """The allocations that a launch may touch: each whole, under the first name that it has."""
         found: dict[int, Region] = {}
         for name, argument in step.arguments:
@@ -134,7 +143,7 @@ class Executor:
                 begin, end = self._memory.extent(view.buffer)
                 if end > begin:
                     found.setdefault(view.buffer, Region.of(name, begin, end, DType(view.dtype).bytes))
-        return list(found.values())
+        return found
 
     def _passed(self, argument: plan.Argument) -> Any:  # noqa: ANN401 - what a kernel or an operator takes
         match argument:

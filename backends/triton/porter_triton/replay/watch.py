@@ -239,6 +239,11 @@ class Watch:
             self._note(FaultKind.RACE, "two lanes store different values in one place")
 
 
+def is_atomic(writes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of these accesses were atomic operations."""
+    return np.asarray(writes & _ATOMIC != 0)
+
+
 def _bytes(values: NDArray[np.generic]) -> NDArray[np.uint8]:
     """A row of bytes for each value."""
     return np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
