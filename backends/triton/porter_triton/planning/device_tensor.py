@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import torch
 
 from porter.launch_plan.steps import TensorView
 from porter.simt.job import FaultKind
 from porter_triton.planning.recorder import Recorder, dtype_name
-from porter_triton.requests import ADDRESS_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 DEVICE = torch.device("cuda", 0)
+# Of addresses, which are aligned and far from each other as a device's allocations may be.
+_FIRST_ADDRESS, _ADDRESS_BITS, _SPREAD = 0x7E_0000_0000_00, 33, 0x9E37_79B9
 
 
 def names_device(device: object) -> bool:
@@ -24,17 +26,70 @@ def names_device(device: object) -> bool:
     return (isinstance(device, str) and device.startswith("cuda")) or type(device) is int
 
 
-class DeviceTensor(torch.Tensor):
-    """A tensor in a buffer of the plan. `meta` has its geometry.
+@dataclass(slots=True)
+class Contents:
+    """What the plan knows of a tensor: its geometry, its buffer, its elements where sizes alone tell them.
 
-    `host` has its elements where they were made from sizes alone, `buffer` is made when a step needs it.
+    `number` is the buffer's, which is made when a step needs it.
     """
+
+    meta: torch.Tensor
+    number: int | None
+    host: torch.Tensor | None
+
+
+class _Plan:
+    """What records and carries out, once for the process."""
 
     recorder: Recorder
     operators: Callable[..., object]
-    meta: torch.Tensor
-    host: torch.Tensor | None
-    _buffer: int | None
+
+
+# No source can spell this as an attribute: host code cannot ask whether a tensor has it.
+_CONTENTS = "contents in the plan"
+
+
+def plan_with(recorder: Recorder, operators: Callable[..., object]) -> None:
+    """From here on tensors of the device are planned with these."""
+    _Plan.recorder, _Plan.operators = recorder, operators
+
+
+def contents_of(tensor: DeviceTensor) -> Contents:
+    """What the plan knows of a tensor."""
+    return cast("Contents", tensor.__dict__[_CONTENTS])
+
+
+def buffer_of(tensor: DeviceTensor) -> int:
+    """The number of the buffer that a tensor lies in."""
+    found = contents_of(tensor)
+    if found.number is None:
+        assert found.host is not None
+        found.number = _Plan.recorder.constant(found.host)
+    return found.number
+
+
+def view_of(tensor: DeviceTensor) -> TensorView:
+    """A tensor as steps name it."""
+    return TensorView(
+        buffer_of(tensor), dtype_name(tensor.dtype), tuple(map(int, tensor.shape)), tuple(map(int, tensor.stride())),
+        int(tensor.storage_offset()),
+    )  # fmt: skip
+
+
+def is_plain(tensor: torch.Tensor) -> bool:
+    """Returns True for a tensor of the device that has nothing beside what torch gives it."""
+    return type(tensor) is DeviceTensor and vars(tensor).keys() <= {_CONTENTS}
+
+
+def _leads_out(what: str) -> NoReturn:
+    _Plan.recorder.refuse(
+        FaultKind.REACHED, f"{what} of a tensor leads to its raw memory, which a plan has no step for"
+    )
+    raise AssertionError
+
+
+class DeviceTensor(torch.Tensor):
+    """A tensor in a buffer of the plan. To host code it is one of torch's: it has no attribute of its own."""
 
     @staticmethod
     def __new__(
@@ -45,7 +100,7 @@ class DeviceTensor(torch.Tensor):
             cls, meta.size(), strides=meta.stride(), storage_offset=meta.storage_offset(), dtype=meta.dtype,
             device=torch.device("meta"),
         )  # fmt: skip
-        made.meta, made._buffer, made.host = meta, buffer, host
+        made.__dict__[_CONTENTS] = Contents(meta, buffer, host)
         return made
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
@@ -56,27 +111,7 @@ class DeviceTensor(torch.Tensor):
     ) -> object:
         """One call of an operator."""
         del types
-        return cls.operators(function, args, kwargs or {})
-
-    @property
-    def buffer(self) -> int:
-        """The number of the buffer that it lies in."""
-        if self._buffer is None:
-            assert self.host is not None
-            self._buffer = self.recorder.constant(self.host)
-        return self._buffer
-
-    @buffer.setter
-    def buffer(self, number: int) -> None:
-        self._buffer = number
-
-    @property
-    def view_of_buffer(self) -> TensorView:
-        """It as steps name it."""
-        return TensorView(
-            self.buffer, dtype_name(self.dtype), tuple(map(int, self.shape)), tuple(map(int, self.stride())),
-            int(self.storage_offset()),
-        )  # fmt: skip
+        return _Plan.operators(function, args, kwargs or {})
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -92,7 +127,9 @@ class DeviceTensor(torch.Tensor):
 
     def data_ptr(self) -> int:
         """An address of its own, aligned as the device's allocations are."""
-        return ((self.buffer + 1) << ADDRESS_BITS) + int(self.storage_offset()) * self.element_size()
+        number = buffer_of(self) + 1
+        base = _FIRST_ADDRESS + (number << _ADDRESS_BITS) + number * _SPREAD % (1 << _ADDRESS_BITS - 1) // 512 * 512
+        return base + int(self.storage_offset()) * self.element_size()
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """As torch has it; the device is where it is."""
@@ -127,7 +164,8 @@ class DeviceTensor(torch.Tensor):
         return self.clone()
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
-        return f"tensor(..., device='{DEVICE}', size={tuple(self.shape)}, dtype={self.dtype})"
+        """As torch prints it: for its numbers the device is asked."""
+        return repr(self.cpu()).removesuffix(")") + f", device='{DEVICE}')"
 
     def numpy(self, *_: Any, **__: Any) -> NoReturn:
         """Raises what torch raises."""
@@ -140,29 +178,28 @@ class DeviceTensor(torch.Tensor):
         self.numpy()
 
     def __dlpack__(self, *_: Any, **__: Any) -> NoReturn:
-        self._leads_out("DLPack")
+        _leads_out("DLPack")
 
     def untyped_storage(self) -> NoReturn:
         """There is none."""
-        self._leads_out("untyped_storage")
+        _leads_out("untyped_storage")
 
     def storage(self) -> NoReturn:
         """There is none."""
-        self._leads_out("storage")
+        _leads_out("storage")
 
     def pin_memory(self, *_: Any) -> NoReturn:
         """It is no memory of the host."""
         raise RuntimeError("cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned")
 
     def __reduce_ex__(self, _protocol: object) -> NoReturn:
-        self._leads_out("pickling")
+        _leads_out("pickling")
 
     @property
     def __cuda_array_interface__(self) -> Any:
-        self._leads_out("__cuda_array_interface__")
+        _leads_out("__cuda_array_interface__")
 
-    def _leads_out(self, what: str) -> NoReturn:
-        self.recorder.refuse(
-            FaultKind.REACHED, f"{what} of a tensor leads to its raw memory, which a plan has no step for"
-        )
-        raise AssertionError
+
+# What host code may ask of it, `type(x)` apart, it answers as a tensor of torch's.
+DeviceTensor.__name__ = DeviceTensor.__qualname__ = torch.Tensor.__name__
+DeviceTensor.__module__ = torch.Tensor.__module__

@@ -20,7 +20,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from porter.launch_plan.steps import Argument, Descriptor, ElementType, KernelName, Launch, Scalar, Sequence, TensorView
 from porter.simt.job import FaultKind
-from porter_triton.planning.device_tensor import DeviceTensor
+from porter_triton.planning.device_answers import called_as
+from porter_triton.planning.device_tensor import DeviceTensor, buffer_of, view_of
 from porter_triton.planning.kernel_texts import KernelTexts
 from porter_triton.planning.operators import Operators
 from porter_triton.planning.recorder import Recorder, dtype_name
@@ -62,8 +63,8 @@ class Launches:
         def tuned(tuner: Autotuner, *args: object, **named: object) -> object:
             return tuning.run(tuner, args, named)
 
-        JITFunction.run = run
-        Autotuner.run = tuned
+        JITFunction.run = called_as(run, JITFunction.run)
+        Autotuner.run = called_as(tuned, Autotuner.run)
 
     def _launch(
         self,
@@ -116,8 +117,8 @@ class Launches:
     def _argument(self, name: str, value: object) -> Argument:
         match value:
             case DeviceTensor():
-                self._operators.wrote(value.buffer)
-                return value.view_of_buffer
+                self._operators.wrote(buffer_of(value))
+                return view_of(value)
             case tl.constexpr():
                 return self._argument(name, value.value)
             case bool() | None:
@@ -190,3 +191,7 @@ class _NotCompiled:
             FaultKind.UNKNOWN, f"it asks what a kernel was compiled to (.{name}), which is not known here"
         )
         raise AssertionError
+
+
+_NotCompiled.__name__ = _NotCompiled.__qualname__ = "CompiledKernel"
+_NotCompiled.__module__ = "triton.compiler.compiler"

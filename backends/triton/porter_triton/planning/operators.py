@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from porter.launch_plan.steps import Argument, Compute, ElementType, Fill, Move, Number, Scalar, Sequence
 from porter.simt.job import FaultKind
-from porter_triton.planning.device_tensor import DEVICE, DeviceTensor
+from porter_triton.planning.device_tensor import DEVICE, DeviceTensor, buffer_of, contents_of, view_of
 from porter_triton.planning.recorder import Recorder, dtype_name
 
 _EMPTY = frozenset(
@@ -107,7 +107,7 @@ class Operators:
 
     def _is_known(self, tensor: DeviceTensor) -> bool:
         """Returns True where the host knows the elements, which it made from sizes alone."""
-        return tensor.host is not None and tensor._buffer not in self._written
+        return contents_of(tensor).host is not None and contents_of(tensor).number not in self._written
 
     def _on_host(
         self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device | None
@@ -122,14 +122,14 @@ class Operators:
         view = _is_view(function)
         if view:
             for tensor in _device_tensors(args):
-                _ = tensor.buffer  # whoever writes to one of both writes to both
+                buffer_of(tensor)  # whoever writes to one of both writes to both
         here = {**_unpinned(kwargs), **({"device": "cpu"} if device is not None else {})}
         got = function(*tree_map(_host, args), **tree_map(_host, here))
         if not isinstance(got, (torch.Tensor, list, tuple)) or (device is not None and device.type == "cpu"):
             return got
         if not view:
             return tree_map(lambda x: self.from_host(x) if isinstance(x, torch.Tensor) else x, got)
-        buffer = next(_device_tensors(args)).buffer
+        buffer = buffer_of(next(_device_tensors(args)))
         shaped = _on_meta(function, args, kwargs)
         if isinstance(shaped, torch.Tensor):
             return DeviceTensor(shaped, buffer, got if isinstance(got, torch.Tensor) else None)
@@ -141,9 +141,10 @@ class Operators:
         if not isinstance(changed, DeviceTensor) or _is_resizing(function):
             return self._computed(function, function._schema.name.split("::")[1], args, kwargs)
         function(*tree_map(_host, args), **tree_map(_host, kwargs))
-        assert isinstance(changed.host, torch.Tensor)
-        source = self.from_host(changed.host.clone())
-        self._recorder.step(Move(changed.view_of_buffer, source.view_of_buffer, self._recorder.stream))
+        elements = contents_of(changed).host
+        assert isinstance(elements, torch.Tensor)
+        source = self.from_host(elements.clone())
+        self._recorder.step(Move(view_of(changed), view_of(source), self._recorder.stream))
         return changed
 
     def _check_same_side(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -161,9 +162,9 @@ class Operators:
             value = kwargs["fill_value"] if "fill_value" in kwargs else args[2 if name == "new_full" else 1]
         made = self.allocated(_on_meta(function, args, kwargs))
         number = value.item() if isinstance(value, torch.Tensor) else value
-        self._recorder.step(Fill(made.view_of_buffer, number, self._recorder.stream))
+        self._recorder.step(Fill(view_of(made), number, self._recorder.stream))
         if made.numel() <= _MOST_KNOWN:
-            made.host = torch.full(made.shape, number, dtype=made.dtype)
+            contents_of(made).host = torch.full(made.shape, number, dtype=made.dtype)
         return made
 
     def _fill(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> DeviceTensor:
@@ -174,16 +175,16 @@ class Operators:
         number = value.item() if isinstance(value, torch.Tensor) else value
         if not isinstance(number, (bool, int, float)):
             self._recorder.refuse(FaultKind.RESULT, f"it fills a tensor with a {type(number).__name__}")
-        self.wrote(to.buffer)
-        self._recorder.step(Fill(to.view_of_buffer, number, self._recorder.stream))
+        self.wrote(buffer_of(to))
+        self._recorder.step(Fill(view_of(to), number, self._recorder.stream))
         return to  # type: ignore[no-any-return]
 
     def _zero(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> DeviceTensor:
         return self._fill(function, (args[0], 0), kwargs)
 
     def _move(self, to: Any, source: Any) -> DeviceTensor:
-        self.wrote(to.buffer)
-        self._recorder.step(Move(to.view_of_buffer, source.view_of_buffer, self._recorder.stream))
+        self.wrote(buffer_of(to))
+        self._recorder.step(Move(view_of(to), view_of(source), self._recorder.stream))
         return to  # type: ignore[no-any-return]
 
     def _copy(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -241,14 +242,14 @@ class Operators:
 
     def read(self, tensor: DeviceTensor) -> torch.Tensor:
         """The elements of `tensor`, for which the device has to be asked."""
-        numbers = self._recorder.read(tensor.view_of_buffer)
+        numbers = self._recorder.read(view_of(tensor))
         return torch.tensor(numbers, dtype=tensor.dtype).reshape(tensor.shape)
 
     def _view(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], source: DeviceTensor) -> Any:
         shaped = _on_meta(function, args, kwargs)
         if isinstance(shaped, torch.Tensor):
-            return DeviceTensor(shaped, source.buffer)
-        return type(shaped)(DeviceTensor(one, source.buffer) for one in shaped)
+            return DeviceTensor(shaped, buffer_of(source))
+        return type(shaped)(DeviceTensor(one, buffer_of(source)) for one in shaped)
 
     def _registered(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """An operator that the module registered itself: what it is made of is recorded."""
@@ -286,7 +287,7 @@ class Operators:
         schema = function._schema.arguments
         named = [(schema[i].name, a) for i, a in enumerate(args)] + list(kwargs.items())
         passed = tuple((n, self._argument(a, name)) for n, a in named if n not in ("device", "layout", "pin_memory"))
-        views = tuple(tensor.view_of_buffer for tensor in made)
+        views = tuple(view_of(tensor) for tensor in made)
         operator, (_, line) = function.name().removeprefix("aten::"), self._recorder.place()
         self._recorder.step(Compute(operator, passed, views, self._recorder.stream, line))
         return made[0] if isinstance(shaped, torch.Tensor) else tuple(made)
@@ -294,9 +295,9 @@ class Operators:
     def _argument(self, value: Any, name: str) -> Argument:
         match value:
             case DeviceTensor():
-                return value.view_of_buffer
+                return view_of(value)
             case torch.Tensor():
-                return self.from_host(value).view_of_buffer
+                return view_of(self.from_host(value))
             case None | bool() | int() | float() | str():
                 return Scalar(value)
             case torch.dtype():
@@ -332,7 +333,7 @@ def _device_tensors(args: object) -> Iterator[DeviceTensor]:
 
 
 def _host(value: object) -> object:
-    return value.host if isinstance(value, DeviceTensor) else value
+    return contents_of(value).host if isinstance(value, DeviceTensor) else value
 
 
 def _unpinned(kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -344,7 +345,7 @@ def _on_meta(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
     def here(value: object) -> object:
         if isinstance(value, DeviceTensor):
-            return value.meta
+            return contents_of(value).meta
         if isinstance(value, torch.device):
             return torch.device("meta")
         return value.to("meta") if isinstance(value, torch.Tensor) and value.dim() else value

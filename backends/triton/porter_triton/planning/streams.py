@@ -10,45 +10,63 @@ from porter_triton.planning.device_tensor import DEVICE
 from porter_triton.planning.recorder import Recorder
 
 
-class Event:
-    """As `torch.cuda.Event`; no time passes between two."""
+class _Given:
+    """What records, once for the process."""
 
-    def __init__(self, recorder: Recorder, number: int) -> None:
-        self._recorder = recorder
-        self._number = number
+    recorder: Recorder
+    streams = 0
+    timings = 0
+
+
+class Event:
+    """As `torch.cuda.Event`; what passes between two is another time in every call."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self._number = _Given.recorder.new_event()
 
     def record(self, stream: Stream | None = None) -> None:
         """It stands for what `stream` was given so far."""
-        self._recorder.step(Record(self._number, self._recorder.stream if stream is None else stream.cuda_stream))
+        _Given.recorder.step(Record(self._number, _Given.recorder.stream if stream is None else stream.cuda_stream))
 
     def wait(self, stream: Stream | None = None) -> None:
         """`stream` goes on when that is done."""
-        self._recorder.step(Await(self._number, self._recorder.stream if stream is None else stream.cuda_stream))
+        _Given.recorder.step(Await(self._number, _Given.recorder.stream if stream is None else stream.cuda_stream))
 
     def synchronize(self) -> None:
         """The host waits for what it stands for."""
-        self._recorder.step(Synchronise(self._number))
+        _Given.recorder.step(Synchronise(self._number))
 
     def query(self) -> bool:
         """It is done."""
         return True
 
     def elapsed_time(self, _end: Event) -> float:
-        """In milliseconds: nothing is executed, and this takes as long as anything."""
-        return 1.0
+        """In milliseconds: nothing is executed, and no two questions have one answer."""
+        _Given.timings += 1
+        return 0.0625 + 0.375 * (_Given.timings * 0.618034 % 1.0)
 
 
 class Stream:
-    """As `torch.cuda.Stream`."""
+    """As `torch.cuda.Stream`: one that nobody uses yet."""
 
-    def __init__(self, recorder: Recorder, number: int) -> None:
-        self._recorder = recorder
+    def __init__(self, *_: Any, **__: Any) -> None:
+        _Given.streams += 1
+        self._become(_Given.streams)
+
+    @classmethod
+    def numbered(cls, number: int) -> Stream:
+        """That with this number."""
+        made = object.__new__(cls)
+        made._become(number)
+        return made
+
+    def _become(self, number: int) -> None:
         self.cuda_stream = self.stream_id = number
         self.device, self.device_index, self.priority = DEVICE, 0, 0
 
     def wait_stream(self, other: Stream) -> None:
         """It goes on when `other` is done."""
-        self._recorder.step(Wait(self.cuda_stream, other.cuda_stream))
+        _Given.recorder.step(Wait(self.cuda_stream, other.cuda_stream))
 
     def wait_event(self, event: Event) -> None:
         """It goes on when what `event` stands for is done."""
@@ -56,7 +74,7 @@ class Stream:
 
     def record_event(self, event: Event | None = None) -> Event:
         """An event that stands for what it was given so far."""
-        made = event or Event(self._recorder, self._recorder.new_event())
+        made = event or Event()
         made.record(self)
         return made
 
@@ -75,36 +93,30 @@ class Stream:
         return self.cuda_stream
 
     def __enter__(self) -> Self:
-        self._recorder.streams.append(self.cuda_stream)
+        _Given.recorder.streams.append(self.cuda_stream)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._recorder.streams.pop()
+        _Given.recorder.streams.pop()
+
+
+for _named in (Stream, Event):
+    _named.__module__ = "torch.cuda.streams"
 
 
 class Streams:
     """What `torch.cuda` has of them."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._streams = 0
-
-    def new(self, *_: Any, **__: Any) -> Stream:
-        """A stream that nobody uses yet."""
-        self._streams += 1
-        return Stream(self._recorder, self._streams)
-
-    def event(self, *_: Any, **__: Any) -> Event:
-        """An event that stands for nothing yet."""
-        return Event(self._recorder, self._recorder.new_event())
+        self._recorder = _Given.recorder = recorder
 
     def main(self, *_: Any, **__: Any) -> Stream:
         """The stream that the caller works on."""
-        return Stream(self._recorder, MAIN_STREAM)
+        return Stream.numbered(MAIN_STREAM)
 
     def current(self, *_: Any, **__: Any) -> Stream:
         """The stream that is chosen now."""
-        return Stream(self._recorder, self._recorder.stream)
+        return Stream.numbered(self._recorder.stream)
 
     def synchronise(self, *_: Any, **__: Any) -> None:
         """The host waits for all of them."""
@@ -116,4 +128,4 @@ class Streams:
 
     def within(self, stream: Stream | None) -> AbstractContextManager[Any]:
         """A context in which `stream` is the current one."""
-        return nullcontext() if stream is None else Stream(self._recorder, stream.cuda_stream)
+        return nullcontext() if stream is None else Stream.numbered(stream.cuda_stream)

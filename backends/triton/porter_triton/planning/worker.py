@@ -27,12 +27,13 @@ from porter.worker.models import Models
 from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.branch_marks import BranchMarks
 from porter_triton.planning.device_answers import DeviceAnswers
-from porter_triton.planning.device_tensor import DeviceTensor
+from porter_triton.planning.device_tensor import DeviceTensor, buffer_of, contents_of, is_plain, plan_with, view_of
 from porter_triton.planning.kernel_texts import KernelTexts
 from porter_triton.planning.launches import Launches
 from porter_triton.planning.modes import Planned
 from porter_triton.planning.operators import Operators
 from porter_triton.planning.recorder import Recorder, RefusedError
+from porter_triton.planning.seen_types import builtins_seen
 from porter_triton.records import Arguments, DeviceFacts, Ended, PlanRequest, Recorded, TensorSpec
 
 _MOST_DEPTH = 8  # of results in tuples
@@ -45,8 +46,7 @@ class _Installed:
     def __init__(self) -> None:
         self.recorder = Recorder()
         self.operators = Operators(self.recorder)
-        DeviceTensor.recorder = self.recorder
-        DeviceTensor.operators = self.operators
+        plan_with(self.recorder, self.operators)
         Launches(self.recorder, self.operators, KernelTexts(self.recorder))
         self.device = DeviceAnswers(self.recorder, _NOWHERE)
 
@@ -135,7 +135,7 @@ class _Server:
 
     def _call(self, request: PlanRequest, arguments: list[object]) -> object:
         if self._module is None:
-            self._module = load(self._path, mark=self._mark)
+            self._module = load(self._path, builtins_seen(), self._mark)
         function: Any = getattr(self._module, request.function)
         if isinstance(function, type) and issubclass(function, torch.nn.Module):
             function = self._models.calling(function, request.construction)
@@ -155,11 +155,11 @@ class _Server:
         if old is None or objects is Arguments.NEW:
             made = self._new(given, self._recorder.new_buffer())
         else:
-            made = old if objects is Arguments.SAME else self._new(given, old.buffer)
+            made = old if objects is Arguments.SAME else self._new(given, buffer_of(old))
         self._given[index, given] = made
-        made.host = None
-        self._operators.wrote(made.buffer)
-        self._recorder.step(Input(made.buffer, index))
+        contents_of(made).host = None
+        self._operators.wrote(buffer_of(made))
+        self._recorder.step(Input(buffer_of(made), index))
         return made
 
     @staticmethod
@@ -169,7 +169,7 @@ class _Server:
     def _result(self, item: object) -> TensorView | Scalar:
         if isinstance(item, DeviceTensor):
             self._check_plain(item)
-            return item.view_of_buffer
+            return view_of(item)
         if isinstance(item, (bool, int, float)) and type(item) in (bool, int, float):
             return Scalar(item)
         if isinstance(item, torch.Tensor):
@@ -178,7 +178,7 @@ class _Server:
         raise AssertionError
 
     def _check_plain(self, tensor: DeviceTensor) -> None:
-        if type(tensor) is not DeviceTensor or vars(tensor).keys() - {"meta", "host", "_buffer"}:
+        if not is_plain(tensor):
             self._recorder.refuse(FaultKind.RESULT, "the result is a tensor with attributes of its own")
         if tensor.requires_grad and tensor.grad_fn is None:
             self._recorder.refuse(FaultKind.RESULT, "the result is a parameter, or asks for a gradient of its own")

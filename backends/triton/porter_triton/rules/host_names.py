@@ -158,7 +158,7 @@ RuntimeWarning DeprecationWarning FutureWarning KeyboardInterrupt RecursionError
 """)
 # Names with underscores that mean nothing but what they say.
 PLAIN_DUNDERS = _words("""
-__class__ __name__ __qualname__ __doc__ __version__ __init__ __new__ __call__ __post_init__ __len__ __getitem__
+__name__ __qualname__ __doc__ __version__ __init__ __new__ __call__ __post_init__ __len__ __getitem__
 __setitem__ __contains__ __iter__ __next__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __enter__ __exit__
 __bool__ __int__ __float__ __index__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __neg__ __repr__
 __str__ __all__ __annotations__ __module__ __slots__ _replace _asdict _fields __init_subclass__ __set_name__ __get__

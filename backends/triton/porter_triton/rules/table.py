@@ -12,6 +12,7 @@ from porter_triton.rules.host_names import BUILTINS, FOR_KERNELS, NAMES, PLAIN_D
 from porter_triton.rules.module import Module
 
 _ANY = "*"
+_OF_CLASSES = frozenset(("__name__", "__qualname__"))
 _BY_NAME = frozenset(("getattr", "setattr", "delattr", "hasattr"))
 # What frames, code and generators have beside their methods: the way from a value to what runs around it.
 _INTROSPECTION = frozenset(
@@ -104,8 +105,10 @@ def _dotted(node: ast.Attribute | ast.Name, asked: Asked, *, is_alias: bool) -> 
         return
     if isinstance(base, ast.Name) and base.id not in module.bound and base.id not in BUILTINS:
         yield f"it uses {base.id}"
-    for name in names:
-        yield from _attribute(name, asked)
+    for index, name in enumerate(names):
+        after = names[index + 1] if index + 1 < len(names) else ""
+        if name != "__class__" or after not in _OF_CLASSES:  # which leads to what is no tensor of torch's
+            yield from _attribute(name, asked)
 
 
 def _of_modules(parts: tuple[str, ...], asked: Asked, *, is_alias: bool) -> Iterator[str]:
@@ -149,7 +152,7 @@ def _by_name(node: ast.Call, asked: Asked) -> Iterator[Broken]:
     if not isinstance(node.func, ast.Name) or node.func.id not in _BY_NAME or node.func.id in asked.module.bound:
         return
     named = node.args[1] if len(node.args) > 1 else None
-    if not isinstance(named, ast.Constant) or not isinstance(named.value, str):
+    if not isinstance(named, ast.Constant) or not isinstance(named.value, str) or not named.value.isidentifier():
         yield Broken("PORT1902", node, f"it calls {node.func.id} with a name that is made while it runs")
         return
     written = ast.Attribute(node.args[0], named.value, ast.Load())
