@@ -9,8 +9,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from porter_triton.planning.device_tensor import DeviceTensor, names_device
-from porter_triton.planning.operators import Operators
+from porter_triton.planning.operators import Operators, is_drawn
 
+_TO_NUMBERS = frozenset(("tolist", "numpy", "__array__"))  # which no operator is called for
 _FROM_NUMBERS = frozenset(("tensor", "as_tensor", "asarray"))
 
 
@@ -40,6 +41,8 @@ class _Redirected(TorchFunctionMode):
             named.pop("device")
             made = func(*args, **named)
             return made if isinstance(made, DeviceTensor) else self._operators.from_host(made)
+        if name in _TO_NUMBERS and args and is_drawn(args[0]):
+            self._operators.refuse_chance()
         of_host = bool(args) and isinstance(args[0], torch.Tensor) and not isinstance(args[0], DeviceTensor)
         if of_host and name in ("to", "cuda") and self._goes_there(name, args, named):
             return self._moved(name, args, named)

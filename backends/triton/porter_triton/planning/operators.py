@@ -34,6 +34,10 @@ _DEVICE_TYPES = ("cuda", "meta")
 _TORCH_SPACES = frozenset(("aten", "prims", "prim"))
 
 
+# No source can spell this as an attribute.
+_DRAWN = "drawn at random"
+
+
 class Operators:
     """Carries out operators for `recorder`: what lies on the host alone runs as it is."""
 
@@ -96,7 +100,7 @@ class Operators:
     ) -> Any:
         """What is made of nothing, or of tensors of the host."""
         if device is None or device.type not in _DEVICE_TYPES:
-            return function(*args, **kwargs)
+            return self._of_host(function, name, args, kwargs)
         if name in _EMPTY:
             return self.allocated(_on_meta(function, args, kwargs))
         if name in _FILLED:
@@ -104,6 +108,21 @@ class Operators:
         if name in _MADE_BY_HOST:
             return self.from_host(function(*args, **{**_unpinned(kwargs), "device": "cpu"}))
         return self._computed(function, name, args, kwargs)
+
+    def _of_host(self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What has nothing to do with the device. What was drawn at random must not decide what is asked of that."""
+        drawn = torch.Tag.nondeterministic_seeded in function.tags or any(map(is_drawn, tree_leaves((args, kwargs))))
+        if drawn and self._handlers.get(name) == self._item:
+            self.refuse_chance()
+        got = function(*args, **kwargs)
+        for leaf in tree_leaves(got) if drawn else ():
+            if isinstance(leaf, torch.Tensor):
+                leaf.__dict__[_DRAWN] = True
+        return got
+
+    def refuse_chance(self) -> None:
+        """Ends the call, which looks at a number that was drawn at random."""
+        self._recorder.refuse(FaultKind.UNKNOWN, "its host code looks at numbers that it draws at random")
 
     def _is_known(self, tensor: DeviceTensor) -> bool:
         """Returns True where the host knows the elements, which it made from sizes alone."""
@@ -306,6 +325,11 @@ class Operators:
                 return Sequence(tuple(self._argument(item, name) for item in value))
         self._recorder.refuse(FaultKind.LIBRARY, f"it calls the library's {name}")
         raise AssertionError
+
+
+def is_drawn(value: object) -> bool:
+    """Returns True for a tensor of the host that depends on numbers drawn at random."""
+    return isinstance(value, torch.Tensor) and _DRAWN in value.__dict__
 
 
 def _is_view(function: Any) -> bool:

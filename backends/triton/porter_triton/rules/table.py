@@ -147,6 +147,42 @@ def _attribute(name: str, asked: Asked) -> Iterator[str]:
         yield f"it uses .{name}, which is private"
 
 
+def _where_it_lies(asked: Asked) -> Iterator[Broken]:
+    """Where the file or what it imports lies, beyond what finds the files beside it: a judgement's copy lies elsewhere."""
+    module = asked.module
+    searching = {id(inner) for node in module.host for part in _searching(node, module) for inner in ast.walk(part)}
+    given = [n for n in module.host if isinstance(n, ast.Assign) and _is_name(n.targets) and _tells_where(n, module)]
+    named = {target.id for node in given for target in node.targets if isinstance(target, ast.Name)}
+    searching |= {id(inner) for node in given for inner in ast.walk(node)}
+    for node in module.host:
+        if id(node) in searching or not isinstance(getattr(node, "ctx", None), ast.Load):
+            continue
+        if _is_place(node, module) or (isinstance(node, ast.Name) and node.id in named):
+            yield Broken("PORT1902", node, "it asks where the file lies, which is elsewhere while it is judged")
+
+
+def _searching(node: ast.AST, module: Module) -> Iterator[ast.AST]:
+    """What tells Python where else to look for modules: `sys.path.append(here)`, `if here not in sys.path:`."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        if isinstance(called, ast.Attribute) and module.dotted(called.value) == "sys.path":
+            yield node
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Compare):
+        test = node.test
+        if isinstance(test.ops[0], (ast.In, ast.NotIn)) and module.dotted(test.comparators[-1]) == "sys.path":
+            yield test
+
+
+def _tells_where(node: ast.AST, module: Module) -> bool:
+    return any(_is_place(inner, module) for inner in ast.walk(node))
+
+
+def _is_place(node: ast.AST, module: Module) -> bool:
+    if isinstance(node, ast.Name) and node.id == "__file__":
+        return True
+    return isinstance(node, (ast.Attribute, ast.Name)) and module.dotted(node) == "sys.path"
+
+
 def _by_name(node: ast.Call, asked: Asked) -> Iterator[Broken]:
     """`getattr` and its like: the name is a constant, and as good as one that is written out."""
     if not isinstance(node.func, ast.Name) or node.func.id not in _BY_NAME or node.func.id in asked.module.bound:
@@ -189,4 +225,4 @@ def _is_own(base: ast.expr, module: Module) -> bool:
     return isinstance(base, ast.Name) and base.id in module.own_objects
 
 
-RULES: tuple[Callable[[Asked], Iterator[Broken]], ...] = (_library, _not_of_launchers, _replaced)
+RULES: tuple[Callable[[Asked], Iterator[Broken]], ...] = (_library, _not_of_launchers, _where_it_lies, _replaced)
