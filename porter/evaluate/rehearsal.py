@@ -52,7 +52,11 @@ def rehearsals(
 
 def _workloads(contract: Contract, chosen: Mapping[str, int], written: Mapping[str, int]) -> Iterator[Workload]:
     """Each symbol is as large as can be in one of them."""
-    found = [bench_workload(contract, chosen), *(_with_large(contract, chosen, s) for s in contract.symbols[:_SYMBOLS])]
+    found = [bench_workload(contract, chosen)]
+    for symbol in contract.symbols[:_SYMBOLS]:
+        large = _with_large(contract, chosen, symbol)
+        # With half of it, too: what is launched for both alike cannot be right for one of them.
+        found += [large, large and replace(large, sizes={**large.sizes, symbol: large.sizes[symbol] // 2})]
     if written and footprint(contract, as_written := Workload("as written", written, 0)) <= _MOST_BYTES:
         found.append(as_written)
     return iter({tuple(sorted(w.sizes.items())): w for w in found if w is not None}.values())

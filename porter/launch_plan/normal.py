@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Container
 from dataclasses import replace
 
-from porter.launch_plan.steps import LaunchPlan, Number
+from porter.launch_plan.steps import Argument, Constant, Descriptor, LaunchPlan, Number, Sequence, TensorView
 from porter.launch_plan.views import made, renumbered, used
 from porter.launch_plan.wire import encode
 
@@ -23,6 +23,23 @@ def normal(plan: LaunchPlan) -> LaunchPlan:
 def digest(plan: LaunchPlan) -> str:
     """The identity of a plan: equal plans are equal candidates."""
     return hashlib.sha256(encode(normal(plan)).encode()).hexdigest()
+
+
+def numbers_of(plan: LaunchPlan) -> tuple[object, ...]:
+    """All that the launches of a plan know of sizes: grids and what is passed by value, and tables of the host's."""
+    tables = tuple(step.content for step in plan.steps if isinstance(step, Constant))
+    return tables, tuple((one.kernel, one.grid, tuple(_passed(a) for _, a in one.arguments)) for one in plan.launches)
+
+
+def _passed(argument: Argument) -> object:
+    match argument:
+        case TensorView():
+            return argument.dtype
+        case Descriptor():
+            return (argument.shape, argument.strides, argument.block)
+        case Sequence(items):
+            return tuple(map(_passed, items))
+    return argument
 
 
 def same_work(one: LaunchPlan, other: LaunchPlan) -> bool:

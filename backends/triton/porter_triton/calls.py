@@ -15,10 +15,11 @@ import numpy as np
 
 from porter.contract.dtype import DType, decode
 from porter.launch_plan.admission import Admission, PlanRefusedError
-from porter.launch_plan.normal import nudged, same_work
+from porter.launch_plan.normal import nudged, numbers_of, same_work
 from porter.launch_plan.steps import (
     Compute,
     Constant,
+    Input,
     Launch,
     LaunchPlan,
     Move,
@@ -29,9 +30,11 @@ from porter.launch_plan.steps import (
     Step,
     TensorView,
 )
+from porter.launch_plan.views import extent_bytes
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue, Value
 from porter.simt.protocol import coverage_of
 from porter.worker.child import Death
+from porter_triton.kernel_rules import constants_of
 from porter_triton.processes import DeadError, Finished, Numbers, PlanningProcess, ReplayProcess
 from porter_triton.records import Arguments, DeviceFacts, Ended, KernelText, PlanRequest, Recorded, TensorSpec
 from porter_triton.requests import PUT_BACK, ReplayRequest
@@ -136,6 +139,7 @@ class Calls:
         self._launched: dict[str, set[tuple[str, str]]] = {}
         self._contributed: dict[tuple[str, int], bool] = {}
         self._signatures: dict[str, dict[str, None]] = {}
+        self._sizes: dict[tuple[str, object], int] = {}  # the bytes of a call's tensors by what it launches
         self._restored = False  # the last call that was planned uses memory of an earlier one
         self._outputs: set[tuple[str, int]] = set()  # arguments that a call left changed
 
@@ -222,22 +226,35 @@ class Calls:
         except _EndedError as ended:
             return ended.run
         known = self._launched.get(function.name, set())
-        faults = [
-            Fault(FaultKind.UNKNOWN, "", launch.line, "", _unknown(launch, self._kernels, known))
-            for launch in plan.launches
-            if _switches(launch, self._kernels) not in known
-        ]
+        extents = {extent for value in job.arguments if isinstance(value, TensorValue) for extent in value.shape}
+        unknown = [_unknown(launch, self._kernels, known, extents) for launch in plan.launches]
+        # A kernel that nobody has seen is more than one with another value.
+        faults = [Fault(FaultKind.UNKNOWN, "", 0, "", what) for what in sorted(filter(None, unknown), key=len)]
         if known and not function.permitted & _MOVING:
             faults += [
-                Fault(FaultKind.DECOY, "", 0, "", f"at sizes for a device no launch writes result {index}")
-                for index, result in enumerate(plan.returned)
-                if isinstance(result, TensorView)
-                and 0 not in result.shape
-                and not self._admission.is_launched(result.buffer)
+                Fault(FaultKind.DECOY, "", 0, "", f"at sizes for a device {what}")
+                for what in self._missing(function, job, plan)
             ]
-            if not plan.launches:
-                faults.append(Fault(FaultKind.DECOY, "", 0, "", "at sizes for a device it launches nothing"))
         return replace(_run(tuple(faults)), finished=True)
+
+    def _missing(self, function: Function, job: Job, plan: LaunchPlan) -> Iterator[str]:
+        """What the launches of a plan that nobody carried out cannot have done."""
+        if not plan.launches:
+            yield "it launches nothing"
+        for index, result in enumerate(plan.returned):
+            if not isinstance(result, TensorView) or 0 in result.shape:
+                continue
+            if not self._admission.is_launched(result.buffer):
+                yield f"no launch writes result {index}"
+        given = (step for step in plan.steps if isinstance(step, Input))
+        empty = any(isinstance(value, TensorValue) and 0 in value.shape for value in job.arguments)
+        for step in given if not empty else ():
+            if (function.name, step.argument) in self._outputs and not self._admission.is_launched(step.buffer):
+                yield f"no launch writes argument {step.argument}"
+        numbers, size = numbers_of(plan), _bytes_of_outputs(plan, job)
+        seen = self._sizes.setdefault((function.name, numbers), size)
+        if seen != size and not any(isinstance(step, (Move, Compute)) for step in plan.steps):
+            yield f"it launches for {max(seen, size)} bytes of tensors just what it launches for {min(seen, size)}"
 
     def idle(self, function: Function) -> tuple[Fault, ...]:
         """What shows, once all workloads were run, that a result owes nothing to the candidate's kernels."""
@@ -548,18 +565,32 @@ def _apart(one: TensorValue, other: TensorValue) -> float:
     return float(np.where(np.isnan(apart), np.inf, apart).max(initial=0.0))
 
 
+def _bytes_of_outputs(plan: LaunchPlan, job: Job) -> int:
+    """Returns how large all tensors are that a call is given, or returns."""
+    given = sum(value.count * value.dtype.bytes for value in job.arguments if isinstance(value, TensorValue))
+    return given + sum(extent_bytes(result)[1] for result in plan.returned if isinstance(result, TensorView))
+
+
 def _switches(launch: Launch, kernels: Mapping[str, KernelText]) -> tuple[str, str]:
-    """A kernel, and the arguments of a launch that choose what it does rather than say how large something is."""
+    """A kernel, and the arguments of a launch that are compiled into it, or are no sizes."""
+    compiled = constants_of(kernels[launch.kernel])
     chosen = [
         f"{name}={argument.value}"
         for name, argument in launch.arguments
-        if isinstance(argument, Scalar) and isinstance(argument.value, (bool, str))
+        if isinstance(argument, Scalar) and (name in compiled or isinstance(argument.value, (bool, str)))
     ]
     return kernels[launch.kernel].name, ", ".join(sorted(chosen))
 
 
-def _unknown(launch: Launch, kernels: Mapping[str, KernelText], known: set[tuple[str, str]]) -> str:
-    """What a launch executes that none did before: a kernel, or one with other switches."""
+def _unknown(launch: Launch, kernels: Mapping[str, KernelText], known: set[tuple[str, str]], extents: set[int]) -> str:
+    """What a launch executes that none did before: a kernel, or one with other values; empty where that is nothing.
+
+    A block as large as an axis of the call's tensors is no other value.
+    """
     kernel, switches = _switches(launch, kernels)
-    launched = any(kernel == other for other, _ in known)
-    return f"it launches {kernel}{f' with {switches}' if launched else ''}, which no workload did"
+    before = {switch for name, other in known if name == kernel for switch in other.split(", ")}
+    if all(name != kernel for name, _ in known):
+        return f"it launches {kernel}, which no workload did"
+    sizes = {str(size) for extent in extents for size in (extent, 1 << max(0, extent - 1).bit_length())}
+    new = [s for s in switches.split(", ") if s not in before and s.partition("=")[2] not in sizes]
+    return f"it launches {kernel} with {', '.join(new)}, which no workload did" if any(new) else ""

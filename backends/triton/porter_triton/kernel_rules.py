@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from porter_triton.language import ATTRIBUTES, BUILTINS, LANGUAGE, MEMBERS, is_listed
 from porter_triton.records import Binding, Builtin, CompileTime, Foreign, KernelText, LanguageName, Values
@@ -45,6 +46,15 @@ def check(kernel: KernelText) -> None:
         node, what = found
         line = getattr(node, "lineno", 0)
         raise KernelRefusedError(f"the kernel '{kernel.name}' {what}", kernel, kernel.line + line - 1 if line else 0)
+
+
+@cache
+def constants_of(kernel: KernelText) -> frozenset[str]:
+    """The parameters whose values are compiled into a kernel."""
+    function = ast.parse(kernel.text).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    return frozenset(a.arg for a in arguments if a.annotation is not None and "constexpr" in ast.unparse(a.annotation))
 
 
 class _Check:

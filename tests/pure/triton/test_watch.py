@@ -126,22 +126,76 @@ def test_programs_are_in_no_order(watch):
     assert watch.kinds == [FaultKind.RACE]
 
 
-def test_an_atomic_operation_may_tell_a_program_of_others(watch):
+def ask(watch, place=0, **order):
+    watch.atomic(at([place]), np.ones(1, bool), 4, **order)
+
+
+def test_an_atomic_operation_tells_a_program_what_others_wrote_before_theirs(watch):
     store(watch, LANES[1:])
+    ask(watch)
     watch.begin_program()
-    watch.atomic(at([0]), np.ones(1, bool), 4)
+    ask(watch)
     watch.synchronise()
     load(watch, LANES[1:])
     assert watch.noted == []
 
 
-def test_an_atomic_operation_that_is_not_asked_tells_a_program_nothing(watch):
-    store(watch, LANES[1:])
+def later(watch):
+    ask(watch)
+    store(watch, LANES[2:])
+
+
+def elsewhere(watch):
+    store(watch, LANES[2:])
+    ask(watch, 1)
+
+
+def untold(watch):
+    store(watch, LANES[2:])
+    ask(watch, releases=False)
+
+
+@pytest.mark.parametrize("does", [later, elsewhere, untold])
+def test_it_tells_nothing_of_what_they_write_after_it_nor_where_they_asked_elsewhere_or_told_nobody(watch, does):
+    does(watch)
     watch.begin_program()
-    watch.atomic(at([0]), np.ones(1, bool), 4)
+    ask(watch)
+    watch.synchronise()
+    load(watch, LANES[2:])
+    assert watch.kinds == [FaultKind.RACE]
+
+
+@pytest.mark.parametrize(("acquires", "listens"), [(False, True), (True, False)])
+def test_an_atomic_operation_that_is_not_asked_tells_a_program_nothing(watch, acquires, listens):
+    store(watch, LANES[1:])
+    ask(watch)
+    watch.begin_program()
+    ask(watch, acquires=acquires)
+    if listens:
+        watch.synchronise()
     load(watch, LANES[1:])
-    ((kind, _),) = watch.noted
-    assert kind is FaultKind.RACE
+    assert watch.kinds == [FaultKind.RACE]
+
+
+def test_what_a_program_was_told_it_tells_in_turn(watch):
+    store(watch, LANES[2:])
+    ask(watch, 0)
+    watch.begin_program()
+    ask(watch, 0)
+    watch.synchronise()
+    ask(watch, 1)
+    watch.begin_program()
+    ask(watch, 1)
+    watch.synchronise()
+    load(watch, LANES[2:])
+    assert watch.noted == []
+
+
+def test_adding_to_what_another_program_stored_takes_an_order(watch):
+    store(watch, LANES)
+    watch.begin_program()
+    ask(watch)
+    assert watch.kinds == [FaultKind.RACE]
 
 
 def test_reading_what_another_lane_updated_takes_a_barrier(watch):

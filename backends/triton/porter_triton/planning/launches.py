@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from numbers import Integral
@@ -77,9 +76,9 @@ class Launches:
     ) -> object:
         for hook in list(kernel.pre_run_hooks):
             hook(*args, **named)
-        parameters = inspect.signature(kernel.fn).parameters
+        parameters = kernel.signature.parameters
         options = {name: value for name, value in named.items() if name not in parameters}
-        bound = inspect.signature(kernel.fn).bind(*args, **{n: v for n, v in named.items() if n in parameters})
+        bound = kernel.signature.bind(*args, **{n: v for n, v in named.items() if n in parameters})
         bound.apply_defaults()
         if warmup:
             return _NotCompiled(self._recorder)

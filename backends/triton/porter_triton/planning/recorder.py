@@ -14,6 +14,7 @@ from porter.simt.job import FaultKind
 from porter.worker.torch_types import DTYPES
 from porter_triton.records import Ended, KernelText, Recorded
 
+_MOST_STEPS = 5_000  # of a call: more launches than that nobody makes for speed
 Ask = Callable[[Recorded], tuple[Number, ...]]
 
 
@@ -63,8 +64,11 @@ class Recorder:
         self.configurations = 1
 
     def step(self, step: Step) -> None:
-        """Records a step."""
+        """Records a step; ends a call that has more of them than anybody admits."""
         self._steps.append(step)
+        if len(self._steps) > _MOST_STEPS:
+            self._steps.clear()
+            self.refuse(FaultKind.RESOURCE, f"one call has more than {_MOST_STEPS} steps")
 
     def kernel(self, kernel: KernelText) -> None:
         """Records the text of a kernel."""

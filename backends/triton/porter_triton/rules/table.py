@@ -148,7 +148,7 @@ def _attribute(name: str, asked: Asked) -> Iterator[str]:
 
 
 def _where_it_lies(asked: Asked) -> Iterator[Broken]:
-    """Where the file or what it imports lies, beyond what finds the files beside it: a judgement's copy lies elsewhere."""
+    """Where the file lies, which is elsewhere while it is judged, other than to find what lies beside it."""
     module = asked.module
     searching = {id(inner) for node in module.host for part in _searching(node, module) for inner in ast.walk(part)}
     given = [n for n in module.host if isinstance(n, ast.Assign) and _is_name(n.targets) and _tells_where(n, module)]
