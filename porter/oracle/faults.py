@@ -44,6 +44,7 @@ _DAMNING = frozenset(
 # What sizes that nobody stated may be the reason for: a launch, an assertion or a vector load that wants others.
 OF_SIZES = (FaultKind.LAUNCH, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED)
 DIVIDED = "an integer division by zero"  # as the executor says it; a device has no signal for it
+_OF_ARRAY = "of an array of type"  # as the executor says it; the source states how large such an array is
 RACED = _CODES[FaultKind.RACE]
 LEFT_BOUNDS = _CODES[FaultKind.OUT_OF_BOUNDS]
 _SCHEDULE_DEPENDENT = "PORT4020"
@@ -87,7 +88,13 @@ class Observed:
 
 def is_of_sizes(text: str) -> bool:
     """Whether sizes that nobody stated may be the reason for what `text` says was observed."""
-    return text.startswith(OF_SIZES) or (text.startswith(FaultKind.CRASH) and DIVIDED in text)
+    divided = text.startswith(FaultKind.CRASH) and DIVIDED in text
+    return text.startswith(OF_SIZES) or divided or (text.startswith(FaultKind.OUT_OF_BOUNDS) and _OF_ARRAY in text)
+
+
+def outgrows_array(fault: Fault) -> bool:
+    """Whether an index is beyond an array of the original's own, as large as the source says."""
+    return fault.kind is FaultKind.OUT_OF_BOUNDS and _OF_ARRAY in fault.message
 
 
 def code_of(kind: FaultKind) -> str:

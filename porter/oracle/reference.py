@@ -16,7 +16,7 @@ from porter.contract.compare import compare
 from porter.contract.contract import Contract, EntryKind, Workload
 from porter.contract.garbage import GARBAGE, POISONS, only_poison
 from porter.findings import Finding
-from porter.oracle.faults import Observed, findings_of, named, observation
+from porter.oracle.faults import Observed, findings_of, named, observation, outgrows_array
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
@@ -130,6 +130,7 @@ class _Examiner:
         self.habits: set[FaultKind] = set()
         self.coverage = NOT_MEASURED
         self.seconds = 0.0
+        self.fitted = False  # whether a workload so far was examined and nothing was unsound
 
     def because(self) -> str:
         """Why the reference cannot be believed; empty when it can."""
@@ -147,6 +148,7 @@ class _Examiner:
             found = self.examine(workload) if index == 0 or self.seconds <= budget_s else None
             if found is None:
                 return
+            self.fitted = self.fitted or not any(o.unsound for o in self.observed)
             yield found
 
     def examine(self, workload: Workload) -> Expected | None:
@@ -181,15 +183,23 @@ class _Examiner:
 
     def _collect(self, run: Run, workload: Workload) -> None:
         self.habits |= {fault.kind for fault in run.faults} & DISHONEST
-        for fault in (fault for fault in run.faults if fault.kind not in DISHONEST):
-            self.observed.append(self._observation(fault, workload))
+        faults = [fault for fault in run.faults if fault.kind not in DISHONEST]
+        outgrown = [fault for fault in faults if outgrows_array(fault) and self._is_chosen(workload)]
+        # What was overwritten behind an array may crash it: that comes of the same sizes.
+        self.observed += [self._observation(fault, workload) for fault in (outgrown if self.fitted else ()) or faults]
         if not run.finished and not run.faults:
             text = f"the original ended with exit code {run.exit_code} in {named(workload)}"
             self.observed.append(Observed(FaultKind.CRASH, text, 0, unsound=True))
 
     def _observation(self, fault: Fault, workload: Workload) -> Observed:
         unsound = fault.fatal or fault.kind in _UNSOUND
-        return observation(fault, workload, unsound=unsound, drafted=self.drafted and bool(workload.sizes))
+        # An array that other sizes fit into is too small for these, which porter chose; else it is for all.
+        chosen = self._is_chosen(workload) and (self.fitted or not outgrows_array(fault))
+        return observation(fault, workload, unsound=unsound, drafted=chosen)
+
+    def _is_chosen(self, workload: Workload) -> bool:
+        """Whether porter chose the sizes of `workload`."""
+        return self.drafted and bool(workload.sizes)
 
     def _poison(self, workload: Workload, want: Outputs) -> None:
         again = self._timed(self.execute(job(self.contract, workload, POISONS[1])))

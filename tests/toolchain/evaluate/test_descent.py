@@ -259,6 +259,28 @@ def test_what_is_not_modelled_is_not_held_against_the_source(migrated):
     assert "at line 6: grid-wide synchronisation over several blocks is not modelled" in because
 
 
+@pytest.mark.parametrize(("most", "blamed"), [(128, False), (2, True)])
+def test_an_array_that_some_sizes_fit_into_is_not_held_against_the_source(migrated, most, blamed):
+    """A window of 1,031 elements was porter's choice; one of five, the least there is, is beyond an array of two."""
+    windowed = """
+    __global__ void windowed(const float* x, float* y, int n, int width) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        float window[MOST];
+        if (i >= n) return;
+        for (int k = 0; k < width; ++k) window[k] = x[i * width + k];
+        float least = window[0];
+        for (int k = 1; k < width; ++k) least = fminf(least, window[k]);
+        y[i] = least;
+    }
+    void run(const float* x, float* y, int n, int width) { windowed<<<(n + 127) / 128, 128>>>(x, y, n, width); }
+    """
+    (outcome,) = outcomes(migrated(windowed.replace("MOST", str(most)))).values()
+    assert isinstance(outcome, NotVerified)
+    assert f"of an array of type 'float [{most}]'" in outcome.because
+    assert ("cannot be believed" in outcome.because) is blamed
+    assert ("does not run at these sizes" in outcome.because) is not blamed
+
+
 def test_a_launcher_is_given_the_function_object_that_main_hands_it(migrated):
     (entry,) = migrated(HANDS_OVER_AN_OBJECT).entries
     assert (entry.contract.name, entry.contract.entry.template) == ("apply", ("Square<float>", "float"))
