@@ -209,6 +209,19 @@ __global__ void picked(const float* x, const int* which, float* y) {
     y[i] = window[which[i] % 5];
 }
 
+__global__ void first_of_a_warp(const float* x, float* y) {
+    __shared__ float s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    float v = s[63 - threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        v += 1.f;
+        if (threadIdx.x == 0) s[0] = v;
+    }
+    __syncthreads();
+    y[threadIdx.x] = s[threadIdx.x];
+}
 __global__ void transpose(const float* in, float* out, int width, int height) {
     __shared__ float tile[16][17];
     int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;

@@ -224,6 +224,7 @@ CASES = [
          {1: np.array([(int(v) - 3) % 2**32 // 2 % 1000 for v in WHOLE], np.int32)}),
     Case("choices", (WHOLE, _zeros(64, np.int32), 2),
          {1: np.array([{0: 1, 1: 110, 2: 100}.get(abs(int(v)) % 4, 7) + 1000 for v in WHOLE], np.int32)}),
+    Case("first_of_a_warp", (X[:64], _zeros(64)), {1: np.r_[X[63] + np.float32(1), X[1:64]]}),
     Case("sorted_four", (X, _zeros(200), 50), {1: np.sort(X.reshape(50, 4), axis=1).ravel()}),
     Case("picked", (X, SMALL, _zeros(64)), {2: np.array([X[i : i + 5][SMALL[i] % 5] for i in range(64)])}),
     Case("transpose", (_t := _floats(20, 30), _zeros(600), 30, 20), {1: _t.T.ravel()}, (2, 2, 1), (16, 16, 1)),

@@ -234,12 +234,14 @@ def _store_inverse(cx: Context, array: SharedArray, inverse: Inverse, value: Sca
         valid = cx.temporary(Scalar(valid, INT, True, COMPARE), "written").text
     one = inverse.writer.isdigit() and value.varying  # thread writes
     index = f"tl.where({valid}, {inverse.writer}, 0)" if valid and not one else inverse.writer
+    picked = one and valid and not inverse.masked
+    if index.isdigit() and not picked:
+        index = f"tl.full([{array.size_text}], {index}, tl.int32)"
     if not inverse.writer.isidentifier() and (inverse.masked and value.varying):
         index = cx.temporary(Scalar(index, INT, True, ATOM if valid else SUM), "writer").text
-    if one and valid and not inverse.masked:
+    if picked:
         written = element(value.text, inverse.writer, array.element).text
     else:
-        index = f"tl.full([{array.size_text}], {index}, tl.int32)" if index.isdigit() else index
         written = value.text if not value.varying else f"tl.gather({value.text}, {index}, 0)"
     conditions = [valid] if valid else []
     if inverse.masked:
