@@ -211,7 +211,7 @@ def write(path: Path, corpus: Path, fresh: Sequence[Record]) -> None:
     met = {(r["repository"], r["path"]) for r in before}
     rows = [asdict(replace(r, first_try=(r.repository, r.path) not in met)) for r in fresh]
     for row in rows:
-        row["because"] = re.sub(r"(/[^/:,;()'`]+)+/(?=[^/\s:]+:)", "", row["because"])
+        row["because"] = re.sub(r"(?<![\w.-])(/[^/:,;()'`]+)+/(?=[^/\s:]+:)", "", row["because"])
     records = [*(r for r in before if (r["repository"], r["path"]) not in run), *rows]
     order = {item.key: n for n, item in enumerate(read_corpus("", corpus))}
     records.sort(key=lambda r: order[r["repository"], r["path"]])

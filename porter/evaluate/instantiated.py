@@ -9,12 +9,19 @@ from porter.branch_coverage import CALLED, LAUNCHED, BranchCoverage, Branches, S
 from porter.contract.contract import Entry
 from porter.contract.instantiations import known_instances
 from porter.contract.usage import Usage
-from porter.evaluate.prove import Proof
+from porter.evaluate.prove import Proof, with_caveat
 from porter.source.program import Function
+
+_NOT_COUNTED = "it is not known which branches were executed: the original does not build where they are counted"
 
 
 def with_instances(proof: Proof, usage: Usage) -> Proof:
-    """The proof, whose coverage has the instances of its entry: that which was executed, and those that were not."""
+    """The proof, whose coverage has the instances of its entry: that which was executed, and those that were not.
+
+    Where no branch of the original was counted, the verdict says so.
+    """
+    if not proof.entry.branches.original.present:  # each kernel is one side at least
+        proof = with_caveat(proof, _NOT_COUNTED)
     entry = proof.entry
     functions = (*usage.program.kernels, *usage.header_kernels, *usage.program.host_functions)
     contract = entry.contract.entry

@@ -181,6 +181,23 @@ def test_an_instance_that_porter_chose_is_named(migrated):
     assert "`twice other than twice<float, 256>` is never launched" in reason(entry.outcome)
 
 
+def test_where_no_branch_can_be_counted_the_verdict_says_so(migrated):
+    source = """
+    template <bool wide> __global__ void twice(const float* x, float* y, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) y[i] = x[i] + x[i];
+    }
+    constexpr int N = 4;
+    void run(const float* x, float* y, int n) {
+        auto chosen = twice<(N > 4) ? true : false>;
+        chosen<<<(n + 255) / 256, 256>>>(x, y, n);
+    }
+    """
+    (entry,) = migrated(source).entries
+    assert isinstance(entry.outcome, Verified)
+    assert "it is not known which branches were executed" in reason(entry.outcome)
+
+
 def test_outputs_that_no_input_changes_prove_nothing(migrated):
     (entry,) = migrated(IDLE).entries
     assert isinstance(entry.outcome, NotVerified)
