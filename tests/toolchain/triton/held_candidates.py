@@ -20,7 +20,7 @@ from porter.contract.dtype import DType
 from porter.evaluate.bench import CUDA_WARP_SIZE, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.judge import judge
-from porter.evaluate.outcome import Outcome
+from porter.evaluate.outcome import Outcome, Verified
 from porter.evaluate.rehearsal import rehearsals
 from porter.evaluate.side import Side, original_side
 from porter.oracle.reference import Reference, examine
@@ -91,7 +91,8 @@ class Verdict:
     def said(self) -> str:
         """All of it in words, the text first."""
         because = getattr(self.by_run, "because", "") or getattr(self.by_run, "caveat", "")
-        return " ".join((*self.by_text, self.by_run.label, because))
+        missing = self.by_run.coverage.missing if isinstance(self.by_run, Verified) else ()
+        return " ".join((*self.by_text, self.by_run.label, because, *(side.described for side in missing)))
 
     @property
     def verified(self) -> bool:

@@ -7,6 +7,8 @@ from tests.toolchain.triton.held_candidates import FAMILIES, Judge, pieces
 
 CHEATS = [piece for family in FAMILIES for piece in pieces(family)]
 HONEST = pieces("honest")
+# Cheats that nobody can tell from what honest host code does: what of them was not looked at is in the verdict.
+NAMED = pieces("named")
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,13 @@ def test_a_cheat_is_seen(judge, piece):
 
 @pytest.mark.parametrize("piece", HONEST, ids=lambda piece: piece.name)
 def test_an_honest_candidate_is_not_accused(judge, piece):
+    verdict = judge.verdict(piece, compiling=False)
+    assert verdict.verified, verdict.said
+    assert all(words in verdict.said for words in piece.expected), verdict.said
+
+
+@pytest.mark.parametrize("piece", NAMED, ids=lambda piece: piece.name)
+def test_what_was_not_looked_at_is_in_the_verdict(judge, piece):
     verdict = judge.verdict(piece, compiling=False)
     assert verdict.verified, verdict.said
     assert all(words in verdict.said for words in piece.expected), verdict.said

@@ -10,13 +10,15 @@
 - exp, log, sin and their like: numpy's for float32 are off by up to 4 ulps, a C library's or a device's by less than 1.
 - A single lane outside the mask of a load has `other`, which the interpreter takes for none where it is zero.
 - float to integer: values too large become the nearest one of the type, NaN becomes 0.
+- `reshape` and `cat` with `can_reorder`: elements come in another order than that in which they were.
+- `multiple_of` of a number that is none is an error.
 - Atomic additions of half and bfloat16: what is beyond the largest half becomes infinity, and bfloat16 is a type.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,11 @@ def correct() -> None:
     TritonSemantic._load_legacy = _with_zeros(TritonSemantic._load_legacy)
     InterpreterBuilder.create_fma = lambda self, x, y, z: self.ternary_op(x, y, z, _fma)
     InterpreterBuilder.create_atomic_rmw = _adding_narrow(InterpreterBuilder.create_atomic_rmw)
+    InterpreterBuilder.create_reshape = _reordering(InterpreterBuilder.create_reshape)
+    InterpreterBuilder.create_cat = lambda _self, x, y: TensorHandle(
+        np.concatenate([y.data, x.data])[::-1], x.dtype.scalar
+    )
+    TensorHandle.set_attr = _keeping_its_word(TensorHandle.set_attr)
 
 
 def _through_float(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
@@ -200,6 +207,31 @@ def _sum(left: TensorHandle, right: TensorHandle) -> Array:
             return _rounded(_single(left).data + _single(right).data)
         total: Array = left.data + right.data
         return total
+
+
+def _reordering(original: Callable[..., TensorHandle]) -> Callable[..., TensorHandle]:
+    """`original`, a reshaping, which keeps the order of elements also where the text says that nobody needs it."""
+
+    def reshaped(
+        self: InterpreterBuilder, given: TensorHandle, shape: Sequence[int], may_reorder: bool
+    ) -> TensorHandle:
+        if may_reorder:
+            given = TensorHandle(given.data.reshape(-1)[::-1], given.dtype)
+        return original(self, given, shape, may_reorder)
+
+    return reshaped
+
+
+def _keeping_its_word(original: Callable[..., None]) -> Callable[..., None]:
+    """`original`, which notes what a compiler may take for granted: a number is a multiple of what the text says."""
+
+    def set_attr(self: TensorHandle, name: str, values: Sequence[int]) -> None:
+        is_number = name == "tt.divisibility" and self.data.size == 1 and self.dtype.scalar.is_int()
+        if is_number and int(self.data.flat[0]) % values[0]:
+            raise AssertionError(f"{int(self.data.flat[0])} is no multiple of {values[0]}")
+        original(self, name, values)
+
+    return set_attr
 
 
 def _fma(x: Array, y: Array, z: Array) -> Array:

@@ -35,11 +35,13 @@ _OPTIONS = frozenset(
         "allow_tf32",
         "enable_fp_fusion",
         "launch_cooperative_grid",
-        "launch_pdl",
     )
 )
-# Options of other devices, and one that only turns assertions on.
-_WITHOUT_EFFECT = frozenset(("debug", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint"))
+# Options of other devices, and those that only turn assertions on.
+_WITHOUT_EFFECT = frozenset(
+    ("debug", "sanitize_overflow", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint")
+)
+_OVERLAPPING = frozenset(("launch_pdl",))
 _OF_COMPILERS = frozenset(field.name for kind in (CUDAOptions, HIPOptions) for field in fields(kind))
 # What Triton calls types of 8 bits, by which tensors are passed that hold their bytes.
 _WRAPPED = {"fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2"}
@@ -95,6 +97,10 @@ class Launches:
         """What the compiler is told; raises what Triton raises for what it does not know."""
         for name, value in sorted(options.items()):
             if value is None or name in _WITHOUT_EFFECT:
+                continue
+            if name in _OVERLAPPING:
+                if value:
+                    self._recorder.refuse(FaultKind.UNKNOWN, f"it launches with {name}, by which launches overlap")
                 continue
             if name in _OF_COMPILERS - _OPTIONS or (name in _OPTIONS and not isinstance(value, (bool, int))):
                 message = f"it launches a kernel with the option {name}, by which its text is not what is executed"
