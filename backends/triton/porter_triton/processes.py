@@ -42,7 +42,6 @@ class _Process:
     ) -> None:
         self._start = (program, arguments, work, limits, environment, sealed)
         self._child: Child | None = None
-        self.cpu_s = 0.0
 
     def exchange(self, question: bytes, parts: int) -> tuple[bytes, ...]:
         """The parts of its answer. Raises `DeadError`."""
@@ -52,13 +51,15 @@ class _Process:
             if death := child.begin():
                 raise DeadError(death)
             self._child = child
-        before = self._child.cpu_s()
         answer = self._child.ask(question, parts)
         if isinstance(answer, Death):
             self._child = None
             raise DeadError(answer)
-        self.cpu_s += self._child.cpu_s() - before
         return answer
+
+    def cpu_s(self) -> float:
+        """The processor time that it has taken so far, in seconds; nothing of one that has died."""
+        return self._child.cpu_s() if self._child is not None else 0.0
 
     @property
     def is_there(self) -> bool:
@@ -128,11 +129,11 @@ class ReplayProcess:
 
     def carry_out(self, asked: ReplayRequest, job: Job) -> Numbers | Finished:
         """What the last step gives. Raises `DeadError`."""
-        before = self._process.cpu_s
+        before = self._process.cpu_s()
         answer, signatures = self._process.exchange(pickle.dumps(asked), parts=2)
         if answer.startswith(_NUMBERS):
             return Numbers(tuple(json.loads(answer[len(_NUMBERS) :])))
-        run = run_of(answer, job, self._process.cpu_s - before)
+        run = run_of(answer, job, self._process.cpu_s() - before)
         return Finished(run, tuple(signatures.decode("utf-8", "replace").splitlines()))
 
     @property

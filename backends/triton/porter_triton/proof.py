@@ -138,7 +138,7 @@ class InterpretedPort:
     @cached_property
     def _lowered(self) -> Lowered:
         """What porter makes of the original: a module that a user edited has the same names."""
-        return lowered(*self._source)
+        return _lowered_once(*self._source)
 
     @cached_property
     def _is_untouched(self) -> bool:
@@ -216,6 +216,19 @@ class InterpretedPort:
             if text.startswith("def "):
                 break
         return ""
+
+
+_latest: list[tuple[Program, tuple[Source, ...], Lowered]] = []  # one original has many candidates
+
+
+def _lowered_once(program: Program, headers: tuple[Source, ...]) -> Lowered:
+    """What porter makes of an original, which is asked for every candidate of it."""
+    for known, beside, made in _latest:
+        if known is program and beside == headers:
+            return made
+    made = lowered(program, headers)
+    _latest[:] = [(program, headers, made)]
+    return made
 
 
 def devices_of(target: Target) -> tuple[Target, ...]:
