@@ -25,6 +25,7 @@ _ALONE = (9_000, 20_000)  # the only size there is
 _TILES_OF_MANY = (34, 70)  # of one axis of several: more than a tile of 32
 # Sizes are one more than these: of the last axis by how many axes there are, and multiples of it for the others.
 _UNITS_OF_LAST, _UNIT_OF_INNER, _UNIT = {1: 8_192, 2: 1_024}, 64, 32
+_TILE_OF_ALL = 256  # the product of two sizes of one more is one more than a multiple of 512
 _FEW = (2, 3, 5, 4, 7, 6)
 _MOST_ELEMENTS = 1 << 18  # of all tensors together: a row takes a program, which is interpreted in milliseconds
 _LONG_AXES = 2
@@ -39,7 +40,8 @@ def drawn_sizes(contract: Contract, fixed: Sizes, seed: int, fit: Fit) -> Iterat
     random = Random(f"{seed} {contract.name}")
     inner = [symbol for symbol in free if is_innermost(contract, symbol)]
     long = _long_axes(free, inner, random)
-    wishes = [*_several_tiles(contract, free, inner, random), *long, *_just_over(free, inner, random)]
+    over = [*_just_over(free, inner, random), *_just_over_in_all(free)]
+    wishes = [*_several_tiles(contract, free, inner, random), *long, *over]
     for name, targets, large in wishes:
         found = fit({**targets, **fixed})
         if found and all(found[s] * 2 > targets[s] for s in large) and _elements(contract, found) <= _MOST_ELEMENTS:
@@ -74,6 +76,12 @@ def _just_over(free: list[str], inner: list[str], random: Random) -> Iterator[tu
     over = dict.fromkeys(others, _UNIT * tiles + 1) | dict.fromkeys(last, unit + 1)
     if over:
         yield "just over tiles", {**_few(free), **over}, list(over)
+
+
+def _just_over_in_all(free: list[str]) -> Iterator[tuple[str, dict[str, int], list[str]]]:
+    """One element more than whole tiles where two axes are taken together, as one long one."""
+    if len(free) == 2:
+        yield "just over tiles in all", dict.fromkeys(free, _TILE_OF_ALL + 1), free
 
 
 def _few(free: list[str]) -> dict[str, int]:

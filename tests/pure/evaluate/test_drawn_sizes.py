@@ -1,5 +1,7 @@
 """Sizes that a judgement draws: new with each seed, large on every axis, within what the contract allows."""
 
+from math import prod
+
 from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg
 from porter.contract.dtype import DType
 from porter.contract.workloads import with_workloads
@@ -14,6 +16,7 @@ def contract(*shapes, conditions=()):
 
 ROWS = contract(("rows", "columns"))
 PRODUCT = contract(("m", "k"), ("k", "n"))
+OVER = ("just over tiles", "just over tiles in all")
 IMAGES = contract(("n", "c", "h", "w"))
 
 
@@ -25,7 +28,7 @@ def drawn(one, seed=1, fixed=None, **options):
 
 def test_rows_have_several_tiles_on_both_axes_and_one_long_last_axis():
     sizes = drawn(ROWS)
-    assert sizes.keys() == {"several tiles", "a long axis of columns", "just over tiles"}
+    assert sizes.keys() == {"several tiles", "a long axis of columns", *OVER}
     assert sizes["several tiles"]["rows"] > 128
     assert sizes["several tiles"]["columns"] > 256
     assert sizes["a long axis of columns"]["columns"] > 2048
@@ -39,6 +42,7 @@ def test_one_element_is_left_over_on_every_axis_once():
     assert rows["just over tiles"]["columns"] % 1024 == 1
     assert all(size % 32 == 1 for size in product["just over tiles"].values())
     assert [images["just over tiles"][axis] % 32 for axis in "hw"] == [1, 1]
+    assert prod(rows["just over tiles in all"].values()) % 512 == 1
     assert drawn(contract(("n",)))["just over tiles"]["n"] % 8192 == 1
 
 
