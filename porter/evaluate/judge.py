@@ -9,6 +9,7 @@ from pathlib import Path
 from porter.branch_coverage import NOT_MEASURED
 from porter.catalogue import lookup
 from porter.contract.contract import Contract, EntryKind
+from porter.contract.garbage import POISONS
 from porter.evaluate.checking import check
 from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
 from porter.evaluate.rehearsal import Rehearsal
@@ -110,7 +111,7 @@ class _Trial:
         contract, workload = self.reference.contract, expected.workload
         place = f"{named(workload)}{_at(candidate)}"
         for schedule in SCHEDULES:
-            given = self._after_another(candidate, expected, expected.job(contract, schedule))
+            given = self._after_another(candidate, expected, self._job(candidate, expected, schedule))
             run = candidate.execute(given)
             if rules := _rules(run, self._excused(candidate) | (_WORK if _is_empty(given) else frozenset())):
                 return Refused(f"{rules[0].code}: {_where(rules[0])}{rules[0].message} ({place})", rules)
@@ -138,6 +139,12 @@ class _Trial:
         self.checked.append(held)
         return None
 
+    def _job(self, candidate: Candidate, expected: Expected, schedule: Schedule) -> Job:
+        """The run of one workload. What nobody wrote holds something else in each schedule, if nothing comes of it."""
+        given = expected.job(self.reference.contract, schedule)
+        is_open = self._is_trusted or candidate.warp_size is None or code_of(FaultKind.UNINITIALISED) in self.excused
+        return given if is_open else replace(given, poison=POISONS[SCHEDULES.index(schedule)])
+
     def _after_another(self, candidate: Candidate, expected: Expected, given: Job) -> Job:
         """`given` behind a call on other contents at its sizes, once: what is kept of that one then shows.
 
@@ -145,7 +152,7 @@ class _Trial:
         """
         if candidate.warp_size is None or self._is_trusted or FaultKind.KEPT in self._excused(candidate):
             return given
-        key = candidate.warp_size, *shapes_of(given)
+        key = candidate.warp_size, given.schedule, *shapes_of(given)
         name, arguments = self._earlier.setdefault(key, (expected.workload.name, given.arguments))
         if name == expected.workload.name:
             return given

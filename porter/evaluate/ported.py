@@ -10,18 +10,22 @@ from porter.backend import Port, Target
 from porter.contract.contract import Contract, Entry, EntryKind
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
+from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Refused
 from porter.evaluate.side import Side, ported_side
 from porter.rules.operators import COMPUTING
 from porter.rules.original import OwnCode, calls_libraries
+from porter.simt.host_calls import not_free
 from porter.simt.job import BuildFailure, Built, HardwareLimits, Part
+from porter.simt.planned_run import calls_outside
 
 _BESIDE = (
     "its host code, in which a library computes as the original's does, was watched in the process that has the data"
 )
+_MOST_NAMED = 3
 
-# NotBuilt for what is wrong with the port, NotVerified where it has nothing for an entry to be compared with.
-Candidates = tuple[Candidate, ...] | NotBuilt | NotVerified
+# NotBuilt for what is wrong with the port, Refused for what breaks a rule, NotVerified where an entry has nothing
+# that it could be compared with.
+Candidates = tuple[Candidate, ...] | NotBuilt | NotVerified | Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ def emulated(port: Port, original: Side, target: Target, bench: Bench, *, is_tru
     beside = not is_trusted and _calls_as(side, original)
     part = Part.WHOLE if is_trusted or beside else Part.HOST
     caveat = _BESIDE if beside else ""
-    return EmulatedPort(side, bench, hardware, warp_sizes, not original.own.besides(side.program), part, caveat)
+    besides = original.own.besides(side.program)
+    return EmulatedPort(side, bench, hardware, warp_sizes, not besides, part, caveat, original.own.words)
 
 
 def _calls_as(side: Side, original: Side) -> bool:
@@ -111,7 +116,8 @@ class EmulatedPort(SourcePort):
     """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`.
 
     `calls_as_original` says that its host code calls no operators of the library that its original's does not, and
-    `part` whether it runs whole or only plans; `caveat` is what verdicts have to say of that.
+    `part` whether it runs whole or only plans; `caveat` is what verdicts have to say of that. Host code that is not
+    trusted calls what launches need, and what its original's words name: these are `free`.
     """
 
     bench: Bench
@@ -120,6 +126,7 @@ class EmulatedPort(SourcePort):
     calls_as_original: bool
     part: Part = Part.WHOLE
     caveat: str = ""
+    free: frozenset[str] = frozenset()
     runs_programs = True
     fidelity = Fidelity.EMULATED
 
@@ -138,6 +145,9 @@ class EmulatedPort(SourcePort):
             failure = NotBuilt(port.failure.placed, port.failure.log) if port.failure else None
             execute, rehearse = self.bench.execute(port, self.hardware), None
             if port.device is not None:
+                if others := not_free(calls_outside(port), self.free):
+                    named = ", ".join(f"`{name}`" for name in others[:_MOST_NAMED])
+                    return Refused(f"PORT1194: its host code uses {named}, which no launch needs")
                 execute, rehearse = self.bench.planned(port, port.device, self.hardware)
             ready.append(
                 Candidate(

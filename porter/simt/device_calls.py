@@ -21,7 +21,8 @@ _OTHERS = """
     __cxa_end_catch __cxa_pure_virtual __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort _ZSt9terminatev
     _GLOBAL_OFFSET_TABLE_ __dso_handle
 """
-_EXACT = frozenset((*(name + kind for name in _MATHS.split() for kind in ("", "f", "l")), *_OTHERS.split()))
+MATHS = frozenset(name + kind for name in _MATHS.split() for kind in ("", "f", "l"))
+_EXACT = MATHS.union(_OTHERS.split())
 _ALIKE = re.compile(
     r"__(?:tsan|ubsan)_\w+"  # hooks
     r"|porter_\w+|_ZNK?6porter\w+|__start_porter_\w+"  # the executor

@@ -11,17 +11,17 @@ import struct
 from collections.abc import Sequence
 from dataclasses import replace
 
-from porter.simt.driver import DRIVER_FILE
+from porter.simt.driver import DRIVER_FILE, without_macros
 from porter.simt.elf import demangled, read_elf
 from porter.simt.failure import blamed, build_failure
 from porter.simt.job import BuildFailure, Built, DeviceProgram, Executable
-from porter.simt.unit import Unit
+from porter.simt.unit import VARIABLES, Unit
 
 _LIST = "porter_kernels"
+_OF_COMPILERS = ("_ZSt", "_ZGV", "_ZTV", "_ZTI", "_ZTS", ".L")
 _ANONYMOUS = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::")
 _FRAME = """
 #line 1 "{file}"
-#undef main
 extern "C" const int porter_warp_size = {warp_size};
 extern "C" const bool porter_watched = {watched};
 static const ::porter::simt::ReplayedKernel porter_replayed[] = {{
@@ -60,12 +60,20 @@ def _device_program(whole: Unit, planning: str) -> DeviceProgram | BuildFailure:
         unit = whole.of_device(_ending(whole, kernels))
         done = unit.make()
         if done.ok:
-            return DeviceProgram(str(unit.program), kernels, unit.sides)
+            variables = unit.program.with_name(VARIABLES).read_text().split()
+            own = tuple(filter(_is_of_source, variables))
+            others = tuple(name for name in variables if not _is_of_source(name))
+            return DeviceProgram(str(unit.program), kernels, unit.sides, own, others)
         guilty = blamed(done.log)
         if not guilty:
             failure = build_failure(done.log, whole.request)
             return replace(failure, message=f"the kernels do not build without host code: {failure.message}")
         kernels = tuple(kernel for index, kernel in enumerate(kernels) if index not in guilty)
+
+
+def _is_of_source(variable: str) -> bool:
+    """Returns False for what the executor's headers and the compiler keep, and for shared memory."""
+    return "porter" not in variable and not variable.startswith(_OF_COMPILERS)
 
 
 def launchable(planning: str) -> tuple[str, ...]:
@@ -78,13 +86,14 @@ def launchable(planning: str) -> tuple[str, ...]:
 def _ending(whole: Unit, kernels: Sequence[str]) -> str:
     request = whole.request
     functions = enumerate(map(_function, demangled(kernels)))
-    return _FRAME.format(
+    frame = _FRAME.format(
         file=DRIVER_FILE,
         warp_size=request.warp_size,
         watched="true" if request.watched else "false",
         kernels="\n".join(_KERNEL.format(file=DRIVER_FILE, index=i, function=text) for i, text in functions),
         count=len(kernels),
     )
+    return without_macros(frame) + frame
 
 
 def _function(spelled: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from porter.contract.contract import EntryKind
 from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.translate import USER_MAIN
@@ -10,7 +12,6 @@ DRIVER_FILE = "porter's driver"
 
 _FRAME = """
 #line 1 "{file}"
-#undef main
 extern "C" const int porter_warp_size = {warp_size};
 extern "C" const bool porter_watched = {watched};
 {blocks}
@@ -39,7 +40,7 @@ def driver(request: BuildRequest, *, by_parameters: bool) -> str:
     callees = request.callees
     scopes = [callee.entry.name.rpartition("::")[0] if by_parameters else "" for callee in callees]
     blocks = [_block(i, c, scopes[i], by_parameters=by_parameters) for i, c in enumerate(callees)]
-    return _FRAME.format(
+    return without_macros(_FRAME + _BLOCK + _LIST + _MENTION) + _FRAME.format(
         file=DRIVER_FILE,
         warp_size=request.warp_size,
         watched="true" if request.watched else "false",
@@ -48,6 +49,12 @@ def driver(request: BuildRequest, *, by_parameters: bool) -> str:
         keep=_MENTION if request.part is Part.HOST else "",
         names="".join(f"&{scope}::porter_entry_{i}, " for i, scope in enumerate(scopes)),
     )
+
+
+def without_macros(text: str) -> str:
+    """Directives after which `text` means what it says, whatever macros a source has."""
+    words = dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*", text))
+    return "\n" + "".join(f"#undef {word}\n" for word in words if word != "defined")
 
 
 def _block(index: int, callee: Callee, scope: str, *, by_parameters: bool) -> str:

@@ -308,12 +308,15 @@ class BuildFailure:
 class DeviceProgram:
     """The kernels of a source alone, built: `kernels` are their symbols, in the order in which it knows them.
 
-    `sides` are those of their branches by their numbers.
+    `sides` are those of their branches by their numbers. `variables` are the symbols of what kernels mention of the
+    source's static storage: it lasts from one launch to the next. `others` are those of what stands beside it.
     """
 
     path: str
     kernels: tuple[str, ...]
     sides: tuple[Side, ...] = ()
+    variables: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

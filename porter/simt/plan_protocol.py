@@ -10,9 +10,10 @@ import base64
 import math
 import struct
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from types import MappingProxyType
 
 import numpy as np
 
@@ -289,22 +290,46 @@ def read_plan(records: Sequence[bytes], host: Elf, base: int) -> Planned:
     return Planned(tuple(LaunchPlan(tuple(steps)) for steps in calls), tuple(recorded.returned))
 
 
-def write_plan(
-    calls: Sequence[LaunchPlan], contents: Sequence[bytes], kernels: Mapping[str, int], device: Elf
-) -> bytes:
-    """The plans as the executable reads them whose `kernels` have these numbers, and whose symbols `device` has.
+Places = Mapping[str, tuple[int, int]]
 
-    `contents` are the arguments of all calls but the first. Raises `PlanError` for a kernel that it does not have.
+
+def write_plan(
+    calls: Sequence[LaunchPlan],
+    contents: Sequence[bytes],
+    kernels: Mapping[str, int],
+    variables: Places,
+    others: Places = MappingProxyType({}),
+) -> bytes:
+    """The plans as the executable reads them whose `kernels` have these numbers.
+
+    `contents` are the arguments of all calls but the first, `variables` the addresses and sizes of those that the
+    source declares for the device, `others` of what else its code may use. Raises `PlanError` for a kernel that it does
+    not have, and for what is no plan.
     """
+    try:
+        kept = b"".join(_storage(variables, of_source=True)) + b"".join(_storage(others, of_source=False))
+        head = struct.pack("<I", len(variables) + len(others)) + kept
+        return head + _written_plan(calls, contents, kernels, variables)
+    except (struct.error, ValueError, OverflowError) as error:
+        raise PlanError(f"what the host code asks of the device is no plan: {error}") from None
+
+
+def _written_plan(
+    calls: Sequence[LaunchPlan], contents: Sequence[bytes], kernels: Mapping[str, int], variables: Places
+) -> bytes:
     records = list[bytes]()
     for number, plan in enumerate(calls):
         if number:
             records.append(bytes((_Kind.CALL,)) + contents[number - 1])
-        records.extend(_record(step, kernels, device) for step in plan.steps)
+        records.extend(_record(step, kernels, variables) for step in plan.steps)
     return struct.pack("<II", len(calls), len(records)) + b"".join(records)
 
 
-def _record(step: Step, kernels: Mapping[str, int], device: Elf) -> bytes:
+def _storage(places: Places, *, of_source: bool) -> Iterator[bytes]:
+    return (struct.pack("<QQB", *place, of_source) + _text(name) for name, place in places.items())
+
+
+def _record(step: Step, kernels: Mapping[str, int], variables: Places) -> bytes:
     match step:
         case Input(buffer, argument):
             return struct.pack("<BII", _Kind.INPUT, buffer, argument)
@@ -313,7 +338,7 @@ def _record(step: Step, kernels: Mapping[str, int], device: Elf) -> bytes:
         case Free(buffer):
             return struct.pack("<BI", _Kind.FREE, buffer)
         case Variable(buffer, name, size):
-            place, extent = device.variables.get(name, (0, size))
+            place, extent = variables.get(name, (0, size))
             if extent != size:
                 raise PlanError(f"the variable {name} has another size on the device")
             return struct.pack("<BIQQ", _Kind.VARIABLE, buffer, size, place)

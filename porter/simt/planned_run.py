@@ -23,21 +23,24 @@ from pathlib import Path
 
 from porter.contract.contract import EntryKind
 from porter.launch_plan.normal import same_work
-from porter.launch_plan.steps import Free, LaunchPlan, Read, Return
+from porter.launch_plan.steps import Free, Input, LaunchPlan, Read, Return
+from porter.launch_plan.views import made, used
 from porter.simt.elf import read_elf
 from porter.simt.job import DeviceProgram, Executable, Fault, FaultKind, Job, Limits, Run, Schedule, Value, unlaunchable
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
 from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
 from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, run_of
+from porter.simt.unit import OUTSIDE
 
 _ASKS = 75  # how a planning process ends that waits for an answer
 MOST_READS = 64
 A_FEW_BYTES = 64  # of the device that host code may read in a job and decide by
 MANY_CALLS = 32
+_COUNTING_S = 0.5  # of processor time that carrying out later calls may take, so that a kernel which counts them shows
 _DRAWS = (0.0, 0.125)  # of the words that were read, the part that other answers are made of; one at the least
 _MOST_COMPARED = 20_000  # steps of later calls
 _MOST_TIMES = 4  # as much processor time as one run may use may all runs for one job
-_BASES = (0x7D00_0000_0000, 0x7F40_0000_0000, 1 << 38)  # where drivers put device memory: from, to, step
+_BASES = (0x7A00_0000_0000, 0x7B00_0000_0000, 1 << 38)  # where drivers put device memory: from, to, step
 _MULTIPROCESSORS, _DEVICE_BYTES = 104, 64 << 30  # of a MetaX C500
 _NOW_US = 1_790_000_000_000_000
 
@@ -82,6 +85,11 @@ class PlannedExecutable:
         return _PlannedRun(self.executable, self.device, job, self.limits, calls, machine, known=self.launched)
 
 
+def calls_outside(planning: Executable) -> list[str]:
+    """What host code calls that no launch needs, as C++ spells it."""
+    return Path(planning.path).with_name(OUTSIDE).read_text().splitlines()
+
+
 def _machine(job: Job) -> Machine:
     """The machine that host code meets: another one for each job, but the same whenever it is run again."""
     if job.schedule is Schedule.FORWARD:
@@ -94,6 +102,7 @@ def _machine(job: Job) -> Machine:
         clock_us=_NOW_US + chance.randrange(1 << 48),
         tick_us=chance.randrange(2, 50),
         multiprocessors=_MULTIPROCESSORS,
+        chance=chance.randrange(1, 1 << 64),
     )
 
 
@@ -141,9 +150,8 @@ class _PlannedRun:
             return run
         if read := self._follows_reads(found):
             return replace(run, faults=(*run.faults, read))
-        if len(self.calls) > 1 and (other := self._unlike(found)):
-            first, last = self.calls
-            later = replace(self, calls=(*((first, last) * other)[: other - 1], last))
+        if len(self.calls) > 1 and (count := self._further(found)):
+            later = replace(self, calls=tuple(self.calls[::-1][i % 2] for i in reversed(range(count))))
             return later._whole(later._answered())
         return run
 
@@ -164,6 +172,8 @@ class _PlannedRun:
                 return _Answered(planning, planned, tuple(answers), replayed)
             if len(answers) == MOST_READS:
                 raise PlanError(f"host code reads from the device more than {MOST_READS} times")
+            if len(replaying.decoded.reads) <= len(answers):
+                raise PlanError("host code waits for an answer to nothing that it asked")
             answers.append(replaying.decoded.reads[len(answers)])
 
     def _plan(self, calls: int, answers: Sequence[bytes]) -> Left:
@@ -177,7 +187,12 @@ class _PlannedRun:
     def _replay(self, planned: Planned) -> Left:
         kernels = {name: number for number, name in enumerate(self.device.kernels)}
         first, *later = self.calls
-        plan = write_plan(planned.calls, [contents(given) for given in later], kernels, read_elf(self.device.path))
+        symbols = read_elf(self.device.path).variables
+        own, others = (
+            {name: symbols[name] for name in names if name in symbols}
+            for names in (self.device.variables, self.device.others)
+        )
+        plan = write_plan(planned.calls, [contents(given) for given in later], kernels, own, others)
         program = self.executable.callee.entry.kind is EntryKind.PROGRAM
         snapshot_bytes = SNAPSHOT_BYTES if program else 0
         given = replace(self.job, arguments=first)
@@ -223,15 +238,30 @@ class _PlannedRun:
                 return Fault(FaultKind.HOST_WORK, "", 0, "", message)
         return None
 
+    def _further(self, found: _Answered) -> int:
+        """How many calls have to be carried out, the last of which tells; 0 for no more than the first two.
+
+        These are as many as come to the first that asks for what neither of them did; and many where memory of the
+        device lasts, for then a kernel may count them.
+        """
+        if other := self._unlike(found):
+            return other
+        if not (self.device.variables or _uses_kept(found.planned.calls[-1])):
+            return 0
+        reads = any(isinstance(step, Read) for plan in found.planned.calls for step in plan.steps)
+        replay_s = max(found.replayed.seconds, 0.001)
+        return 4 if reads else max(4, min(MANY_CALLS, int(_COUNTING_S / replay_s)))
+
     def _unlike(self, found: _Answered) -> int:
         """The number of the first call, counted from 1, that asks for what neither of the first two did; 0 for none."""
-        known = [_asked(plan) for plan in found.planned.calls]
+        second = _inputs(found.planned.calls[-1])
+        known = [_asked(plan, second) for plan in found.planned.calls]
         steps = max(len(plan.steps) for plan in known)
         count = min(MANY_CALLS, max(_MOST_COMPARED // max(steps, 1), len(known)))
         read = sum(isinstance(step, Read) for step in known[-1].steps)
         again = found.answers[len(found.answers) - read :] * (count - len(known))
         many = self._plan(count, [*found.answers, *again])
-        plans = [_asked(plan) for plan in self._read(many).calls]
+        plans = [_asked(plan, second) for plan in self._read(many).calls]
         whole = plans if many.decoded.finished else plans[:-1]
         for number, plan in enumerate(whole):
             if not any(same_work(plan, other) for other in known):
@@ -261,6 +291,20 @@ def _lasting(plan: LaunchPlan) -> LaunchPlan:
     return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step, Free)))
 
 
-def _asked(plan: LaunchPlan) -> LaunchPlan:
-    """The plan without what gives memory back and results, of which only the last of several calls tells."""
-    return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step, (Free, Return))))
+def _asked(plan: LaunchPlan, inputs: tuple[Input, ...]) -> LaunchPlan:
+    """The plan without what gives memory back and results, of which only the last of several calls tells.
+
+    `inputs` are those of a call that says nothing of its own: it has them where the one before had them.
+    """
+    steps = (step for step in plan.steps if not isinstance(step, (Free, Return, Input)))
+    return replace(plan, steps=(*(_inputs(plan) or inputs), *steps))
+
+
+def _inputs(plan: LaunchPlan) -> tuple[Input, ...]:
+    return tuple(step for step in plan.steps if isinstance(step, Input))
+
+
+def _uses_kept(plan: LaunchPlan) -> bool:
+    """Returns True where it uses memory that it has not made."""
+    own = {buffer for step in plan.steps for buffer in made(step)}
+    return any(view.buffer not in own for step in plan.steps for view in used(step))

@@ -28,7 +28,7 @@ from porter.simt.job import (
     Value,
 )
 
-_HEAD = struct.Struct("<8s5BQI2Q3I3IQ2QddQ2I2Qdq2I")
+_HEAD = struct.Struct("<8s5BQI2Q3I3IQ2QddQ2I2Qdq2IQ")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
 _BEFORE = b"B"  # the tensors of a call before follow, their bytes alone
 _RECORD = struct.Struct("<IQ")
@@ -72,6 +72,7 @@ class Machine:
     clock_us: int = 1_000_000_000_000_000  # 2001-09-09
     tick_us: int = 1
     multiprocessors: int = 4  # so few that programs which size their grid by them stay quick
+    chance: int = 0  # by which a device differs from the executor in what else may be asked of it; 0 for the executor
 
 
 EMULATED = Machine()
@@ -166,7 +167,7 @@ def encode_planning_job(  # noqa: PLR0917
 
 def encode_replaying_job(job: Job, limits: Limits, snapshot_bytes: int, plan: bytes, machine: Machine) -> bytes:
     """The job file of the device's part, which carries out `plan` on the job's arguments."""
-    told = replace(EMULATED, multiprocessors=machine.multiprocessors)
+    told = replace(machine, memory_bytes=EMULATED.memory_bytes)
     head = _head(job, limits, 0, snapshot_bytes, JobMode.REPLAY, told)
     return head + b"".join(_encode_value(value, value) for value in job.arguments) + plan
 
@@ -212,6 +213,7 @@ def _head(  # noqa: PLR0917
         machine.clock_us,
         machine.tick_us,
         machine.multiprocessors,
+        machine.chance,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,8 +18,9 @@ from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, 
 from porter.simt.device_calls import foreign
 from porter.simt.device_variables import with_variables
 from porter.simt.driver import driver
-from porter.simt.elf import demangled, parse_elf
+from porter.simt.elf import Elf, demangled, parse_elf, read_elf
 from porter.simt.hand_over import without_bodies
+from porter.simt.host_calls import outside
 from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.kernel_slice import kernel_slice, launcher_slice
 from porter.simt.kernels_only import kernels_only
@@ -36,10 +38,34 @@ _WITHOUT_CONSTRUCTORS = [
     *(f"--remove-section=.rela{name}" for name in _BEFORE_MAIN),
     *("program.o", "whole.o"),
 ]
-_REACHED = ["-r", "-nostdlib", "-Wl,--gc-sections", "-Wl,-e,main", "whole.o", "-o", "program.o"]
+_APPLIED = "-Wl,--gc-sections,--force-group-allocation,-e,main"
+_REACHED = ["-r", "-nostdlib", _APPLIED, "whole.o", "-o", "program.o"]
+# Nothing of the executor is replaced by what kernels define, and what copies bytes for them is watched.
+_FOR_THE_EXECUTOR = ("main", "porter_warp_size", "porter_watched", "porter_taken", "__start_porter_*")
+_OF_ITS_OWN = [
+    *("objcopy", "--wildcard", *(f"--keep-global-symbol={name}" for name in _FOR_THE_EXECUTOR)),
+    *(f"--redefine-sym={name}=porter_{name}" for name in ("memcpy", "memmove", "memset")),
+    "program.o",
+]
+_OF_A_PROGRAM = re.compile(
+    r"|\.(?:rela)?\.?(?:text|data|rodata|bss|tdata|tbss|eh_frame|gcc_except_table|debug_\w+|note|group)(?:[.-].*)?"
+    r"|\.(?:symtab|strtab|shstrtab|comment)|(?:\.rela)?porter_\w+"
+)
+OUTSIDE = "outside"  # beside an executable that plans: what its host code calls and no launch needs, one a line
+VARIABLES = "variables"  # beside an executable of kernels: the symbols of its own static storage, one a line
 _MOST_NAMED = 3
 # What calls a kernel is to find it as a function of its own, by the parameters it has.
 _APART = "#undef __global__\n#define __global__ __attribute__((noipa))\n"
+# Copies that the compiler would make by itself, without a hook.
+_WATCHED_COPIES = (
+    'extern "C" void* porter_memcpy(void*, const void*, unsigned long);\n'
+    'extern "C" void* porter_memmove(void*, const void*, unsigned long);\n'
+    'extern "C" void* porter_memset(void*, int, unsigned long);\n'
+    "namespace std { using ::porter_memcpy; using ::porter_memmove; using ::porter_memset; }\n"
+    "#define memcpy(...) porter_memcpy(__VA_ARGS__)\n#define memmove(...) porter_memmove(__VA_ARGS__)\n"
+    "#define memset(...) porter_memset(__VA_ARGS__)\n"
+)
+_BEFORE = {Part.WHOLE: "", Part.HOST: _APART, Part.DEVICE: _WATCHED_COPIES}
 # What the marks of branches store to, a byte for each side.
 _TAKEN = '\nextern "C" unsigned char porter_taken[{}] = {{}};\n'
 _LIBRARIES = ["-no-pie", "-Wl,--gc-sections", "-lpthread", "-ldl", "-lm"]
@@ -100,7 +126,8 @@ class Unit:
         """The digest of everything the executable depends on."""
         headers = (part for named in self.headers for part in named)
         shared = (tree_digest(INCLUDE), tree_digest(RUNTIME))
-        return digest(self.compiler.version, *self.flags, *self._options, *shared, self._text, *headers)
+        isolated = {Part.WHOLE: (), Part.HOST: (OUTSIDE,), Part.DEVICE: _OF_ITS_OWN}[self.request.part]
+        return digest(self.compiler.version, *self.flags, *self._options, *shared, self._text, *headers, *isolated)
 
     @property
     def program(self) -> Path:
@@ -110,9 +137,8 @@ class Unit:
     @property
     def _text(self) -> str:
         macros = "".join(map(_definition, self.request.defines))
-        begin = _APART if self.request.part is Part.HOST else ""
         ending = self.ending or driver(self.request, by_parameters=self.by_parameters)
-        return macros + begin + self.source + _TAKEN.format(len(self.sides) + 1) + ending
+        return _BEFORE[self.request.part] + macros + self.source + _TAKEN.format(len(self.sides) + 1) + ending
 
     @property
     def _options(self) -> list[str]:
@@ -133,6 +159,8 @@ class Unit:
                 done = _confinable(folder)
             if done.ok and self.request.part is Part.DEVICE:
                 done = self._isolate(folder)
+            elif done.ok and self.request.part is Part.HOST:
+                self._note_calls(folder)
             if done.ok:  # linked apart, without the sanitizer flags: the executor itself is what the hooks call
                 done = self._link(folder)
             if done.ok:
@@ -150,17 +178,32 @@ class Unit:
         flags = [*self.flags, "-include", str(header), *found, *self._options]
         return call(self.compiler, [*flags, "-ffunction-sections", "-c", str(program), "-o", "program.o"], folder)
 
+    def _note_calls(self, folder: Path) -> None:
+        """Writes beside the executable what its host code calls that no launch needs, where entries come to it."""
+        shutil.copy(folder / "program.o", folder / "whole.o")
+        _run([self.compiler.command, *_REACHED[:-1], "reached.o"], folder)
+        others = outside(parse_elf(folder / "reached.o").undefined)
+        missing = undefined(self._linked(folder).log) if others else ()
+        (folder / "entry" / OUTSIDE).write_text("\n".join(name for name in others if name not in missing))
+
     def _isolate(self, folder: Path) -> Diagnostics:
         """Takes what runs before `main` out of the object, and what nothing calls; what is left may call a device's."""
-        for command in (_WITHOUT_CONSTRUCTORS, [self.compiler.command, *_REACHED]):
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise MachineError(f"{command[0]} failed: {done.stderr.strip()[-300:]}", "run `porter doctor`")
-        others = foreign(parse_elf(folder / "program.o").undefined)
-        if not others:
-            return Diagnostics(True, "")
-        named = ", ".join(f"`{name}`" for name in demangled(others)[:_MOST_NAMED])
-        return Diagnostics(False, f"error: kernels use {named}, which no device has")
+        for command in (_WITHOUT_CONSTRUCTORS, [self.compiler.command, *_REACHED], _OF_ITS_OWN):
+            _run(command, folder)
+        found = parse_elf(folder / "program.o")
+        if others := [*foreign(found.undefined), *self._insides(found)]:
+            named = ", ".join(f"`{name}`" for name in demangled(others)[:_MOST_NAMED])
+            return Diagnostics(False, f"error: kernels use {named}, which no device has")
+        if odd := [name for name in found.sections if not _OF_A_PROGRAM.fullmatch(name)]:
+            return Diagnostics(False, f"error: the kernels' object has a section {odd[0]}, which no compiler makes")
+        (folder / "entry" / VARIABLES).write_text("\n".join(found.variables))
+        return Diagnostics(True, "")
+
+    def _insides(self, found: Elf) -> list[str]:
+        """The executor's own variables that the object refers to. Those that are for kernels have names of C."""
+        objects = executor_objects(self.compiler, uses_torch(self.request), self.request.double_precision, self.cache)
+        own = frozenset[str]().union(*(read_elf(str(path)).variables for path in objects))
+        return [name for name in found.undefined if name in own and not name.startswith("porter_")]
 
     def _write_headers(self, sources: Path) -> None:
         """Writes the headers where `#include` looks for them; one that would leave the folder is not written.
@@ -188,6 +231,12 @@ class Unit:
         objects = executor_objects(self.compiler, uses_torch(request), request.double_precision, self.cache)
         command = ["program.o", *map(str, objects), *options, *_LIBRARIES, "-o", "entry/program"]
         return call(self.compiler, command, folder)
+
+
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MachineError(f"{command[0]} failed: {done.stderr.strip()[-300:]}", "run `porter doctor`")
 
 
 def _confinable(folder: Path) -> Diagnostics:

@@ -13,9 +13,32 @@ namespace {
 
 long long microseconds = 0;
 
-long long tick() { return porter::simt::job.clock_us + (microseconds += porter::simt::job.tick_us); }
+// No two ticks of a device are of one length.
+long long tick() {
+    const auto& job = porter::simt::job;
+    microseconds += job.tick_us + static_cast<long long>(porter::simt::next_chance() % (2 * job.tick_us + 1));
+    return job.clock_us + microseconds;
+}
 
 }  // namespace
+
+namespace porter::simt {
+
+std::uint64_t next_chance() {
+    static std::uint64_t state = job.chance;
+    if (job.chance == 0) return 0;
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return state;
+}
+
+// Each read of a device's clock comes some cycles after the one before; who reads it often waits, and time goes faster.
+long long device_ticks() {
+    static long long ticks = 0, reads = 0;
+    const bool waits = job.chance == 0 || ++reads > 1024;
+    return ticks += waits ? 1000 : 30 + static_cast<long long>(next_chance() % 40);
+}
+
+}  // namespace porter::simt
 
 extern "C" {
 

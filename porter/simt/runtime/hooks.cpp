@@ -1,4 +1,5 @@
 // What the compiler calls in executables built with memory hooks.
+#include <cstring>
 #include <string>
 
 #include "porter/block.h"
@@ -34,6 +35,23 @@ PORTER_HOOK(16)
 void __tsan_read_range(void* p, unsigned long bytes) { access_plain(p, bytes, false, __builtin_return_address(0)); }
 void __tsan_write_range(void* p, unsigned long bytes) { access_plain(p, bytes, true, __builtin_return_address(0)); }
 void __tsan_init() {}
+
+// What a kernel's object has in the place of the C library's.
+void* porter_memcpy(void* to, const void* from, unsigned long bytes) {
+    access_plain(from, bytes, false, __builtin_return_address(0));
+    access_plain(to, bytes, true, __builtin_return_address(0));
+    return std::memcpy(to, from, bytes);
+}
+void* porter_memmove(void* to, const void* from, unsigned long bytes) {
+    access_plain(from, bytes, false, __builtin_return_address(0));
+    access_plain(to, bytes, true, __builtin_return_address(0));
+    return std::memmove(to, from, bytes);
+}
+void* porter_memset(void* to, int byte, unsigned long bytes) {
+    access_plain(to, bytes, true, __builtin_return_address(0));
+    return std::memset(to, byte, bytes);
+}
+
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_vptr_update(void**, void*) {}

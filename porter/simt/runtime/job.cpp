@@ -32,17 +32,22 @@ std::string read_text() {
     return text;
 }
 
+const char* label_of(int argument) {
+    static char labels[64][16];
+    char* const label = labels[argument < 64 ? argument : 63];
+    std::snprintf(label, sizeof labels[0], "argument %d", argument);
+    return label;
+}
+
 namespace {
 
 void read_tensor(Argument& argument, int number) {
-    static char labels[64][16];
     argument.is_tensor = true;
     argument.dtype = static_cast<DType>(read_value<std::uint8_t>());
     argument.shape.resize(read_value<std::uint32_t>());
     for (auto& extent : argument.shape) extent = read_value<std::int64_t>();
     argument.bytes = read_value<std::uint64_t>();
-    char* label = labels[number < 64 ? number : 63];
-    std::snprintf(label, sizeof labels[0], "argument %d", number);
+    const char* const label = label_of(number);
     argument.data = planning() ? plan_input(number, argument.bytes, label) : device_allocate(argument.bytes, label);
     if (argument.data == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for " + std::string(label));
     if (planning()) return;

@@ -20,6 +20,9 @@ T read_value() {
 
 std::string read_text();
 
+// What messages call an argument; it lives as long as the process.
+const char* label_of(int argument);
+
 // Makes the arguments, in device memory. A plan has no contents: its tensors have a size alone.
 void read_arguments();
 // What the tensors hold in the next call, in the memory that they have.

@@ -278,7 +278,8 @@ void device_fill(void* to, int byte, std::size_t bytes) {
 }
 
 int multiprocessors() { return static_cast<int>(job.multiprocessors); }
-float event_milliseconds() { return static_cast<float>(job.event_ms); }
+bool like_a_device() { return job.chance != 0; }
+float event_milliseconds() { return static_cast<float>(job.event_ms * (1 + static_cast<double>(next_chance() % 1000) / 2000)); }
 std::size_t device_bytes_total() { return device_limit_bytes; }
 std::size_t device_bytes_refused() { return refused_bytes; }
 std::size_t device_bytes_free() { return device_limit_bytes - bytes_in_use; }

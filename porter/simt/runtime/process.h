@@ -31,9 +31,13 @@ struct __attribute__((packed)) JobHeader {
     double event_ms;
     std::int64_t clock_us;
     std::uint32_t tick_us, multiprocessors;
+    std::uint64_t chance;  // by which a device differs from the executor in all else; 0 for the executor
 };
 
 extern JobHeader job;
+
+// Numbers that repeat with the job: those of `chance` where it is a device's, else always 0.
+std::uint64_t next_chance();
 extern int job_file;  // open behind the header
 
 void catch_signals();

@@ -48,6 +48,10 @@ struct Region {
 
 Region* region_of(const volatile void* address);   // live or freed; guard zones included
 Region* find_allocation(std::uintptr_t address);   // in the arena
+// From now on nothing of the executable's static storage is a kernel's but shared memory and the variables of the source,
+// each of which is told with its symbol. Those that are not `of_source` are free, as what headers keep is.
+void watch_variables_alone();
+void watch_variable(std::uintptr_t base, std::size_t bytes, const char* symbol, bool of_source);
 std::uint32_t buffer_of(const Region& region);     // its number in a plan
 int allocation_count();
 Region& allocation(int index);

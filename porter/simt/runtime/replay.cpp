@@ -52,10 +52,23 @@ char* place_in(std::uint32_t number, std::int64_t offset, std::uint64_t bytes) {
 
 
 
+// Another call has its tensors elsewhere. Where the first had them is nothing of use any more.
+void move_argument(Argument& argument, int number) {
+    void* const there = device_allocate(argument.bytes, label_of(number));
+    if (there == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for the tensors of another call");
+    std::memcpy(there, argument.data, argument.bytes);
+    std::memset(argument.data, options.poison, argument.bytes);
+    argument.data = there;
+    given_anew(there, argument.bytes);
+}
+
 void read_input() {
     const auto number = read_value<std::uint32_t>();
     const auto argument = read_value<std::uint32_t>();
     if (argument >= arguments.size() || arguments[argument].data == nullptr) refuse_plan("an argument is no tensor");
+    static std::vector<bool> known(arguments.size());
+    if (known[argument]) move_argument(arguments[argument], static_cast<int>(argument));
+    known[argument] = true;
     add_buffer(number, {static_cast<char*>(arguments[argument].data), arguments[argument].bytes});
 }
 
@@ -69,6 +82,19 @@ void read_allocation() {
     if (memory == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for " + std::to_string(bytes) + " bytes");
     if (managed) host_wrote(memory, bytes);  // what the host may write counts as written
     add_buffer(number, {memory, bytes});
+}
+
+// What a plan names lives as long as the process: faults keep it.
+const char* kept(std::string text) { return (new std::string(std::move(text)))->c_str(); }
+
+// The static storage of the source: kernels may use it as they use memory that was allocated.
+void read_variables() {
+    watch_variables_alone();
+    for (auto left = read_value<std::uint32_t>(); left > 0; --left) {
+        const auto base = read_value<std::uint64_t>(), bytes = read_value<std::uint64_t>();
+        const bool of_source = read_value<bool>();
+        watch_variable(base, bytes, kept(read_text()), of_source);
+    }
 }
 
 // Its address in this executable; 0 where no kernel mentions it, so that there is none.
@@ -235,9 +261,6 @@ void answer_read() {
     record_read(source, bytes);
 }
 
-// What a launch names lives as long as the process: faults keep it.
-const char* kept(std::string text) { return (new std::string(std::move(text)))->c_str(); }
-
 void launch_kernel(const ReplayedKernel* kernels, std::size_t kernel_count) {
     PlannedLaunch launch{};
     const auto kernel = read_value<std::uint32_t>();
@@ -310,6 +333,7 @@ void carry_out(StepKind step, const ReplayedKernel* kernels, std::size_t count) 
 void replay(const ReplayedKernel* kernels, std::size_t count) {
     begin_entry(false);
     read_arguments();
+    read_variables();
     auto calls = read_value<std::uint32_t>();
     record_launches(calls == 1);
     for (auto left = read_value<std::uint32_t>(); left > 0; --left) {

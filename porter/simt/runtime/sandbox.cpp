@@ -285,6 +285,13 @@ bool install_landlock() {
 
 }  // namespace
 
+// The processor's counter tells a device's time from the executor's, and no call of the C library is needed to read it.
+static void hide_processors_counter() {
+#if defined(__x86_64__)
+    prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+#endif
+}
+
 void raise_walls(const char* directory) {
     std::strncpy(work_directory, directory, sizeof work_directory - 1);
     struct sigaction action {};
@@ -293,6 +300,7 @@ void raise_walls(const char* directory) {
     sigaction(SIGSYS, &action, nullptr);
     syscall(SYS_getrandom, &handlers_word, sizeof handlers_word, 0);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (job.mode == JobMode::PLAN) hide_processors_counter();
     landlock_active = install_landlock();
     if (!install_filter()) fail_in_handler(FaultKind::RESOURCE, {}, "this system has no seccomp filter to confine the program with", 1);
 }

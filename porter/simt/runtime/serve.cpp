@@ -164,6 +164,16 @@ void note_work_of_others(const void* data, std::size_t bytes) {
     if ((made & RAW_MADE) != 0) note(FaultKind::DECOY, {}, "a result holds what the library computed of nothing that a kernel wrote");
 }
 
+// Calls behind the first have their tensors elsewhere: pointers that the host kept of the first are not theirs.
+void move_arguments() {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        Argument& argument = arguments[i];
+        if (argument.data == nullptr) continue;
+        argument.data = plan_input(static_cast<int>(i), argument.bytes, label_of(static_cast<int>(i)));
+        if (argument.data == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for the tensors of another call");
+    }
+}
+
 // Every call of the job, one after the other: what the host keeps of one is there in the next.
 [[noreturn]] void plan(Entry entry) {
     const auto calls = read_value<std::uint32_t>();
@@ -171,6 +181,7 @@ void note_work_of_others(const void* data, std::size_t bytes) {
     close(job_file);
     for (std::uint32_t call = 0; call < calls; ++call) {
         if (call > 0) plan_call();
+        if (call == 1) move_arguments();
         results.clear();
         run_guarded(entry);
     }

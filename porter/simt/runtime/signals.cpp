@@ -139,6 +139,16 @@ bool returns_at_once(std::uintptr_t address, ucontext_t& context) {
     return true;
 }
 
+// `rdtsc` or `rdtscp`, which planning hides.
+bool reads_counter(const ucontext_t& context) {
+#if defined(__x86_64__)
+    const auto* code = reinterpret_cast<const unsigned char*>(context.uc_mcontext.gregs[REG_RIP]);
+    return is_code(reinterpret_cast<std::uintptr_t>(code)) && code[0] == 0x0F && (code[1] == 0x31 || (code[1] == 0x01 && code[2] == 0xF9));
+#else
+    return static_cast<void>(context), false;
+#endif
+}
+
 [[noreturn]] void fail_undefined(const char* name, const Frames& frames) {
     char message[400];
     std::snprintf(message, sizeof message, "`%.300s` is defined in no file that porter was given", name);
@@ -182,6 +192,9 @@ void on_fatal(int number, siginfo_t* info, void* context) {
     if (number == SIGSEGV && returns_at_once(reinterpret_cast<std::uintptr_t>(info->si_addr), *static_cast<ucontext_t*>(context))) return;
     handling = 1;
     const Frames frames = frames_at(*static_cast<ucontext_t*>(context));
+    if (number == SIGSEGV && planning() && reads_counter(*static_cast<ucontext_t*>(context))) {
+        fail_in_handler(FaultKind::REACHED, frames, "host code reads the processor's counter", 128 + SIGSEGV);
+    }
     const int code = 128 + number;
     if (!begun && not_registered != nullptr) fail_undefined(not_registered, frames);  // it was to return more than zero
     switch (number) {

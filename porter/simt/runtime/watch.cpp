@@ -8,6 +8,7 @@
 #include "porter/watch.h"
 
 #include <cstring>
+#include <map>
 
 #include "accesses.h"
 #include "record.h"
@@ -210,12 +211,55 @@ void meet_at_variable(std::uintptr_t address) {
     variables.cells[(address - start) >> variables.cell_shift].write = stamp_of(*current) | ATOMIC;
 }
 
+std::map<std::uintptr_t, Region> variables;  // of the source, by their begin
+std::map<std::uintptr_t, std::size_t> free_storage;  // of headers, by its begin
+bool variables_known = false;
+
+Region* variable_at(std::uintptr_t address) {
+    auto next = variables.upper_bound(address);
+    if (next == variables.begin()) return nullptr;
+    Region& region = std::prev(next)->second;
+    return address - region.base < region.bytes ? &region : nullptr;
+}
+
+// What kernels are told of themselves, and what headers keep.
+bool is_free_to_kernels(std::uintptr_t address) {
+    auto next = free_storage.upper_bound(address);
+    if (next != free_storage.begin() && address - std::prev(next)->first < std::prev(next)->second) return true;
+    const auto within = [&](const auto& told) { return address - reinterpret_cast<std::uintptr_t>(&told) < sizeof told; };
+    return within(thread_index) || within(block_index) || within(block_extent) || within(grid_extent) || within(block_count);
+}
+
+// Static storage that belongs to nobody a kernel knows: it is another variable's, or the executor's.
+void check_static_storage(std::uintptr_t address, std::size_t bytes, bool write, const void* instruction) {
+    const auto start = reinterpret_cast<std::uintptr_t>(__data_start), end = reinterpret_cast<std::uintptr_t>(_end);
+    if (!variables_known || address < start || address >= end || is_free_to_kernels(address)) return;
+    static Region others = {start, end - start, "static storage", true, false, false, nullptr, nullptr, 0, 0};
+    auto next = variables.upper_bound(address);
+    Region& region = next == variables.begin() ? others : std::prev(next)->second;
+    report_outside({&region, address - region.base, bytes, current, instruction}, write);
+}
+
 }  // namespace
+
+void watch_variables_alone() { variables_known = true; }
+
+void watch_variable(std::uintptr_t base, std::size_t bytes, const char* symbol, bool of_source) {
+    if (!of_source) {
+        free_storage[base] = bytes;
+        return;
+    }
+    Region& region = variables[base] = {base, bytes, symbol, true, false, false, nullptr, nullptr, 0, 0};
+    if (!watching) return;
+    follow(region);
+    std::memset(region.state, WRITTEN, bytes);
+}
 
 Region* region_of(const volatile void* pointer) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if (address - arena_base < ARENA_BYTES) return find_allocation(address);
     if (address < reinterpret_cast<std::uintptr_t>(__data_start) || address >= reinterpret_cast<std::uintptr_t>(_end)) return nullptr;
+    if (Region* region = variable_at(address)) return region;
     for (int i = 0; i < entered_count; ++i) {
         Region& region = *entered[i];
         const bool dynamic = &region == &dynamic_region;
@@ -231,7 +275,10 @@ void access_plain(const volatile void* pointer, std::size_t bytes, bool write, c
     if (unwatched_depth != 0 || bytes == 0) return;
     judge_store();
     Region* region = region_of(pointer);
-    if (region == nullptr) return check_host_memory(const_cast<const void*>(pointer), bytes, write, instruction);
+    if (region == nullptr) {
+        check_static_storage(reinterpret_cast<std::uintptr_t>(pointer), bytes, write, instruction);
+        return check_host_memory(const_cast<const void*>(pointer), bytes, write, instruction);
+    }
     const std::size_t offset = reinterpret_cast<std::uintptr_t>(pointer) - region->base;
     check_access({region, offset, bytes, current, instruction}, stamp_of(*current), !write, write, nullptr);
 }

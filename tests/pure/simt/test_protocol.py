@@ -12,7 +12,7 @@ from porter.contract.dtype import DType
 from porter.simt.job import FaultKind, Job, Limits, ScalarValue, Schedule, TensorValue, Touched
 from porter.simt.protocol import Tag, decode_result, encode_job, widened
 
-HEAD_BYTES = 161  # sizeof(JobHeader) in runtime/process.h
+HEAD_BYTES = 169  # sizeof(JobHeader) in runtime/process.h
 
 
 def record(tag: int, payload: bytes) -> bytes:

@@ -10,8 +10,9 @@ import pytest
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
 from porter.simt.build import build
+from porter.simt.host_calls import not_free
 from porter.simt.job import BuildFailure, BuildRequest, Callee, Dialect, FaultKind, Job, Limits, Part, TensorValue
-from porter.simt.planned_run import PlannedExecutable
+from porter.simt.planned_run import PlannedExecutable, calls_outside
 from porter.source.text import Source
 
 HEAD = "#include <cstdio>\n#include <unistd.h>\n"
@@ -135,3 +136,100 @@ void f(float* x) { turned<<<1, 32, 32 * sizeof(float)>>>(x); }
 def test_blocks_have_shared_memory(planned):
     run = planned(SHARED).execute(job(np.arange(32, dtype=np.float32)))
     assert run.outputs[0].storage.tolist()[:4] == [3, 2, 1, 0]
+
+
+SYSTEM = """
+#include <sys/resource.h>
+#include <fstream>
+#include <map>
+#include <string>
+#define PASTED(a, b) a##b
+void unused() { system("ls"); }
+void f(const float* x, float* y) {
+  rlimit most;
+  char folder[512];
+  PASTED(get, rlimit)(RLIMIT_NOFILE, &most);
+  if (getcwd(folder, sizeof folder) != nullptr && most.rlim_cur == 256) std::wifstream("/pro" "c/self/cmdline");
+  std::map<std::string, int> sizes{{"threads", 32}};
+  std::printf("%d", sizes["threads"]);
+  doubled<<<1, sizes.at("threads")>>>(x, y, 4);
+}
+"""
+
+
+def test_what_host_code_calls_beyond_launching_is_known_by_its_symbols(planned):
+    called = calls_outside(planned(DOUBLED + SYSTEM).executable)
+    assert {"getrlimit", "getcwd"} <= set(called)
+    assert any("wchar_t" in name and "fstream" in name for name in called)
+    assert not any(word in name for name in called for word in ("map", "printf", "system"))
+    assert not_free(["getcwd", "std::basic_ifstream<char>::close()"], frozenset(("ifstream", "x"))) == ["getcwd"]
+
+
+INSIDES = """
+#define PASTED(a, b) a##b
+namespace PASTED(por, ter) { namespace simt { extern bool watching; } }
+__global__ void k(float* x) { PASTED(por, ter)::simt::watching = false; x[5] = 1; }
+void f(float* x) { k<<<1, 1>>>(x); }
+"""
+
+
+def test_a_kernel_that_reaches_into_the_executor_does_not_build(planned):
+    built = planned(INSIDES)
+    assert isinstance(built, BuildFailure)
+    assert "watching" in built.message
+
+
+REPLACED = """
+__device__ int copies = 0;
+extern "C" __device__ void* memmove(void* to, const void*, unsigned long n) {
+  for (unsigned long i = 0; i < n; ++i) ((volatile char*)to)[i] = 2;
+  return to;
+}
+__global__ void k(float* x) { if (copies > 100) memmove(x, x, 4); x[0] = copies; }
+#define replay(...) replay(__VA_ARGS__), copies = 9
+#define mention_marks() mention_marks(), copies = 9
+void f(float* x) {
+  k<<<1, 1>>>(x);
+  cudaMemcpy(x + 1, x, 4, cudaMemcpyDeviceToDevice);
+}
+"""
+
+
+def test_what_kernels_define_takes_nothing_of_the_executors_place(planned):
+    run = planned(REPLACED).execute(job(np.ones(2, np.float32)))
+    assert run.finished
+    assert run.outputs[0].storage.tolist() == [0, 0]
+
+
+STORED = """
+__device__ float table[4];
+__global__ void k(float* x, long offset) { *(volatile char*)((char*)table + offset) = 0; x[0] = table[1]; }
+void f(float* x) {
+  float values[4] = {1, 2, 3, 4};
+  cudaMemcpyToSymbol(table, values, sizeof values);
+  k<<<1, 1>>>(x, OFFSET);
+}
+"""
+
+
+@pytest.mark.parametrize(("offset", "seen"), [("3", set()), ("40000", {FaultKind.OUT_OF_BOUNDS})])
+def test_static_storage_is_a_kernels_as_far_as_the_source_declares_it(planned, offset, seen):
+    run = planned(STORED.replace("OFFSET", offset)).execute(job(np.ones(1, np.float32)))
+    assert {fault.kind for fault in run.faults} == seen
+
+
+HOST_VARIABLE = """
+__global__ void k(float* x) { x[9] = 1; }
+#define PASTED(a, b) a##b
+namespace PASTED(por, ter) { namespace simt { extern bool watching; } }
+void f(float* x) {
+  bool off = false;
+  cudaMemcpyToSymbol(PASTED(por, ter)::simt::watching, &off, 1);
+  k<<<1, 1>>>(x);
+}
+"""
+
+
+def test_a_plan_reaches_no_variable_but_the_sources(planned):
+    run = planned(HOST_VARIABLE).execute(job(np.ones(1, np.float32)))
+    assert {fault.kind for fault in run.faults} == {FaultKind.OUT_OF_BOUNDS}

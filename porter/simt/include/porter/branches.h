@@ -55,9 +55,9 @@ struct Instance {
 
 #define PORTER_INSTANCE(number)                                                                                 \
     {                                                                                                           \
-        static unsigned char taken_here;                                                                        \
+        static unsigned char porter_taken_here;                                                                        \
         __asm__ volatile inline(PORTER_TAKE("%0")                                                              \
                                 ".pushsection porter_instances,\"a\"\n\t.quad %c1, %c2, %c3\n\t.popsection"     \
-                                : "=m"(taken_here) : "i"(number), "i"(&taken_here), "i"(__PRETTY_FUNCTION__));  \
-        PORTER_TAKE_PLAINLY(taken_here);                                                                       \
+                                : "=m"(porter_taken_here) : "i"(number), "i"(&porter_taken_here), "i"(__PRETTY_FUNCTION__));  \
+        PORTER_TAKE_PLAINLY(porter_taken_here);                                                                       \
     }

@@ -8,11 +8,12 @@
 
 namespace porter {
 
+namespace simt {
 // A clock that only moves when it is read, as the executor's clock() does: busy-wait loops end, and runs repeat.
-inline long long next_tick() {
-    static long long ticks = 0;
-    return ticks += 1000;
-}
+long long device_ticks();
+}  // namespace simt
+
+inline long long next_tick() { return simt::device_ticks(); }
 
 }  // namespace porter
 

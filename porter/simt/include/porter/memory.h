@@ -47,6 +47,7 @@ void device_fill(void* to, int byte, std::size_t bytes);
 void* device_variable(const void* address, std::size_t bytes);
 
 // What host code is told of the device, and of the time between two events.
+bool like_a_device();  // what differs between devices is not the executor's
 int multiprocessors();
 float event_milliseconds();
 std::size_t device_bytes_total();

@@ -74,6 +74,12 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
     p.canMapHostMemory = p.concurrentKernels = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess = 1;
     p.streamPrioritiesSupported = p.cooperativeLaunch = p.memoryPoolsSupported = p.asyncEngineCount = 1;
     p.globalL1CacheSupported = p.localL1CacheSupported = 1;
+    if (porter::simt::like_a_device()) {
+        p.l2CacheSize = 8 << 20;
+        p.clockRate = 1600000, p.memoryClockRate = 1800000, p.memoryBusWidth = 4096;
+        p.pciBusID = 0x2b, p.asyncEngineCount = 3, p.regsPerMultiprocessor = 131072;
+        std::memset(&p.uuid, 0x5a, sizeof p.uuid);
+    }
     *properties = p;
     return cudaSuccess;
 }
@@ -161,7 +167,9 @@ inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cu
 inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     return *least = 0, *greatest = -5, cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int) { return std::snprintf(text, bytes, "0000:00:00.0"), cudaSuccess; }
+inline cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int) { 
+    return std::snprintf(text, bytes, porter::simt::like_a_device() ? "0000:2B:00.0" : "0000:00:00.0"), cudaSuccess;
+}
 inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) { return *pool = nullptr, cudaSuccess; }
 
 inline cudaError_t cudaGetLastError() { return cudaError_t(porter::simt::take_last_error()); }
