@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.simt.build import build
-from porter.simt.job import BuildRequest, Built, DeviceProgram, Executable, Execute, HardwareLimits, Job, Limits, Run
+from porter.simt.job import (
+    BuildRequest,
+    Built,
+    DeviceProgram,
+    Executable,
+    Execute,
+    Fault,
+    HardwareLimits,
+    Job,
+    Limits,
+    Run,
+)
 from porter.simt.planned_run import PlannedExecutable
 from porter.simt.run import run
 
@@ -41,8 +52,11 @@ class Bench:
 
     def planned(
         self, executable: Executable, device: DeviceProgram, hardware: HardwareLimits
-    ) -> tuple[Execute, Execute]:
-        """As `execute`, of what plans and is carried out by `device`; the second function only plans."""
+    ) -> tuple[Execute, Execute, Callable[[], tuple[Fault, ...]]]:
+        """As `execute`, of what plans and is carried out by `device`; the second function only plans.
+
+        The third says what all runs together show.
+        """
         planned = PlannedExecutable(executable, device, self.limits)
 
         def run_job(job: Job) -> Run:
@@ -51,7 +65,7 @@ class Bench:
         def rehearse_job(job: Job) -> Run:
             return planned.rehearse(replace(job, hardware=hardware))
 
-        return run_job, rehearse_job
+        return run_job, rehearse_job, planned.concluded
 
 
 def limits(time_limit_s: float) -> Limits:

@@ -178,15 +178,19 @@ class _Trial:
                 if broken := _rules(run, self._excused(candidate)):
                     return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken)
                 ended = next((fault for fault in run.faults if fault.fatal), None)
-                for fault in (f for f in run.faults if f.kind is FaultKind.UNKNOWN and not f.fatal):
-                    self.said.setdefault(_UNKNOWN, f"at sizes for a device {fault.message}")
+                self._tell_rehearsed(run)
                 if ended is None:
                     break
-                if ended.kind is FaultKind.LAUNCH:  # which smaller sizes do not show
-                    self.said.setdefault(_UNLAUNCHED, f"at sizes for a device {ended.message}")
             if ended is not None:
                 self.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {_describe(ended)}")
         return None
+
+    def _tell_rehearsed(self, run: Run) -> None:
+        for fault in run.faults:
+            if fault.kind is FaultKind.LAUNCH:  # which smaller sizes do not show
+                self.said.setdefault(_UNLAUNCHED, f"at sizes for a device {fault.message}")
+            elif fault.kind is FaultKind.UNKNOWN and not fault.fatal:
+                self.said.setdefault(f"{_UNKNOWN}: {fault.message}", f"at sizes for a device {fault.message}")
 
     def _excused(self, candidate: Candidate) -> frozenset[FaultKind]:
         """What the original does, too."""

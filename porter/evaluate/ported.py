@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from porter.evaluate.side import Side, ported_side
 from porter.rules.operators import COMPUTING
 from porter.rules.original import OwnCode, calls_libraries
 from porter.simt.host_calls import not_free
-from porter.simt.job import BuildFailure, Built, HardwareLimits, Part
+from porter.simt.job import BuildFailure, Built, Fault, HardwareLimits, Part
 from porter.simt.planned_run import calls_outside
 
 _BESIDE = (
@@ -144,11 +144,12 @@ class EmulatedPort(SourcePort):
                 return NotBuilt(port.placed, port.log)
             failure = NotBuilt(port.failure.placed, port.failure.log) if port.failure else None
             execute, rehearse = self.bench.execute(port, self.hardware), None
+            conclude: Callable[[], tuple[Fault, ...]] = tuple
             if port.device is not None:
                 if others := not_free(calls_outside(port), self.free):
                     named = ", ".join(f"`{name}`" for name in others[:_MOST_NAMED])
                     return Refused(f"PORT1194: its host code uses {named}, which no launch needs")
-                execute, rehearse = self.bench.planned(port, port.device, self.hardware)
+                execute, rehearse, conclude = self.bench.planned(port, port.device, self.hardware)
             ready.append(
                 Candidate(
                     port.request.warp_size,
@@ -157,6 +158,7 @@ class EmulatedPort(SourcePort):
                     calls_as_original=self.calls_as_original,
                     rehearse=rehearse,
                     caveat=self.caveat,
+                    conclude=conclude,
                 )
             )
         return tuple(ready)

@@ -18,7 +18,7 @@ from porter.simt.job import Construction, Job, ScalarValue, TensorValue, Value
 _MOST_BYTES = 256 << 20  # of all tensors: host code may copy them
 Rehearsal = tuple[Job, ...]  # one call, at smaller and smaller sizes: the first that comes to its end will do
 _NOTHING = np.zeros(1, np.int64)
-_SYMBOLS, _LARGE = 4, (1 << 16, 1 << 14, 1 << 12)
+_SYMBOLS, _LARGE = 4, (1 << 18, 1 << 16, 1 << 14, 1 << 12)  # beyond the most blocks that grids were once given
 # What host code has no memory or time for is asked again at sizes divided by these: results may outgrow the arguments.
 _SMALLER = (1, 4, 16)
 _CALLED = (EntryKind.TORCH, EntryKind.POINTER)

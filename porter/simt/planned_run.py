@@ -16,17 +16,30 @@ import hashlib
 import os
 import random
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.contract.contract import EntryKind
 from porter.launch_plan.normal import same_work
-from porter.launch_plan.steps import Free, Input, LaunchPlan, Read, Return
+from porter.launch_plan.steps import Free, Input, Launch, LaunchPlan, Read, Return
 from porter.launch_plan.views import made, used
 from porter.simt.elf import read_elf
-from porter.simt.job import DeviceProgram, Executable, Fault, FaultKind, Job, Limits, Run, Schedule, Value, unlaunchable
+from porter.simt.job import (
+    DeviceProgram,
+    Executable,
+    Fault,
+    FaultKind,
+    Job,
+    Limits,
+    Run,
+    Schedule,
+    TensorValue,
+    Value,
+    unlaunchable,
+)
+from porter.simt.launched import Launched
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
 from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
 from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, run_of
@@ -47,12 +60,18 @@ _NOW_US = 1_790_000_000_000_000
 
 @dataclass(frozen=True)
 class PlannedExecutable:
-    """An executable that plans, and `device`, which carries plans out. `launched` are the symbols of what it ran."""
+    """An executable that plans, and `device`, which carries plans out.
+
+    `launched` is what its jobs launched, `rehearsed` the last call at sizes for a device, `decoys` whether the answers
+    of jobs stayed as they were when none of their kernels was launched.
+    """
 
     executable: Executable
     device: DeviceProgram
     limits: Limits
-    launched: set[str] = field(default_factory=set)
+    launched: Launched = field(default_factory=Launched)
+    rehearsed: list[tuple[Job, list[Launch]]] = field(default_factory=list)
+    decoys: list[bool] = field(default_factory=list)
 
     def execute(self, job: Job) -> Run:
         """What came of `job`, as `run` has it."""
@@ -63,26 +82,46 @@ class PlannedExecutable:
                 os.utime(Path(path).parent)
         try:
             run = self._run(job, _machine(job))
-            found = run.run()
+            found = run.run(self.decoys if all(self.decoys) else None)
         except PlanError as error:
             return not_started(fatal(FaultKind.UNKNOWN, str(error)))
-        self.launched.update(run.launched)
+        self.launched.add(run.launched)
         return found
 
+    def concluded(self) -> tuple[Fault, ...]:
+        """What all jobs together show."""
+        message = "every result is the same when none of its kernels is launched"
+        return (Fault(FaultKind.DECOY, "", 0, "", message),) if self.decoys and all(self.decoys) else ()
+
     def rehearse(self, job: Job) -> Run:
-        """What host code asks for at sizes that nothing is executed at; its faults tell of kernels that never were."""
-        run = self._run(job, _machine(replace(job, schedule=Schedule.SHUFFLED)))
+        """What host code asks for at sizes that nothing is executed at; its faults tell of launches that never were.
+
+        Where the one before was the same call at larger sizes, grids that are as large have stopped growing.
+        """
         try:
-            noted, kernels = run.rehearsed()
+            noted, launches, reads = self._rehearsed(job)
         except PlanError as error:
             return not_started(fatal(FaultKind.UNKNOWN, str(error)))
-        unknown = tuple(f"`{name}` is launched, which no workload launches" for name in kernels)
+        larger = self.rehearsed.pop() if self.rehearsed else None
+        self.rehearsed.append((job, launches))
+        unknown = self.launched.unlike(launches, larger[1] if larger and _is_larger(larger[0], job) else ())
+        unknown += [f"numbers that host code reads are taken as zero ({reads} times)"] if reads else []
         told = [Fault(FaultKind.UNKNOWN, "", 0, "", message) for message in unknown]
         return not_started(*noted, *told)
 
+    def _rehearsed(self, job: Job) -> tuple[tuple[Fault, ...], list[Launch], int]:
+        return self._run(job, _machine(replace(job, schedule=Schedule.SHUFFLED))).rehearsed()
+
     def _run(self, job: Job, machine: Machine) -> _PlannedRun:
         calls = (job.before, job.arguments) if job.before else (job.arguments,)
-        return _PlannedRun(self.executable, self.device, job, self.limits, calls, machine, known=self.launched)
+        return _PlannedRun(self.executable, self.device, job, self.limits, calls, machine)
+
+
+def _is_larger(one: Job, other: Job) -> bool:
+    """Returns True where no tensor of `one` has fewer elements than in `other`, and some have more."""
+    counts = [(a.count, b.count) for a, b in zip(one.arguments, other.arguments, strict=True)
+              if isinstance(a, TensorValue) and isinstance(b, TensorValue)]  # fmt: skip
+    return all(a >= b for a, b in counts) and any(a > b for a, b in counts)
 
 
 def calls_outside(planning: Executable) -> list[str]:
@@ -120,7 +159,7 @@ class _Answered:
 class _PlannedRun:
     """One job; `calls` are the arguments of each of its calls. `spent_s` is the processor time of its processes.
 
-    `known` are kernels of other jobs, and `launched` those of this one.
+    `launched` are the launches that were carried out.
     """
 
     executable: Executable
@@ -130,24 +169,28 @@ class _PlannedRun:
     calls: tuple[tuple[Value, ...], ...]
     machine: Machine
     spent_s: list[float] = field(default_factory=list)
-    known: Collection[str] = ()
-    launched: set[str] = field(default_factory=set)
+    launched: list[Launch] = field(default_factory=list)
 
-    def rehearsed(self) -> tuple[tuple[Fault, ...], list[str]]:
-        """What planning notes, and the kernels as the source writes them that no other job launched."""
-        planning = self._plan(1, ())
-        noted = faults_of(self.executable.request, self.executable.path, planning, self.limits)
-        launches = [launch for plan in self._read(planning).calls for launch in plan.launches]
-        asks = planning.decoded.exit_code == _ASKS
-        names = [dict(launch.options)["as"].value for launch in launches if launch.kernel not in self.known]
-        return (() if asks else noted), list(dict.fromkeys(map(str, names)))
+    def rehearsed(self) -> tuple[tuple[Fault, ...], list[Launch], int]:
+        """What planning notes, its launches, and how many reads were answered by zeros."""
+        answers = list[bytes]()
+        while True:
+            planning = self._plan(1, answers)
+            steps = [step for plan in self._read(planning).calls for step in plan.steps]
+            noted = faults_of(self.executable.request, self.executable.path, planning, self.limits)
+            reads = [step for step in steps if isinstance(step, Read)]
+            if planning.decoded.exit_code != _ASKS or len(answers) == MOST_READS or len(reads) <= len(answers):
+                return noted, [step for step in steps if isinstance(step, Launch)], len(answers)
+            answers.append(bytes(reads[len(answers)].source.shape[0]))
 
-    def run(self) -> Run:
-        """What came of it. Raises `PlanError` for what is no plan."""
+    def run(self, decoys: list[bool] | None = None) -> Run:
+        """What came of it; `decoys` are told whether it hangs on launches. Raises `PlanError` for what is no plan."""
         found = self._answered()
         run = self._whole(found)
         if not run.finished:
             return run
+        if decoys is not None and self.launched and any(t.storage.size for t in (*run.outputs, *run.results)):
+            decoys.append(self._is_same_without_launches(found))
         if read := self._follows_reads(found):
             return replace(run, faults=(*run.faults, read))
         if len(self.calls) > 1 and (count := self._further(found)):
@@ -168,13 +211,20 @@ class _PlannedRun:
             replayed = run_of(self.executable.request, self.device.path, self.job, replaying, self.limits)
             replayed = replace(replayed, coverage=coverage_by(self.device.sides, replaying.decoded))
             if not asks or not replayed.finished:
-                self.launched.update(launch.kernel for plan in planned.calls for launch in plan.launches)
+                self.launched.extend(launch for plan in planned.calls for launch in plan.launches)
                 return _Answered(planning, planned, tuple(answers), replayed)
             if len(answers) == MOST_READS:
                 raise PlanError(f"host code reads from the device more than {MOST_READS} times")
             if len(replaying.decoded.reads) <= len(answers):
                 raise PlanError("host code waits for an answer to nothing that it asked")
             answers.append(replaying.decoded.reads[len(answers)])
+
+    def _is_same_without_launches(self, found: _Answered) -> bool:
+        bare = (replace(p, steps=tuple(s for s in p.steps if not isinstance(s, Launch))) for p in found.planned.calls)
+        left = self._replay(replace(found.planned, calls=tuple(bare)))
+        run = run_of(self.executable.request, self.device.path, self.job, left, self.limits)
+        pairs = zip((*run.outputs, *run.results), (*found.replayed.outputs, *found.replayed.results), strict=False)
+        return run.finished and all(a.storage.tobytes() == b.storage.tobytes() for a, b in pairs)
 
     def _plan(self, calls: int, answers: Sequence[bytes]) -> Left:
         index = self.executable.index

@@ -273,3 +273,43 @@ void reads_twice_to_compare(const float* x, float* y, int rows, int cols) {
     float largest = *std::max_element(a.begin(), a.end());
     softmax_rows<<<rows, largest > 1e9f ? 32 : 64>>>(x, y, cols);
 }
+
+// --- at sizes that nobody runs: `// NAME? ` says what the verdict has to name
+
+// when_large? `copied` is launched, which no workload launches
+void when_large(const float* x, float* y, int rows, int cols) {
+    if (rows > 4000) return copy_it(x, y, rows, cols);
+    launch(x, y, rows, cols);
+}
+
+// when_large_behind_a_read? `copied` is launched, which no workload launches
+void when_large_behind_a_read(const float* x, float* y, int rows, int cols) {
+    float first;
+    mcMemcpy(&first, x, sizeof first, mcMemcpyDeviceToHost);
+    if (rows > 4000) return copy_it(x, y, rows, cols);
+    launch(x, y, rows, cols);
+}
+
+// rows_along_y? a grid of 1x
+void rows_along_y(const float* x, float* y, int rows, int cols) {
+    softmax_rows<<<dim3(rows), 32>>>(x, y, cols);
+    copied<<<dim3(1, rows), 32>>>(x, y, 0);
+}
+
+// a_block_of_all_columns? a block of
+void a_block_of_all_columns(const float* x, float* y, int rows, int cols) { softmax_rows<<<rows, (cols + 31) / 32 * 32>>>(x, y, cols); }
+
+__global__ void unless(const float* x, float* y, int cols, bool skipped) {
+    if (!skipped) softmax_of(x + blockIdx.x * cols, y + blockIdx.x * cols, cols);
+}
+// with_a_switch? `unless` is launched with another argument 4 than by any workload
+void with_a_switch(const float* x, float* y, int rows, int cols) { unless<<<rows, 32>>>(x, y, cols, rows > 4000); }
+
+// with_another_block? `softmax_rows` is launched with another block than by any workload
+void with_another_block(const float* x, float* y, int rows, int cols) { softmax_rows<<<rows, cols > 4000 ? 512 : 32>>>(x, y, cols); }
+
+// a_capped_grid? `softmax_rows` stops at a grid of 65535 blocks, which no workload reaches
+void a_capped_grid(const float* x, float* y, int rows, int cols) { softmax_rows<<<std::min(rows, 65535), 32>>>(x, y, cols); }
+
+// a_grid_of_enough_columns?
+void a_grid_of_enough_columns(const float* x, float* y, int rows, int cols) { softmax_rows<<<rows, 64>>>(x, y, cols); }

@@ -349,3 +349,209 @@ void ping_pong(const float* x, float* y, int rows, int cols) {
     softmax_rows<<<rows, 64>>>(x, there, cols);
     CHECK(mcMemcpy(y, there, rows * cols * 4, mcMemcpyDeviceToDevice));
 }
+
+__device__ inline void softmax_of(const float* row, float* out, int cols) {
+    float largest = -INFINITY, sum = 0;
+    for (int i = 0; i < cols; ++i) largest = fmaxf(largest, row[i]);
+    for (int i = 0; i < cols; ++i) sum += expf(row[i] - largest);
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) out[i] = expf(row[i] - largest) / sum;
+}
+
+template <class Self>
+struct Launchable {
+    void run(const float* x, float* y, int rows, int cols) const { static_cast<const Self*>(this)->launch(x, y, rows, cols); }
+};
+struct OfRows : Launchable<OfRows> {
+    void launch(const float* x, float* y, int rows, int cols) const { softmax_rows<<<rows, 64>>>(x, y, cols); }
+};
+// by_a_class_of_its_own_base
+void by_a_class_of_its_own_base(const float* x, float* y, int rows, int cols) { OfRows{}.run(x, y, rows, cols); }
+
+__global__ void staged(const float* x, float* y, int cols) {
+    extern __shared__ float row[];
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) row[i] = x[blockIdx.x * cols + i];
+    __syncthreads();
+    softmax_of(row, y + blockIdx.x * cols, cols);
+}
+// dynamic_shared_memory_with_consent
+void dynamic_shared_memory_with_consent(const float* x, float* y, int rows, int cols) {
+    CHECK(mcFuncSetAttribute((const void*)staged, mcFuncAttributeMaxDynamicSharedMemorySize, 60000));
+    staged<<<rows, 64, cols * sizeof(float)>>>(x, y, cols);
+}
+
+__global__ void the_last_block_divides(const float* x, float* sums, float* y, unsigned* done, int rows, int cols) {
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) atomicAdd(sums + blockIdx.x, expf(x[blockIdx.x * cols + i] - 64));
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    for (int i = threadIdx.x; i < rows * cols; i += blockDim.x) softmax_of(x + i / cols * cols, y + i / cols * cols, 0);
+    for (int r = 0; r < rows; ++r) softmax_of(x + r * cols, y + r * cols, cols);
+}
+// a_semaphore_that_is_kept
+void a_semaphore_that_is_kept(const float* x, float* y, int rows, int cols) {
+    static unsigned* done = nullptr;
+    if (done == nullptr) { CHECK(mcMalloc(&done, 4)); CHECK(mcMemset(done, 0, 4)); }
+    float* sums;
+    CHECK(mcMallocAsync(&sums, rows * 4, nullptr));
+    CHECK(mcMemsetAsync(sums, 0, rows * 4, nullptr));
+    the_last_block_divides<<<rows, 64>>>(x, sums, y, done, rows, cols);
+    CHECK(mcFreeAsync(sums, nullptr));
+}
+
+__constant__ float exponents[16];
+__global__ void by_a_constant_table(float* y, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] *= exponents[i % 16];
+}
+// a_table_that_is_filled_once
+void a_table_that_is_filled_once(const float* x, float* y, int rows, int cols) {
+    static const bool filled = [] {
+        float ones[16];
+        for (float& one : ones) one = 1;
+        return mcMemcpyToSymbol(exponents, ones, sizeof ones) == mcSuccess;
+    }();
+    if (!filled) std::exit(1);
+    softmax_rows<<<rows, 64>>>(x, y, cols);
+    by_a_constant_table<<<1, 64>>>(y, rows * cols);
+}
+
+// two_streams_and_an_event
+void two_streams_and_an_event(const float* x, float* y, int rows, int cols) {
+    mcStream_t one, two;
+    mcEvent_t done;
+    float* there;
+    CHECK(mcStreamCreateWithFlags(&one, mcStreamNonBlocking)); CHECK(mcStreamCreateWithFlags(&two, mcStreamNonBlocking));
+    CHECK(mcEventCreateWithFlags(&done, mcEventDisableTiming));
+    CHECK(mcMalloc(&there, rows * cols * 4));
+    softmax_rows<<<rows, 64, 0, one>>>(x, there, cols);
+    CHECK(mcEventRecord(done, one));
+    CHECK(mcStreamWaitEvent(two, done, 0));
+    CHECK(mcMemcpyAsync(y, there, rows * cols * 4, mcMemcpyDeviceToDevice, two));
+    CHECK(mcStreamSynchronize(two));
+    CHECK(mcFree(there)); CHECK(mcEventDestroy(done)); CHECK(mcStreamDestroy(one)); CHECK(mcStreamDestroy(two));
+}
+
+// a_stream_that_waits_by_itself
+void a_stream_that_waits_by_itself(const float* x, float* y, int rows, int cols) {
+    mcStream_t side;
+    float* there;
+    CHECK(mcStreamCreate(&side));
+    CHECK(mcMalloc(&there, rows * cols * 4));
+    softmax_rows<<<rows, 64, 0, side>>>(x, there, cols);
+    CHECK(mcMemcpyAsync(y, there, rows * cols * 4, mcMemcpyDeviceToDevice, nullptr));  // waits for streams that block
+}
+
+// halves_on_two_streams
+void halves_on_two_streams(const float* x, float* y, int rows, int cols) {
+    static mcStream_t streams[2] = {};
+    for (mcStream_t& stream : streams) if (stream == nullptr) CHECK(mcStreamCreateWithFlags(&stream, mcStreamNonBlocking));
+    const int half = rows / 2;
+    if (half > 0) softmax_rows<<<half, 64, 0, streams[0]>>>(x, y, cols);
+    softmax_rows<<<rows - half, 64, 0, streams[1]>>>(x + half * cols, y + half * cols, cols);
+    for (mcStream_t stream : streams) CHECK(mcStreamSynchronize(stream));
+}
+
+// staged_in_pinned_memory
+void staged_in_pinned_memory(const float* x, float* y, int rows, int cols) {
+    static int* here = nullptr;
+    mcStream_t side;
+    int* there;
+    if (here == nullptr) CHECK(mcMallocHost(&here, 2 * sizeof(int)));
+    CHECK(mcStreamCreate(&side)); CHECK(mcMalloc(&there, 2 * sizeof(int)));
+    here[0] = rows, here[1] = cols;
+    CHECK(mcMemcpyAsync(there, here, 2 * sizeof(int), mcMemcpyHostToDevice, side));
+    by_sizes<<<rows, 64, 0, side>>>(x, y, there);
+    CHECK(mcStreamSynchronize(side));
+    CHECK(mcFree(there)); CHECK(mcStreamDestroy(side));
+}
+
+// waits_for_a_count_in_pinned_memory
+void waits_for_a_count_in_pinned_memory(const float* x, float* y, int rows, int cols) {
+    mcStream_t side;
+    mcEvent_t done;
+    int *here, *there;
+    CHECK(mcStreamCreate(&side)); CHECK(mcEventCreate(&done)); CHECK(mcMallocHost(&here, 4)); CHECK(mcMalloc(&there, 4));
+    CHECK(mcMemsetAsync(there, 0, 4, side));
+    count_large<<<1, 64, 0, side>>>(x, there, rows * cols);
+    CHECK(mcMemcpyAsync(here, there, 4, mcMemcpyDeviceToHost, side));
+    CHECK(mcEventRecord(done, side));
+    while (mcEventQuery(done) == mcErrorNotReady) {}
+    CHECK(mcEventSynchronize(done));
+    softmax_rows<<<rows, *here >= 0 ? 64 : 32, 0, side>>>(x, y, cols);
+    CHECK(mcDeviceSynchronize());
+    CHECK(mcFreeHost(here)); CHECK(mcFree(there));
+}
+
+template <int width>
+__global__ void __launch_bounds__(256) by_warps(const float* __restrict__ x, float* __restrict__ y, int rows, int cols) {
+    const int row = blockIdx.x * (blockDim.x / width) + threadIdx.x / width, lane = threadIdx.x % width;
+    if (row >= rows) return;
+    float largest = -INFINITY, sum = 0;
+    for (int i = lane; i < cols; i += width) largest = fmaxf(largest, __ldg(x + row * cols + i));
+    for (int step = width / 2; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(~0ull, largest, step, width));
+    for (int i = lane; i < cols; i += width) sum += expf(__ldg(x + row * cols + i) - largest);
+    for (int step = width / 2; step > 0; step /= 2) sum += __shfl_xor_sync(~0ull, sum, step, width);
+    for (int i = lane; i < cols; i += width) y[row * cols + i] = expf(x[row * cols + i] - largest) / sum;
+}
+// a_template_over_the_width_of_a_wave
+void a_template_over_the_width_of_a_wave(const float* x, float* y, int rows, int cols) {
+    if (cols > 40) by_warps<64><<<(rows + 3) / 4, 256>>>(x, y, rows, cols);
+    else by_warps<32><<<(rows + 7) / 8, 256>>>(x, y, rows, cols);
+}
+
+// as_many_threads_as_the_device_likes
+void as_many_threads_as_the_device_likes(const float* x, float* y, int rows, int cols) {
+    int grid = 0, threads = 0, blocks = 0;
+    CHECK(mcOccupancyMaxPotentialBlockSize(&grid, &threads, softmax_rows, 0, 256));
+    CHECK(mcOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, softmax_rows, threads, 0));
+    softmax_rows<<<rows, blocks > 0 ? threads : 64>>>(x, y, cols);
+}
+
+typedef float (*Weight)(float);
+__device__ float plainly(float v) { return v; }
+__device__ float doubly(float v) { return 2 * v; }
+__device__ Weight weights[2] = {plainly, doubly};
+union Bits { float number; unsigned word; };
+__global__ void by_a_function(float* y, int n, int which) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        Bits bits{weights[which](y[i])};
+        bits.word ^= 0x80000000u;
+        y[i] = -bits.number;
+    }
+}
+// a_pointer_to_a_function_and_a_union
+void a_pointer_to_a_function_and_a_union(const float* x, float* y, int rows, int cols) {
+    softmax_rows<<<rows, 64>>>(x, y, cols);
+    by_a_function<<<1, 64>>>(y, rows * cols, 0);
+}
+
+struct __attribute__((packed)) Tight { char tag; const float* x; float* y; short cols; };
+__global__ void by_a_tight_struct(Tight t) { softmax_of(t.x + blockIdx.x * t.cols, t.y + blockIdx.x * t.cols, t.cols); }
+// a_struct_without_padding
+void a_struct_without_padding(const float* x, float* y, int rows, int cols) { by_a_tight_struct<<<rows, 64>>>(Tight{'t', x, y, short(cols)}); }
+
+__global__ void copied_by_bytes(const float* x, float* y, int cols) {
+    float row[4];
+    for (int at = 4 * threadIdx.x; at < cols; at += 4 * blockDim.x) {
+        const int count = cols - at < 4 ? cols - at : 4;
+        memcpy(row, x + blockIdx.x * cols + at, count * sizeof(float));
+        memcpy(y + blockIdx.x * cols + at, row, count * sizeof(float));
+    }
+}
+// bytes_in_the_kernel
+void bytes_in_the_kernel(const float* x, float* y, int rows, int cols) {
+    float* there;
+    CHECK(mcMalloc(&there, rows * cols * 4));
+    copied_by_bytes<<<rows, 32>>>(x, there, cols);
+    softmax_rows<<<rows, 64>>>(there, y, cols);
+    CHECK(mcFree(there));
+}
+
+// rounds_of_a_capped_grid
+__global__ void in_rounds(const float* x, float* y, int rows, int cols) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) softmax_of(x + row * cols, y + row * cols, cols);
+}
+void rounds_of_a_capped_grid(const float* x, float* y, int rows, int cols) { in_rounds<<<rows < 2 ? rows : 2, 64>>>(x, y, rows, cols); }

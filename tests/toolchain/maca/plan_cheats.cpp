@@ -218,9 +218,3 @@ void calls_a_kernel_as_a_function(const float* x, float* y, int rows, int cols) 
     launch(x, y, rows, cols);
     copied(x, y, rows * cols);
 }
-
-// Launched for many rows alone: no workload comes there.
-void when_large(const float* x, float* y, int rows, int cols) {
-    if (rows > 4000) return copy_it(x, y, rows, cols);
-    launch(x, y, rows, cols);
-}

@@ -233,3 +233,16 @@ void f(float* x) {
 def test_a_plan_reaches_no_variable_but_the_sources(planned):
     run = planned(HOST_VARIABLE).execute(job(np.ones(1, np.float32)))
     assert {fault.kind for fault in run.faults} == {FaultKind.OUT_OF_BOUNDS}
+
+
+BESIDE = (
+    "void f(const float* x, float* y) { cudaMemcpy(y, x, 16, cudaMemcpyDeviceToDevice); doubled<<<1, 32>>>(x, %s); }"
+)
+
+
+@pytest.mark.parametrize(("launched", "seen"), [("y, 0", {FaultKind.DECOY}), ("y, 4", set())])
+def test_results_that_hang_on_no_launch_are_moves_alone(planned, launched, seen):
+    built = planned(DOUBLED + BESIDE % launched)
+    assert built.execute(job(X, Y)).finished
+    assert built.execute(job(Y, Y)).finished  # where zeros are doubled, nothing shows
+    assert {fault.kind for fault in built.concluded()} == seen

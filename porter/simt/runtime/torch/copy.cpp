@@ -30,9 +30,16 @@ porter::simt::Elements elements_of(const Tensor& tensor) {
     return {tensor.data_ptr(), porter::simt::stored_type(tensor.scalar_type()), tensor.strides().data()};
 }
 
+// Between floats and between integers conversions round; others compute: truncation, or whether a number is not zero.
+bool computes(ScalarType to, ScalarType from) {
+    if (to == from) return false;
+    return to == kBool || (isFloatingType(from) && !isFloatingType(to));
+}
+
 // A copy as a step of a plan: what lies in host memory is converted there.
 void plan_copy(const Tensor& to, const Tensor& from) {
     if (to.is_cuda() && from.is_cuda()) {
+        if (computes(to.scalar_type(), from.scalar_type())) porter::simt::plan_library(from.data_ptr());
         return porter::simt::plan_move_elements(elements_of(to), elements_of(from), to.sizes().data(), to.sizes().size());
     }
     const Tensor& there = to.is_cuda() ? to : from;
