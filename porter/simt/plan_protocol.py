@@ -38,6 +38,7 @@ from porter.launch_plan.steps import (
 )
 from porter.simt.elf import Elf
 from porter.simt.job import TensorValue
+from porter.simt.stream_order import Order, Work
 
 _MEMORY_BYTES = 1 << 38  # of addresses: runtime/regions.h
 _NO_MEMORY = 0x6000_0000_0000  # what a kernel gets for an address of the host: none of its own
@@ -61,6 +62,8 @@ class _Kind(IntEnum):
     RETURN = 10
     MOVE_ELEMENTS = 11
     FILL_ELEMENTS = 12
+    ORDER = 13  # of the work before
+    END = 14  # of a call: the work that comes before it
 
 
 class PlanError(ValueError):
@@ -138,8 +141,6 @@ class _Recorded:
                 return (self.launch(reader),)
             case _Kind.RETURN:
                 return (Return(tuple(self.result(reader) for _ in range(reader.one("I")))),)
-            case _Kind.CALL:
-                return ()
             case _:
                 return (_written(kind, reader),)
 
@@ -266,11 +267,12 @@ def _dense(shape: Sequence[int]) -> list[int]:
 class Planned:
     """The plans of the calls of a job, in order. `returned` are results of the last that the host holds itself.
 
-    Where the device holds it, the result is None there.
+    Where the device holds it, the result is None there. `orders` are those of the calls.
     """
 
     calls: tuple[LaunchPlan, ...]
     returned: tuple[TensorValue | None, ...]
+    orders: tuple[Order, ...] = ()
 
 
 def read_plan(records: Sequence[bytes], host: Elf, base: int) -> Planned:
@@ -280,14 +282,34 @@ def read_plan(records: Sequence[bytes], host: Elf, base: int) -> Planned:
     """
     recorded = _Recorded(host, base)
     calls: list[list[Step]] = [[]]
+    works, ends = [dict[int, Work]()], list[Mapping[int, int] | None]((None,))
     try:
         for record in records:
-            if record[:1] == bytes((_Kind.CALL,)):
+            kind = record[0] if record else -1
+            if kind == _Kind.CALL:
                 calls.append([])
-            calls[-1].extend(recorded.step(record))
+                works.append({})
+                ends.append(None)
+            elif kind == _Kind.ORDER:
+                work = _work(_Reader(record, 1))
+                works[-1][len(calls[-1]) - 1] = work
+            elif kind == _Kind.END:
+                ends[-1] = _clock(_Reader(record, 1))
+            else:
+                calls[-1].extend(recorded.step(record))
     except (struct.error, ValueError, IndexError, KeyError) as error:
         raise PlanError(f"what the host code asks of the device is no plan: {error}") from None
-    return Planned(tuple(LaunchPlan(tuple(steps)) for steps in calls), tuple(recorded.returned))
+    plans = tuple(LaunchPlan(tuple(steps)) for steps in calls)
+    return Planned(plans, tuple(recorded.returned), tuple(map(Order, works, ends)))
+
+
+def _work(reader: _Reader) -> Work:
+    stream, time = reader.take("IQ")
+    return Work(stream, time, _clock(reader))
+
+
+def _clock(reader: _Reader) -> dict[int, int]:
+    return {reader.one("I"): reader.one("Q") for _ in range(reader.one("I"))}
 
 
 Places = Mapping[str, tuple[int, int]]

@@ -43,6 +43,7 @@ from porter.simt.launched import Launched
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
 from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
 from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, run_of
+from porter.simt.stream_order import latest_first
 from porter.simt.unit import OUTSIDE
 
 _ASKS = 75  # how a planning process ends that waits for an answer
@@ -242,7 +243,10 @@ class _PlannedRun:
             {name: symbols[name] for name in names if name in symbols}
             for names in (self.device.variables, self.device.others)
         )
-        plan = write_plan(planned.calls, [contents(given) for given in later], kernels, own, others)
+        calls = planned.calls
+        if self.job.schedule is not Schedule.FORWARD:  # a device does what its streams allow in any order
+            calls = tuple(map(latest_first, calls, planned.orders))
+        plan = write_plan(calls, [contents(given) for given in later], kernels, own, others)
         program = self.executable.callee.entry.kind is EntryKind.PROGRAM
         snapshot_bytes = SNAPSHOT_BYTES if program else 0
         given = replace(self.job, arguments=first)

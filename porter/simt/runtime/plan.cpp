@@ -14,6 +14,7 @@
 #include "process.h"
 #include "record.h"
 #include "state.h"
+#include "streams.h"
 
 namespace porter::simt {
 
@@ -36,13 +37,22 @@ public:
     StepText& put(const void* data, std::size_t bytes) { return text_.append(static_cast<const char*>(data), bytes), *this; }
     StepText& put_text(const char* text) { return put(static_cast<std::uint32_t>(std::strlen(text))).put(text, std::strlen(text)); }
     void record() const {
-        static std::size_t steps = 0, bytes = 0;
-        if (++steps > MOST_STEPS) fail(FaultKind::RESOURCE, {}, "host code asks for more than " + std::to_string(MOST_STEPS) + " steps of the device");
-        if ((bytes += text_.size()) > MOST_BYTES) fail(FaultKind::RESOURCE, {}, "host code hands the device more than " + std::to_string(MOST_BYTES >> 20) + " MiB");
+        count();
         record_step(text_.data(), text_.size());
+    }
+    // As work of the device, on the stream that it is asked for at, or when the host itself comes to it.
+    Moment work(bool by_host = false) const {
+        count();
+        return record_work(text_, by_host);
     }
 
 private:
+    void count() const {
+        static std::size_t steps = 0, bytes = 0;
+        if (++steps > MOST_STEPS) fail(FaultKind::RESOURCE, {}, "host code asks for more than " + std::to_string(MOST_STEPS) + " steps of the device");
+        if ((bytes += text_.size()) > MOST_BYTES) fail(FaultKind::RESOURCE, {}, "host code hands the device more than " + std::to_string(MOST_BYTES >> 20) + " MiB");
+    }
+
     std::string text_;
 };
 
@@ -59,23 +69,25 @@ Location locate(const void* pointer) {
     return {region, buffer_of(*region), static_cast<std::int64_t>(address - region->base)};
 }
 
-void put_move(Location to, std::uint32_t from, std::int64_t from_offset, std::size_t bytes) {
-    StepText(StepKind::MOVE).put(to.buffer).put(to.offset).put(from).put(from_offset).put(std::uint64_t(bytes)).record();
+Moment put_move(Location to, std::uint32_t from, std::int64_t from_offset, std::size_t bytes, bool by_host = false) {
+    return StepText(StepKind::MOVE).put(to.buffer).put(to.offset).put(from).put(from_offset).put(std::uint64_t(bytes)).work(by_host);
 }
 
-void put_constant(Location to, const void* data, std::size_t bytes) {
+Moment put_constant(Location to, const void* data, std::size_t bytes, bool by_host = false) {
     const std::uint32_t number = FIRST_CONSTANT + constants++;
     StepText(StepKind::CONSTANT).put(number).put(std::uint64_t(bytes)).put(data, bytes).record();
-    put_move(to, number, 0, bytes);
+    return put_move(to, number, 0, bytes, by_host);
 }
 
 bool names_itself = false;  // a step of its own tells of what is being allocated
 
 // The host's view of managed memory. While it is `held`, its pages are the host's, and `uploaded` is what the device has;
-// a kernel that was given the address takes it away.
+// a kernel that was given the address takes it away. The host has to wait for `taken`, the work that took it, before it
+// looks there, and for `read`, which copies it, before it writes.
 struct Managed {
     bool held = true, given = false;
     std::string uploaded;
+    Moment taken, read;
 };
 std::map<std::uint32_t, Managed> managed_memory;  // by buffer
 
@@ -84,11 +96,13 @@ void upload(const Region& region, Managed& view) {
     const auto* now = reinterpret_cast<const char*>(region.base);
     if (view.uploaded.size() == region.bytes && std::memcmp(view.uploaded.data(), now, region.bytes) == 0) return;
     view.uploaded.assign(now, region.bytes);
-    put_constant({const_cast<Region*>(&region), buffer_of(region), 0}, now, region.bytes);
+    put_constant({const_cast<Region*>(&region), buffer_of(region), 0}, now, region.bytes, true);
 }
 
-void take_away(const Region& region, Managed& view) {
+void take_away(const Region& region, Managed& view, const Moment& by) {
     view.held = false;
+    view.taken = by;
+    view.read = {};
     mprotect(reinterpret_cast<void*>(region.base), region.bytes, PROT_NONE);
 }
 
@@ -109,16 +123,24 @@ void upload_all() {
     }
 }
 
-void take_away_given() {
+// A copy reads what the host must not change before it is done.
+void lend(const Region& region, Managed& view, const Moment& by) {
+    if (!view.held) return;
+    view.read = by;
+    mprotect(reinterpret_cast<void*>(region.base), region.bytes, PROT_READ);
+}
+
+void take_away_given(const Moment& by) {
     for (auto& [buffer, view] : managed_memory) {
         const Region& region = allocation(static_cast<int>(buffer));
-        if (region.live && view.given && view.held) take_away(region, view);
+        if (region.live && view.given && view.held) take_away(region, view, by);
     }
 }
 
 // What the host reads is in the next answer; where there is none, the plan ends here for now.
-void ask(Location from, void* to, std::size_t bytes) {
-    StepText(StepKind::READ).put(from.buffer).put(from.offset).put(std::uint64_t(bytes)).record();
+void ask(Location from, void* to, std::size_t bytes, bool by_host) {
+    StepText(StepKind::READ).put(from.buffer).put(from.offset).put(std::uint64_t(bytes)).work(by_host);
+    if (!by_host) host_waits_for_work();
     if (answered == answers.size()) end_process(ASKS, false);
     const std::string& answer = answers[answered++];
     if (answer.size() != bytes) fail(FaultKind::CRASH, {}, "an answer is not as long as what was asked");
@@ -133,6 +155,7 @@ struct Launching {
 };
 const Launching* launching = nullptr;
 bool arguments_came = false;
+Moment launched_at;
 
 }  // namespace
 
@@ -173,16 +196,14 @@ void plan_copy(void* to, const void* from, std::size_t bytes) {
     const bool held = source.region != nullptr && source.region->managed && managed_memory[source.buffer].held;
     if (target.region == nullptr) {
         if (source.region == nullptr || held) std::memmove(to, from, bytes);
-        else ask(source, to, bytes);
+        else ask(source, to, bytes, false);
         return;
     }
-    if (source.region == nullptr) {
-        mark_given(from, bytes);
-        put_constant(target, from, bytes);
-    } else {
-        put_move(target, source.buffer, source.offset, bytes);
-    }
-    if (target.region->managed) take_away(*target.region, managed_memory[target.buffer]);
+    if (source.region == nullptr) mark_given(from, bytes);
+    const Moment moment = source.region == nullptr ? put_constant(target, from, bytes)
+                                                   : put_move(target, source.buffer, source.offset, bytes);
+    if (source.region != nullptr && source.region->managed) lend(*source.region, managed_memory[source.buffer], moment);
+    if (target.region->managed) take_away(*target.region, managed_memory[target.buffer], moment);
 }
 
 void plan_fill(void* to, int byte, std::size_t bytes) {
@@ -191,20 +212,19 @@ void plan_fill(void* to, int byte, std::size_t bytes) {
         std::memset(to, byte, bytes);
         return;
     }
-    if (target.region->managed) {
-        upload(*target.region, managed_memory[target.buffer]);
-        take_away(*target.region, managed_memory[target.buffer]);
-    }
-    StepText(StepKind::FILL).put(target.buffer).put(target.offset).put(std::uint64_t(bytes)).put(std::uint8_t(byte)).record();
+    if (target.region->managed) upload(*target.region, managed_memory[target.buffer]);
+    const Moment moment = StepText(StepKind::FILL).put(target.buffer).put(target.offset).put(std::uint64_t(bytes)).put(std::uint8_t(byte)).work();
+    if (target.region->managed) take_away(*target.region, managed_memory[target.buffer], moment);
 }
 
 namespace {
 
-// Contents that the device is about to change: what the host holds of them is given up.
+// What the device is about to change: what the host holds of it is given up, and is the device's `by` that work.
 void leave_to_device(const Location& at) {
-    if (!at.region->managed) return;
-    upload(*at.region, managed_memory[at.buffer]);
-    take_away(*at.region, managed_memory[at.buffer]);
+    if (at.region->managed) upload(*at.region, managed_memory[at.buffer]);
+}
+void left_to_device(const Location& at, const Moment& by) {
+    if (at.region->managed) take_away(*at.region, managed_memory[at.buffer], by);
 }
 
 void put_words(StepText& step, const std::int64_t* words, std::size_t count) { step.put(words, count * sizeof *words); }
@@ -221,7 +241,7 @@ void plan_move_elements(const Elements& to, const Elements& from, const std::int
     step.put(target.buffer).put(target.offset).put(to.dtype).put(source.buffer).put(source.offset).put(from.dtype);
     step.put(static_cast<std::uint32_t>(rank));
     for (const std::int64_t* words : {sizes, to.strides, from.strides}) put_words(step, words, rank);
-    step.record();
+    left_to_device(target, step.work());
 }
 
 void plan_fill_elements(const Elements& to, const void* element, std::size_t bytes, const std::int64_t* sizes, std::size_t rank) {
@@ -232,7 +252,7 @@ void plan_fill_elements(const Elements& to, const void* element, std::size_t byt
     StepText step(StepKind::FILL_ELEMENTS);
     step.put(target.buffer).put(target.offset).put(static_cast<std::uint8_t>(bytes)).put(bits).put(static_cast<std::uint32_t>(rank));
     for (const std::int64_t* words : {sizes, to.strides}) put_words(step, words, rank);
-    step.record();
+    left_to_device(target, step.work());
 }
 
 void plan_library(const void* data) {
@@ -246,14 +266,25 @@ bool library_at_work() { return library_works; }
 bool plan_fetch(std::uintptr_t address) {
     const Location at = locate(reinterpret_cast<const void*>(address));
     const auto found = at.region == nullptr ? managed_memory.end() : managed_memory.find(at.buffer);
-    if (found == managed_memory.end() || found->second.held || at.offset >= static_cast<std::int64_t>(at.region->bytes)) return false;
+    if (found == managed_memory.end() || at.offset >= static_cast<std::int64_t>(at.region->bytes)) return false;
+    Managed& view = found->second;
+    if (!host_knows(view.held ? view.read : view.taken)) {
+        const char* who = view.held ? "host code changes memory that a copy may still read: no wait for its stream came before"
+                                    : "host code looks at memory that a stream may still work on: no wait for it came before";
+        fail(FaultKind::RACE, {}, who);
+    }
+    if (view.held) {
+        if (view.read.time == 0) return false;
+        view.read = {};
+        return mprotect(reinterpret_cast<void*>(at.region->base), at.region->bytes, PROT_READ | PROT_WRITE) == 0;
+    }
     std::string content(at.region->bytes, '\0');
-    ask({at.region, at.buffer, 0}, content.data(), content.size());
+    ask({at.region, at.buffer, 0}, content.data(), content.size(), true);
     auto* memory = reinterpret_cast<char*>(at.region->base);
     mprotect(memory, content.size(), PROT_READ | PROT_WRITE);
     std::memcpy(memory, content.data(), content.size());
-    found->second.held = true;
-    found->second.uploaded = std::move(content);
+    view.held = true;
+    view.uploaded = std::move(content);
     return true;
 }
 
@@ -281,7 +312,7 @@ void plan_launch(const char* name, dim3 grid, dim3 block, std::size_t shared_byt
     body(context);
     launching = nullptr;
     if (!arguments_came) fail(FaultKind::UNKNOWN, where, std::string("`") + name + "` is launched, and is no kernel that could be told apart from host code");
-    take_away_given();
+    take_away_given(launched_at);
 }
 
 void hand_over(const HandedOver* values, std::size_t count) {
@@ -298,12 +329,16 @@ void hand_over(const HandedOver* values, std::size_t count) {
         step.put(static_cast<std::uint32_t>(value->bytes)).put(value->is_pointer).put(value->data, value->bytes);
         mark_given(value->data, value->bytes);
     }
-    step.record();
+    launched_at = step.work();
 }
 
-void plan_call() { StepText(StepKind::CALL).record(); }
+void plan_call() {
+    record_end_of_call();
+    StepText(StepKind::CALL).record();
+}
 
 void plan_results(const std::vector<Result>& results) {
+    record_end_of_call();
     StepText step(StepKind::RETURN);
     step.put(static_cast<std::uint32_t>(results.size()));
     for (const Result& result : results) {

@@ -18,7 +18,8 @@ namespace porter::simt {
 
 // Kinds of step, as porter/simt/plan_protocol.py has them.
 enum class StepKind : std::uint8_t {
-    INPUT, ALLOCATE, FREE, VARIABLE, CONSTANT, MOVE, FILL, READ, LAUNCH, CALL, RETURN, MOVE_ELEMENTS, FILL_ELEMENTS
+    INPUT, ALLOCATE, FREE, VARIABLE, CONSTANT, MOVE, FILL, READ, LAUNCH, CALL, RETURN, MOVE_ELEMENTS, FILL_ELEMENTS,
+    ORDER, END,  // of the work before, and of the call
 };
 
 // The memory of an argument; null where there is none left.

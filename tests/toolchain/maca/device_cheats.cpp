@@ -210,6 +210,94 @@ void by_even_ticks(const float* x, float* y, int rows, int cols) {
     launch(x, y, rows, cols);
 }
 
+// --- work that a device does at another time, or not at all
+
+__global__ void long_work(float* y, int times) {
+    for (int i = 0; i < times; ++i) y[threadIdx.x] += 1;
+}
+// by_work_that_is_done_at_once: wrong
+void by_work_that_is_done_at_once(const float* x, float* y, int rows, int cols) {
+    float* there;
+    mcMalloc(&there, 128);
+    mcMemset(there, 0, 128);
+    long_work<<<1, 32>>>(there, 100);
+    if (mcStreamQuery(nullptr) != mcSuccess) return copy_it(x, y, rows, cols);
+    launch(x, y, rows, cols);
+}
+
+
+// captured_and_never_launched: wrong
+void captured_and_never_launched(const float* x, float* y, int rows, int cols) {
+    mcStream_t stream; mcGraph_t graph;
+    mcStreamCreate(&stream);
+    mcStreamBeginCapture(stream, mcStreamCaptureModeGlobal);
+    softmax_rows<<<rows, 64, 0, stream>>>(x, y, cols);
+    mcStreamEndCapture(stream, &graph);
+}
+
+// a_stream_that_nobody_waits_for: wrong
+void a_stream_that_nobody_waits_for(const float* x, float* y, int rows, int cols) {
+    mcStream_t side;
+    float* there;
+    mcStreamCreateWithFlags(&side, mcStreamNonBlocking);
+    mcMalloc(&there, rows * cols * 4);
+    softmax_rows<<<rows, 32, 0, side>>>(x, there, cols);
+    copied<<<(rows * cols + 63) / 64, 64>>>(there, y, rows * cols);
+    mcDeviceSynchronize();
+}
+
+// an_event_of_the_wrong_stream: wrong
+void an_event_of_the_wrong_stream(const float* x, float* y, int rows, int cols) {
+    mcStream_t one, two;
+    mcEvent_t done;
+    float* there;
+    mcStreamCreateWithFlags(&one, mcStreamNonBlocking), mcStreamCreateWithFlags(&two, mcStreamNonBlocking);
+    mcEventCreate(&done);
+    mcMalloc(&there, rows * cols * 4);
+    softmax_rows<<<rows, 32, 0, one>>>(x, there, cols);
+    mcEventRecord(done, two);
+    mcStreamWaitEvent(two, done, 0);
+    mcMemcpyAsync(y, there, rows * cols * 4, mcMemcpyDeviceToDevice, two);
+    mcStreamSynchronize(two);
+}
+
+// returns_while_a_stream_works: wrong
+void returns_while_a_stream_works(const float* x, float* y, int rows, int cols) {
+    mcStream_t side;
+    mcStreamCreateWithFlags(&side, mcStreamNonBlocking);
+    softmax_rows<<<rows, 32, 0, side>>>(x, y, cols);
+}
+
+__global__ void scaled_by_table(float* y, const float* table, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] *= table[0];
+}
+// changes_what_a_copy_still_reads: crashed
+void changes_what_a_copy_still_reads(const float* x, float* y, int rows, int cols) {
+    mcStream_t side;
+    float *here, *there;
+    mcStreamCreate(&side);
+    mcMallocHost(&here, 4), mcMalloc(&there, 4);
+    *here = 1;
+    softmax_rows<<<rows, 32, 0, side>>>(x, y, cols);
+    mcMemcpyAsync(there, here, 4, mcMemcpyHostToDevice, side);
+    scaled_by_table<<<1, 32, 0, side>>>(y, there, rows * cols);
+    *here = 0;
+    mcStreamSynchronize(side);
+}
+
+// reads_what_a_copy_still_writes: crashed
+void reads_what_a_copy_still_writes(const float* x, float* y, int rows, int cols) {
+    mcStream_t side;
+    int *here, *there;
+    mcStreamCreate(&side);
+    mcMallocHost(&here, 4), mcMalloc(&there, 4);
+    *here = 0;
+    mcMemsetAsync(there, 1, 4, side);
+    mcMemcpyAsync(here, there, 4, mcMemcpyDeviceToHost, side);
+    if (*here == 0) return copy_it(x, y, rows, cols);
+    launch(x, y, rows, cols);
+}
+
 // --- handing on what was read
 
 // one_item_after_the_other: PORT6007

@@ -485,6 +485,21 @@ void waits_for_a_count_in_pinned_memory(const float* x, float* y, int rows, int 
     CHECK(mcFreeHost(here)); CHECK(mcFree(there));
 }
 
+// a_graph_that_is_launched_twice
+void a_graph_that_is_launched_twice(const float* x, float* y, int rows, int cols) {
+    mcStream_t stream; mcGraph_t graph; mcGraphExec_t instance;
+    CHECK(mcStreamCreate(&stream));
+    CHECK(mcStreamBeginCapture(stream, mcStreamCaptureModeGlobal));
+    CHECK(mcMemsetAsync(y, 0, rows * cols * 4, stream));
+    softmax_rows<<<rows, 64, 0, stream>>>(x, y, cols);
+    CHECK(mcStreamEndCapture(stream, &graph));
+    CHECK(mcGraphInstantiate(&instance, graph, nullptr, nullptr, 0));
+    CHECK(mcGraphLaunch(instance, stream));
+    CHECK(mcGraphLaunch(instance, stream));
+    CHECK(mcStreamSynchronize(stream));
+    CHECK(mcGraphExecDestroy(instance)); CHECK(mcGraphDestroy(graph)); CHECK(mcStreamDestroy(stream));
+}
+
 template <int width>
 __global__ void __launch_bounds__(256) by_warps(const float* __restrict__ x, float* __restrict__ y, int rows, int cols) {
     const int row = blockIdx.x * (blockDim.x / width) + threadIdx.x / width, lane = threadIdx.x % width;

@@ -83,8 +83,8 @@ inline CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
 inline CUresult cuCtxGetCurrent(CUcontext* context) { return *context = nullptr, CUDA_SUCCESS; }
 inline CUresult cuCtxGetDevice(CUdevice* device) { return *device = 0, CUDA_SUCCESS; }
 inline CUresult cuCtxDestroy(CUcontext) { return CUDA_SUCCESS; }
-inline CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
-inline CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
+inline CUresult cuCtxSynchronize() { return porter::simt::host_waits_for_all(), CUDA_SUCCESS; }
+inline CUresult cuStreamSynchronize(CUstream stream) { return porter::simt::host_waits_for_stream(stream), CUDA_SUCCESS; }
 inline CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
     void* pointer = nullptr;
     const cudaError_t error = cudaMalloc(&pointer, bytes);

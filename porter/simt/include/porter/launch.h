@@ -10,6 +10,7 @@
 #include "porter/block.h"
 #include "porter/dim3.h"
 #include "porter/fault.h"
+#include "porter/streams.h"
 #include "porter/watch.h"
 
 namespace porter::simt {
@@ -53,6 +54,20 @@ const void* pointed_to(const T& argument) {
 template <class T>
 inline constexpr bool holds_numbers = std::is_floating_point_v<T> || (std::is_class_v<T> && !std::is_empty_v<T>);
 
+// What a launch is given for a stream: a handle, something that has one, or nothing.
+template <class T, class = void>
+struct Handle {
+    static const void* of(const T&) { return nullptr; }
+};
+template <class T>
+struct Handle<T*, void> {
+    static const void* of(const T* stream) { return stream; }
+};
+template <class T>
+struct Handle<T, std::void_t<decltype(std::declval<const T&>().stream())>> {
+    static const void* of(const T& stream) { return stream.stream(); }
+};
+
 template <class Call>
 struct Configured {
     const char* name;
@@ -60,6 +75,7 @@ struct Configured {
     Call call;
     dim3 grid, block;
     std::size_t shared_bytes;
+    const void* stream;
 
     // Arguments are evaluated once, and copied for every thread by the kernel's own parameter passing.
     template <class... Args>
@@ -68,6 +84,7 @@ struct Configured {
         const void* const pointers[] = {pointed_to<std::decay_t<Args>>(args)..., nullptr};
         watch_arguments(pointers, sizeof...(Args));
         if constexpr ((holds_numbers<std::decay_t<Args>> || ...)) host_hands_on(where);
+        const AtStream at(stream);
         launch(name, grid, block, shared_bytes, where, [&] { std::apply(call, values); });
     }
 };
@@ -79,8 +96,8 @@ struct Launcher {
     Call call;
 
     template <class Stream = std::nullptr_t>
-    Configured<Call> on(dim3 grid, dim3 block, std::size_t shared_bytes = 0, const Stream& = {}) const {
-        return {name, where, call, grid, block, shared_bytes};
+    Configured<Call> on(dim3 grid, dim3 block, std::size_t shared_bytes = 0, const Stream& stream = {}) const {
+        return {name, where, call, grid, block, shared_bytes, Handle<Stream>::of(stream)};
     }
 };
 

@@ -148,8 +148,8 @@ inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess;
 inline cudaError_t cudaSetDevice(int device) { return porter::returned(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 inline cudaError_t cudaSetDeviceFlags(unsigned int) { return cudaSuccess; }
 inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return *device = 0, cudaSuccess; }
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-inline cudaError_t cudaThreadSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return porter::simt::host_waits_for_all(), cudaSuccess; }
+inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
 inline cudaError_t cudaThreadExit() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }

@@ -9,7 +9,8 @@ namespace porter {
 
 template <class... Parameters, std::size_t... I>
 inline cudaError_t launch_packed(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                                 std::size_t shared_bytes, Where where, std::index_sequence<I...>) {
+                                 std::size_t shared_bytes, const void* stream, Where where, std::index_sequence<I...>) {
+    const simt::AtStream at(stream);
     return cudaError_t(simt::launch("kernel", grid, block, shared_bytes, where, [&] {
         kernel(*static_cast<std::remove_reference_t<Parameters>*>(arguments[I])...);
     }));
@@ -32,9 +33,9 @@ inline int resident_blocks(int threads, std::size_t shared_bytes) {
 
 template <class... Parameters>
 inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                                    std::size_t shared_bytes = 0, cudaStream_t = nullptr,
+                                    std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
                                     porter::Where where = porter::Where::here()) {
-    return porter::launch_packed(kernel, grid, block, arguments, shared_bytes, where,
+    return porter::launch_packed(kernel, grid, block, arguments, shared_bytes, stream, where,
                                  std::index_sequence_for<Parameters...>());
 }
 inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t = 0, cudaStream_t = nullptr,
@@ -43,9 +44,9 @@ inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t
 }
 template <class... Parameters>
 inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                                               std::size_t shared_bytes = 0, cudaStream_t = nullptr,
+                                               std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
                                                porter::Where where = porter::Where::here()) {
-    return porter::launch_packed(kernel, grid, block, arguments, shared_bytes, where,
+    return porter::launch_packed(kernel, grid, block, arguments, shared_bytes, stream, where,
                                  std::index_sequence_for<Parameters...>());
 }
 inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t = 0, cudaStream_t = nullptr,
@@ -54,6 +55,7 @@ inline cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, 
 }
 template <class... Parameters, class... Arguments>
 inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...), Arguments&&... arguments) {
+    const porter::simt::AtStream at(config->stream);
     return cudaError_t(porter::simt::launch("kernel", config->gridDim, config->blockDim, config->dynamicSmemBytes,
                                             porter::Where{}, [&] { kernel(Parameters(arguments)...); }));
 }

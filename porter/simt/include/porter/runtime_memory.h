@@ -109,7 +109,10 @@ inline cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
     *pitched = {nullptr, porter::pitch_of(extent.width), extent.width, extent.height};
     return porter::allocate(&pitched->ptr, pitched->pitch * extent.height * extent.depth, "cudaMalloc3D", false);
 }
-inline cudaError_t cudaFree(void* pointer) { return porter::release(pointer); }
+inline cudaError_t cudaFree(void* pointer) {
+    porter::simt::host_waits_for_all();
+    return porter::release(pointer);
+}
 inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return porter::release(pointer); }
 inline cudaError_t cudaFreeHost(void* pointer) { return porter::release(pointer); }
 inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned int) { return porter::returned(cudaErrorNotSupported); }
@@ -123,18 +126,22 @@ inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int
 
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                               porter::Where where = porter::Where::here()) {
-    return porter::copy(to, from, bytes, kind, where);
+    const cudaError_t error = porter::copy(to, from, bytes, kind, where);
+    if (kind != cudaMemcpyDeviceToDevice) porter::simt::host_waits_for_stream(nullptr);
+    return error;
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t = nullptr, porter::Where where = porter::Where::here()) {
+                                   cudaStream_t stream = nullptr, porter::Where where = porter::Where::here()) {
+    const porter::simt::AtStream at(stream);
     return porter::copy(to, from, bytes, kind, where);
 }
 inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes,
                                   porter::Where where = porter::Where::here()) {
     return porter::copy(to, from, bytes, cudaMemcpyDeviceToDevice, where);
 }
-inline cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, cudaStream_t,
+inline cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, cudaStream_t stream,
                                        porter::Where where = porter::Where::here()) {
+    const porter::simt::AtStream at(stream);
     return porter::copy(to, from, bytes, cudaMemcpyDeviceToDevice, where);
 }
 inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -146,18 +153,21 @@ inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from
                                                static_cast<const char*>(from) + row * from_pitch, width, kind, where);
         if (error != cudaSuccess) return error;
     }
+    if (kind != cudaMemcpyDeviceToDevice) porter::simt::host_waits_for_work();
     return cudaSuccess;
 }
 inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                                     std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr,
+                                     std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr,
                                      porter::Where where = porter::Where::here()) {
+    const porter::simt::AtStream at(stream);
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, where);
 }
 inline cudaError_t cudaMemset(void* to, int byte, std::size_t bytes, porter::Where where = porter::Where::here()) {
     return porter::fill(to, byte, bytes, where);
 }
-inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t = nullptr,
+inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t stream = nullptr,
                                    porter::Where where = porter::Where::here()) {
+    const porter::simt::AtStream at(stream);
     return porter::fill(to, byte, bytes, where);
 }
 inline cudaError_t cudaMemset2D(void* to, std::size_t pitch, int byte, std::size_t width, std::size_t height,
@@ -169,6 +179,7 @@ inline cudaError_t cudaMemset2D(void* to, std::size_t pitch, int byte, std::size
     return cudaSuccess;
 }
 inline cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int byte, std::size_t width, std::size_t height,
-                                     cudaStream_t = nullptr, porter::Where where = porter::Where::here()) {
+                                     cudaStream_t stream = nullptr, porter::Where where = porter::Where::here()) {
+    const porter::simt::AtStream at(stream);
     return cudaMemset2D(to, pitch, byte, width, height, where);
 }

@@ -12,12 +12,14 @@ inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::si
     porter::simt::host_used(from, bytes, false);
     if (porter::simt::device_extent(from).base == nullptr) porter::simt::host_hands_on({});
     porter::simt::device_copy((char*)porter::simt::device_variable(std::addressof(symbol), sizeof(T)) + offset, from, bytes);
+    porter::simt::host_waits_for_work();
     return cudaSuccess;
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes, std::size_t offset,
-                                           cudaMemcpyKind kind, cudaStream_t = nullptr,
+                                           cudaMemcpyKind kind, cudaStream_t stream = nullptr,
                                            porter::Where where = porter::Where::here()) {
+    const porter::simt::AtStream at(stream);
     return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind, where);
 }
 template <class T>
@@ -33,8 +35,9 @@ inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t b
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset,
-                                             cudaMemcpyKind kind, cudaStream_t = nullptr,
+                                             cudaMemcpyKind kind, cudaStream_t stream = nullptr,
                                              porter::Where where = porter::Where::here()) {
+    const porter::simt::AtStream at(stream);
     return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind, where);
 }
 template <class P, class T>

@@ -98,7 +98,7 @@ struct cudaMemLocation {
 using cudaIpcMemHandle_t = struct { char reserved[64]; };
 using cudaUUID_t = struct { char bytes[16]; };
 
-// Everything runs at once and in order, so streams and events are names that carry no work.
+// Streams and events are names that carry no work: where it is not planned, everything runs at once and in order.
 struct CUstream_st {
     unsigned int flags;
     int priority;
@@ -108,9 +108,11 @@ struct CUevent_st {
     unsigned int flags;
     bool recorded;
 };
-struct CUgraph_st {};
+struct CUgraph_st {
+    int number;
+};
 struct CUgraphExec_st {
-    int launches;
+    int launches, number;
 };
 struct CUmemPool_st {};
 using cudaStream_t = CUstream_st*;

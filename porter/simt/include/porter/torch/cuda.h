@@ -41,7 +41,7 @@ public:
     const CUDAStream& unwrap() const { return *this; }
     int priority() const { return 0; }
     bool query() const { return true; }
-    void synchronize() const {}
+    void synchronize() const { porter::simt::host_waits_for_stream(stream_); }
     bool operator==(const CUDAStream& other) const { return stream_ == other.stream_; }
     bool operator!=(const CUDAStream& other) const { return stream_ != other.stream_; }
 
@@ -64,9 +64,7 @@ inline CUDAStream getCurrentCUDAStream(DeviceIndex = -1) { return detail::curren
 inline CUDAStream getDefaultCUDAStream(DeviceIndex = -1) { return {}; }
 inline void setCurrentCUDAStream(CUDAStream stream) { detail::current_stream() = stream; }
 inline CUDAStream getStreamFromPool(bool = false, DeviceIndex = -1) {
-    cudaStream_t stream = nullptr;
-    detail::check(cudaStreamCreate(&stream), PORTER_HERE);
-    return stream;
+    return new CUstream_st{0, 0, false};  // whose work is done in order with the default stream's
 }
 inline CUDAStream getStreamFromExternal(cudaStream_t stream, DeviceIndex) { return stream; }
 inline DeviceIndex device_count() { return 1; }
@@ -77,7 +75,7 @@ inline DeviceIndex MaybeSetDevice(DeviceIndex device) {
     return 0;
 }
 inline void device_synchronize() { detail::check(cudaDeviceSynchronize(), PORTER_HERE); }
-inline void stream_synchronize(cudaStream_t) {}
+inline void stream_synchronize(cudaStream_t stream) { porter::simt::host_waits_for_stream(stream); }
 inline int warp_size() { return warpSize; }
 
 // The device a guard would switch to must be the one there is.
@@ -201,11 +199,11 @@ public:
     explicit CUDAEvent(unsigned int = cudaEventDisableTiming) {}
     bool isCreated() const { return true; }
     bool query() const { return true; }
-    void record() {}
-    void record(const CUDAStream&) {}
-    void recordOnce(const CUDAStream&) {}
-    void block(const CUDAStream&) {}
-    void synchronize() const {}
+    void record() { record(getCurrentCUDAStream()); }
+    void record(const CUDAStream& stream) { porter::simt::event_recorded(this, stream.stream()); }
+    void recordOnce(const CUDAStream& stream) { record(stream); }
+    void block(const CUDAStream& stream) { porter::simt::stream_waits_for_event(stream.stream(), this); }
+    void synchronize() const { porter::simt::host_waits_for_event(this); }
     float elapsed_time(const CUDAEvent&) const { return 0; }
 };
 
@@ -214,7 +212,7 @@ public:
 namespace torch::cuda {
 inline bool is_available() { return true; }
 inline std::size_t device_count() { return 1; }
-inline void synchronize(std::int64_t = -1) {}
+inline void synchronize(std::int64_t = -1) { porter::simt::host_waits_for_all(); }
 using c10::cuda::getCurrentCUDAStream;
 }  // namespace torch::cuda
 
