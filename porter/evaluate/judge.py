@@ -188,7 +188,8 @@ class _Trial:
     def _tell_rehearsed(self, run: Run) -> None:
         for fault in run.faults:
             if fault.kind is FaultKind.LAUNCH:  # which smaller sizes do not show
-                self.said.setdefault(_UNLAUNCHED, f"at sizes for a device {fault.message}")
+                refused = fault.message if fault.fatal else f"a launch is refused: {fault.message}"
+                self.said.setdefault(_UNLAUNCHED, f"at sizes for a device {refused}")
             elif fault.kind is FaultKind.UNKNOWN and not fault.fatal:
                 self.said.setdefault(f"{_UNKNOWN}: {fault.message}", f"at sizes for a device {fault.message}")
 

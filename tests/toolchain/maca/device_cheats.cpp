@@ -378,13 +378,13 @@ void when_large_behind_a_read(const float* x, float* y, int rows, int cols) {
     launch(x, y, rows, cols);
 }
 
-// rows_along_y? a grid of 1x
+// rows_along_y? a launch is refused: a grid of 1x
 void rows_along_y(const float* x, float* y, int rows, int cols) {
     softmax_rows<<<dim3(rows), 32>>>(x, y, cols);
     copied<<<dim3(1, rows), 32>>>(x, y, 0);
 }
 
-// a_block_of_all_columns? a block of
+// a_block_of_all_columns? a launch is refused: a block of
 void a_block_of_all_columns(const float* x, float* y, int rows, int cols) { softmax_rows<<<rows, (cols + 31) / 32 * 32>>>(x, y, cols); }
 
 __global__ void unless(const float* x, float* y, int cols, bool skipped) {
