@@ -174,14 +174,16 @@ class _Trial:
             return None
         for jobs in rehearsals:
             ended: Fault | None = None
+            came_to_its_end = False
             for run in map(candidate.rehearse, jobs):
                 if broken := _rules(run, self._excused(candidate)):
                     return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken)
                 ended = next((fault for fault in run.faults if fault.fatal), None)
                 self._tell_rehearsed(run)
-                if ended is None:
-                    break
-            if ended is not None:
+                if ended is None and (came_to_its_end or candidate.warp_size is None):
+                    break  # of C++ one at smaller sizes behind it shows grids that do not grow
+                came_to_its_end = came_to_its_end or ended is None
+            if ended is not None and not came_to_its_end:
                 self.said.setdefault(_REHEARSED, f"{_REHEARSED} ended early: {_describe(ended)}")
         return None
 

@@ -50,6 +50,7 @@ _ASKS = 75  # how a planning process ends that waits for an answer
 MOST_READS = 64
 A_FEW_BYTES = 64  # of the device that host code may read in a job and decide by
 MANY_CALLS = 32
+_SEVERAL = 3  # times; calls are rehearsed at a quarter of their sizes, and at half of one
 _COUNTING_S = 0.5  # of processor time that carrying out later calls may take, so that a kernel which counts them shows
 _DRAWS = (0.0, 0.125)  # of the words that were read, the part that other answers are made of; one at the least
 _MOST_COMPARED = 20_000  # steps of later calls
@@ -119,10 +120,11 @@ class PlannedExecutable:
 
 
 def _is_larger(one: Job, other: Job) -> bool:
-    """Returns True where no tensor of `one` has fewer elements than in `other`, and some have more."""
-    counts = [(a.count, b.count) for a, b in zip(one.arguments, other.arguments, strict=True)
+    """Returns True where no extent of `one` is smaller than in `other`, and some are several times as large."""
+    shapes = [(a.shape, b.shape) for a, b in zip(one.arguments, other.arguments, strict=True)
               if isinstance(a, TensorValue) and isinstance(b, TensorValue)]  # fmt: skip
-    return all(a >= b for a, b in counts) and any(a > b for a, b in counts)
+    extents = [pair for a, b in shapes for pair in zip(a, b, strict=False)]
+    return all(a >= b for a, b in extents) and any(a >= _SEVERAL * b > 0 for a, b in extents)
 
 
 def calls_outside(planning: Executable) -> list[str]:
