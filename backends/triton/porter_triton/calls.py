@@ -19,6 +19,7 @@ from porter.launch_plan.normal import nudged, numbers_of, same_work
 from porter.launch_plan.steps import (
     Compute,
     Constant,
+    Fill,
     Input,
     Launch,
     LaunchPlan,
@@ -30,7 +31,7 @@ from porter.launch_plan.steps import (
     Step,
     TensorView,
 )
-from porter.launch_plan.views import extent_bytes
+from porter.launch_plan.views import extent_bytes, written
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue, Value
 from porter.simt.protocol import coverage_of
 from porter.worker.child import Death
@@ -139,7 +140,8 @@ class Calls:
         self._launched: dict[str, set[tuple[str, str]]] = {}
         self._contributed: dict[tuple[str, int], bool] = {}
         self._signatures: dict[str, dict[str, None]] = {}
-        self._sizes: dict[tuple[str, object], int] = {}  # the bytes of a call's tensors by what it launches
+        self._sizes: dict[tuple[str, object], int] = {}  # the bytes of a call's outputs by what it launches
+        self._overwritten: dict[tuple[str, int], bool] = {}  # arguments of which every call changed every element
         self._restored = False  # the last call that was planned uses memory of an earlier one
         self._outputs: set[tuple[str, int]] = set()  # arguments that a call left changed
 
@@ -229,7 +231,8 @@ class Calls:
         extents = {extent for value in job.arguments if isinstance(value, TensorValue) for extent in value.shape}
         unknown = [_unknown(launch, self._kernels, known, extents) for launch in plan.launches]
         # A kernel that nobody has seen is more than one with another value.
-        faults = [Fault(FaultKind.UNKNOWN, "", 0, "", what) for what in sorted(filter(None, unknown), key=len)]
+        named = (*sorted(filter(None, unknown), key=len), *self._unchanged(function, job, plan))
+        faults = [Fault(FaultKind.UNKNOWN, "", 0, "", what) for what in named]
         if known and not function.permitted & _MOVING:
             faults += [
                 Fault(FaultKind.DECOY, "", 0, "", f"at sizes for a device {what}")
@@ -251,10 +254,23 @@ class Calls:
         for step in given if not empty else ():
             if (function.name, step.argument) in self._outputs and not self._admission.is_launched(step.buffer):
                 yield f"no launch writes argument {step.argument}"
-        numbers, size = numbers_of(plan), _bytes_of_outputs(plan, job)
-        seen = self._sizes.setdefault((function.name, numbers), size)
-        if seen != size and not any(isinstance(step, (Move, Compute)) for step in plan.steps):
-            yield f"it launches for {max(seen, size)} bytes of tensors just what it launches for {min(seen, size)}"
+
+    def _unchanged(self, function: Function, job: Job, plan: LaunchPlan) -> Iterator[str]:
+        """Launches that are the same for outputs of another size, where launches alone write all of these.
+
+        That is no proof: a kernel may read on the device how large they are.
+        """
+        by_others = {to.buffer for step in plan.steps if isinstance(step, (Fill, Move)) for to in written(step)}
+        views = {view for view in plan.returned if isinstance(view, TensorView) and view.buffer not in by_others}
+        size = sum(extent_bytes(view)[1] for view in views)
+        size += sum(
+            value.count * value.dtype.bytes
+            for number, value in enumerate(job.arguments)
+            if isinstance(value, TensorValue) and self._overwritten.get((function.name, number))
+        )
+        seen = self._sizes.setdefault((function.name, numbers_of(plan)), size)
+        if seen != size:
+            yield f"it launches for outputs of {max(seen, size)} bytes just what it launches for {min(seen, size)}"
 
     def idle(self, function: Function) -> tuple[Fault, ...]:
         """What shows, once all workloads were run, that a result owes nothing to the candidate's kernels."""
@@ -293,10 +309,11 @@ class Calls:
     def _without_outputs(self, function: Function, job: Job, run: Run) -> Run:
         """The run less what is said of arguments that are for results: there the same may stand as before."""
         tensors = [number for number, value in enumerate(job.arguments) if isinstance(value, TensorValue)]
-        pairs = zip(tensors, run.outputs, strict=False)
-        self._outputs |= {
-            (function.name, number) for number, left in pairs if not _same(left, _tensor(job.arguments[number]))
-        }
+        for number, left in zip(tensors, run.outputs, strict=False):
+            key, given = (function.name, number), _tensor(job.arguments[number])
+            if not _same(left, given):
+                self._outputs.add(key)
+            self._overwritten[key] = self._overwritten.get(key, True) and _is_other_everywhere(left, given)
         excused = {PUT_BACK.format(number) for name, number in self._outputs if name == function.name}
         said = (fault for fault in run.faults if fault.message not in excused)
         return replace(run, faults=tuple(replace(f, file=f.file or (self._file if f.line else "")) for f in said))
@@ -548,6 +565,11 @@ def _same(one: TensorValue, other: TensorValue) -> bool:
     return one.shape == other.shape and one.storage.tobytes() == other.storage.tobytes()
 
 
+def _is_other_everywhere(left: TensorValue, given: TensorValue) -> bool:
+    pair = (np.ascontiguousarray(v.storage).reshape(-1).view(np.uint8).reshape(v.count, -1) for v in (left, given))
+    return left.count > 0 and bool(np.not_equal(*pair).any(axis=1).all())
+
+
 def _distance(one: Run, other: Run) -> float:
     """Returns the largest difference between two elements of the answers: infinite where one is no number."""
     if len(one.results) != len(other.results):
@@ -563,12 +585,6 @@ def _apart(one: TensorValue, other: TensorValue) -> float:
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
     return float(np.where(np.isnan(apart), np.inf, apart).max(initial=0.0))
-
-
-def _bytes_of_outputs(plan: LaunchPlan, job: Job) -> int:
-    """Returns how large all tensors are that a call is given, or returns."""
-    given = sum(value.count * value.dtype.bytes for value in job.arguments if isinstance(value, TensorValue))
-    return given + sum(extent_bytes(result)[1] for result in plan.returned if isinstance(result, TensorView))
 
 
 def _switches(launch: Launch, kernels: Mapping[str, KernelText]) -> tuple[str, str]:
