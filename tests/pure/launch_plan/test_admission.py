@@ -178,3 +178,27 @@ def test_a_table_that_a_kernel_filled_from_a_table_is_filled_again():
 
 def test_a_call_may_return_what_it_changed():
     assert Calls().call(Input(0, 0), launch(dense(0, 16)), Return((dense(0, 16), Scalar(1)))) == []
+
+
+@pytest.mark.parametrize(
+    ("grid", "is_taken"), [((1 << 20, 65_535, 1), True), ((1, 65_536, 1), False), ((1, 1, -1), False)]
+)
+def test_a_grid_is_one_that_devices_take(grid, is_taken):
+    step = Launch("k", grid, (("x", dense(0, 16)),))
+    if is_taken:
+        assert Calls().call(Input(0, 0), step) == []
+    else:
+        assert refused(Input(0, 0), step) is FaultKind.LAUNCH
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "looks"),
+    [("float32", "int64", True), ("int64", "int64", False), ("float32", "bool", False), ("float32", "float32", True)],
+)
+def test_what_a_library_made_of_floats_may_decide_but_not_be_handed_on(given, made, looks):
+    calls = Calls()
+    number = TensorView(1, made, (), (), 0)
+    asked = Compute("argmax", (("self", dense(0, 8, dtype=given)),), (number,))
+    calls.call(Input(0, 0), asked, Read(number))
+    assert calls.admission.looked is looks
+    assert calls.admission.whole == ({0} if (given, made) == ("float32", "int64") else set())

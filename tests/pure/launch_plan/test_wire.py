@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.launch_plan.normal import digest, normal, nudged, same_work
+from porter.launch_plan.normal import digest, normal, nudged, numbers_of, same_work
 from porter.launch_plan.steps import (
     Allocate,
     Await,
@@ -78,6 +78,19 @@ def test_what_was_read_is_no_part_of_the_work_and_is_moved_where_it_is_a_float()
     assert 2.0 < moved < 2.01
     assert 0 < zero < 1e-9
     assert (whole, true) == (3, True)
+    assert nudged(((3, True), (3, True)), {1}) == ((3, True), (4, True))
+
+
+def test_what_launches_know_of_sizes_is_all_but_where_their_tensors_lie():
+    def plan(buffer, grid, n, table=""):
+        tensor = TensorView(buffer, "float32", (n,), (1,), 0)
+        steps = (Allocate(buffer, 4 * n), Constant(buffer + 1, table))
+        return LaunchPlan((*steps, Launch("k", (grid, 1, 1), (("x", tensor), ("n", Scalar(n // 8))))))
+
+    assert numbers_of(plan(0, 4, 8)) == numbers_of(plan(5, 4, 9))
+    assert numbers_of(plan(0, 4, 8)) != numbers_of(plan(0, 5, 8))
+    assert numbers_of(plan(0, 4, 8)) != numbers_of(plan(0, 4, 16))
+    assert numbers_of(plan(0, 4, 8)) != numbers_of(plan(0, 4, 8, "AAAA"))
 
 
 @pytest.mark.parametrize(
