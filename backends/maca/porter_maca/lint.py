@@ -19,6 +19,7 @@ from porter_maca.catalogue import finding
 from porter_maca.declared import Declared, declared
 from porter_maca.headers import inclusions
 from porter_maca.names import asks_whether_defined, uses
+from porter_maca.pasted import pasted
 
 # What MACA's compiler defines, as the executor does (keywords.h); nothing that says CUDA.
 _DEFINED = ("__MACA__=1", "__MACACC__=1", "__MXCC__=1", "__MACA_ARCH__=1000", "__cplusplus=201703L", "__linux__=1")
@@ -35,6 +36,10 @@ def lint(sources: Iterable[Source], table: ApiTable) -> Iterator[Finding]:
         yield from sorted(
             _names_left(source, files, own, table), key=lambda found: found.span.start if found.span else 0
         )
+    for made in pasted(files):
+        for name in sorted(made.names):
+            if (table.is_exact(name) or name in executor_names()) and (row := table.look_up(name)) is not None:
+                yield from _left(made.source, made.start, made.end, row)
 
 
 def _names_left(source: Source, files: tuple[Source, ...], own: Declared, table: ApiTable) -> Iterator[Finding]:

@@ -15,8 +15,10 @@ from porter.rules.operators import OF_INDICES, library_operator
 from porter.rules.original import OwnCode
 from porter.source.lexer import Token, TokenKind, inside_directive, significant, tokens
 from porter.source.text import Source
+from porter.source.vocabulary import ASM
 from porter_maca.catalogue import finding
 from porter_maca.declared import declared
+from porter_maca.pasted import pasted
 
 LIBRARY, AROUND, SYSTEM, JUDGE, THREADS, ENVIRONMENT = (f"PORT119{n}" for n in range(2, 8))
 
@@ -107,6 +109,13 @@ def rules(sources: Iterable[Source], original: OwnCode) -> Iterator[Finding]:
                 span = source.span(place.token.start, place.token.end)
                 seen.setdefault((span.line, code), replace(finding(code, span, message), source=source))
         yield from (seen[key] for key in sorted(seen))
+    for made in pasted(files):
+        span = made.source.span(made.start, made.end)
+        broken = {
+            found for place in _places(made.text) if place.token.text in made.names for found in _broken(place, free)
+        }
+        broken |= {(SYSTEM, f"it makes {name} of parts") for name in made.names & ASM}
+        yield from (replace(finding(code, span, message), source=made.source) for code, message in sorted(broken))
 
 
 def _places(text: str) -> Iterator[_Place]:

@@ -159,3 +159,28 @@ def test_a_stamped_file_is_left_as_it_is():
     ported = port("// op.cu ported to MACA xcore1000 by porter 0.1.0, source 0123456789abcdef\ncudaMalloc(&p, 4);\n")
     assert ported.files[0].text.endswith("cudaMalloc(&p, 4);\n")
     assert [f.code for f in ported.findings] == ["PORT1190"]
+
+
+PASTED = """#include <mc_runtime.h>
+#define JOINED(a, b) a##b
+#define OF_MACA(name) mc##name
+void f(float** p) { %s }
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("JOINED(cuda, Malloc)(p, 4);", "PORT1191"),
+        ("JOINED(sys, tem)(0);", "PORT1194"),
+        ("JOINED(por, ter)::simt::chance();", "PORT1195"),
+        ('JOINED(__as, m__)("rdtsc");', "PORT1194"),
+        ("OF_MACA(Malloc)(p, 4);", None),
+        ("int JOINED(row_, count) = 3;", None),
+    ],
+)
+def test_a_name_that_macros_make_of_parts_is_a_name(call, code):
+    source = Source(Path("k.cpp"), PASTED % call)
+    found = BACKEND.lint((PortedFile("k.cpp", source.text, source),), NO_CODE)
+    assert {f.code for f in found} == ({code} if code else set())
+    assert all(f.span.line == 2 for f in found)

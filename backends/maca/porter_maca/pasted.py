@@ -1,0 +1,51 @@
+"""Names that a source's macros make of parts: `cuda##Malloc` is a name as any other, and stands nowhere in the text."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from porter.source.lexer import TokenKind, inside_directive, tokens
+from porter.source.text import Source
+
+_INCLUDE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?:include|import)\b.*$", re.MULTILINE)
+_PASTES = re.compile(r"##|%:%:")
+
+
+@dataclass(frozen=True, slots=True)
+class Pasted:
+    """The `names` that the macros of `source` make, its `text` with these, and where it first pastes."""
+
+    source: Source
+    names: frozenset[str]
+    text: str
+    start: int
+    end: int
+
+
+def pasted(sources: Iterable[Source]) -> Iterable[Pasted]:
+    """Those of each source by itself; none where there is no preprocessor."""
+    for source in sources:
+        place = _PASTES.search(source.text)
+        if place is None or shutil.which("g++") is None:
+            continue
+        expanded = _expanded(_INCLUDE.sub("", source.text))
+        names = _identifiers(expanded) - _identifiers(source.text)
+        yield Pasted(source, names, expanded, place.start(), place.end())
+
+
+def _expanded(text: str) -> str:
+    """`text` with its own macros expanded, and no others."""
+    command = ["g++", "-E", "-P", "-undef", "-nostdinc", "-w", "-x", "c++", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60).stdout
+
+
+def _identifiers(text: str) -> frozenset[str]:
+    found = set[str]()
+    for token in tokens(text):
+        inner = inside_directive(token, text) if token.kind is TokenKind.DIRECTIVE else (token,)
+        found.update(t.text for t in inner if t.kind is TokenKind.IDENTIFIER)
+    return frozenset(found)
