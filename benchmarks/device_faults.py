@@ -33,8 +33,9 @@ from porter.native.session import CandidateError, Session
 from porter.native.timed import Timed
 from porter.native.versions import commit
 from porter.simt.job import FaultKind, Job, Limits, Run, ScalarValue, TensorValue
-from porter_triton.calls import Calls, Function
+from porter_triton.calls import Calls
 from porter_triton.native import entry_of
+from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 
 TIME_LIMIT_S = 2.5

@@ -26,7 +26,7 @@ import numpy as np
 
 from porter.contract.dtype import DType
 from porter.simt.job import FaultKind, Job, Limits, Run, TensorValue
-from porter_triton.calls import Function
+from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 
 LIMITS = Limits(cpu_s=1.0, wall_s=5.0, memory_bytes=1 << 30, file_bytes=16 << 20)

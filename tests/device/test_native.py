@@ -13,8 +13,8 @@ from porter.contract.dtype import DType
 from porter.measure.interleave import StopRule, interleaved
 from porter.native.timed import Timed
 from porter.simt.job import FaultKind, Job, Limits, ScalarValue, TensorValue
-from porter_triton.calls import Function
 from porter_triton.native import entry_of
+from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 
 pytestmark = pytest.mark.device

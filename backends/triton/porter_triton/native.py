@@ -21,7 +21,8 @@ from porter.native.requests import PlanEntry
 from porter.native.session import CandidateError, Session
 from porter.native.timed import Timed
 from porter.simt.job import Job, Run
-from porter_triton.calls import Calls, Function
+from porter_triton.calls import Calls
+from porter_triton.planned_calls import Function
 from porter_triton.proof import InterpretedPort, Module, devices_of
 from porter_triton.records import DeviceFacts
 

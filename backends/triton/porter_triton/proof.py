@@ -21,9 +21,10 @@ from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source.text import Source
 from porter_triton.callables import functions_of
-from porter_triton.calls import Calls, Function
+from porter_triton.calls import Calls
 from porter_triton.compile import refused
 from porter_triton.naming import function_of
+from porter_triton.planned_calls import Function
 from porter_triton.port import Lowered, lowered
 from porter_triton.processes import PlanningProcess, ReplayProcess
 from porter_triton.targets import targets

@@ -26,8 +26,8 @@ from porter.native.requests import PlanEntry
 from porter.native.session import DeviceFacts, Prepared, Replayed
 from porter.native.timed import Timed
 from porter.simt.job import TensorValue
-from porter_triton.calls import Function
 from porter_triton.native import entry_of
+from porter_triton.planned_calls import Function
 from porter_triton.processes import ReplayProcess
 from porter_triton.proof import calls_of
 from porter_triton.requests import ReplayRequest

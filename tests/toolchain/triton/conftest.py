@@ -10,7 +10,7 @@ from porter.simt.job import FaultKind, Job, Limits, ScalarValue, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
 from porter_triton.backend import TritonBackend
-from porter_triton.calls import Function
+from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 
 MODULE = Path(__file__).parent / "module_under_test.py"

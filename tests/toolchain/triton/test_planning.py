@@ -8,7 +8,7 @@ import pytest
 
 from porter.contract.dtype import DType
 from porter.simt.job import FaultKind, Job, Limits, TensorValue
-from porter_triton.calls import Function
+from porter_triton.planned_calls import Function
 from porter_triton.proof import calls_of
 
 _TEXT = Path(__file__).with_name("planned_calls.py.txt").read_text()

@@ -1,0 +1,113 @@
+"""What the calls of one function have launched and left so far, and what is new in a plan that nobody carries out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from porter.launch_plan.admission import Admission
+from porter.launch_plan.normal import numbers_of
+from porter.launch_plan.steps import Fill, Input, Launch, LaunchPlan, Move, Scalar, TensorView
+from porter.launch_plan.views import extent_bytes, written
+from porter.simt.job import Job, Run, TensorValue
+from porter_triton.differences import is_other_everywhere, same
+from porter_triton.kernel_rules import constants_of
+from porter_triton.records import KernelText
+
+Kernels = Mapping[str, KernelText]
+
+
+@dataclass
+class CallHistory:
+    """Arguments go by their numbers, outputs by their place among the tensors and results of a call.
+
+    `changed` are the arguments that a call left changed; of those in `overwritten` every call changed every element.
+    `contributed` says of outputs whether they are others when nothing is launched. `launched` are kernels with the
+    values that they were launched with, `output_bytes` how large outputs were, by what was launched for them.
+    """
+
+    calls: int = 0
+    signatures: dict[str, None] = field(default_factory=dict)
+    changed: set[int] = field(default_factory=set)
+    contributed: dict[int, bool] = field(default_factory=dict)
+    overwritten: dict[int, bool] = field(default_factory=dict)
+    launched: set[tuple[str, str]] = field(default_factory=set)
+    output_bytes: dict[object, int] = field(default_factory=dict)
+
+    def note_launches(self, plan: LaunchPlan, kernels: Kernels) -> None:
+        """Keeps in mind what a plan that was carried out launches."""
+        self.launched.update(_switches(launch, kernels) for launch in plan.launches)
+
+    def note_arguments(self, job: Job, run: Run) -> None:
+        """Keeps in mind which arguments a run left changed."""
+        for (number, given), left in zip(_tensors(job), run.outputs, strict=False):
+            if not same(left, given):
+                self.changed.add(number)
+            self.overwritten[number] = self.overwritten.get(number, True) and is_other_everywhere(left, given)
+
+    def note_contributions(self, job: Job, run: Run, without: Run) -> None:
+        """Keeps in mind which outputs of `run` differ from those `without` launches: others owe nothing to kernels."""
+        given = [value for _, value in _tensors(job)]
+        pairs = [*zip(run.outputs, without.outputs, strict=True), *zip(run.results, without.results, strict=False)]
+        for index, (own, other) in enumerate(pairs):
+            unchanged = index < len(given) and same(own, given[index])
+            if not unchanged and own.count:
+                self.contributed[index] = self.contributed.get(index, False) or not same(own, other)
+
+    def unknown(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
+        """Yields what a plan launches that no call did, kernels that nobody has seen before those with other values.
+
+        A block as large as an axis of the call's tensors is no other value.
+        """
+        extents = {extent for _, value in _tensors(job) for extent in value.shape}
+        sizes = {str(size) for extent in extents for size in (extent, 1 << max(0, extent - 1).bit_length())}
+        found = (self._unknown(launch, kernels, sizes) for launch in plan.launches)
+        yield from sorted(filter(None, found), key=len)
+
+    def _unknown(self, launch: Launch, kernels: Kernels, sizes: Collection[str]) -> str:
+        kernel, switches = _switches(launch, kernels)
+        if all(name != kernel for name, _ in self.launched):
+            return f"it launches {kernel}, which no workload did"
+        before = {switch for name, other in self.launched if name == kernel for switch in other.split(", ")}
+        new = [s for s in switches.split(", ") if s not in before and s.partition("=")[2] not in sizes]
+        return f"it launches {kernel} with {', '.join(new)}, which no workload did" if any(new) else ""
+
+    def missing(self, plan: LaunchPlan, job: Job, admission: Admission) -> Iterator[str]:
+        """Yields what the launches of a plan, which `admission` has seen last, cannot have done."""
+        if not plan.launches:
+            yield "it launches nothing"
+        for index, result in enumerate(plan.returned):
+            if isinstance(result, TensorView) and 0 not in result.shape and not admission.is_launched(result.buffer):
+                yield f"no launch writes result {index}"
+        empty = any(0 in value.shape for _, value in _tensors(job))
+        for step in plan.steps if not empty else ():
+            if isinstance(step, Input) and step.argument in self.changed and not admission.is_launched(step.buffer):
+                yield f"no launch writes argument {step.argument}"
+
+    def unchanged(self, plan: LaunchPlan, job: Job) -> Iterator[str]:
+        """Yields launches that are the same for outputs of another size, where launches alone write all of these.
+
+        That is no proof: a kernel may read on the device how large they are.
+        """
+        by_others = {to.buffer for step in plan.steps if isinstance(step, (Fill, Move)) for to in written(step)}
+        views = {view for view in plan.returned if isinstance(view, TensorView) and view.buffer not in by_others}
+        size = sum(extent_bytes(view)[1] for view in views)
+        size += sum(v.count * v.dtype.bytes for number, v in _tensors(job) if self.overwritten.get(number))
+        seen = self.output_bytes.setdefault(numbers_of(plan), size)
+        if seen != size:
+            yield f"it launches for outputs of {max(seen, size)} bytes just what it launches for {min(seen, size)}"
+
+
+def _tensors(job: Job) -> Iterator[tuple[int, TensorValue]]:
+    return ((number, value) for number, value in enumerate(job.arguments) if isinstance(value, TensorValue))
+
+
+def _switches(launch: Launch, kernels: Kernels) -> tuple[str, str]:
+    """Returns a kernel, and the arguments of a launch that are compiled into it, or are no sizes."""
+    compiled = constants_of(kernels[launch.kernel])
+    chosen = [
+        f"{name}={argument.value}"
+        for name, argument in launch.arguments
+        if isinstance(argument, Scalar) and (name in compiled or isinstance(argument.value, (bool, str)))
+    ]
+    return kernels[launch.kernel].name, ", ".join(sorted(chosen))

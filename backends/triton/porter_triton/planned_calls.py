@@ -1,0 +1,238 @@
+"""The calls of a candidate as they are planned: each part of a plan is checked, carried out if wished, and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from porter.contract.dtype import DType
+from porter.launch_plan.admission import Admission, PlanRefusedError
+from porter.launch_plan.steps import LaunchPlan, Number, Read, Return, Step
+from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
+from porter.simt.protocol import coverage_of
+from porter.worker.child import Death
+from porter_triton.processes import DeadError, Finished, Numbers, PlanningProcess, ReplayProcess
+from porter_triton.records import Ended, KernelText, PlanRequest, Recorded
+from porter_triton.requests import ReplayRequest
+
+_MOST_CONFIGURATIONS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What of a module is called: with `launch` it takes grid, block and shared memory, too.
+
+    `returns` is the type of a number that it returns; `permitted` are the operators of the original's own host code.
+    """
+
+    name: str
+    launch: bool = False
+    returns: DType | None = None
+    permitted: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class NativePlan:
+    """A call on a device: `prepared` makes the memory that is kept from earlier ones, `steps` are the call's own.
+
+    `reads` are the numbers that it read.
+    """
+
+    prepared: tuple[Step, ...]
+    steps: tuple[Step, ...]
+    reads: tuple[tuple[Number, ...], ...]
+
+
+# The numbers of the read that ends these steps, in memory that the others have prepared.
+AnswerRead = Callable[[Sequence[Step], Sequence[Step]], tuple[Number, ...]]
+
+
+class PlannedCalls:
+    """The plans of calls of the module in `file`, made in `planning` and carried out in `replaying`.
+
+    `restored` says that the last call that was planned uses memory of an earlier one.
+    """
+
+    def __init__(self, file: str, planning: PlanningProcess, replaying: ReplayProcess) -> None:
+        self._file = file
+        self._planning = planning
+        self._replaying = replaying
+        self._kernels: dict[str, KernelText] = {}
+        self._sent: set[str] = set()
+        self._configurations: dict[str, int] = {}
+        self.admission = Admission()
+        self.restored = False
+
+    @property
+    def kernels(self) -> Mapping[str, KernelText]:
+        """The texts of all kernels that calls named so far, by their keys."""
+        return self._kernels
+
+    def configurations(self, function: Function) -> int:
+        """Returns how many configurations the autotuners of `function` choose from, as far as that is known."""
+        return self._configurations.get(function.name, 1)
+
+    def planned(
+        self,
+        function: Function,
+        request: PlanRequest,
+        job: Job,
+        *,
+        carry_out: bool = True,
+        launches: bool = True,
+        restores: bool = True,
+    ) -> tuple[LaunchPlan, Finished | None]:
+        """Returns the whole plan of a call, and what came of it where it was carried out. Raises `EndedError`.
+
+        Without `restores` memory that is kept from earlier calls holds what the last one left.
+        """
+        self._begin(function, job)
+        steps: list[Step] = []
+        reads: list[tuple[Number, ...]] = []
+        with self._endings():
+            part = self._planning.plan(request)
+            while True:
+                restoring, admitted = self._admitted(part, function)
+                self.restored = self.restored or bool(restoring)
+                admitted = admitted if restores else list(part.steps)
+                steps += part.steps
+                begins = restores and len(steps) == len(part.steps)
+                done = self._done(admitted, job, function, begins=begins, launches=launches) if carry_out else None
+                if part.asks and isinstance(done, Finished):  # it ended at a fault, and the module waits for an answer
+                    self._planning.close()
+                    return LaunchPlan(tuple(steps), tuple(reads)), done
+                if not part.asks:
+                    finished = _with_host_branches(done, part) if isinstance(done, Finished) else None
+                    return LaunchPlan(tuple(steps), tuple(reads)), finished
+                reads.append(done.values if isinstance(done, Numbers) else _zeros(part))
+                part = self._planning.answer(reads[-1])
+
+    def native(self, function: Function, request: PlanRequest, job: Job, read: AnswerRead) -> NativePlan:
+        """Returns the plan of a call whose numbers `read` gives. Raises `EndedError`."""
+        self._begin(function, job)
+        prepared: list[Step] = []
+        steps: list[Step] = []
+        reads: list[tuple[Number, ...]] = []
+        with self._endings():
+            part = self._planning.plan(request)
+            while True:
+                restoring, _ = self._admitted(part, function)
+                steps += part.steps
+                prepared += restoring
+                if not part.asks:
+                    return NativePlan(tuple(prepared), tuple(steps), tuple(reads))
+                reads.append(read(steps, prepared))
+                part = self._planning.answer(reads[-1])
+
+    def _begin(self, function: Function, job: Job) -> None:
+        if not self._planning.is_there:
+            self.admission = Admission()
+            self.admission.know(tuple(self._kernels))
+        self.admission.begin(_sizes(job), function.permitted)
+        self.restored = False
+
+    @contextmanager
+    def _endings(self) -> Iterator[None]:
+        """Raises `EndedError` where the process that plans dies, or its plan is refused."""
+        try:
+            yield
+        except DeadError as dead:
+            raise EndedError(ended_run(_of_death(dead.death))) from None
+        except PlanRefusedError as refused:
+            self._planning.close()  # it may be in the midst of a call
+            file = self._file if refused.line else ""
+            raise EndedError(
+                ended_run(Fault(refused.kind, file, refused.line, "", refused.message, fatal=True))
+            ) from None
+
+    def _admitted(self, part: Recorded, function: Function) -> tuple[list[Step], list[Step]]:
+        """The steps that restore memory for `part`, and all that are to be carried out for it.
+
+        Raises `PlanRefusedError`, and `EndedError` where the call has ended.
+        """
+        for kernel in part.kernels:
+            if self._kernels.setdefault(kernel.key, kernel) != kernel:
+                raise PlanRefusedError(FaultKind.FORGED, f"two kernels are called {kernel.key!r}")
+        self.admission.know([kernel.key for kernel in part.kernels])
+        self._configurations[function.name] = min(max(1, part.configurations), _MOST_CONFIGURATIONS)
+        restoring: list[Step] = []
+        admitted: list[Step] = []
+        for step in part.steps:
+            first = self.admission.admit(step)
+            restoring += first
+            admitted += (*first, step)
+        if part.ended is not None:
+            raise EndedError(ended_run(_of_end(part.ended)))
+        last = part.steps[-1] if part.steps else None
+        if not isinstance(last, Read if part.asks else Return):
+            raise PlanRefusedError(FaultKind.FORGED, "the plan has no end")
+        return restoring, admitted
+
+    def _done(
+        self, steps: list[Step], job: Job, function: Function, *, begins: bool, launches: bool
+    ) -> Numbers | Finished:
+        if not self._replaying.is_there:
+            self._sent = set()
+        new = tuple(kernel for key, kernel in self._kernels.items() if key not in self._sent)
+        tensors = tuple((i, v) for i, v in enumerate(job.arguments) if isinstance(v, TensorValue))
+        asked = ReplayRequest(
+            tuple(steps),
+            new,
+            begins,
+            tensors if begins else (),
+            job.schedule,
+            job.seed,
+            job.poison,
+            function.returns,
+            launches,
+        )
+        done = self._replaying.carry_out(asked, job)
+        self._sent |= self._kernels.keys()
+        return done
+
+
+class EndedError(Exception):
+    """A call that did not come to its end; `run` says how."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self.run = run
+
+
+def _sizes(job: Job) -> dict[int, int]:
+    """The bytes of each argument that is a tensor, by its number."""
+    tensors = ((index, value) for index, value in enumerate(job.arguments) if isinstance(value, TensorValue))
+    return {index: value.count * value.dtype.bytes for index, value in tensors if not value.null}
+
+
+def _with_host_branches(done: Finished, last: Recorded) -> Finished:
+    """Returns what came of a call, with the branches of its host code among those that it took."""
+    return replace(done, run=replace(done.run, coverage=done.run.coverage | coverage_of(dict(last.branches))))
+
+
+def _zeros(part: Recorded) -> tuple[Number, ...]:
+    """What is read where nothing is carried out."""
+    last = part.steps[-1]
+    assert isinstance(last, Read)
+    zero: Number = 0.0 if DType(last.source.dtype).is_float else 0
+    return (zero,) * int(np.prod(last.source.shape, dtype=np.int64))
+
+
+def ended_run(*faults: Fault) -> Run:
+    """Returns a run that did not finish, without answers."""
+    return Run(False, 1, (), (), (), (), (), faults, "", "", 0.0)
+
+
+def _of_death(death: Death) -> Fault:
+    return Fault(death.kind, "", 0, "", death.message, fatal=True)
+
+
+_KINDS: Mapping[str, FaultKind] = {kind.value: kind for kind in FaultKind}
+
+
+def _of_end(ended: Ended) -> Fault:
+    file = ended.file.rpartition("/")[2]
+    return Fault(_KINDS.get(ended.kind, FaultKind.CRASH), file, ended.line, "", ended.message[:2000], fatal=True)
