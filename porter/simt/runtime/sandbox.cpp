@@ -256,6 +256,7 @@ bool install_filter() {
 }
 
 // Landlock's numbers, spelled out because the headers of older systems lack them.
+constexpr unsigned long READ_FILE = 1 << 2, READ_FOLDER = 1 << 3;
 constexpr unsigned long WRITE_FILE = 1 << 1, REMOVE_AND_MAKE = 0x1ff << 4, REFER = 1 << 13, TRUNCATE = 1 << 14;
 constexpr long CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446;
 struct __attribute__((packed)) PathRule {
@@ -270,14 +271,22 @@ void allow_below(int ruleset, const char* path, unsigned long access) {
     close(rule.parent);
 }
 
+// What the system's libraries and programs read. Host code that plans reads nothing else: no answers that lie about.
+const char* const of_the_system[] = {"/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev"};
+
 bool install_landlock() {
     const long version = syscall(CREATE_RULESET, nullptr, 0, 1);
     if (version < 1) return false;
-    const unsigned long access = WRITE_FILE | REMOVE_AND_MAKE | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0);
+    const unsigned long truncate = version >= 3 ? TRUNCATE : 0;
+    const unsigned long reading = job.mode == JobMode::PLAN ? READ_FILE | READ_FOLDER : 0;
+    const unsigned long access = WRITE_FILE | REMOVE_AND_MAKE | (version >= 2 ? REFER : 0) | truncate | reading;
     const int ruleset = static_cast<int>(syscall(CREATE_RULESET, &access, sizeof access, 0));
     if (ruleset < 0) return false;
     allow_below(ruleset, work_directory, access);
-    allow_below(ruleset, "/dev/null", WRITE_FILE | (version >= 3 ? TRUNCATE : 0));
+    allow_below(ruleset, "/dev/null", WRITE_FILE | truncate);
+    if (reading != 0) {
+        for (const char* const place : of_the_system) allow_below(ruleset, place, reading);
+    }
     const bool restricted = syscall(RESTRICT_SELF, ruleset, 0) == 0;
     close(ruleset);
     return restricted;

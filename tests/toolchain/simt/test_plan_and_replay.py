@@ -61,6 +61,19 @@ def test_a_kernel_by_itself_is_launched(planned):
     assert run.outputs[1].storage.tolist() == [0, 2, 4, 6]
 
 
+@pytest.mark.parametrize(("place", "opens"), [("answers", False), ("/etc/passwd", True)])
+def test_what_plans_reads_files_of_the_system_alone(planned, tmp_path, place, opens):
+    path = tmp_path / place
+    if not opens:
+        path.write_bytes(np.float32([0, 2, 4, 6]).tobytes())
+    host = f"""void f(const float* x, float* y) {{
+      FILE* file = std::fopen("{path}", "r");
+      if (file) doubled<<<1, 32>>>(x, y, 4);
+    }}"""
+    run = planned(DOUBLED + host).execute(job(X, Y))
+    assert run.outputs[1].storage.tolist() == ([0, 2, 4, 6] if opens else [0, 0, 0, 0])
+
+
 PROGRAM = """
 __device__ int total = 40;
 __global__ void add(int n) { atomicAdd(&total, n); }
