@@ -228,7 +228,7 @@ def expected_of(name: str) -> list[str]:
 
 
 def evaluate(session: Session, calls: Calls, name: str) -> str:
-    """What came of it: `timed`, `wrong`, what runs beside, or the kind of the fault."""
+    """Returns what came of it: `timed`, `wrong`, what runs beside, or the kind of the fault."""
     timed = Timed(session, lambda job: entry_of(calls, Function(name), job, session))
     run = timed.run(job(0))
     if not run.finished:

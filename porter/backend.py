@@ -81,7 +81,7 @@ class Backend(Protocol):
         ...
 
     def probe(self) -> Availability:
-        """What this machine can do. Never raises, imports no SDK."""
+        """Returns what this machine can do. Never raises, imports no SDK."""
         ...
 
     def workers(self, cache: Path) -> tuple[WorkerKind, ...]:
@@ -93,7 +93,9 @@ class Backend(Protocol):
         ...
 
     def brief(self, target: Target) -> str:
-        """What a programmer of `target` must know, in Markdown: its hardware, idioms, what is refused and forbidden."""
+        """Returns what a programmer of `target` must know, in Markdown: its hardware, idioms, what is refused and
+        forbidden.
+        """
         ...
 
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:
@@ -109,7 +111,7 @@ class Backend(Protocol):
         ...
 
     def knobs(self, files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
-        """What can be turned in the text of a candidate, whoever wrote it: warps, stages, hints to the cache.
+        """Returns what can be turned in the text of a candidate, whoever wrote it: warps, stages, hints to the cache.
 
         Each knob's default leaves the text as it is. None where the text is not of the target's language.
         """
@@ -126,21 +128,23 @@ class Backend(Protocol):
         ...
 
     def rewrites(self, files: tuple[PortedFile, ...]) -> tuple[Rewritten, ...]:
-        """What each of the backend's rules makes of a candidate: its result, but for rounding, computed otherwise."""
+        """Returns what each of the backend's rules makes of a candidate: its result, but for rounding, computed
+        otherwise.
+        """
         ...
 
     def axes(self) -> tuple[Axis, ...]:
-        """What candidates are told apart by; `porter.evolve.features.AXES` suits any kernel."""
+        """Returns what candidates are told apart by; `porter.evolve.features.AXES` suits any kernel."""
         ...
 
     def features(self, files: tuple[PortedFile, ...]) -> tuple[int, ...]:
-        """Where a candidate lies on each of the axes, read from its text alone."""
+        """Returns where a candidate lies on each of the axes, read from its text alone."""
         ...
 
     def cost(  # noqa: PLR0917 - a candidate, what is asked of it, and where
         self, port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
     ) -> Cost | str:
-        """What `port` would cost at `workload`, by a model of the target: it ranks, and is no time.
+        """Returns what `port` would cost at `workload`, by a model of the target: it ranks, and is no time.
 
         In words why there is none where the model does not reach. Deterministic; no device is asked.
         """

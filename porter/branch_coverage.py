@@ -31,17 +31,19 @@ class Side:
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """What siblings have in common."""
+        """Returns what siblings have in common."""
         return self.file, self.line, self.column
 
     @property
     def is_instance(self) -> bool:
-        """Whether it is an instance of a kernel, which is launched or not, or of a function, which is called or not."""
+        """Returns whether it is an instance of a kernel, which is launched or not, or of a function, which is called
+        or not.
+        """
         return self.way in (LAUNCHED, CALLED)
 
     @property
     def described(self) -> str:
-        """Where it is and what never happened: `op.cu:7: n > 4096 is never true`."""
+        """Returns where it is and what never happened: `op.cu:7: n > 4096 is never true`."""
         return f"{self.file}:{self.line}: `{self.text}` is never {self.way}"
 
 

@@ -48,7 +48,7 @@ class Item:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What names the file among all."""
+        """Returns what names the file among all."""
         return self.repository, self.path
 
 
@@ -94,7 +94,9 @@ class Runner:
         return records_of(item, *answer, round(time.monotonic() - start, 1))
 
     def _answer(self, command: list[str]) -> tuple[str, str] | None:
-        """What the command prints and complains of; None where it took too long, and all that it began is ended."""
+        """Returns what the command prints and complains of; None where it took too long, and all that it began is
+        ended.
+        """
         pipe = subprocess.PIPE
         process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
         try:
@@ -156,7 +158,7 @@ def kept_name(repository: str, path: str) -> str:
 
 
 def records_of(item: Item, printed: str, complaint: str, seconds: float) -> list[Record]:
-    """What `porter migrate --json` printed about the file, an entry at a time."""
+    """Returns what `porter migrate --json` printed about the file, an entry at a time."""
     try:
         document = json.loads(printed)
     except json.JSONDecodeError:
@@ -197,7 +199,7 @@ def wanted(items: list[Item], records: list[dict[str, Any]], *, missing: bool, f
 
 
 def records_file(corpus: Path, target: str) -> Path:
-    """Where the outcomes of a list are kept."""
+    """Returns where the outcomes of a list are kept."""
     return corpus.with_name(f"{corpus.stem}_{target}.json")
 
 
@@ -228,7 +230,9 @@ def own_commit() -> str:
 
 
 def work(arguments: argparse.Namespace) -> list[tuple[Runner, Item]]:
-    """What is to be run: each file for every target before the next file, so that a cut run has both of what it has."""
+    """Returns what is to be run: each file for every target before the next file, so that a cut run has both of what
+    it has.
+    """
     items = sampled(read_corpus(arguments.only, arguments.corpus), arguments.order, arguments.take)
     pairs = []
     for target in arguments.target or TARGETS[:1]:

@@ -98,7 +98,7 @@ def results_of(corpus: Path) -> dict[str, list[Record]]:
 
 
 def files_of(corpus: Path) -> int:
-    """How many files the list names."""
+    """Returns how many files the list names."""
     return sum(len(repository["files"]) for repository in tomllib.loads(corpus.read_text())["repository"])
 
 
@@ -116,7 +116,7 @@ def shown(measured: Measured) -> Iterator[str]:
 
 
 def run_at(target: str, records: Sequence[Record], files: int) -> str:
-    """How many of the files were run, and at which commits of porter, as far as these are recorded."""
+    """Returns how many of the files were run, and at which commits of porter, as far as these are recorded."""
     ran = {(r["repository"], r["path"]): r.get("porter") or "an unrecorded commit" for r in records}
     counted = ", ".join(f"{commit} ({count})" for commit, count in Counter(ran.values()).most_common())
     return f"- {target}: {len(ran)} of {files} files, {len(records)} entries, at {counted}"
@@ -151,7 +151,9 @@ def shares(records: Sequence[Record]) -> tuple[str, str, str]:
 
 
 def launched(record: Record) -> int:
-    """How many of an entry's kernels were compared; a record without a list is from before launches were recorded."""
+    """Returns how many of an entry's kernels were compared; a record without a list is from before launches were
+    recorded.
+    """
     return len(record["launched"]) if "launched" in record else int(record["kernels"])
 
 
@@ -160,7 +162,7 @@ def share(part: Sequence[Record], whole: Sequence[Record]) -> str:
 
 
 def reasons(target: str, records: Sequence[Record]) -> list[str]:
-    """What the entries that are not verified end in, the most frequent reasons by themselves."""
+    """Returns what the entries that are not verified end in, the most frequent reasons by themselves."""
     kinds = Counter(reason(r) for r in records if r["outcome"] != "verified").most_common()
     rows = [[text, str(count)] for text, count in kinds[:SHOWN_REASONS]]
     rest = kinds[SHOWN_REASONS:]
@@ -181,7 +183,7 @@ def reason(record: Record) -> str:
 
 
 def scratch(files: Sequence[Record]) -> list[str]:
-    """How many kernels of the known files keep a shared array in global memory, by scratch.py."""
+    """Returns how many kernels of the known files keep a shared array in global memory, by scratch.py."""
     kernels, using = sum(f["kernels"] for f in files), [name for f in files for name in f["scratch"]]
     share_of_all, named = f"{len(using)} ({len(using) / kernels:.1%})", ", ".join(f"`{name}`" for name in using)
     return [
@@ -191,7 +193,9 @@ def scratch(files: Sequence[Record]) -> list[str]:
 
 
 def mutants(path: Path) -> list[str]:
-    """What benchmarks/mutation found: how many single mutations of ports were still called verified, and why."""
+    """Returns what benchmarks/mutation found: how many single mutations of ports were still called verified, and
+    why.
+    """
     document = json.loads(path.read_text())
     killed, every = document["not_verified"], document["mutants"]
     verdicts = Counter(one["verdict"].split(":")[0] or "not looked at" for one in document["survivors"])

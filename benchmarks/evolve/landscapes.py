@@ -44,13 +44,13 @@ class Landscape:
         return [worth for point in points if self.space.legal(point) and (worth := self.worth(point))]
 
     def worth(self, point: Point) -> float:
-        """How many times as fast as the seed it truly is; 0 where it does not run."""
+        """Returns how many times as fast as the seed it truly is; 0 where it does not run."""
         seed, time = self.time(self.space.seed()), self.time(point)
         assert seed is not None
         return seed / time if time else 0.0
 
     def evaluate(self, candidate: Candidate, draw: Random) -> Scored:
-        """What is measured of it, with noise from `draw`."""
+        """Returns what is measured of it, with noise from `draw`."""
         point, true = candidate.point, self.worth(candidate.point)
         if not true:
             return Scored(candidate.digest, "crashed", "out of resources")

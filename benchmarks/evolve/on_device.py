@@ -101,7 +101,7 @@ def search(operator: Path, arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def _found(run: Path) -> dict[str, object]:
-    """What the journal says came of it."""
+    """Returns what the journal says came of it."""
     journal = run / "journal.jsonl"
     lines = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
     told = [line for line in lines if line["event"] == "told"]

@@ -130,7 +130,7 @@ def evaluated(folder: Path, text: str, seed: int) -> tuple[Run, bool]:
 
 
 def honest_processor_s(folder: Path, count: int = 20) -> float:
-    """What an honest evaluation takes of processors, here, in the nursery and in the process born of it."""
+    """Returns what an honest evaluation takes of processors, here, in the nursery and in the process born of it."""
     begin = used_s()
     for number in range(count):
         evaluated(folder / f"measured{number}", HEAD + HONEST, number)

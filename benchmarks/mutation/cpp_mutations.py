@@ -46,7 +46,7 @@ def mutations(text: str) -> tuple[Mutation, ...]:
 
 
 def _strides(function: str, text: str) -> bool:
-    """Whether the function, or a macro that it names, asks how many blocks there are."""
+    """Returns whether the function, or a macro that it names, asks how many blocks there are."""
     macros = (m["name"] for m in _MACRO.finditer(text) if "gridDim" in m["body"])
     return "gridDim" in function or any(re.search(rf"\b{name}\b", function) for name in macros)
 
@@ -126,7 +126,7 @@ def _constant(node: Node, text: str) -> Iterator[Mutation]:
 
 
 def _others(value: float, *, is_whole: bool) -> Iterator[float]:
-    """What a constant is mistaken for."""
+    """Yields what a constant is mistaken for."""
     yield value + 1
     if is_whole:
         yield value - 1

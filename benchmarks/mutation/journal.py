@@ -26,7 +26,7 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What no other mutant has."""
+        """Returns what no other mutant has."""
         return self.operator, self.target, self.digest
 
 

@@ -58,7 +58,7 @@ class _Text:
         return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
     def extent(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """Where the node begins and ends."""
+        """Returns where the node begins and ends."""
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self.at(node.lineno, node.col_offset), self.at(end_line, end_column)
 
@@ -68,7 +68,7 @@ class _Text:
         return self.text[start:end]
 
     def operator(self, before: ast.expr, after: ast.expr, word: str) -> tuple[int, int]:
-        """Where the operator `word` stands between two operands, whatever brackets and comments surround it."""
+        """Returns where the operator `word` stands between two operands, whatever brackets and comments surround it."""
         start, end = self.extent(before)[1], self.extent(after)[0]
         between = "(" + self.text[start:end].replace(")", " ").replace("(", " ") + ")"
         lines = [0, *accumulate(map(len, between.splitlines(keepends=True)))]
@@ -246,14 +246,14 @@ def _expressions(function: ast.FunctionDef) -> Iterator[ast.expr]:
 
 
 def _name(function: ast.expr) -> str:
-    """What a function is called, without the module it is of."""
+    """Returns what a function is called, without the module it is of."""
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
 
 
 def _is_truth(value: ast.expr) -> bool:
-    """Whether the value is a mask, of which there is no negative."""
+    """Returns whether the value is a mask, of which there is no negative."""
     logical = isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitAnd | ast.BitOr)
     return logical or any(isinstance(node, ast.Compare) for node in ast.walk(value))
 

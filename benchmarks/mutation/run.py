@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def is_survivor(one: Entry | None) -> bool:
-    """Whether a mutant was called verified."""
+    """Returns whether a mutant was called verified."""
     return one is not None and one.kind != PORT and one.outcome == Verified.label
 
 

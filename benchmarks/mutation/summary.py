@@ -38,6 +38,6 @@ def write_summary(entries: Sequence[Entry], path: Path) -> None:
 
 
 def counts(entries: Sequence[Entry], key: Callable[[Entry], str]) -> dict[str, dict[str, int]]:
-    """How many mutants of each group ended in which outcome."""
+    """Returns how many mutants of each group ended in which outcome."""
     groups = sorted({key(entry) for entry in entries})
     return {group: dict(Counter(e.outcome for e in entries if key(e) == group).most_common()) for group in groups}

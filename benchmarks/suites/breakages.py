@@ -53,7 +53,7 @@ def main(target: str) -> int:
 
 
 def porter(*arguments: str) -> str:
-    """What `porter ARGUMENTS` prints."""
+    """Returns what `porter ARGUMENTS` prints."""
     done = subprocess.run([sys.executable, "-m", "porter", *arguments], capture_output=True, text=True, check=False)
     print(f"{' '.join(arguments[:2])}: exit code {done.returncode} {done.stderr[-500:]}", flush=True)
     return done.stdout

@@ -76,14 +76,14 @@ def rows_of(cases: Path, script: str) -> list[dict]:
 
 
 def build_all(cases: Path) -> dict[Path, str]:
-    """What went wrong, or nothing, by the folder of each case."""
+    """Returns what went wrong, or nothing, by the folder of each case."""
     folders = sorted(p.parent for p in cases.glob("*/case.json"))
     with ThreadPoolExecutor(16) as pool:
         return dict(zip(folders, pool.map(build, folders), strict=True))
 
 
 def surroundings(cases: Path) -> dict:
-    """What made the ports, and what runs them."""
+    """Returns what made the ports, and what runs them."""
     return {
         "commit_of_ports": (cases / "commit.txt").read_text(),
         "device": torch.cuda.get_device_name(),
@@ -157,7 +157,7 @@ def lay_narrow_headers(built: Path) -> None:
 
 
 def ran(command: list[str]) -> str:
-    """What a compiler has to complain of, or nothing."""
+    """Returns what a compiler has to complain of, or nothing."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = (done.stdout + done.stderr).splitlines()
     errors = [line for line in lines if "error:" in line] or [line for line in lines if "error" in line.lower()]
@@ -207,7 +207,7 @@ def carrier(argument: dict) -> str:
 
 
 def extension_folder(folder: Path, text: str) -> Path:
-    """Where the extension made of `text` is built; entries of one source share it."""
+    """Returns where the extension made of `text` is built; entries of one source share it."""
     return folder.parent / "extensions" / hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

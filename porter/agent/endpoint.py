@@ -98,7 +98,7 @@ class Endpoint:
         return self.key.scrub(str(error)) or type(error).__name__
 
     def _refusal(self, response: httpx2.Response) -> Exception:
-        """What a status that is no success means."""
+        """Returns what a status that is no success means."""
         status = response.status_code
         said = self.key.scrub(encodable(_said(response)))[:_QUOTED]
         because = f"the endpoint answers {status}: {said}"
@@ -133,7 +133,7 @@ def answer_of(body: bytes, question: Question) -> Answer:
 
 
 def _usage(row: object, question: Question, text: str) -> Usage:
-    """What the server counted, else what the texts come to."""
+    """Returns what the server counted, else what the texts come to."""
     if isinstance(row, dict):
         match row.get("prompt_tokens"), row.get("completion_tokens"):
             case (int(read), int(written)) if min(read, written) >= 0:
@@ -142,7 +142,7 @@ def _usage(row: object, question: Question, text: str) -> Usage:
 
 
 def _spent(question: Question, body: bytes) -> Usage:
-    """What a reply that is of no use has cost, as far as it came."""
+    """Returns what a reply that is of no use has cost, as far as it came."""
     return Usage(estimated_tokens(question.text), -(-len(body) // 3), estimated=True)
 
 

@@ -38,7 +38,7 @@ class Ledger:
 
     @property
     def cost(self) -> float:
-        """What that cost."""
+        """Returns what that cost."""
         return self.prices.of(self.spent)
 
     def book(self, usage: Usage) -> None:
@@ -46,7 +46,7 @@ class Ledger:
         self.spent += usage
 
     def refusal(self, most: Usage) -> str:
-        """Why a question that takes up to `most` may not be asked; empty where it may."""
+        """Returns why a question that takes up to `most` may not be asked; empty where it may."""
         after, budget = self.spent + most, self.budget
         if budget.tokens is not None and after.tokens > budget.tokens:
             return f"the budget of {budget.tokens} tokens: {self.spent.tokens} are spent, this may take {most.tokens}"

@@ -48,7 +48,7 @@ class LlmProposer:
         return made
 
     def account(self) -> Account:
-        """What was asked and answered in the last request."""
+        """Returns what was asked and answered in the last request."""
         return self._account
 
     def _chosen(self, request: Request, random: Random) -> Member | None:

@@ -24,7 +24,9 @@ class Local:
 
     @classmethod
     def load(cls, folder: Path) -> Local:
-        """What `folder` holds, on the first accelerator where there is one. Raises `InputError` for anything else."""
+        """Returns what `folder` holds, on the first accelerator where there is one. Raises `InputError` for anything
+        else.
+        """
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             network = AutoModelForCausalLM.from_pretrained(

@@ -134,7 +134,7 @@ def code(text: str, kind: str) -> str:
 
 
 def told_member(member: Member) -> str:
-    """What was tried and what came of it, in one line."""
+    """Returns what was tried and what came of it, in one line."""
     scored = member.scored
     came = told_score(scored.score) if scored.score else scored.because
     what = member.candidate.origin.note or member.candidate.origin.proposer

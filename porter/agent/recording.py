@@ -57,7 +57,7 @@ class Recorded:
 
 
 def recorded_usage(folder: Path) -> Usage:
-    """What all recorded answers took."""
+    """Returns what all recorded answers took."""
     answers = (_read(path)[1] for path in sorted(folder.glob("*.json")))
     return sum((answer.usage for answer in answers if isinstance(answer, Answer)), Usage())
 

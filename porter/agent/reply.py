@@ -66,7 +66,7 @@ def read_reply(answer: Answer) -> Reply:
 
 
 def _idea(lines: Sequence[str]) -> str:
-    """What the reply says its idea is: 160 printable characters at most."""
+    """Returns what the reply says its idea is: 160 printable characters at most."""
     found = next((match[1] for line in lines if (match := _IDEA.fullmatch(line))), "")
     return "".join(c if c.isprintable() else " " for c in found)[:160].strip()
 

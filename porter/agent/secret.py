@@ -47,7 +47,7 @@ def find_key(base_url: str, environment: Mapping[str, str]) -> Secret:
 
 
 def _from_keyring(host: str) -> str:
-    """What the system's keyring has for `porter` at `host`; empty without one."""
+    """Returns what the system's keyring has for `porter` at `host`; empty without one."""
     try:
         import keyring  # noqa: PLC0415 - optional, and asks the desktop for its services
         from keyring.errors import KeyringError  # noqa: PLC0415

@@ -65,7 +65,7 @@ def _changed(file: File, changes: Sequence[Block | Swap]) -> str:
 
 
 def _regions(lines: Sequence[str]) -> list[Region]:
-    """What may evolve of a file that says so: the lines between its markers."""
+    """Returns what may evolve of a file that says so: the lines between its markers."""
     starts = [i + 1 for i, line in enumerate(lines) if START.fullmatch(line)]
     ends = [i for i, line in enumerate(lines) if END.fullmatch(line)]
     return list(zip(starts, ends, strict=False))
@@ -95,7 +95,7 @@ def _swap_edits(file: File, lines: Sequence[str], regions: Sequence[Region], swa
 
 
 def _place(file: File, lines: Sequence[str], swap: Swap) -> Region:
-    """Where the lines of SEARCH stand: exactly, or but for blanks at the ends of lines."""
+    """Returns where the lines of SEARCH stand: exactly, or but for blanks at the ends of lines."""
     if not any(line.strip() for line in swap.search):
         raise UnmatchedSearchError(f"{file.name}: an empty SEARCH. Quote the lines that are to be replaced.")
     for read in (str, str.rstrip):

@@ -67,7 +67,7 @@ class Writer:
 
 
 def remark(text: str) -> Exchange:
-    """What happened between exchanges: one that asks nothing."""
+    """Returns what happened between exchanges: one that asks nothing."""
     return Exchange("", text)
 
 

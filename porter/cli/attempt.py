@@ -127,7 +127,9 @@ def _written(migration: Migration, folder: Path, wish: Wish, to: Destination, ma
 
 
 def _searched(made: Migrated, folder: Path, wish: Wish, to: Destination, machine: Machine, step: Progress) -> Migrated:
-    """What was migrated, with the best that a search found in its place: the port was written before it began."""
+    """Returns what was migrated, with the best that a search found in its place: the port was written before it
+    began.
+    """
     if wish.search is None:
         return made
     from porter.evolve.finish import finished

@@ -89,7 +89,8 @@ FidelityOption = Annotated[
 
 
 def parse_fidelity(name: str) -> Fidelity:
-    """How a candidate is executed; raises `UsageError` for another name, `MachineError` where there is no device.
+    """Returns how a candidate is executed; raises `UsageError` for another name, `MachineError` where there is no
+    device.
 
     What a device executes says itself whether it is native or a proxy.
     """
@@ -142,12 +143,12 @@ def check_writable(option: str, folder: Path) -> None:
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Returns how many this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def cache_folder() -> Path:
-    """Where builds are kept: PORTER_CACHE_DIR, else porter's folder in the user's cache."""
+    """Returns where builds are kept: PORTER_CACHE_DIR, else porter's folder in the user's cache."""
     if chosen := os.environ.get("PORTER_CACHE_DIR"):
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "porter"
@@ -165,7 +166,7 @@ class Original:
     time_limit: TimeLimitOption = 20.0
 
     def options(self, target: str) -> MigrateOptions:
-        """What is asked for `target`. Raises `UsageError` for a size, a folder or a macro that is none."""
+        """Returns what is asked for `target`. Raises `UsageError` for a size, a folder or a macro that is none."""
         from porter.evaluate.migration import MigrateOptions
 
         return MigrateOptions(

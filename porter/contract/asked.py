@@ -10,7 +10,7 @@ from porter.errors import UsageError
 
 
 def sizes_in(contracts: Iterable[Contract]) -> frozenset[str]:
-    """What can be asked for by name."""
+    """Returns what can be asked for by name."""
     return frozenset(symbol for contract in contracts for symbol in contract.symbols)
 
 

@@ -51,7 +51,7 @@ class Body:
         return {name: tuple(nodes) for name, nodes in found.items()}
 
     def latest(self, name: str, place: int) -> Node | None:
-        """What was last assigned to `name` before the word at `place`."""
+        """Returns what was last assigned to `name` before the word at `place`."""
         return next((n for i, other, n in reversed(self.assignments) if other == name and i < place), None)
 
     @cached_property
@@ -123,7 +123,7 @@ class Body:
 
     @cached_property
     def launches(self) -> bool:
-        """Whether a kernel launch stands in it."""
+        """Returns whether a kernel launch stands in it."""
         return any(t.kind is TokenKind.LAUNCH_OPEN for t in self.words)
 
     @cached_property
@@ -226,7 +226,7 @@ def substitute(node: Node, values: Mapping[str, Node], depth: int = _MAX_DEPTH) 
 
 
 def _declares(word: str) -> bool:
-    """Whether `word` is a type of which a variable may be declared by a call: `int n(x.size(0))`."""
+    """Returns whether `word` is a type of which a variable may be declared by a call: `int n(x.size(0))`."""
     number = arithmetic(word)
     return word in ("dim3", "auto") or (number is not None and number.is_integer)
 

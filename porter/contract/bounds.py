@@ -36,7 +36,9 @@ def with_bounds(contract: Contract, bounds: Mapping[str, str]) -> Contract:
 
 
 def found_bounds(probed: Probed, trials: Trials) -> dict[str, str]:
-    """Which size each unknown bound stands for; absent for one that the extents show to be a size of its own."""
+    """Returns which size each unknown bound stands for; absent for one that the extents show to be a size of its
+    own.
+    """
     found: dict[str, str] = {}
     fits = probed.fits
     sizes = [p.sizes for p in probed.probes]
@@ -94,5 +96,5 @@ def _symbol(tensor: TensorArg) -> str:
 
 
 def _is_factor(symbol: str, text: str) -> bool:
-    """Whether an extent is a plain product with `symbol` in it."""
+    """Returns whether an extent is a plain product with `symbol` in it."""
     return symbol in names_in(text) and not any(c in text for c in "+-/")

@@ -76,7 +76,7 @@ def _exact(trials: Trials, trial: _Trial) -> Run:
 
 
 def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
-    """Whether there is an answer that a port can be compared with; of nothing at all an early return is one."""
+    """Returns whether there is an answer that a port can be compared with; of nothing at all an early return is one."""
     if troubled(run) or endless(run):
         return False
     empty = 0 in trial.workload.sizes.values()
@@ -84,7 +84,7 @@ def _is_clean(trials: Trials, trial: _Trial, run: Run) -> bool:
 
 
 def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterator[_Trial]:
-    """What may take a missing side, the likeliest first."""
+    """Yields what may take a missing side, the likeliest first."""
     sizes = probe_sizes(contract, frozenset(), fixed, 1, 0) or contract.workloads[0].sizes
     for types in _types(contract):
         name = next(iter(types.values())).value

@@ -25,7 +25,7 @@ def branches(entry: Instance, expressed: Callable[[Node], Node], symbols: frozen
 
 
 def _tells_apart(branch: str, symbols: frozenset[str]) -> bool:
-    """Whether `branch` has a value, and not the same for all sizes, as `0 < n` of a loop has."""
+    """Returns whether `branch` has a value, and not the same for all sizes, as `0 < n` of a loop has."""
     try:
         return not all(holds(branch, dict.fromkeys(symbols, size)) for size in _SIZES)
     except ExpressionError:
@@ -33,7 +33,9 @@ def _tells_apart(branch: str, symbols: frozenset[str]) -> bool:
 
 
 def taken(side: str, sizes: Mapping[str, int]) -> bool:
-    """Whether host code chooses `side` at these sizes; not where it has no value, as behind a division by zero."""
+    """Returns whether host code chooses `side` at these sizes; not where it has no value, as behind a division by
+    zero.
+    """
     try:
         return holds(side, sizes)
     except ExpressionError:

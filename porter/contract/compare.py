@@ -66,7 +66,8 @@ def compare(
     computed_in: DType | None = None,
     largest_term: float = 0.0,
 ) -> Comparison:
-    """Whether `got` is as good an answer as `want`; `yardstick` is what the original gives where it rounds otherwise.
+    """Returns whether `got` is as good an answer as `want`; `yardstick` is what the original gives where it rounds
+    otherwise.
 
     `tolerance` None means the default of `want`'s element type. `computed_in` is the type of the original's arithmetic
     where that is coarser: then its default tolerance holds, too. `largest_term` is the largest number that may have
@@ -125,7 +126,7 @@ def _allowed(want: NDArray[np.float64], tolerance: Tolerance, epsilon: float) ->
 
 
 def _own_error(want: NDArray[np.float64], yardstick: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the original itself loses at elements of this size or smaller, doubled."""
+    """Returns what the original itself loses at elements of this size or smaller, doubled."""
     finite = np.isfinite(want) & np.isfinite(yardstick)
     magnitude = np.abs(np.where(finite, want, 0.0))
     error = np.abs(np.where(finite, want, 0.0) - np.where(finite, yardstick, 0.0))

@@ -58,7 +58,8 @@ def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | Non
 
 
 def _learnt_elsewhere(contract: Contract, trials: Trials, given: Mapping[str, int]) -> Confirmation | None:
-    """What is learnt at sizes that the user did not fix, held to those that he did; None where that is not complete.
+    """Returns what is learnt at sizes that the user did not fix, held to those that he did; None where that is not
+    complete.
 
     At one set of sizes an extent is any expression: who fixes all of them shall not know less than who fixes none.
     """
@@ -89,7 +90,7 @@ def _typed(
 
 
 def _complete(confirmation: Confirmation) -> bool:
-    """Whether nothing is left to ask and nothing broke."""
+    """Returns whether nothing is left to ask and nothing broke."""
     contract = confirmation.contract
     return not (confirmation.trouble or unknown_extents(contract) or unknown_bounds(contract))
 
@@ -128,7 +129,7 @@ class _Confirmer:
         return self.settled(stated)
 
     def settled(self, stated: tuple[str, ...] = ()) -> Confirmation:
-        """What holds of the workloads; conditions that are not `stated` were inferred."""
+        """Returns what holds of the workloads; conditions that are not `stated` were inferred."""
         self._settle()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
         return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred, mended=self.mended)
@@ -156,7 +157,7 @@ class _Confirmer:
         return second_best is not None
 
     def _starts_again(self, candidate: Contract) -> bool:
-        """Whether `candidate` also runs at other sizes, where it has any."""
+        """Returns whether `candidate` also runs at other sizes, where it has any."""
         first = probe_sizes(candidate, frozenset(), self.fixed, 0, 0)
         others = (probe_sizes(candidate, frozenset(), self.fixed, 1, smaller) for smaller in (0, 1))
         return not first or any(
@@ -293,7 +294,7 @@ class _Confirmer:
                 return
 
     def _holds_up(self) -> bool:
-        """Whether the contract holds as it is, or with its rows kept apart."""
+        """Returns whether the contract holds as it is, or with its rows kept apart."""
         self._keep_apart()
         if not self._holds(self.contract, self.trials.clean):
             return False
@@ -312,7 +313,7 @@ class _Confirmer:
         return with_workloads(limited, self.fixed)
 
     def _holds(self, contract: Contract, examined: Callable[[Contract, Mapping[str, int]], bool]) -> bool:
-        """Whether there are sizes to run, and what is `examined` holds at the tiny and the odd ones.
+        """Returns whether there are sizes to run, and what is `examined` holds at the tiny and the odd ones.
 
         Host code that names the axes of each tensor apart may mean the same by two: of these one is the larger in both,
         so they run at more rows, too, unless that takes too long.

@@ -146,7 +146,7 @@ class _Drafter:
         return conditions(self.usage, self.function, self.template, self._expressed, frozenset(self.symbols))
 
     def _expressed(self, node: Node) -> Node:
-        """What host code writes in terms of the symbols."""
+        """Returns what host code writes in terms of the symbols."""
         return self.extents.expressed(self.scope.resolve(node), self.aliases)
 
     def _planes(self) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -24,7 +24,7 @@ def key_of(pool: bytes) -> int:
 
 
 def drawn(pool: int, begin: int, end: int, key: int) -> NDArray[np.int64]:
-    """Which of `pool` elements, fewer than 2^32, lie at the places from `begin` to `end` behind them.
+    """Returns which of `pool` elements, fewer than 2^32, lie at the places from `begin` to `end` behind them.
 
     They are mixed by SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
     """

@@ -29,7 +29,7 @@ class DType(StrEnum):
 
     @property
     def is_float(self) -> bool:
-        """Whether values round."""
+        """Returns whether values round."""
         return self in _MANTISSA_BITS
 
     @property
@@ -84,7 +84,9 @@ def decode(storage: NDArray[np.generic], dtype: DType) -> NDArray[np.float64] | 
 
 
 def _float8_values(dtype: DType) -> NDArray[np.float64]:
-    """What the 128 codes without a sign stand for; E4M3FN has no infinity and one NaN, E5M2 is as IEEE 754 would."""
+    """Returns what the 128 codes without a sign stand for; E4M3FN has no infinity and one NaN, E5M2 is as IEEE 754
+    would.
+    """
     bits = _MANTISSA_BITS[dtype]
     codes = np.arange(_FLOAT8_SIGN)
     exponents, fractions = codes >> bits, (codes & ((1 << bits) - 1)) / (1 << bits)

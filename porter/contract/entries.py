@@ -59,7 +59,7 @@ def _hosts(usage: Usage) -> tuple[Function, ...]:
 
 
 def _parts(usage: Usage) -> tuple[Function, ...]:
-    """What is called from outside where no whole program is: bound functions, else launchers."""
+    """Returns what is called from outside where no whole program is: bound functions, else launchers."""
     bound = {unqualified(b.function) for b in usage.program.bindings}
     exported = tuple(f for f in usage.program.host_functions if f.name in bound and _leads(usage, f))
     return exported or launchers(usage)
@@ -73,7 +73,9 @@ def launchers(usage: Usage) -> tuple[Function, ...]:
 
 
 def _gives(usage: Usage, function: Function) -> bool:
-    """Whether a call leaves something that could be compared: a benchmark without arguments keeps all to itself."""
+    """Returns whether a call leaves something that could be compared: a benchmark without arguments keeps all to
+    itself.
+    """
     buffers = any(is_buffer(p.type.text, usage.types.of(p, function).pointers) for p in function.params)
     return buffers or function.returns.text != "void"
 
@@ -86,7 +88,7 @@ def reach(usage: Usage, function: Function) -> frozenset[Function]:
 
 
 def _leads(usage: Usage, function: Function) -> bool:
-    """Whether `function` comes to a launch; the kernel may stand in a header."""
+    """Returns whether `function` comes to a launch; the kernel may stand in a header."""
     return any(usage.body(f).launches for f in _closure(usage, function)) or bool(reach(usage, function))
 
 
@@ -109,7 +111,7 @@ def _closure(usage: Usage, function: Function) -> list[Function]:
 
 
 def _called_by_kernel(usage: Usage, kernel: Function) -> bool:
-    """Whether another kernel launches this one."""
+    """Returns whether another kernel launches this one."""
     return any(
         kernel.name in usage.body(k).names for k in usage.program.kernels if k is not kernel and k.name != kernel.name
     )

@@ -48,7 +48,7 @@ def number(text: str, symbols: Mapping[str, int]) -> int | float:
 
 
 def holds(text: str, symbols: Mapping[str, int]) -> bool:
-    """Whether the condition `text` is true."""
+    """Returns whether the condition `text` is true."""
     return number(text, symbols) != 0
 
 

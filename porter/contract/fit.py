@@ -60,7 +60,8 @@ def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | No
 
 
 def bound_by(symbol: str, bound: str, extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> bool:
-    """Whether extents seen with indices below `bound` would be a plain product if they lay below `symbol` instead.
+    """Returns whether extents seen with indices below `bound` would be a plain product if they lay below `symbol`
+    instead.
 
     Every index was `bound - 1`, so an extent grows by some stride for each step of the bound: `(B - 1) * V + bound`
     becomes `B * V` when the bound is `V`.
@@ -221,7 +222,7 @@ class _Rows:
     unit: tuple[str, ...]
 
     def widths(self, seen: Sequence[int], probes: Sequence[Mapping[str, int]]) -> list[int]:
-        """What is left for the last row, in units; empty where that is no whole number of them."""
+        """Returns what is left for the last row, in units; empty where that is no whole number of them."""
         units = [prod(p[s] for s in self.unit) for p in probes]
         starts = [(prod(p[s] for s in self.rows) - 1) * p[self.lead] * u for p, u in zip(probes, units, strict=True)]
         last = [s - start for s, start in zip(seen, starts, strict=True)]

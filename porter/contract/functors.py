@@ -30,7 +30,7 @@ def function_objects(usage: Usage, function: Function) -> Mapping[str, str]:
 
 
 def element_of(objects: Mapping[str, str]) -> str:
-    """What the function objects work on, where their template argument is an element type; else empty."""
+    """Returns what the function objects work on, where their template argument is an element type; else empty."""
     return next((inner for inner in map(_argument, objects.values()) if element_type(inner) is not None), "")
 
 

@@ -15,18 +15,20 @@ GARBAGE = frozenset((FaultKind.UNINITIALISED, FaultKind.LANE_ABSENT, FaultKind.L
 
 
 def takes_garbage(run: Run) -> bool:
-    """Whether something was read in `run` that nobody wrote."""
+    """Returns whether something was read in `run` that nobody wrote."""
     return any(fault.kind in GARBAGE for fault in run.faults)
 
 
 def computes_with_garbage(first: Run, second: Run) -> bool:
-    """Whether the answers differ, beyond elements that no thread writes; the runs had `POISONS` in this order."""
+    """Returns whether the answers differ, beyond elements that no thread writes; the runs had `POISONS` in this
+    order.
+    """
     pairs = zip((*first.outputs, *first.results), (*second.outputs, *second.results), strict=False)
     return any(not only_poison(_bytes(a), _bytes(b)) for a, b in pairs)
 
 
 def only_poison(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> bool:
-    """Whether all bytes that differ are still what memory was filled with."""
+    """Returns whether all bytes that differ are still what memory was filled with."""
     if first.size != second.size:
         return False
     differs = first != second

@@ -29,7 +29,7 @@ class Indices:
     integers: bool = True
 
     def use(self) -> Use:
-        """Whether they select or are offsets, of which buffers, and what they are held below."""
+        """Returns whether they select or are offsets, of which buffers, and what they are held below."""
         targets = {t for t in self._indexed() if t != self.name}
         below = [
             render(c.right) for node in self.body.conditions for c in comparisons(node)
@@ -93,14 +93,14 @@ class Indices:
                     yield target
 
     def _subscripts_end(self, opening: int) -> int | None:
-        """Where the last of the subscripts that follow one another from `opening` on closes: `x[i][j]`."""
+        """Returns where the last of the subscripts that follow one another from `opening` on closes: `x[i][j]`."""
         words, end = self.body.words, match_bracket(self.body.words, opening)
         while end is not None and end + 1 < len(words) and words[end + 1].text == "[":
             end = match_bracket(words, end + 1)
         return end
 
     def _has_neighbours(self) -> bool:
-        """Whether element `e` and element `e + 1` are both read: then the buffer holds offsets."""
+        """Returns whether element `e` and element `e + 1` are both read: then the buffer holds offsets."""
         words = self.body.words
         read = set()
         for i, word in enumerate(words[:-1]):
@@ -110,7 +110,7 @@ class Indices:
 
 
 def _holds_value_of(node: Node, own: set[str], tainted: set[str]) -> bool:
-    """Whether `node` reads through a name of `own`, or names what is `tainted`."""
+    """Returns whether `node` reads through a name of `own`, or names what is `tainted`."""
     for part in walk(node):
         match part:
             case Name(name) if name in tainted:

@@ -63,7 +63,7 @@ class Instance:
                 return node
 
     def _element_bytes(self, argument: Node | None) -> int:
-        """How large the elements are that a pointer points to, where it is a parameter; else 0."""
+        """Returns how large the elements are that a pointer points to, where it is a parameter; else 0."""
         while isinstance(argument, Cast):
             argument = argument.operand
         named = argument.name if isinstance(argument, Name) else ""

@@ -25,5 +25,5 @@ def known_instances(usage: Usage, function: Function) -> tuple[tuple[str, ...], 
 
 
 def _is_known(usage: Usage, argument: str) -> bool:
-    """Whether an argument is a number or an element's type, and no parameter of what stands around it."""
+    """Returns whether an argument is a number or an element's type, and no parameter of what stands around it."""
     return bool(_NUMBER.fullmatch(argument)) or element_type(usage.named_type(argument)) is not None

@@ -97,7 +97,9 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, i
 
 
 def _asks_for_lanes(usage: Usage, kernel: Function) -> bool:
-    """Whether threads ask for their place in a warp only, in the functions called, too: those of a block are one."""
+    """Returns whether threads ask for their place in a warp only, in the functions called, too: those of a block are
+    one.
+    """
     texts = [written(usage.body(f).words) for f in _reached(usage, kernel)]
     return all(len(_THREAD.findall(text)) == len(_LANE.findall(text)) for text in texts)
 
@@ -175,7 +177,7 @@ def template_arguments(usage: Usage, function: Function) -> tuple[str, ...]:
 
 
 def _around(usage: Usage, kernel: Function, launch: Launch) -> Scope:
-    """What the function around `launch` sees; the kernel itself where no function is."""
+    """Returns what the function around `launch` sees; the kernel itself where no function is."""
     inside = (f for f in usage.program.host_functions if f.qualified == launch.inside)
     return Scope(usage, next(inside, kernel))
 
@@ -239,7 +241,7 @@ def _sides(compared: Binary, coordinate: str, scope: Scope) -> tuple[Node | None
 
 
 def _step(index: Node, coordinate: str, here: Mapping[str, int]) -> int:
-    """How far `index` moves from one block to the next; 0 when that has no value."""
+    """Returns how far `index` moves from one block to the next; 0 when that has no value."""
     zero = dict.fromkeys(free_names(index), 0) | dict(here)
     try:
         first, second = value(index, {**zero, coordinate: 0}), value(index, {**zero, coordinate: 1})

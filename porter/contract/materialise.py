@@ -56,7 +56,7 @@ def retyped(contract: Contract, workload: Workload) -> Contract:
 
 
 def is_null(tensor: TensorArg, workload: Workload) -> bool:
-    """Whether `workload` gives no tensor."""
+    """Returns whether `workload` gives no tensor."""
     return tensor.values is Values.NULL or workload.scalars.get(tensor.name) == 0
 
 
@@ -83,7 +83,7 @@ def _tensor(tensor: TensorArg, workload: Workload, position: int, poison: int) -
 
 
 def _is_pooled(tensor: TensorArg, workload: Workload) -> bool:
-    """Whether the tensor's elements have nothing to do with one another."""
+    """Returns whether the tensor's elements have nothing to do with one another."""
     declared = workload.distribution is Distribution.DECLARED
     return workload.device_only and declared and tensor.values is not Values.SORTED
 

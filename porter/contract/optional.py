@@ -15,7 +15,9 @@ _COMPARED = r"\b{0}[!=]=(?:nullptr|NULL)\b|\b(?:nullptr|NULL)[!=]={0}\b"
 
 
 def is_optional(usage: Usage, function: Function, param: Param) -> bool:
-    """Whether `function`, or what it hands `param` to, asks if that is null; one that may not be is refused then."""
+    """Returns whether `function`, or what it hands `param` to, asks if that is null; one that may not be is refused
+    then.
+    """
     if "optional<" in param.type.text:
         return True
     return param.type.pointers == 1 and any(
@@ -29,7 +31,7 @@ def _asks(body: Body, name: str) -> bool:
 
 
 def _truths(node: Node) -> Iterator[Node]:
-    """What is taken for true or false within a condition."""
+    """Yields what is taken for true or false within a condition."""
     match node:
         case Choice(condition, _, _) | Unary("!", condition):
             yield from _truths(condition)

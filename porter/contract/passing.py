@@ -31,7 +31,7 @@ def passed_on(usage: Usage, function: Function, name: str) -> Iterator[tuple[Fun
 
 
 def is_name(node: Node | None, name: str) -> bool:
-    """Whether `node` is the name, cast or not."""
+    """Returns whether `node` is the name, cast or not."""
     while node is not None and hasattr(node, "operand"):
         node = node.operand
     return node == Name(name)

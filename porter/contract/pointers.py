@@ -25,7 +25,7 @@ _CHAIN = 3  # an alias of an alias of an alias
 
 
 def is_buffer(type_text: str, pointers: int) -> bool:
-    """Whether a parameter of this type is a tensor, a pointer or an accessor."""
+    """Returns whether a parameter of this type is a tensor, a pointer or an accessor."""
     return pointers > 0 or "Tensor" in type_text or "Accessor" in type_text
 
 
@@ -54,13 +54,13 @@ def root_of(node: Node | None) -> str:
 
 
 def is_integer(base: str) -> bool:
-    """Whether values of a type, aliases followed, can be indices."""
+    """Returns whether values of a type, aliases followed, can be indices."""
     number = arithmetic(base)
     return number is not None and number.is_integer
 
 
 def holds_integers(base: str) -> bool:
-    """Whether the elements of a buffer of this type, or what an accessor is of, can be indices."""
+    """Returns whether the elements of a buffer of this type, or what an accessor is of, can be indices."""
     accessor = _ACCESSOR.search(base)
     return is_integer(accessor.group(1) if accessor else base)
 
@@ -88,7 +88,7 @@ def _copied(owner: dict[str, str], target: str, origin: str) -> None:
 
 
 def _is_pointer(node: Node, owner: Mapping[str, str]) -> bool:
-    """Whether a definition makes a pointer or tensor, not a value read through one."""
+    """Returns whether a definition makes a pointer or tensor, not a value read through one."""
     match node:
         case Subscript():
             return False

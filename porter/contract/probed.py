@@ -35,12 +35,12 @@ class Probed:
 
     @property
     def suffices(self) -> bool:
-        """Whether there are runs enough to learn from: what has no size is always the same."""
+        """Returns whether there are runs enough to learn from: what has no size is always the same."""
         return len(self.probes) >= (2 if self.contract.symbols else 1)
 
     @property
     def varied(self) -> bool:
-        """Whether no size is the same in all runs, where it would pass for a constant."""
+        """Returns whether no size is the same in all runs, where it would pass for a constant."""
         return all(len({p.sizes[symbol] for p in self.probes}) > 1 for symbol in self.contract.symbols)
 
     @cached_property
@@ -64,42 +64,50 @@ class Probed:
 
     @property
     def idle(self) -> bool:
-        """Whether no run touched anything: host code wants sizes that these are not."""
+        """Returns whether no run touched anything: host code wants sizes that these are not."""
         return not any(t.read_end or t.written_end for p in self.probes for t in p.run.touched)
 
     @property
     def explained(self) -> bool:
-        """Whether every extent is explained exactly, and by no rows that merely might have a distance of their own."""
+        """Returns whether every extent is explained exactly, and by no rows that merely might have a distance of
+        their own.
+        """
         return all(f is not None and f.exact and not f.apart for f in self.fits.values())
 
     @property
     def exact(self) -> bool:
-        """Whether every extent has a form, be it that of rows with a distance of their own."""
+        """Returns whether every extent has a form, be it that of rows with a distance of their own."""
         return all(f is not None and f.exact for f in self.fits.values())
 
     @property
     def constants(self) -> int:
-        """How many extents were the same at all sizes: one, or what a quotient was that no probe made any larger."""
+        """Returns how many extents were the same at all sizes: one, or what a quotient was that no probe made any
+        larger.
+        """
         return sum(1 for f in self.fits.values() if f is not None and f.text.isdigit())
 
     @property
     def ragged(self) -> int:
-        """How many extents end beside what sizes span: `rows * width - 1` where pairs are taken of an odd width."""
+        """Returns how many extents end beside what sizes span: `rows * width - 1` where pairs are taken of an odd
+        width.
+        """
         return sum(1 for f in self.fits.values() if f is not None and _RAGGED.search(f.text))
 
     def improves(self, other: Probed) -> bool:
-        """Whether every extent has a form here, and `other` lacks some or has more that never change or are ragged."""
+        """Returns whether every extent has a form here, and `other` lacks some or has more that never change or are
+        ragged.
+        """
         if not (self.suffices and self.varied and self.exact):
             return False
         return not other.exact or self.constants + self.ragged < other.constants + other.ragged
 
     @property
     def covered(self) -> bool:
-        """Whether every extent is at least known not to be exceeded."""
+        """Returns whether every extent is at least known not to be exceeded."""
         return all(f is not None for f in self.fits.values())
 
     def explains(self, other: Probed) -> bool:
-        """Whether what `other` finds no form for is explained here, and nothing else got out of hand."""
+        """Returns whether what `other` finds no form for is explained here, and nothing else got out of hand."""
         formless = (self.fits[name] for name, f in other.fits.items() if f is None)
         return self.covered and all(f is not None and f.exact and not f.apart for f in formless)
 
@@ -133,7 +141,7 @@ class Probed:
         )
 
     def _suffices_for(self, name: str) -> bool:
-        """Whether what is only read of a tensor stays within the widest shape that can be meant.
+        """Returns whether what is only read of a tensor stays within the widest shape that can be meant.
 
         Without a form is the extent of what a sum of two indices selects: having more than is read changes nothing.
         """

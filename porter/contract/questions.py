@@ -20,22 +20,22 @@ _FLAG = "--contract"
 
 
 def extent_question(name: str) -> Question:
-    """What does this pointer span?"""
+    """Returns what does this pointer span?"""
     return Question(name, _EXTENT.format(name=name), _FLAG)
 
 
 def bound_question(name: str) -> Question:
-    """What do these indices index?"""
+    """Returns what do these indices index?"""
     return Question(name, _BOUND.format(name=name), _FLAG)
 
 
 def launch_question(name: str) -> Question:
-    """What are the grid and the block of this kernel?"""
+    """Returns what are the grid and the block of this kernel?"""
     return Question(name, _LAUNCH.format(name=name), _FLAG)
 
 
 def element_question(name: str, type_: str) -> Question:
-    """What are the elements behind this pointer?"""
+    """Returns what are the elements behind this pointer?"""
     return Question(name, _ELEMENT.format(name=name, type=type_) + _TAKEN, _FLAG)
 
 
@@ -45,12 +45,12 @@ def unknown_elements(contract: Contract) -> frozenset[str]:
 
 
 def scalar_question(name: str, type_: str) -> Question:
-    """Which values does this parameter take, whose type is not known or no number?"""
+    """Returns the question which values a parameter takes whose type is not known or no number."""
     return Question(name, _SCALAR.format(name=name, type=type_) + _UNVALUED, _FLAG)
 
 
 def list_question(name: str, type_: str) -> Question:
-    """Which tensors are in this list?"""
+    """Returns which tensors are in this list?"""
     return Question(name, _LIST.format(name=name, type=type_), _FLAG)
 
 
@@ -62,7 +62,7 @@ def sizes_question(contract: Contract) -> Question:
 
 
 def callable_question(name: str, type_: str) -> Question:
-    """What is the function object of a type that only callers know?"""
+    """Returns what is the function object of a type that only callers know?"""
     return Question(name, _CALLABLE.format(name=name, type=type_) + _NO_VALUE, _FLAG)
 
 

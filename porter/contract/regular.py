@@ -18,7 +18,7 @@ _MOST_SYMBOLS = 4
 
 
 def regularities(contract: Contract) -> Iterator[Change]:
-    """What may have been meant and not said, each as a change of `contract`, which has to have been drafted.
+    """Yields what may have been meant and not said, each as a change of `contract`, which has to have been drafted.
 
     A size that fits into a block; a count of all elements that is one of planes; whole vectors, warps or blocks. What
     leaves the sizes free comes before what makes them round: with powers of two much is explained by chance.

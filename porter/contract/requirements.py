@@ -39,7 +39,7 @@ def _multiple(clause: Node) -> Node:
 
 
 def _checked(words: Sequence[Token]) -> Iterator[Node]:
-    """What `CHECK(condition, ...)` demands."""
+    """Yields what `CHECK(condition, ...)` demands."""
     for i, word in enumerate(words[:-1]):
         if word.text not in _CHECKS or words[i + 1].text != "(" or match_bracket(words, i + 1) is None:
             continue
@@ -102,7 +102,9 @@ def _head(words: Sequence[Token], i: int) -> int | None:
 
 
 def _refuses(words: Sequence[Token], start: int) -> bool:
-    """Whether the statement at `start` throws, ends the program, complains and leaves, or gives failure back."""
+    """Returns whether the statement at `start` throws, ends the program, complains and leaves, or gives failure
+    back.
+    """
     end = start + 1
     if start < len(words) and words[start].text == "{":
         end = match_bracket(words, start) or len(words)

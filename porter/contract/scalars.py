@@ -66,7 +66,7 @@ class FunctionObject:
 def scalar(
     usage: Usage, function: Function, param: Param, arguments: tuple[str, ...] = ()
 ) -> ScalarArg | Size | FunctionObject | Unsupported:
-    """How a parameter that is no buffer is passed to `function`, instantiated with `arguments`.
+    """Returns how a parameter that is no buffer is passed to `function`, instantiated with `arguments`.
 
     A type that is not known, or of which no number is a value, is unsupported: a guess would be a size of 0.
     """
@@ -104,7 +104,8 @@ def _carried(usage: Usage, function: Function, type_: CType) -> str:
 
 
 def numbers_elements(usage: Usage, function: Function, type_: str) -> bool:
-    """Whether a type that a template leaves to its callers is one of indices: by its name, or threads are put in it.
+    """Returns whether a type that a template leaves to its callers is one of indices: by its name, or threads are put
+    in it.
 
     What is loaded at the place of a thread, or computed from it by a function, is no number of it.
     """
@@ -126,7 +127,9 @@ def _without(text: str, *patterns: str) -> str:
 
 
 def _is_called(usage: Usage, function: Function, param: Param) -> bool:
-    """Whether `param` is called, asked for a member, wrapped (`Factory<F>(f)`) or handed on to be (`Apply<F>()(f)`)."""
+    """Returns whether `param` is called, asked for a member, wrapped (`Factory<F>(f)`) or handed on to be
+    (`Apply<F>()(f)`).
+    """
     type_ = re.escape(param.type.base)
     for alias, text in _texts(usage, function, param.name):
         name = re.escape(alias)
@@ -138,7 +141,7 @@ def _is_called(usage: Usage, function: Function, param: Param) -> bool:
 
 
 def is_stream(base: str) -> bool:
-    """Whether values of a type are handles of streams; a null handle is the default stream."""
+    """Returns whether values of a type are handles of streams; a null handle is the default stream."""
     return "Stream" in base or base.endswith("stream_t")
 
 

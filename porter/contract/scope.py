@@ -39,7 +39,7 @@ class Scope:
 
     @cached_property
     def values(self) -> Mapping[str, Node]:
-        """What the names of constants and locals stand for; parameters of the function stand for themselves."""
+        """Returns what the names of constants and locals stand for; parameters of the function stand for themselves."""
         params = {p.name for p in self.function.params}
         values = dict(self.usage.constants)
         for name, nodes in self.body.definitions.items():
@@ -62,7 +62,7 @@ class Scope:
         return inner if inner is not None else node
 
     def _returned(self, name: str, arguments: tuple[Node, ...]) -> Node | None:
-        """What `name(arguments)` returns, for function macros and functions of one `return`."""
+        """Returns what `name(arguments)` returns, for function macros and functions of one `return`."""
         for macro in self.usage.program.macros:
             if macro.name == name and macro.params is not None and len(macro.params) == len(arguments):
                 body = quietly(macro.body)
@@ -84,7 +84,9 @@ class Scope:
 
 
 def demands(usage: Usage, function: Function, depth: int = 0) -> Iterator[Node]:
-    """What `function` demands before it goes on, and what the host functions do that it hands its arguments to."""
+    """Yields what `function` demands before it goes on, and what the host functions do that it hands its arguments
+    to.
+    """
     scope = Scope(usage, function)
     yield from map(scope.resolve, usage.requirements(function))
     for name, arguments in usage.body(function).calls if depth < _DEEPEST_CALL else ():

@@ -40,7 +40,9 @@ def choices(usage: Usage, function: Function, name: str) -> tuple[str, ...]:
 
 
 def is_marker(usage: Usage, function: Function, name: str) -> bool:
-    """Whether all that kernels do with a parameter is to compare numbers of theirs with it: `label == ignored`."""
+    """Returns whether all that kernels do with a parameter is to compare numbers of theirs with it: `label ==
+    ignored`.
+    """
     compared = 0
     for inner, alias in passed_on(usage, function, name):
         body = usage.body(inner)

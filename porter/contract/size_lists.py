@@ -73,7 +73,7 @@ def _ends(body: Body, walked: set[str]) -> frozenset[str]:
 
 
 def _indices(body: Body, own: set[str]) -> Iterator[Node]:
-    """What stands in the subscripts of the arrays called `own`."""
+    """Yields what stands in the subscripts of the arrays called `own`."""
     for i, word in enumerate(body.words[:-1]):
         if word.text in own and body.words[i + 1].text == "[" and (close := match_bracket(body.words, i + 1)):
             index = parsed(body.words[i + 2 : close])

@@ -106,19 +106,19 @@ class Trials:
         return run
 
     def clean(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
-        """Whether an exact run ends without trouble and computes with nothing that nobody wrote."""
+        """Returns whether an exact run ends without trouble and computes with nothing that nobody wrote."""
         run = self.exact(contract, sizes)
         if troubled(run):
             return False
         return not takes_garbage(run) or not any(self._hangs(contract, sizes, scale) for scale in _SCALES)
 
     def _hangs(self, contract: Contract, sizes: Mapping[str, int], scale: float) -> bool:
-        """Whether the answers for inputs of this scale hang on the bytes of fresh memory."""
+        """Returns whether the answers for inputs of this scale hang on the bytes of fresh memory."""
         first, second = (self.exact(contract, sizes, poison=poison, scale=scale) for poison in POISONS)
         return computes_with_garbage(first, second)
 
     def ordered(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
-        """Whether threads that run in the opposite order give the same answers."""
+        """Returns whether threads that run in the opposite order give the same answers."""
         first = self.exact(contract, sizes)
         if not first.finished or any(f.kind is FaultKind.RACE for f in first.faults):
             return False
@@ -146,7 +146,7 @@ class Trials:
 
 
 def _joined(runs: Sequence[Run]) -> tuple[Touched, ...]:
-    """What any of `runs` did to each argument."""
+    """Returns what any of `runs` did to each argument."""
     return tuple(
         Touched(
             read_end=max(t.read_end for t in touched),
@@ -158,23 +158,25 @@ def _joined(runs: Sequence[Run]) -> tuple[Touched, ...]:
 
 
 def endless(run: Run) -> bool:
-    """Whether a run reached the time limit, or came to what no file defines: another would do the same."""
+    """Returns whether a run reached the time limit, or came to what no file defines: another would do the same."""
     return any(fault.kind in _VAIN for fault in run.faults)
 
 
 def troubled(run: Run) -> bool:
-    """Whether a run did not end, or left bounds, was misaligned or refused on the way."""
+    """Returns whether a run did not end, or left bounds, was misaligned or refused on the way."""
     return not run.finished or any(f.kind in _TROUBLE for f in run.faults)
 
 
 def starts(run: Run) -> bool:
-    """Whether host code took its arguments and the device its launches."""
+    """Returns whether host code took its arguments and the device its launches."""
     refused = (FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.UNKNOWN)
     return run.finished and not any(f.kind in refused for f in run.faults)
 
 
 def falls_short(contract: Contract, run: Run) -> bool:
-    """Whether a tensor of unknown extent was allocated too small: for a kernel, or for what host code copies."""
+    """Returns whether a tensor of unknown extent was allocated too small: for a kernel, or for what host code
+    copies.
+    """
     unknown = unknown_extents(contract)
     far_out = any(f.kind is FaultKind.OUT_OF_BOUNDS and (f.fatal or not f.kernel) for f in run.faults)
     beyond = (t in unknown and touched.beyond for t, touched in zip(contract.tensors, run.touched, strict=False))

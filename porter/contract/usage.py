@@ -54,7 +54,7 @@ class Usage:
         return self._bodies[function]
 
     def requirements(self, function: Function) -> tuple[Node, ...]:
-        """What the body demands before it goes on, through the checking macros it uses."""
+        """Returns what the body demands before it goes on, through the checking macros it uses."""
         body = self.body(function)
         found = list(requirements(body))
         pending = [(name, nodes, 0) for name, nodes in body.calls]
@@ -103,7 +103,7 @@ class Usage:
         return values
 
     def named_type(self, base: str) -> str:
-        """What the type `base` is, by its canonical name; `base` itself where that is not known."""
+        """Returns what the type `base` is, by its canonical name; `base` itself where that is not known."""
         return self.types.followed(CType(base, base)).base
 
     @cached_property
@@ -129,11 +129,11 @@ class Usage:
         return named
 
     def is_member(self, function: Function) -> bool:
-        """Whether `function` belongs to a class, and not to a namespace alone."""
+        """Returns whether `function` belongs to a class, and not to a namespace alone."""
         return bool(function.scope) and self.is_class(function.scope[-1].split("<")[0])
 
     def is_class(self, name: str) -> bool:
-        """Whether the source or its headers define a class called `name`."""
+        """Returns whether the source or its headers define a class called `name`."""
         return name in self._classes
 
     @cached_property
@@ -142,7 +142,9 @@ class Usage:
         return frozenset(m.group(1) for text in texts for m in _CLASS.finditer(text))
 
     def dispatched(self, function: Function) -> tuple[str, ...]:
-        """What dispatch macros in `function`, expanded or not, make of names: `case Half: { using T = half;`."""
+        """Returns what dispatch macros in `function`, expanded or not, make of names: `case Half: { using T =
+        half;`.
+        """
         return tuple(dict.fromkeys(t for types in self.meanings(function).values() for t in types))
 
     def meanings(self, function: Function) -> Mapping[str, tuple[str, ...]]:
@@ -228,7 +230,7 @@ class _Reader:
                 yield from ((owner, use) for use in outer_store(words, i))
 
     def _handed_on(self) -> Iterator[tuple[str, Use]]:
-        """What functions this one calls do to the buffers it hands them."""
+        """Yields what functions this one calls do to the buffers it hands them."""
         for place, name, arguments in self.body.sites:
             roots = [self.aliases.get(root_of(a), "") for a in arguments]
             if not any(roots):

@@ -143,7 +143,9 @@ def _can_be_filled(tensor: TensorArg, sizes: Mapping[str, int]) -> bool:
 
 
 def satisfies(contract: Contract, sizes: Mapping[str, int]) -> bool:
-    """Whether `sizes` meet every condition, no extent is negative, and where there are indices they have a value."""
+    """Returns whether `sizes` meet every condition, no extent is negative, and where there are indices they have a
+    value.
+    """
     try:
         return all(holds(c, sizes) for c in contract.conditions) and all(
             _can_be_filled(tensor, sizes) for tensor in contract.tensors

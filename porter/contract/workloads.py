@@ -109,7 +109,7 @@ def _odd_targets(contract: Contract) -> dict[str, int]:
 
 
 def is_innermost(contract: Contract, symbol: str) -> bool:
-    """Whether `symbol` counts along the innermost axis of a tensor of the highest rank it is part of."""
+    """Returns whether `symbol` counts along the innermost axis of a tensor of the highest rank it is part of."""
     most = widest(contract, symbol)
     return any(
         symbol in last_factor(tensor.shape[-1])
@@ -124,7 +124,7 @@ def widest(contract: Contract, symbol: str) -> int:
 
 
 def _rank(tensor: TensorArg, symbol: str) -> int:
-    """How many symbols multiply into the size of a tensor that `symbol` is part of; 0 when it is not."""
+    """Returns how many symbols multiply into the size of a tensor that `symbol` is part of; 0 when it is not."""
     used = frozenset().union(*(names_in(extent) for extent in tensor.shape))
     return len(used) if symbol in used else 0
 
@@ -171,7 +171,7 @@ class _Search:
         return None
 
     def possible(self, symbol: str, sizes: Mapping[str, int]) -> bool:
-        """Whether nothing known about `symbol` is broken by `sizes`."""
+        """Returns whether nothing known about `symbol` is broken by `sizes`."""
         known = sizes.keys()
         try:
             return (

@@ -13,7 +13,9 @@ from porter.findings import Finding
 
 
 def not_admitted(found: Iterable[Finding], port: Port, backend: Backend, target: Target) -> Outcome | None:
-    """Why the candidate is not run: the first rule among what was `found` in its text, or what its compiler says."""
+    """Returns why the candidate is not run: the first rule among what was `found` in its text, or what its compiler
+    says.
+    """
     if rules := broken_rules(tuple(found)):
         first = rules[0]
         line = f" line {first.span.line}" if first.span else ""

@@ -32,7 +32,7 @@ def sets_to_look_at(sets: int, made_bytes: int, draw: Random) -> list[int]:
 
 
 def works_less(candidate: Timed, arm: Prepared, median_us: float, first: Replayed, jobs: Iterable[Job]) -> str:
-    """How much longer than `median_us` each of several calls on new contents took; empty where one did not.
+    """Returns how much longer than `median_us` each of several calls on new contents took; empty where one did not.
 
     The `first` was made already; the device may have been disturbed, so there is one more for each of `jobs`.
     """
@@ -46,7 +46,7 @@ def works_less(candidate: Timed, arm: Prepared, median_us: float, first: Replaye
 
 
 def _longer(found: Replayed, median_us: float, arm: Prepared) -> str:
-    """Whether the first call, or that in each set after it, took longer than can be by chance."""
+    """Returns whether the first call, or that in each set after it, took longer than can be by chance."""
     launch_us = _IDLE_US if arm.uncaptured or arm.sets == MOST_SETS else _LAUNCH_US
     for took_us, once_us in ((found.alone_us, launch_us), (found.later_us, launch_us / max(1, arm.sets - 1))):
         if took_us > _LONGER * median_us + once_us:

@@ -38,7 +38,7 @@ class NativeAnswers:
     construction: Callable[[Mapping[str, int]], Construction | None] = _none
 
     def __call__(self, workload: Workload) -> Expected | str:
-        """What it gives; the reason where it does not run."""
+        """Returns what it gives; the reason where it does not run."""
         run = self.original.run(job(self.contract, workload))
         if not run.finished:
             return f"the original does not run on the device: {fault_of(run)}"
@@ -46,12 +46,12 @@ class NativeAnswers:
 
 
 def fault_of(run: Run) -> str:
-    """Why a run did not come to its end."""
+    """Returns why a run did not come to its end."""
     return next((f.message for f in run.faults if f.fatal), f"it ended with exit code {run.exit_code}")
 
 
 def differs(contract: Contract, expected: Expected, run: Run) -> str:
-    """Where the answer of `run` is wrong by more than the order of its sums explains; empty where it is right.
+    """Returns where the answer of `run` is wrong by more than the order of its sums explains; empty where it is right.
 
     At these sizes nobody drew a tolerance. What an element loses grows with the root of how many inputs there are to
     each; what that does not explain is compared as anywhere else, which takes a hundred times as long.

@@ -43,7 +43,7 @@ class Called:
 
     @property
     def runs_programs(self) -> bool:
-        """Whether it can be run as a program, and is one."""
+        """Returns whether it can be run as a program, and is one."""
         return self.ported.runs_programs and bool(self.ported.signatures("main"))
 
     def named(self, entry: Entry) -> str:
@@ -56,7 +56,7 @@ class Called:
         return self.ported.signatures(function)
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """What answers for each contract, or why nothing does."""
+        """Returns what answers for each contract, or why nothing does."""
         calls = [self._call(contract, contracts) for contract in contracts]
         found = iter(self.ported.candidates([call.as_called for call in calls if isinstance(call, _Call)]))
         return tuple(call.through(next(found)) if isinstance(call, _Call) else call for call in calls)
@@ -146,7 +146,7 @@ class _Call:
 
 
 def _forms(contract: Contract) -> list[tuple[Argument, ...]]:
-    """What a function may take, the most first, each once. A stream is left out before an output is."""
+    """Returns what a function may take, the most first, each once. A stream is left out before an output is."""
     numbers = tuple(a for a in contract.arguments if isinstance(a, TensorArg) or not a.type.endswith("Stream_t"))
     inputs = tuple(a for a in numbers if isinstance(a, ScalarArg) or a.role is not Role.OUT)
     tensors = tuple(a for a in inputs if isinstance(a, TensorArg))
@@ -186,7 +186,7 @@ def _takes(signature: Signature, count: int) -> bool:
 
 
 def _impossible(contract: Contract, function: str, signatures: Sequence[Signature]) -> NotBuilt:
-    """What was expected, and what is there."""
+    """Returns what was expected, and what is there."""
     expected = " or ".join(f"({', '.join(a.name for a in form)})" for form in _forms(contract))
     found = " or ".join(f"({', '.join(s.parameters)})" for s in signatures)
     message = f"{function}{found} does not take {expected}, which the contract has"

@@ -87,7 +87,7 @@ def _deciding(contract: Contract, reference: Reference) -> Reference:
 
 
 def _is_empty(reference: Reference) -> bool:
-    """Whether there is an answer without a single element, which is one, too."""
+    """Returns whether there is an answer without a single element, which is one, too."""
     left = written(reference)
     return not reference.because and bool(left) and not any(value.storage.size for value in left)
 

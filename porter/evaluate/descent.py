@@ -86,7 +86,9 @@ class Descent:
         return [*kept, *(reduce(self._part, launchers, part) for part, launchers in parts)]
 
     def _tells(self, part: Proof) -> bool:
-        """Whether something came of a kernel: candidates have the original's launchers, and kernels of their own."""
+        """Returns whether something came of a kernel: candidates have the original's launchers, and kernels of their
+        own.
+        """
         missing = self.prover.judging is not None and isinstance(part.entry.outcome, NotBuilt)
         return part.compared and not missing
 
@@ -100,7 +102,7 @@ class Descent:
         return [self._alone(proof) for proof in compared]
 
     def _kernels_behind(self, proof: Proof) -> tuple[Function, ...]:
-        """What a launcher leads to, of the kernels the user chose."""
+        """Returns what a launcher leads to, of the kernels the user chose."""
         chosen = set(self.options.kernels)
         kernels = kernels_behind(self._usage, proof.entry.contract.entry.name)
         return tuple(k for k in kernels if not chosen or chosen & {k.name, k.qualified})
@@ -148,7 +150,7 @@ class Descent:
 
 
 def _stands_for(proof: Proof, kernel: Function) -> bool:
-    """Whether `proof` is that of `kernel` itself, or of an entry that was compared and launched it."""
+    """Returns whether `proof` is that of `kernel` itself, or of an entry that was compared and launched it."""
     entry = proof.entry.contract.entry
     itself = entry.kind is EntryKind.KERNEL and entry.name == kernel.qualified
     return itself or (proof.compared and kernel.name in proof.entry.launched)

@@ -45,7 +45,7 @@ _FAR_OUT = "far outside every allocation"
 
 
 def not_built(failure: BuildFailure, contract: Contract, program: Program) -> str:
-    """Why the original cannot be executed: what the compiler said, or what porter itself could not read before.
+    """Returns why the original cannot be executed: what the compiler said, or what porter itself could not read before.
 
     Where only the call of the entry does not compile, or what was guessed for an argument may be why, the contract has
     no values for it.
@@ -67,7 +67,7 @@ def _left_to_the_build(program: Program) -> str:
 
 
 def still_open(contract: Contract, trouble: str) -> str:
-    """What keeps a port from being verified: questions that trying, which gave `trouble`, did not answer.
+    """Returns what keeps a port from being verified: questions that trying, which gave `trouble`, did not answer.
 
     An answer that porter made up may leave nothing to do, and then everything is equal.
     """
@@ -82,7 +82,9 @@ def still_open(contract: Contract, trouble: str) -> str:
 
 
 def misled(reference: Reference, drafted: Contract) -> str:
-    """What of the contract, rather than the original, explains that `reference` is unsound; empty when nothing does."""
+    """Returns what of the contract, rather than the original, explains that `reference` is unsound; empty when
+    nothing does.
+    """
     settled = reference.contract
     if left := _outgrown(reference, drafted):
         misfit = _MISFIT.format(left.name, " * ".join(left.shape))
@@ -98,7 +100,7 @@ def misled(reference: Reference, drafted: Contract) -> str:
 
 
 def misvalued(reference: Reference, drafted: Contract, examine: Callable[[Contract], Reference]) -> str:
-    """Whether it is the values that the contract gives integers which the original is wrong with; empty if not.
+    """Returns whether it is the values that the contract gives integers which the original is wrong with; empty if not.
 
     Told by running it with zeros: an access that stays out of bounds is its own, if it also stays where it is with
     other values. What counts letters leaves its bins with zeros, too, but elsewhere with each letter.
@@ -123,12 +125,12 @@ def _holding(contract: Contract, names: Sequence[str], values: Values, bound: st
 
 
 def _places(reference: Reference) -> list[str]:
-    """Where the original left bounds."""
+    """Returns where the original left bounds."""
     return [f.message for f in reference.findings if f.code == LEFT_BOUNDS]
 
 
 def _is_guessed(tensor: TensorArg, drafted: Contract) -> bool:
-    """Whether porter chose the integers that `tensor` holds."""
+    """Returns whether porter chose the integers that `tensor` holds."""
     whole = not tensor.dtype.is_float and tensor.dtype is not DType.BOOL and tensor.role is not Role.OUT
     chosen = tensor.values is Values.NORMAL or tensor in unknown_bounds(drafted)
     return whole and chosen and not tensor.elements
@@ -163,7 +165,9 @@ def _left(reference: Reference) -> Iterator[TensorArg]:
 
 
 def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
-    """Whether an extent of a torch tensor is a size of its own, though others have sizes: they may have to agree."""
+    """Returns whether an extent of a torch tensor is a size of its own, though others have sizes: they may have to
+    agree.
+    """
     shapes = [t.shape for t in contract.tensors if t is not tensor]
     texts = (
         *(text for shape in shapes for text in shape),
@@ -175,7 +179,7 @@ def _sized_alone(tensor: TensorArg, contract: Contract) -> bool:
 
 
 def unsound(reference: Reference) -> str:
-    """Why the original's answers cannot be compared with; empty when they can."""
+    """Returns why the original's answers cannot be compared with; empty when they can."""
     if reference.because:
         if not reference.damned and is_of_sizes(reference.because):
             refused = reference.because.startswith(FaultKind.DEVICE_ASSERT)
@@ -197,7 +201,7 @@ def unsound(reference: Reference) -> str:
 
 
 def _nothing_left(reference: Reference) -> str:
-    """What a call came to that left no tensor: a program may want arguments before it launches anything."""
+    """Returns what a call came to that left no tensor: a program may want arguments before it launches anything."""
     if reference.contract.entry.kind is not EntryKind.PROGRAM or reference.launched:
         return "the original leaves no tensor that could be compared"
     said = next((line.strip() for line in reference.expected[0].outputs.text.splitlines() if line.strip()), "")
@@ -217,6 +221,6 @@ def _launch(contract: Contract) -> str:
 
 
 def written(reference: Reference) -> list[TensorValue]:
-    """What the original was seen to leave, without the arguments that it only reads."""
+    """Returns what the original was seen to leave, without the arguments that it only reads."""
     read = {tensor.name for tensor in reference.contract.tensors if tensor.role is Role.IN}
     return [t for expected in reference.expected for name, t in expected.outputs.tensors if name not in read]

@@ -107,7 +107,7 @@ class _Trial:
         self._earlier: dict[tuple[object, ...], tuple[str, tuple[Value, ...]]] = {}
 
     def failed(self, candidate: Candidate, expected: Expected) -> Refused | Wrong | Crashed | NotVerified | None:
-        """Why `candidate` does not answer one workload as is `expected`; None where it does."""
+        """Returns why `candidate` does not answer one workload as is `expected`; None where it does."""
         contract, workload = self.reference.contract, expected.workload
         place = f"{named(workload)}{_at(candidate)}"
         for schedule in SCHEDULES:
@@ -160,12 +160,12 @@ class _Trial:
         return replace(given, before=arguments)
 
     def concluded(self, candidate: Candidate) -> Refused | None:
-        """What it may not do, as all its runs together show."""
+        """Returns what it may not do, as all its runs together show."""
         broken = _broken_rules(candidate.conclude(), self._excused(candidate))
         return Refused(f"{broken[0].code}: {broken[0].message}", broken) if broken else None
 
     def rehearsed(self, candidate: Candidate, rehearsals: Iterable[Rehearsal]) -> Refused | None:
-        """What it may not do at the sizes of `rehearsals`, at which nothing is executed but host code.
+        """Returns what it may not do at the sizes of `rehearsals`, at which nothing is executed but host code.
 
         Host code that raises there is not accused, since it may depend on results, which are missing: the outcome says
         that nothing more was seen of it.
@@ -196,7 +196,7 @@ class _Trial:
                 self.said.setdefault(f"{_UNKNOWN}: {fault.message}", f"at sizes for a device {fault.message}")
 
     def _excused(self, candidate: Candidate) -> frozenset[FaultKind]:
-        """What the original does, too."""
+        """Returns what the original does, too."""
         return self.reference.habits - (frozenset() if candidate.calls_as_original else _LIBRARY)
 
     def tell(self, expected: Expected, failed: Refused | Wrong | Crashed | NotVerified) -> None:
@@ -206,12 +206,12 @@ class _Trial:
 
 
 def _is_empty(given: Job) -> bool:
-    """Whether there is nothing to work on: then everybody returns early with whatever there is."""
+    """Returns whether there is nothing to work on: then everybody returns early with whatever there is."""
     return any(isinstance(value, TensorValue) and 0 in value.shape for value in given.arguments)
 
 
 def _rules(run: Run, habits: frozenset[FaultKind]) -> tuple[Finding, ...]:
-    """What shows that the work is not the candidate's own, but for what the original does as well."""
+    """Returns what shows that the work is not the candidate's own, but for what the original does as well."""
     return _broken_rules(run.faults, habits)
 
 
@@ -237,7 +237,9 @@ def _where(rule: Finding) -> str:
 
 
 def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Checked]) -> Crashed | NotVerified:
-    """What a run that did not come to its end means: an interpreter may be too slow for it, or not know all of it."""
+    """Returns what a run that did not come to its end means: an interpreter may be too slow for it, or not know all
+    of it.
+    """
     if broken.kind is FaultKind.UNKNOWN:
         return NotVerified(f"{_describe(broken)} ({place})")
     if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
@@ -268,7 +270,7 @@ def _compiled(candidates: tuple[Candidate, ...], verified: Verified) -> Verified
 
 
 def _unseen(contract: Contract, run: Run) -> str:
-    """What of a program's work could not be compared."""
+    """Returns what of a program's work could not be compared."""
     kept, launches = len(run.snapshots), len(run.launches)
     if contract.entry.kind is not EntryKind.PROGRAM or kept >= launches:
         return ""

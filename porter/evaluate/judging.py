@@ -69,7 +69,7 @@ class Judging:
 
 
 def decides(contract: Contract, expected: Expected) -> bool:
-    """Whether an answer that differs is wrong; else it is said.
+    """Returns whether an answer that differs is wrong; else it is said.
 
     No standard settles what a minimum makes of a NaN, which of two equal elements is the largest, and whether nothing
     may be asked of an operator.

@@ -95,7 +95,7 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
 
 
 def _not_compiled(migration: Migration, error: Finding) -> Migration:
-    """What the vendor's own compiler refuses is no port, whatever the executor made of it."""
+    """Returns what the vendor's own compiler refuses is no port, whatever the executor made of it."""
     return replace(migration, outcome=NotBuilt(error.message, error.message), findings=(*migration.findings, error))
 
 
@@ -179,7 +179,7 @@ def contracts_of(original: Side, options: MigrateOptions, *, whole_program: bool
 
 
 def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:
-    """What a source with these entries is."""
+    """Returns what a source with these entries is."""
     return min((e.outcome for e in entries), key=lambda outcome: _WORST_FIRST.index(type(outcome)))
 
 
@@ -191,6 +191,6 @@ def _nothing(program: Program) -> NotVerified:
 
 
 def _findings(program: Program, port: Port, proofs: list[Proof]) -> tuple[Finding, ...]:
-    """What parsing, porting and running found, each once, in the order of the source."""
+    """Returns what parsing, porting and running found, each once, in the order of the source."""
     every = dict.fromkeys((*program.findings, *port.findings, *(f for proof in proofs for f in proof.findings)))
     return tuple(sorted(every, key=lambda f: (f.span.start if f.span else -1, f.code)))

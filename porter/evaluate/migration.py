@@ -49,7 +49,7 @@ class MigrateOptions:
 
     @property
     def draws_edges(self) -> bool:
-        """Whether a judgement draws sizes of one or none: who states a contract knows which sizes there are."""
+        """Returns whether a judgement draws sizes of one or none: who states a contract knows which sizes there are."""
         return self.edges or self.contract is None
 
 
@@ -72,7 +72,7 @@ class EntryOutcome:
 
     @property
     def name(self) -> str:
-        """What was called, and at which choice where others have an outcome of their own."""
+        """Returns what was called, and at which choice where others have an outcome of their own."""
         name = self.contract.entry.name
         return f"{name} at {self.choice}" if self.choice else name
 

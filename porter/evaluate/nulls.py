@@ -54,7 +54,7 @@ def passing_null(reference: Reference) -> str:
 
 
 def _passes(contract: Contract, expected: Expected, answer: _Tensors | None) -> bool:
-    """Whether `answer` is right; None is an answer that there is not."""
+    """Returns whether `answer` is right; None is an answer that there is not."""
     if answer is None:
         return False
     tensors = tuple((name, answer.get(name, value)) for name, value in expected.outputs.tensors)
@@ -69,7 +69,7 @@ def _inputs(contract: Contract, expected: Expected) -> list[TensorValue]:
 
 
 def _written(contract: Contract, expected: Expected) -> _Tensors:
-    """What an answer consists of: outputs and results."""
+    """Returns what an answer consists of: outputs and results."""
     read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
     return {name: value for name, value in expected.outputs.tensors if name not in read}
 

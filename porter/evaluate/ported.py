@@ -51,12 +51,12 @@ class Ported(Protocol):
 
     @property
     def runs_programs(self) -> bool:
-        """Whether a `main` is an entry; else its launchers and kernels are."""
+        """Returns whether a `main` is an entry; else its launchers and kernels are."""
         ...
 
     @property
     def fidelity(self) -> Fidelity:
-        """What its outcomes and times say of the target."""
+        """Returns what its outcomes and times say of the target."""
         ...
 
     def named(self, entry: Entry) -> str:
@@ -64,11 +64,13 @@ class Ported(Protocol):
         ...
 
     def signatures(self, function: str) -> tuple[Signature, ...]:
-        """How the function of that name can be called, overloads one by one; none where there is no such function."""
+        """Returns how the function of that name can be called, overloads one by one; none where there is no such
+        function.
+        """
         ...
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """What answers for the entry of each of `contracts`; all of them have to answer right."""
+        """Returns what answers for the entry of each of `contracts`; all of them have to answer right."""
         ...
 
 

@@ -42,12 +42,14 @@ class Proof:
 
     @property
     def stands(self) -> bool:
-        """Whether this is the verdict; False where nothing came of the original: a part of the entry may have it."""
+        """Returns whether this is the verdict; False where nothing came of the original: a part of the entry may
+        have it.
+        """
         return self.damned or self.compared
 
     @property
     def compared(self) -> bool:
-        """Whether there was something to hold the port to, or no port."""
+        """Returns whether there was something to hold the port to, or no port."""
         return not isinstance(self.entry.outcome, NotVerified)
 
 
@@ -116,7 +118,9 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
 
 
 def _may_round(reference: Reference, wrong: Wrong) -> bool:
-    """Whether what the original itself loses could explain the answer: never all of it, nor what has no number."""
+    """Returns whether what the original itself loses could explain the answer: never all of it, nor what has no
+    number.
+    """
     failed = wrong.checked[-1]
     expected = (e for e in reference.expected if e.workload.name == failed.name)
     return any(failed.max_abs_error <= _MOST_LOST * largest(e.outputs) for e in expected)
@@ -152,7 +156,7 @@ def _both(first: Verified, second: Outcome) -> Outcome:
 
 
 def _not_run(workloads: list[str]) -> str:
-    """What is said of those that only a device runs."""
+    """Returns what is said of those that only a device runs."""
     return f"not run without a device: {', '.join(workloads)}" if workloads else ""
 
 

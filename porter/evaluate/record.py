@@ -39,7 +39,7 @@ class _Found:
 
 
 def record(against: Path, options: MigrateOptions, progress: Progress) -> Golden:
-    """What the standard at `against` answers, at the seed of `options`, with all that shows how much it rounds.
+    """Returns what the standard at `against` answers, at the seed of `options`, with all that shows how much it rounds.
 
     Entries without sound answers are left out, and named. Raises `InputError` where that leaves none, and for a file
     that cannot be used.

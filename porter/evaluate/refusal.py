@@ -14,7 +14,7 @@ from porter.source.text import Source, Span
 
 
 def refusal(contract: Contract, program: Program, port: Port) -> Refused | None:
-    """Why the entry of `contract` has no port; None when all it reaches was ported.
+    """Returns why the entry of `contract` has no port; None when all it reaches was ported.
 
     An error outside every function of the source concerns all entries; one in a header only those that lead to the
     function it lies in, since headers bring along much that nobody calls.
@@ -49,7 +49,7 @@ class _Reached:
             pending.extend(f for f in everything if f.name in names and f not in self.functions)
 
     def concerned_by(self, error: Finding) -> bool:
-        """Whether what the entry leads to holds `error`."""
+        """Returns whether what the entry leads to holds `error`."""
         functions = self.own if error.source is None else self.of_headers.get(error.source, ())
         holders = [f for f in functions if _within(error, f.span)]
         if not holders:

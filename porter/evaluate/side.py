@@ -41,7 +41,7 @@ class Side:
         return replace(self, source=by_path.get(self.source.path, self.source), headers=headers)
 
     def request(self, contracts: Iterable[Contract], warp_size: int, *, double_precision: bool = False) -> BuildRequest:
-        """What the executables for the entries of `contracts` are built from.
+        """Returns what the executables for the entries of `contracts` are built from.
 
         Raises `ContractError` when the source defines no function of an entry's name.
         """

@@ -26,7 +26,7 @@ class Baseline:
 
     @property
     def speedup(self) -> float:
-        """How many times as fast the candidate is."""
+        """Returns how many times as fast the candidate is."""
         return 1 / self.ratio.median
 
 

@@ -81,7 +81,7 @@ def _named_reference(path: Path) -> Path:
 
 
 def _is_reference(path: Path) -> bool:
-    """Whether a Python file defines what is called; else it may hold CUDA in strings."""
+    """Returns whether a Python file defines what is called; else it may hold CUDA in strings."""
     try:
         body = ast.parse(read_text(path)).body
     except SyntaxError as error:

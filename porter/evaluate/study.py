@@ -123,7 +123,7 @@ class Originals:
 
 
 def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...], look: Examine) -> Unproven:
-    """What is said of an original that cannot be compared with: the contract may be the reason, or itself."""
+    """Returns what is said of an original that cannot be compared with: the contract may be the reason, or itself."""
     contract, launched = reference.contract, reference.launched
     if asked := misled(reference, drafted) or misvalued(reference, drafted, look):
         return Unproven(contract, asked, noted, launched=launched)
@@ -138,7 +138,7 @@ def _limited(confirmation: Confirmation) -> str:
 
 
 def _left_out(built: Executable) -> str:
-    """What the original had to be built without; empty when it is whole."""
+    """Returns what the original had to be built without; empty when it is whole."""
     if built.failure is None:
         return ""
     empty = f", and {', '.join(built.absent)} taken to be empty" if built.absent else ""

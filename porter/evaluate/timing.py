@@ -159,7 +159,9 @@ class Stopwatch:
         return sum(result.count * result.dtype.bytes for result in run.results)
 
     def _sampled(self, candidate: Timed, ready: Ready, *, whole: bool) -> _Sampled:
-        """What takes the device for itself: samples of all arms, and what these, or the first, make of new inputs."""
+        """Returns what takes the device for itself: samples of all arms, and what these, or the first, make of new
+        inputs.
+        """
         arms, without = [candidate.prepare(ready.given)], []
         self._check_work(candidate, arms[0])
         beside: dict[str, Prepared] = {}
@@ -187,7 +189,7 @@ class Stopwatch:
         )  # fmt: skip
 
     def _measured(self, workload: Workload, ready: Ready, sampled: _Sampled) -> Measured:
-        """What was sampled, once it is known to have been right on the new inputs."""
+        """Returns what was sampled, once it is known to have been right on the new inputs."""
         found, names = sampled.found, sampled.names
         wrong = [self._wrong(runs, ready.fresh) for runs in sampled.again]
         wrong += [""] * (1 + len(names) - len(wrong))

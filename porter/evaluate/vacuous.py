@@ -19,7 +19,8 @@ _ANOTHER_SEED = 104_729
 
 
 def vacuous(reference: Reference, execute: Execute) -> str:
-    """Why the answers of `reference` prove nothing; empty where one depends on what a tensor holds that is only read.
+    """Returns why the answers of `reference` prove nothing; empty where one depends on what a tensor holds that is only
+    read.
 
     Every workload is run with other numbers in these tensors until one run leaves something else. Where there is no
     such tensor nothing is asked: what fills memory has none.

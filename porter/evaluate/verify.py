@@ -62,14 +62,16 @@ def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Pr
 
 
 def _first(options: MigrateOptions) -> MigrateOptions:
-    """How a candidate is tried first: on the CPU, where whatever it does is seen. A device only shows its numbers."""
+    """Returns how a candidate is tried first: on the CPU, where whatever it does is seen. A device only shows its
+    numbers.
+    """
     if options.fidelity is Fidelity.EMULATED:
         return options
     return replace(options, fidelity=Fidelity.EMULATED, timed=False)
 
 
 def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> tuple[Reference, str]:
-    """What `standard` answers to the workloads of a judgement, and what it has no answer to."""
+    """Returns what `standard` answers to the workloads of a judgement, and what it has no answer to."""
     if standard.recorded is not None:
         return standard.reference(contract), ""
     chosen = {symbol: size for symbol, size in options.sizes.items() if symbol in contract.symbols}
@@ -169,11 +171,11 @@ class _Trial:
         return self.backend.lint(self.port.files, replace(own, functions=own.functions | chosen))
 
     def _refused(self, broken: tuple[Finding, ...]) -> Outcome | None:
-        """Why the candidate is not run."""
+        """Returns why the candidate is not run."""
         return not_admitted(broken, self.port, self.backend, self.target)
 
     def _no_original(self, own: OwnCode) -> Side:
-        """What stands where a port has its original: an empty source, with what the user says about builds."""
+        """Returns what stands where a port has its original: an empty source, with what the user says about builds."""
         empty = parse(Source(self.port.files[0].source.path, ""), defines=self.options.defines)
         return replace(original_side(empty, self.options.include_dirs, self.options.defines), own=own)
 

@@ -31,7 +31,7 @@ class Decision:
 
 
 def rank(member: Member) -> tuple[float, float]:
-    """What elites are ordered by, greatest first."""
+    """Returns what elites are ordered by, greatest first."""
     assert member.scored.score is not None
     return member.scored.score.rank
 
@@ -65,7 +65,7 @@ class Archive:
         return sorted(self._elites.values(), key=rank, reverse=True)
 
     def judge(self, member: Member) -> Decision:
-        """What `add` would decide.
+        """Returns what `add` would decide.
 
         Raises:
             ValueError: the score is of another measure than those of the elites, or the cell outside of the axes.

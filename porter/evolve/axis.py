@@ -27,7 +27,7 @@ class Axis:
             raise ValueError(f"axis {self.name}: its edges do not ascend")
 
     def coordinate(self, value: float) -> int:
-        """Where a number lies."""
+        """Returns where a number lies."""
         return bisect_right(self.edges, value)
 
 
@@ -38,5 +38,5 @@ def numeric(name: str, edges: tuple[float, ...]) -> Axis:
 
 
 def inside(cell: Cell, axes: tuple[Axis, ...]) -> bool:
-    """Whether a cell is one of these axes."""
+    """Returns whether a cell is one of these axes."""
     return len(cell) == len(axes) and all(0 <= place < len(axis.labels) for place, axis in zip(cell, axes, strict=True))

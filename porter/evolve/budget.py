@@ -35,23 +35,23 @@ class Budget:
     stale_rounds: int | None = None
 
     def out_of_time(self, progress: Progress) -> str:
-        """Why no more can be evaluated, in the middle of a round, too; empty while it can."""
+        """Returns why no more can be evaluated, in the middle of a round, too; empty while it can."""
         if self.seconds is not None and progress.seconds >= self.seconds:
             return f"the {self.seconds:g} seconds are over"
         return ""
 
     def out_of_tokens(self, progress: Progress) -> str:
-        """Why no more can be proposed; empty while it can."""
+        """Returns why no more can be proposed; empty while it can."""
         if self.tokens is not None and progress.tokens >= self.tokens:
             return f"the {self.tokens} tokens are spent"
         return ""
 
     def left(self, progress: Progress, proposed: int) -> int | None:
-        """How many more may be proposed where so many wait for evaluation; None where that is not limited."""
+        """Returns how many more may be proposed where so many wait for evaluation; None where that is not limited."""
         return None if self.evaluations is None else max(0, self.evaluations - progress.evaluations - proposed)
 
     def spent(self, progress: Progress) -> str:
-        """Why no other round begins; empty while one can."""
+        """Returns why no other round begins; empty while one can."""
         if progress.rounds >= self.rounds:
             return f"{progress.rounds} of {self.rounds} rounds are done"
         if self.left(progress, 0) == 0:

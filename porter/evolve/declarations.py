@@ -86,7 +86,7 @@ def _until_end(words: Sequence[Token], index: int) -> Iterator[Token]:
 
 
 def _is_assigned(words: Sequence[Token], index: int, inside: Function | None) -> bool:
-    """Whether the variable at `index` gets a value a second time, or its address is taken."""
+    """Returns whether the variable at `index` gets a value a second time, or its address is taken."""
     name = words[index].text
     for i, token in enumerate(words[1:-1], start=1):
         elsewhere = inside is not None and not inside.span.start <= token.start < inside.span.end

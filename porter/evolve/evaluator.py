@@ -66,7 +66,7 @@ class Evaluator:
     scorer: Scorer
 
     def evaluate(self, candidate: Candidate) -> Scored:
-        """What came of it. Never raises for anything a candidate does."""
+        """Returns what came of it. Never raises for anything a candidate does."""
         subject = self.subject
         port = port_of(candidate.files, subject.original.source.path.parent)
         broken = self.backend.lint(port.files, subject.original.own)
@@ -123,7 +123,7 @@ def _uncompiled(found: Candidates) -> Candidates:
 
 
 def _not_compiled(ported: Sequence[Candidates]) -> NotBuilt | None:
-    """What a compiler has against what was right."""
+    """Returns what a compiler has against what was right."""
     asked = (one.compiled() for found in ported if isinstance(found, tuple) for one in found)
     return next((answer for answer in asked if isinstance(answer, NotBuilt)), None)
 

@@ -134,7 +134,7 @@ def _measured(knobs: Sequence[Knob], known: Sequence[Member]) -> _Measured:
 
 
 def _expected(measured: _Measured, pool: Array, knobs: int) -> Array:
-    """What is expected of each point of the pool; of any scale."""
+    """Returns what is expected of each point of the pool; of any scale."""
     right = measured.places[measured.right]
     spread = max(float(measured.logs.std()), 1e-6)
     logs = (measured.logs - measured.logs.mean()) / spread

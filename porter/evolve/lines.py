@@ -49,7 +49,7 @@ class Lines:
         return text.encode() + b"\n"
 
     def read(self, raw: bytes) -> Line:
-        """What `written` made a line of.
+        """Returns what `written` made a line of.
 
         Raises:
             InputError: it is none of this version, or what it names is not in the store.
@@ -101,7 +101,7 @@ class Lines:
         return kind(**{name: self._value(hint, plain[name]) for name, hint in hints.items()})
 
     def _value(self, hint: object, plain: Plain) -> object:
-        """What a field's type makes of its plain value."""
+        """Returns what a field's type makes of its plain value."""
         kept = {Candidate: self._candidate, Exchange: self._exchange, Account: self._account}
         if isinstance(hint, type) and hint in kept:
             return kept[hint](plain)

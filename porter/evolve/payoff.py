@@ -120,7 +120,9 @@ def _summed(rows: Iterable[Payoff]) -> tuple[Payoff, ...]:
 
 
 def priors(rows: Iterable[Payoff]) -> tuple[Prior, ...]:
-    """What runs taught of their proposers, for a run of the same category of operators: as if of 20 candidates."""
+    """Returns what runs taught of their proposers, for a run of the same category of operators: as if of 20
+    candidates.
+    """
     known = [row for row in by_proposer(rows) if row.proposed]
     weights = (min(1.0, _MOST_PRIOR / row.proposed) for row in known)
     return tuple(

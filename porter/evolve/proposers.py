@@ -58,7 +58,7 @@ def agent_of(
 
 
 def about_model(model: ModelOptions | None) -> Mapping[str, str]:
-    """What a journal says of the model of its search."""
+    """Returns what a journal says of the model of its search."""
     if model is None:
         return {}
     return {"model": model.model, "base_url": "" if model.local else model.base_url, "local": str(model.local)}

@@ -65,7 +65,7 @@ class Improved:
 
     @property
     def is_better(self) -> bool:
-        """Whether the best is another than the seed."""
+        """Returns whether the best is another than the seed."""
         return self.best is not None and self.best.candidate.origin.proposer != SEED
 
 
@@ -88,7 +88,7 @@ def improve(
 
 
 def _is_of(migration: Migration, options: MigrateOptions, folder: Path) -> bool:
-    """Whether the search in `folder` can go on as one for the port of `migration`."""
+    """Returns whether the search in `folder` can go on as one for the port of `migration`."""
     try:
         state = replayed(folder).state
     except InputError:  # nothing was begun, or another version of porter began it
@@ -122,7 +122,9 @@ def resume(folder: Path, options: MigrateOptions, budget: Budget, jobs: int, pro
 
 
 def read(folder: Path) -> Improved:
-    """What the search in `folder` came to. Raises `InputError` where a line does not follow from those before it."""
+    """Returns what the search in `folder` came to. Raises `InputError` where a line does not follow from those
+    before it.
+    """
     return _came_to(replayed(folder).state, folder)
 
 

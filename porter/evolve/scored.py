@@ -28,17 +28,19 @@ class Score:
     high: float
 
     def beats(self, other: Score) -> bool:
-        """Whether it is better beyond what noise explains."""
+        """Returns whether it is better beyond what noise explains."""
         return self.low > other.high
 
     @property
     def sound(self) -> bool:
-        """Whether it is one: positive finite numbers, the factor within its interval."""
+        """Returns whether it is one: positive finite numbers, the factor within its interval."""
         return 0 < self.low <= self.factor <= self.high < math.inf
 
     @property
     def rank(self) -> tuple[float, float]:
-        """What scores are ordered by where one must come first: what it is worth at least, then what it seems worth."""
+        """Returns what scores are ordered by where one must come first: what it is worth at least, then what it
+        seems worth.
+        """
         return self.low, self.factor
 
 

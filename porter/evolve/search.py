@@ -67,7 +67,7 @@ class Search:
 
     @property
     def ended(self) -> str:
-        """Why it is over; empty while it goes on."""
+        """Returns why it is over; empty while it goes on."""
         return self.state.ended
 
     @property

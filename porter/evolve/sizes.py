@@ -46,7 +46,7 @@ class Size:
     spots: tuple[Spot, ...]
 
     def edits(self, point: Point) -> Iterator[Edit]:
-        """What makes the source have the size of `point`."""
+        """Yields what makes the source have the size of `point`."""
         value = point[self.knob.name]
         if isinstance(value, int) and value != self.knob.default:
             yield from (Edit(spot.start, spot.end, str(value + spot.offset)) for spot in self.spots)
@@ -144,7 +144,7 @@ class SizedSource:
         return tuple(found)
 
     def threads(self, launch: Launch) -> int | None:
-        """How many there are in the launch's block, where the source says it with one number."""
+        """Returns how many there are in the launch's block, where the source says it with one number."""
         launcher = self._launcher(launch)
         block = self._within(launch.block.span.start, launch.block.span.end)
         traced = self._traced(block, launcher) if launcher and block else None
@@ -169,7 +169,9 @@ class SizedSource:
         return None
 
     def _repeated(self, count: int, launcher: Function) -> Iterator[Spot]:
-        """Where the launcher has `count`, or one less in a rounded division; nothing where it compares with it."""
+        """Yields where the launcher has `count`, or one less in a rounded division; nothing where it compares with
+        it.
+        """
         words = self._within(launcher.body.start, launcher.body.end)
         for before, token, after in zip(words, words[1:], words[2:], strict=False):
             if token.text not in (str(count), str(count - 1)) or token.kind is not TokenKind.NUMBER:
@@ -180,7 +182,7 @@ class SizedSource:
             yield Spot(token.start, token.end, -1 if less else 0)
 
     def _stands_alone(self, count: int, launcher: Function, kernels: Sequence[Function], spots: Sequence[Spot]) -> bool:
-        """Whether the number stands where the edit does not reach it."""
+        """Returns whether the number stands where the edit does not reach it."""
         half = {str(count // 2)} if count > 2 * _WARP_SIZE else set()
         numbers = {str(count), str(count - 1)}
         reached = {spot.start for spot in spots}
@@ -216,7 +218,7 @@ class SizedSource:
         return next((f for f in self.program.host_functions if f.body.start <= at < f.body.end), None)
 
     def _declared(self, name: str, launcher: Function) -> Declaration | None:
-        """What `name` is where the launcher says it; None where that is not the only thing it is."""
+        """Returns what `name` is where the launcher says it; None where that is not the only thing it is."""
         here = [d for d in self._declarations if d.name == name and d.inside in (launcher, None)]
         own = [d for d in here if d.inside is not None] or here
         return own[0] if len(own) == 1 and not own[0].assigned else None
@@ -250,5 +252,5 @@ def _is_power(count: int) -> bool:
 
 
 def _is_a_warp(count: int, kernels: Iterable[Function]) -> bool:
-    """Whether the number is what the kernels call a warp, rather than a choice."""
+    """Returns whether the number is what the kernels call a warp, rather than a choice."""
     return count == _WARP_SIZE and any(t.text.startswith(_OF_WARPS) for k in kernels for t in _words(k.body_text))

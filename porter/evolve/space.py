@@ -56,7 +56,7 @@ class Space:
         return {knob.name: knob.default for knob in self.knobs}
 
     def legal(self, point: Point) -> bool:
-        """Whether `point` has a value for each knob and nothing else, and they go together."""
+        """Returns whether `point` has a value for each knob and nothing else, and they go together."""
         names = [knob.name for knob in self.knobs]
         return (
             sorted(point) == sorted(names)

@@ -70,11 +70,13 @@ class State:
 
     @property
     def best_is_confirmed(self) -> bool:
-        """Whether the best was measured a second time, or needs not be: a modelled cost is the same each time."""
+        """Returns whether the best was measured a second time, or needs not be: a modelled cost is the same each
+        time.
+        """
         return self.best is None or not self._doubtful(self.best)
 
     def due(self) -> Asking | Event | None:
-        """What follows: a request, or an event; None where candidates are waited for, or all is over."""
+        """Returns what follows: a request, or an event; None where candidates are waited for, or all is over."""
         if self.ended or self.budget is None:
             return None
         if reason := self.budget.out_of_time(self.progress):
@@ -115,7 +117,7 @@ class State:
         return event
 
     def _has_stood(self, best: Member | None) -> bool:
-        """Whether it has been the best for long: most are soon beaten, and need not be measured again."""
+        """Returns whether it has been the best for long: most are soon beaten, and need not be measured again."""
         standing = best is not None and best.scored.digest == self._standing
         return standing and self._stood >= self.settings.measure_after
 
@@ -127,7 +129,7 @@ class State:
         return Doubted(best.scored.digest)
 
     def _over(self, budget: Budget) -> str:
-        """Why the round that comes next does not begin; the seeds' round always does."""
+        """Returns why the round that comes next does not begin; the seeds' round always does."""
         if self.round.number == 0 or self.round.begun:
             return ""
         return budget.spent(self.progress) or ("no proposer had anything new" if self._exhausted else "")
@@ -267,7 +269,7 @@ class State:
         )
 
     def _improved(self, score: Score | None) -> bool:
-        """Whether the best is better, beyond noise, than the one that was last found better."""
+        """Returns whether the best is better, beyond noise, than the one that was last found better."""
         if score is None or (self._measure_to_beat and not score.beats(self._measure_to_beat)):
             return False
         self._measure_to_beat = score
@@ -275,5 +277,5 @@ class State:
 
 
 def _factor(member: Member) -> float:
-    """How many times as good as the seed; 0 for what has no score."""
+    """Returns how many times as good as the seed; 0 for what has no score."""
     return member.scored.score.factor if member.scored.score else 0.0

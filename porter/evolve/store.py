@@ -20,7 +20,7 @@ _NAME = re.compile(r"(?!\.)[\w.+-]{1,100}(/(?!\.)[\w.+-]{1,100}){0,7}", re.ASCII
 
 
 def keepable(candidate: Candidate) -> bool:
-    """Whether it is files that lie within a folder, beside each other: what a model wrote may be anything."""
+    """Returns whether it is files that lie within a folder, beside each other: what a model wrote may be anything."""
     names = [file.name for file in candidate.files]
     folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
     return (

@@ -57,13 +57,13 @@ def keep(migration: Migration, options: MigrateOptions, folder: Path) -> Mapping
 
 
 def is_kept(migration: Migration, folder: Path) -> bool:
-    """Whether the search in `folder` is about this source and these contracts."""
+    """Returns whether the search in `folder` is about this source and these contracts."""
     files = {folder / ORIGINAL / name: text for name, text in _texts(migration).items()}
     return all(path.is_file() and read_text(path) == text for path, text in files.items())
 
 
 def about_of(migration: Migration, options: MigrateOptions) -> Mapping[str, str]:
-    """What a journal says of what its search is about."""
+    """Returns what a journal says of what its search is about."""
     return {
         "source": migration.source.path.name,
         "target": migration.target.backend,
@@ -85,7 +85,7 @@ def _texts(migration: Migration) -> Mapping[str, str]:
 
 
 def kept(folder: Path, about: Mapping[str, str], seed: Port | None, options: MigrateOptions) -> Subject:
-    """What the search in `folder` is about; without a `seed` what the backend makes of the source.
+    """Returns what the search in `folder` is about; without a `seed` what the backend makes of the source.
 
     Of `options` the limits, the cache and the environment count. Raises `InputError` where something is not there.
     """

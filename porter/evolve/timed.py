@@ -88,7 +88,7 @@ class TimedScorer:
 
     @property
     def measure(self) -> Measure:
-        """What its scores are of."""
+        """Returns what its scores are of."""
         return _MEASURES[self._entries[0].fidelity]
 
     def score(self, port: Port) -> Ranked:
@@ -222,7 +222,7 @@ def _patient(rivals: Rivals | str, oracle: Session) -> Rivals | str:
 
 
 def _unmade(found: Candidates) -> str:
-    """Why there is no seed to compare with."""
+    """Returns why there is no seed to compare with."""
     return "its seed does not run there" if isinstance(found, tuple) else f"its seed: {found.because}"
 
 

@@ -52,7 +52,9 @@ class Round:
     migrated: bool = False
 
     def wanted(self, proposers: Sequence[str], islands: int, batch: int, left: int | None) -> Wanted | None:
-        """What is to be asked for next, where `left` more may be proposed; None when the round has its candidates."""
+        """Returns what is to be asked for next, where `left` more may be proposed; None when the round has its
+        candidates.
+        """
         island, filled, arms = self.island, self.filled, self._patient(proposers)
         if filled >= batch or not arms:
             island, filled, arms = island + 1, 0, tuple(proposers)

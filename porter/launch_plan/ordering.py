@@ -59,7 +59,7 @@ class Ordering:
         return ""
 
     def time(self, stream: int) -> int:
-        """How many steps `stream` was given so far."""
+        """Returns how many steps `stream` was given so far."""
         return self._clock(stream).get(stream, 0)
 
     def is_behind(self, stream: int, other: int, time: int) -> bool:

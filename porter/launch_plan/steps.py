@@ -255,6 +255,6 @@ class LaunchPlan:
 
     @property
     def returned(self) -> tuple[TensorView | Scalar, ...]:
-        """What the call returns; nothing where it does not end."""
+        """Returns what the call returns; nothing where it does not end."""
         last = self.steps[-1] if self.steps else None
         return last.results if isinstance(last, Return) else ()

@@ -45,7 +45,7 @@ class Environment:
 
     @property
     def disturbances(self) -> tuple[str, ...]:
-        """What of the device's state makes its times doubtful."""
+        """Returns what of the device's state makes its times doubtful."""
         seen = [f"another process computes on the device ({s.others})" for s in self._states if s.others]
         slowed = [f"clocks are held down: {reason}" for s in self._states for reason in s.slowed_by]
         return tuple(dict.fromkeys((*seen, *slowed)))
@@ -56,5 +56,5 @@ class Environment:
 
 
 def slowed_by(event_reasons: int) -> tuple[str, ...]:
-    """What NVML's bits say of why the clocks are not higher; that nothing runs is no reason to name."""
+    """Returns what NVML's bits say of why the clocks are not higher; that nothing runs is no reason to name."""
     return tuple(name for bit, name in _SLOWING.items() if event_reasons & bit)

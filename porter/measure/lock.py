@@ -60,7 +60,7 @@ class DeviceLock:
             yield
 
     def _sit(self, wish: int, every: list[int], seats: int) -> bool:
-        """Whether there were so many `seats`, and nobody who wished for all; with fewer nobody stays on any."""
+        """Returns whether there were so many `seats`, and nobody who wished for all; with fewer nobody stays on any."""
         if not _try(wish, fcntl.LOCK_EX):
             return False
         try:

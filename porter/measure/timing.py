@@ -45,7 +45,7 @@ def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) ->
 
 @cache
 def _ranks_left_out(count: int, confidence: float) -> int:
-    """How many samples may be left out at either end: how many lie below the median is binomial."""
+    """Returns how many samples may be left out at either end: how many lie below the median is binomial."""
     allowed = (1.0 - confidence) / 2 * 2**count
     cumulated = 0
     for rank in range(count // 2):

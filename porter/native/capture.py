@@ -46,7 +46,7 @@ class _Set:
 
     @property
     def bytes(self) -> int:
-        """What a call reads and writes, at most."""
+        """Returns what a call reads and writes, at most."""
         made = sum(result.numel() * result.element_size() for result in self.results)
         return made + sum(buffer.bytes for buffer in self.arguments.buffers)
 
@@ -145,14 +145,14 @@ class Arm:
         self._chains_a_sample = max(1, min(_CHAINS, int(_OVER_CHAINS_US / (rounds * round_us))))
 
     def next_chains(self) -> list[int]:
-        """What is launched for a sample: one graph after the other."""
+        """Returns what is launched for a sample: one graph after the other."""
         begin = self._turn
         self._turn += self._chains_a_sample
         return [self._chains[turn % len(self._chains)] for turn in range(begin, self._turn)]
 
     @property
     def sets(self) -> int:
-        """How many sets of buffers there are."""
+        """Returns how many sets of buffers there are."""
         return len(self._sets)
 
     def free(self) -> None:
@@ -177,7 +177,8 @@ class Arm:
         return self._device.end() / self._eager_launches
 
     def replay(self, job: Job, index: int) -> Replayed:
-        """What one call leaves on `job` in the set `index`, and its times where nothing of an answer is there yet.
+        """Returns what one call leaves on `job` in the set `index`, and its times where nothing of an answer is there
+        yet.
 
         All sets get the contents, results are poisoned, and what was timed runs once in each, in that set first; or the
         call, if it was not captured.

@@ -194,7 +194,7 @@ class Device:
         return list(times)
 
     def copy_bytes_per_s(self) -> float:
-        """How many bytes a copy within the device's memory moves, read and written ones counted.
+        """Returns how many bytes a copy within the device's memory moves, read and written ones counted.
 
         Of up to 1 GiB: a copy of the room before samples, 128 MiB, is over so soon that its launch counts. That room
         has to do where others hold the memory.

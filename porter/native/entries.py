@@ -45,7 +45,7 @@ class Entries:
         self._references: dict[ReferenceEntry, Call] = {}
 
     def call(self, entry: Entry, job: Job) -> Call:
-        """What calls `entry` with arguments; the grid, block and shared memory of a kernel come from `job`."""
+        """Returns what calls `entry` with arguments; the grid, block and shared memory of a kernel come from `job`."""
         match entry:
             case PlanEntry():
                 return self._of_plan(entry)
@@ -150,7 +150,9 @@ def tensors(returned: object) -> Iterator[torch.Tensor]:
 
 
 def results(returned: object, number: DType | None, seed: int) -> Iterator[TensorValue]:
-    """What a function returned, a number as a tensor of the type `number`; of large tensors what `seed` draws."""
+    """Yields what a function returned, a number as a tensor of the type `number`; of large tensors what `seed`
+    draws.
+    """
     if isinstance(returned, torch.Tensor):
         yield tensor_of(DTYPES[returned.dtype], tuple(returned.shape), host_bytes(returned, seed))
     elif isinstance(returned, (bool, int, float)) and number is not None:

@@ -125,7 +125,7 @@ class Arguments:
 
     @property
     def passed(self) -> list[object]:
-        """What the function is called with."""
+        """Returns what the function is called with."""
         return [a.value if isinstance(a, ScalarValue) else None if a.value.null else a.tensor for a in self._all]
 
     @property
@@ -149,12 +149,12 @@ class Arguments:
 
 
 def guarded_bytes(value: TensorValue) -> int:
-    """What a tensor takes on the device, with the room around it."""
+    """Returns what a tensor takes on the device, with the room around it."""
     return value.count * value.dtype.bytes + 2 * _GUARD_BYTES
 
 
 def slab_bytes(values: Sequence[Value]) -> int:
-    """What the tensors among `values` take of a slab."""
+    """Returns what the tensors among `values` take of a slab."""
     return sum(aligned(guarded_bytes(value)) for value in values if isinstance(value, TensorValue))
 
 

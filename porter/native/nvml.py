@@ -58,7 +58,7 @@ class Management:
 
     @property
     def uuid(self) -> str:
-        """What names the device, wherever it is."""
+        """Returns what names the device, wherever it is."""
         return self._text("nvmlDeviceGetUUID")
 
     @property
@@ -87,7 +87,7 @@ class Management:
         return text.value.decode()
 
     def max_sm_clock_mhz(self) -> int:
-        """What the multiprocessors can be clocked at."""
+        """Returns what the multiprocessors can be clocked at."""
         return self._number("nvmlDeviceGetMaxClockInfo", _SM)
 
     def state(self) -> DeviceState:
@@ -126,14 +126,16 @@ class Management:
 
 
 def _takes_turns(pid: int) -> bool:
-    """Whether it is a worker of another measurement: those do nothing while somebody is alone with the device."""
+    """Returns whether it is a worker of another measurement: those do nothing while somebody is alone with the
+    device.
+    """
     with suppress(OSError):
         return _WORKER in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     return False
 
 
 def _is_ours(pid: int) -> bool:
-    """Whether this process started it; one that cannot be seen from here is another's."""
+    """Returns whether this process started it; one that cannot be seen from here is another's."""
     seen = pid
     with suppress(OSError, ValueError, IndexError):
         while seen > 1:

@@ -79,7 +79,7 @@ class _Source:
 def build_originals(
     side: Side, contracts: Sequence[Contract], nvcc: Nvcc, cache: Path, extra: tuple[str, ...] = ()
 ) -> tuple[Entry | BuildFailure, ...]:
-    """What calls the entry of each contract, or why it does not build; `extra` are further flags.
+    """Returns what calls the entry of each contract, or why it does not build; `extra` are further flags.
 
     All are built at once; where that fails one by one, a kernel then without the host functions of its source.
     """
@@ -188,5 +188,5 @@ def _compiled(command: Sequence[str], path: Path) -> BuildFailure | None:
 
 
 def host_positions(contract: Contract) -> frozenset[int]:
-    """Which arguments are arrays of sizes: host code reads them, so they lie where both sides can."""
+    """Returns which arguments are arrays of sizes: host code reads them, so they lie where both sides can."""
     return frozenset(i for i, a in enumerate(contract.arguments) if isinstance(a, TensorArg) and a.elements)

@@ -29,7 +29,7 @@ def pages(count_bytes: int, seed: int) -> NDArray[np.int64] | None:
 
 
 def sampled_bytes(count_bytes: int, seed: int) -> int:
-    """How many bytes the pages of a tensor have."""
+    """Returns how many bytes the pages of a tensor have."""
     chosen = pages(count_bytes, seed)
     if chosen is None:
         return count_bytes

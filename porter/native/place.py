@@ -25,7 +25,7 @@ _WAITING = 3
 
 
 def missing_device() -> str:
-    """Why nothing can run on an NVIDIA device here; empty where it may."""
+    """Returns why nothing can run on an NVIDIA device here; empty where it may."""
     return "" if _DRIVER.exists() else f"no NVIDIA device: {_DRIVER} is not there"
 
 

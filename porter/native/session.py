@@ -137,7 +137,7 @@ class Session:
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is a process, with all arms that were prepared."""
+        """Returns whether there is a process, with all arms that were prepared."""
         return self._child is not None
 
     @property
@@ -148,7 +148,7 @@ class Session:
         return self._facts
 
     def run(self, entry: Entry, job: Job, host: frozenset[int] = frozenset()) -> Run:
-        """What came of one call. Never raises for anything a candidate does."""
+        """Returns what came of one call. Never raises for anything a candidate does."""
         run, _ = self._run(Execute(entry, job, host))
         return run
 
@@ -173,7 +173,9 @@ class Session:
         self._arms = 0
 
     def copy_bytes_per_s(self) -> float:
-        """How many bytes a copy within the device's memory moves, read and written ones counted; measured once."""
+        """Returns how many bytes a copy within the device's memory moves, read and written ones counted; measured
+        once.
+        """
         self._copy_bytes_per_s = self._copy_bytes_per_s or self._numbers(self._ask(Bandwidth()), 1)[0]
         return self._copy_bytes_per_s
 
@@ -182,7 +184,7 @@ class Session:
         return self._numbers(self._ask(Sample(order, captured)), len(order))
 
     def replay(self, arm: int, job: Job, index: int) -> Replayed:
-        """What the timed graphs of `arm` make of `job`, in the set `index` of its buffers."""
+        """Returns what the timed graphs of `arm` make of `job`, in the set `index` of its buffers."""
         if arm >= self._arms:
             return Replayed(_malformed("the process that was timed is gone"))
         run, answer = self._run(Replay(arm, job, index))
@@ -206,7 +208,7 @@ class Session:
         self._arms = 0
 
     def _run(self, question: Execute | Replay) -> tuple[Run, bytes]:
-        """What came of it, looked at where nobody could know before that it would be; and the answer."""
+        """Returns what came of it, looked at where nobody could know before that it would be; and the answer."""
         began, job = time.monotonic(), question.job
         drawn = hashlib.blake2b(self._secret + str(job.seed).encode(), digest_size=8).digest()
         seed = int.from_bytes(drawn, "little")

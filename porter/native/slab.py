@@ -45,7 +45,7 @@ class Slabs:
         self._given = 0
 
     def next(self) -> Slab:
-        """Where the next set lies."""
+        """Returns where the next set lies."""
         if self._given % self._sharing == 0:
             self._slabs.append(Slab(self._device, self._sharing * self._set_bytes))
         self._given += 1

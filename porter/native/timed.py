@@ -46,7 +46,7 @@ class Timed:
         )
 
     def run(self, job: Job) -> Run:
-        """What came of one call."""
+        """Returns what came of one call."""
         given = self.before(job)
         try:
             entry = self._entry(given)
@@ -63,6 +63,6 @@ class Timed:
         return self.entry(job) if callable(self.entry) else self.entry
 
     def replay(self, arm: int, job: Job, index: int) -> Replayed:
-        """What the timed graphs make of `job`, in the set `index` of their buffers."""
+        """Returns what the timed graphs make of `job`, in the set `index` of their buffers."""
         found = self.session.replay(arm, self.before(job), index)
         return replace(found, run=self.after(found.run, job))

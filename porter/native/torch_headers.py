@@ -33,13 +33,13 @@ def _is_in(path: str, folders: Iterable[Path]) -> bool:
 
 
 def _roots() -> list[Path]:
-    """Where PyTorch lies, found without importing it: a module that the source has may be called so, too."""
+    """Returns where PyTorch lies, found without importing it: a module that the source has may be called so, too."""
     spec = find_spec("torch")
     return [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
 
 
 def torch_folders() -> tuple[Path, ...]:
-    """Where its headers are."""
+    """Returns where its headers are."""
     return tuple(folder for root in _roots() for folder in (root / "include", root / "include/torch/csrc/api/include"))
 
 

@@ -113,7 +113,7 @@ class _Server:
         return {**facts, **versions, "capability": d.capability}
 
     def answer(self, question: Question) -> bytes:
-        """What came of it; whatever a candidate raises is its answer, too."""
+        """Returns what came of it; whatever a candidate raises is its answer, too."""
         answers: dict[type, Callable[..., bytes]] = {
             Execute: self._execute, Prepare: self._prepare, Sample: self._sample, Replay: self._replay,
             Read: self._read, Keep: self._keep, Bandwidth: self._bandwidth, Forget: self._forget,
@@ -196,7 +196,7 @@ class _Server:
         }).encode()  # fmt: skip
 
     def _beside(self) -> str:
-        """What the process does besides answering, which must be nothing while it is timed."""
+        """Returns what the process does besides answering, which must be nothing while it is timed."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         if self._threads() > 1:
             return "a thread"
@@ -248,7 +248,7 @@ class _Server:
 
 
 def _fault(error: Exception, lost: bool) -> Fault:
-    """How a call ended; with `lost` the device has an error that stays until the process ends."""
+    """Returns how a call ended; with `lost` the device has an error that stays until the process ends."""
     text = f"{type(error).__name__}: {error}".splitlines()[0]
     told = str(error).lower().replace("_", " ")
     kind = next((kind for part, kind in _OF_MESSAGE.items() if part in told), None)

@@ -71,7 +71,7 @@ class Observed:
 
     @property
     def damning(self) -> bool:
-        """Whether the original is wrong, rather than merely not brought to run here."""
+        """Returns whether the original is wrong, rather than merely not brought to run here."""
         if self.drafted and is_of_sizes(self.text):
             return False
         return self.unsound and (self.kind in _DAMNING or (self.kind is FaultKind.CRASH and self.in_kernel))
@@ -87,13 +87,13 @@ class Observed:
 
 
 def is_of_sizes(text: str) -> bool:
-    """Whether sizes that nobody stated may be the reason for what `text` says was observed."""
+    """Returns whether sizes that nobody stated may be the reason for what `text` says was observed."""
     divided = text.startswith(FaultKind.CRASH) and DIVIDED in text
     return text.startswith(OF_SIZES) or divided or (text.startswith(FaultKind.OUT_OF_BOUNDS) and _OF_ARRAY in text)
 
 
 def outgrows_array(fault: Fault) -> bool:
-    """Whether an index is beyond an array of the original's own, as large as the source says."""
+    """Returns whether an index is beyond an array of the original's own, as large as the source says."""
     return fault.kind is FaultKind.OUT_OF_BOUNDS and _OF_ARRAY in fault.message
 
 

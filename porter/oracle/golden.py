@@ -43,12 +43,12 @@ class GoldenStandard:
 
     @property
     def own(self) -> OwnCode:
-        """What was recorded of its code."""
+        """Returns what was recorded of its code."""
         return self.golden.own
 
     @property
     def left_out(self) -> str:
-        """What was left out when they were recorded."""
+        """Returns what was left out when they were recorded."""
         return self.golden.left_out
 
     def contracts(self) -> tuple[Contract, ...]:
@@ -87,7 +87,7 @@ def write_golden(path: Path, recorded: Golden) -> None:
 
 
 def read_golden(path: Path) -> Golden:
-    """What was written to `path`. Raises `InputError` for anything else, and for what was changed since."""
+    """Returns what was written to `path`. Raises `InputError` for anything else, and for what was changed since."""
     held = _read_archive(path)
     if held.pop(_DIGEST, b"").decode("ascii", "replace") != _digest(held):
         raise InputError(f"{path}: it is not as it was recorded: its checksum differs", "record it again")

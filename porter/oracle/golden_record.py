@@ -111,7 +111,7 @@ def _value(value: Value, tensors: Tensors) -> dict[str, object]:
 
 
 def golden(text: str, contracts: Sequence[Contract], tensors: Tensors) -> Golden:
-    """What was recorded. Raises `KeyError`, `TypeError` or `ValueError` for text that no `record` wrote."""
+    """Returns what was recorded. Raises `KeyError`, `TypeError` or `ValueError` for text that no `record` wrote."""
     whole = _Fields.of(json.loads(text))
     if whole.number("version") != _VERSION:
         raise ValueError("its version is another")

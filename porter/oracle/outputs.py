@@ -70,7 +70,8 @@ _ATOMIC_ULPS = 64
 
 
 def is_rounding(got: Outputs, want: Outputs, name: str, terms: int = 1) -> bool:
-    """Whether output `name` differs by no more ulps of its largest element than a sum of `terms` loses by its order.
+    """Returns whether output `name` differs by no more ulps of its largest element than a sum of `terms` loses by its
+    order.
 
     That grows with the root of their number, as the length of a random walk does; it is never below `_ATOMIC_ULPS`.
     """

@@ -55,7 +55,7 @@ class Asking:
         return Expected(self._workload, want, widest(want, others), arguments=kept, largest_term=largest(want))
 
     def arguments(self) -> tuple[Value, ...]:
-        """What a candidate is given. Raises `NoAnswerError` where `get_inputs` fails."""
+        """Returns what a candidate is given. Raises `NoAnswerError` where `get_inputs` fails."""
         if self._drawn is None:
             return materialise(self._contract, self._workload)
         run, _ = self._ask(Ask.INPUTS, ())
@@ -68,7 +68,7 @@ class Asking:
         return tuple(value for value in given if value is not None)
 
     def results(self, arguments: tuple[Value, ...]) -> tuple[TensorValue, ...]:
-        """What it returns, whatever the contract has. Raises `NoAnswerError` where it raises."""
+        """Returns what it returns, whatever the contract has. Raises `NoAnswerError` where it raises."""
         run, _ = self._ask(Ask.ANSWER, arguments)
         if not run.finished:
             raise NoAnswerError(said(run))
@@ -123,7 +123,7 @@ class Asking:
 
 
 def said(run: Run) -> str:
-    """How a run of the reference ended."""
+    """Returns how a run of the reference ended."""
     fault = next(iter(run.faults), None)
     if fault is None:
         return f"it ended with exit code {run.exit_code}"

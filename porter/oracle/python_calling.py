@@ -13,7 +13,7 @@ class NoAnswerError(Exception):
 
 
 def positions(contract: Contract, *roles: Role) -> tuple[int, ...]:
-    """Where among the arguments tensors of these roles are."""
+    """Returns where among the arguments tensors of these roles are."""
     tensors = {t.name for t in contract.tensors if t.role in roles}
     return tuple(place for place, argument in enumerate(contract.arguments) if argument.name in tensors)
 

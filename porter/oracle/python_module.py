@@ -104,16 +104,16 @@ class Reference:
 
     @property
     def has_inputs(self) -> bool:
-        """Whether it says what it takes."""
+        """Returns whether it says what it takes."""
         return callable(getattr(self._module, "get_inputs", None))
 
     def initial(self) -> list[object]:
-        """What its module is built with."""
+        """Returns what its module is built with."""
         made: object = getattr(self._module, "get_init_inputs", list)()
         return list(made) if isinstance(made, (tuple, list)) else [made]
 
     def inputs(self) -> list[object]:
-        """What it is called with, as it says itself; the caller decides at which sizes."""
+        """Returns what it is called with, as it says itself; the caller decides at which sizes."""
         made: object = self._module.get_inputs()
         return list(made) if isinstance(made, (tuple, list)) else [made]
 
@@ -124,16 +124,16 @@ class Reference:
         return cast(torch.nn.Module, self._module.Model(*self.built_with(extents)))
 
     def built_with(self, extents: Mapping[int, int]) -> list[object]:
-        """What its module is built with at other sizes."""
+        """Returns what its module is built with at other sizes."""
         return [resized(value, large_only(extents)) for value in self.initial()]
 
     def parameter_names(self, model: torch.nn.Module | None) -> list[str]:
-        """What its function calls its inputs."""
+        """Returns what its function calls its inputs."""
         function = model.forward if model is not None else self._function
         return list(inspect.signature(cast(Callable[..., object], function)).parameters)
 
     def call(self, model: torch.nn.Module | None, arguments: Sequence[object], blank: Sequence[int] = ()) -> object:
-        """What it answers; outputs that are `blank` and numbers that it has no parameters for are left out."""
+        """Returns what it answers; outputs that are `blank` and numbers that it has no parameters for are left out."""
         if model is not None:
             return model(*arguments)
         function = cast(Callable[..., object], self._function)
@@ -149,7 +149,7 @@ LARGE = 16  # sizes from here on mean the same wherever they stand; below, a num
 
 
 def large_only(extents: Mapping[int, int]) -> dict[int, int]:
-    """What may be put for a number that nothing shows to be a size."""
+    """Returns what may be put for a number that nothing shows to be a size."""
     return {written: size for written, size in extents.items() if written > LARGE}
 
 
@@ -176,10 +176,10 @@ class Changes:
         self._before = [(a, a._version) for a in arguments if isinstance(a, torch.Tensor)]
 
     def any(self) -> bool:
-        """Whether one was written to, be it with what it held."""
+        """Returns whether one was written to, be it with what it held."""
         return any(tensor._version != version for tensor, version in self._before)
 
     def results(self, returned: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """What of `returned` is a result of its own: an argument that was changed is none."""
+        """Returns what of `returned` is a result of its own: an argument that was changed is none."""
         changed = [tensor for tensor, version in self._before if tensor._version != version]
         return [result for result in returned if not any(result is tensor for tensor in changed)]

@@ -105,7 +105,9 @@ class PythonStandard:
         return Reference(contract, tuple(expected), (), True, complete, because, seconds)
 
     def construction(self, sizes: Mapping[str, int]) -> Construction | None:
-        """How its module is built at these sizes; None where it is a function, or a contract says how it is called."""
+        """Returns how its module is built at these sizes; None where it is a function, or a contract says how it is
+        called.
+        """
         found = None if self.stated else self._describe(self._sizes.extents(sizes))
         return Construction(found.built_with, found.state) if found and found.built_with else None
 
@@ -124,7 +126,7 @@ class PythonStandard:
 
     @cached_property
     def _written(self) -> Description:
-        """What it takes and gives at the sizes it is written with."""
+        """Returns what it takes and gives at the sizes it is written with."""
         run, text = self.worker.run(Task(Question(Ask.DESCRIBE).encoded(), Job()))
         if not run.finished:
             raise InputError(f"{self.source.path}: {said(run)}", "a reference has to run by itself")
@@ -144,7 +146,7 @@ class PythonStandard:
         return found
 
     def _describe(self, extents: Mapping[int, int]) -> Description | None:
-        """What it takes and gives at other sizes; None where it does not run."""
+        """Returns what it takes and gives at other sizes; None where it does not run."""
         run, text = self.worker.run(Task(Question(Ask.DESCRIBE, extents).encoded(), Job()))
         try:
             return description("\n".join(text)) if run.finished else None
@@ -153,7 +155,7 @@ class PythonStandard:
 
     @cached_property
     def _signed(self) -> bool:
-        """Whether numbers that it draws from [0, 1) may be any: not where it then has no finite answer."""
+        """Returns whether numbers that it draws from [0, 1) may be any: not where it then has no finite answer."""
         return self._finite(signed=True) or not self._finite(signed=False)
 
     def _finite(self, *, signed: bool) -> bool:

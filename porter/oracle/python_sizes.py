@@ -130,7 +130,7 @@ def elements(description: Description) -> int:
 
 
 def expression(written: int, tiny: int, odd: int, sizes: Sizes) -> str:
-    """What gives an extent that is `written` so and has these two sizes; empty where nothing does."""
+    """Returns what gives an extent that is `written` so and has these two sizes; empty where nothing does."""
     for symbol, extent in sizes.symbols.items():
         if (written, tiny, odd) == (extent, sizes.tiny[symbol], sizes.odd[symbol]):
             return symbol

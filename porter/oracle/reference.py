@@ -133,7 +133,7 @@ class _Examiner:
         self.fitted = False  # whether a workload so far was examined and nothing was unsound
 
     def because(self) -> str:
-        """Why the reference cannot be believed; empty when it can."""
+        """Returns why the reference cannot be believed; empty when it can."""
         damning = any(o.damning for o in self.observed)
         at = next((i for i, o in enumerate(self.observed) if (o.damning if damning else o.unsound)), None)
         if at is None:
@@ -198,7 +198,7 @@ class _Examiner:
         return observation(fault, workload, unsound=unsound, drafted=chosen)
 
     def _is_chosen(self, workload: Workload) -> bool:
-        """Whether porter chose the sizes of `workload`."""
+        """Returns whether porter chose the sizes of `workload`."""
         return self.drafted and bool(workload.sizes)
 
     def _poison(self, workload: Workload, want: Outputs) -> None:
@@ -262,7 +262,7 @@ def differences(
 
 
 def _is_poison(got: Outputs, want: Outputs, name: str) -> bool:
-    """Whether the elements that differ hold nothing but poison in both runs."""
+    """Returns whether the elements that differ hold nothing but poison in both runs."""
     a = next((t for n, t in got.tensors if n == name), None)
     b = next((t for n, t in want.tensors if n == name), None)
     if a is None or b is None:

@@ -23,7 +23,7 @@ class Standard(Protocol):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was noticed of it."""
+        """Returns what was noticed of it."""
         ...
 
     @property
@@ -33,16 +33,16 @@ class Standard(Protocol):
 
     @property
     def left_out(self) -> str:
-        """What a verdict by its answers has to leave out; empty when there is nothing."""
+        """Returns what a verdict by its answers has to leave out; empty when there is nothing."""
         ...
 
     @property
     def own(self) -> OwnCode:
-        """What its original's own code has, which candidates may have, too."""
+        """Returns what its original's own code has, which candidates may have, too."""
         ...
 
     def contracts(self) -> tuple[Contract, ...]:
-        """What it has answers to."""
+        """Returns what it has answers to."""
         ...
 
     def written_sizes(self, contract: Contract) -> Mapping[str, int]:
@@ -54,7 +54,7 @@ class Standard(Protocol):
         ...
 
     def construction(self, sizes: Mapping[str, int]) -> Construction | None:
-        """How a class that answers as its own does is built at `sizes`; None where it has none."""
+        """Returns how a class that answers as its own does is built at `sizes`; None where it has none."""
         ...
 
     def reference(self, contract: Contract) -> Reference:

@@ -30,7 +30,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _alike(got: str, want: str) -> bool:
-    """Whether two lines have the same words and close numbers."""
+    """Returns whether two lines have the same words and close numbers."""
     if _NUMBER.sub("#", got) != _NUMBER.sub("#", want):
         return False
     pairs = zip(_NUMBER.findall(got), _NUMBER.findall(want), strict=True)

@@ -43,7 +43,7 @@ def _narrow_types(contract: Contract) -> list[DType]:
 
 
 def _lost(contract: Contract, workload: Workload, twin: Callable[[Job], Run], runs: int) -> list[Outputs]:
-    """What `twin` gives in as many runs, without those that did not finish."""
+    """Returns what `twin` gives in as many runs, without those that did not finish."""
     given = job(contract, workload)
     done = [twin(replace(given, seed=given.seed + chance)) for chance in range(runs)]
     return [outputs(contract, run) for run in done if run.finished]

@@ -43,7 +43,7 @@ class Inspection:
 
     @cached_property
     def program(self) -> Program:
-        """What the source defines."""
+        """Returns what the source defines."""
         return parse(self.source, headers=DiskHeaders(self.include_dirs), defines=self.defines)
 
     @cached_property
@@ -61,7 +61,7 @@ class Inspection:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What reading and porting found."""
+        """Returns what reading and porting found."""
         return (*self.program.findings, *self.port.findings)
 
 

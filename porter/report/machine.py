@@ -89,7 +89,7 @@ class Machine:
 
     @property
     def emulates(self) -> bool:
-        """Whether kernels can be executed on the CPU, which every backend falls back on."""
+        """Returns whether kernels can be executed on the CPU, which every backend falls back on."""
         return any(tool.version for tool in self.compilers if tool.name == "g++")
 
 

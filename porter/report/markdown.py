@@ -101,7 +101,7 @@ def _comparison_row(check: Checked, sizes: Mapping[str, int]) -> tuple[str, ...]
 
 
 def _times(migration: Migration) -> Iterator[str]:
-    """What a device measured of each entry; nothing where there was none to ask."""
+    """Yields what a device measured of each entry; nothing where there was none to ask."""
     timed = [entry for entry in migration.entries if entry.speeds]
     if timed:
         yield "## Times\n"

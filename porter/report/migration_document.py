@@ -44,7 +44,7 @@ def finding_document(finding: Finding) -> dict[str, Json]:
 
 
 def entry_document(entry: EntryOutcome) -> Json:
-    """What came of one entry, and why."""
+    """Returns what came of one entry, and why."""
     return {
         "name": entry.name,
         "kind": entry.contract.entry.kind.value,

@@ -41,7 +41,7 @@ def operator_document(operator: Operator) -> dict[str, Json]:
 
 
 def made_text(made: MadeOperator) -> Text:
-    """What a new operator still lacks."""
+    """Returns what a new operator still lacks."""
     shown = "says what running kernel.cu showed" if made.built else "is a draft: kernel.cu does not build on the CPU"
     return Text(
         f"made {made.folder}\n  contract.toml {shown}: read it, and add workloads that matter\n"

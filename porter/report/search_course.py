@@ -48,17 +48,17 @@ class Course:
 
     @property
     def about(self) -> Mapping[str, str]:
-        """What the search says of itself."""
+        """Returns what the search says of itself."""
         return self.state.settings.about
 
     @property
     def name(self) -> str:
-        """What is improved: the source's name, else that of the run's folder."""
+        """Returns what is improved: the source's name, else that of the run's folder."""
         return Path(self.about.get("source", "")).stem or self.folder.resolve().name
 
     @property
     def measure(self) -> Measure | None:
-        """What the scores are of; None while there is none."""
+        """Returns what the scores are of; None while there is none."""
         scores = (member.scored.score for member in self.state.members.values())
         return next((score.measure for score in scores if score is not None), None)
 
@@ -148,5 +148,5 @@ def taken(found: Course, number: int, line: Line) -> Event:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether the folder is that of a search."""
+    """Returns whether the folder is that of a search."""
     return (folder / NAME).is_file()

@@ -11,7 +11,7 @@ from porter.report.search_words import meaning
 
 
 def search_document(course: Course) -> dict[str, Json]:
-    """What was declared, what was spent, every round, the best and its lineage, the archives, and who paid."""
+    """Returns what was declared, what was spent, every round, the best and its lineage, the archives, and who paid."""
     state = course.state
     return {
         "name": course.name,

@@ -92,7 +92,7 @@ def _placed(files: Sequence[File], below: str) -> dict[str, str]:
 
 
 def _called(files: Sequence[File], below: str) -> str:
-    """What is handed to `porter verify`."""
+    """Returns what is handed to `porter verify`."""
     name = files[0].name if len(files) == 1 else PurePosixPath(files[0].name).stem
     return str(PurePosixPath(below, name))
 
@@ -109,7 +109,7 @@ def _original(course: Course) -> dict[str, str]:
 
 
 def _words(course: Course, *, drafted: bool) -> Iterator[str]:
-    """What `porter verify` and `porter bench` are called with besides the candidate, as Python.
+    """Yields what `porter verify` and `porter bench` are called with besides the candidate, as Python.
 
     A contract that porter drafted is only for the former: a stated one also says at which sizes to time, a drafted one
     has but small ones.

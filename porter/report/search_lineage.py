@@ -35,7 +35,7 @@ class Step:
 
     @property
     def note(self) -> str:
-        """What was done to its parents, on one line."""
+        """Returns what was done to its parents, on one line."""
         return visible(self.member.candidate.origin.note)
 
 
@@ -64,7 +64,7 @@ def _upwards(course: Course) -> Iterator[Step]:
 
 
 def _worth(member: Member) -> tuple[float, float]:
-    """What parents are ordered by; one without a score comes last."""
+    """Returns what parents are ordered by; one without a score comes last."""
     score = member.scored.score
     return score.rank if score is not None else (0.0, 0.0)
 

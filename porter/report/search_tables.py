@@ -56,7 +56,9 @@ def lineage_table(course: Course, steps: Sequence[Step]) -> Table:
 
 
 def payoff_tables(course: Course) -> tuple[Table, Table]:
-    """What proposers made of what they were asked for, and each of their notes, those that gained most first."""
+    """Returns what proposers made of what they were asked for, and each of their notes, those that gained most
+    first.
+    """
     rows = course.state.ledger.rows
     notes = sorted((row for row in rows if row.note), key=lambda row: (-row.gain, -row.added, -row.verified))
     caption = f"{_GAIN} Factors are {measured(course)}."
@@ -69,7 +71,7 @@ def payoff_tables(course: Course) -> tuple[Table, Table]:
 
 
 def rule_table(course: Course) -> Table:
-    """What each rule gained, whatever it was applied to; those that gained most first."""
+    """Returns what each rule gained, whatever it was applied to; those that gained most first."""
     rules = sorted(by_rule(course.state.ledger.rows), key=lambda row: (-row.gain, -row.added, -row.verified))
     rows = tuple((visible(row.note) or "in its own words", row.proposer, *_payoff(row)) for row in rules)
     caption = f"Intents by their kind, rewrites, and knobs by what they turn. {_GAIN} Factors are {measured(course)}."
@@ -77,7 +79,7 @@ def rule_table(course: Course) -> Table:
 
 
 def outcomes(course: Course) -> Table:
-    """How many candidates came to what, and the most frequent reason of each outcome."""
+    """Returns how many candidates came to what, and the most frequent reason of each outcome."""
     told = [member.scored for member in course.state.members.values()]
     counts = Counter(scored.outcome for scored in told)
     rows = tuple(
@@ -89,7 +91,7 @@ def outcomes(course: Course) -> Table:
 
 
 def budget_table(course: Course) -> Table:
-    """What was spent of what."""
+    """Returns what was spent of what."""
     rows = tuple(spent(course.state.progress, course.state.budget))
     return Table("Budget", "Seconds are those in which the search ran.", ("of", "spent", "limit"), rows)
 

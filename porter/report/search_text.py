@@ -31,7 +31,7 @@ _CSV = (
 
 
 def search_text(course: Course) -> Text:
-    """What came of the search, and its tables, of which each names how its numbers were obtained."""
+    """Returns what came of the search, and its tables, of which each names how its numbers were obtained."""
     text = Text(f"{title(course)}\n", "bold")
     text.append(f"{best_words(course)}\n{ending(course)}\n{meaning(course)}\n")
     for table in _tables(course, lineage(course)):

@@ -31,7 +31,7 @@ _MOST_LETTERS = 40
 
 
 def picture(course: Course) -> Text:
-    """Where the search stands: the best, what is spent, the last candidates, and who paid."""
+    """Returns where the search stands: the best, what is spent, the last candidates, and who paid."""
     text = Text.assemble((f"{title(course)}\n", "bold"), f"{best_words(course)}\n", (f"{meaning(course)}\n", "dim"))
     levels = [one.score.factor for one in course.rounds if one.score]
     if bars := _bars(levels):
@@ -50,7 +50,7 @@ def picture(course: Course) -> Text:
 
 
 def told(course: Course, events: Sequence[Event]) -> Iterator[str]:
-    """What happened, each thing worth knowing on a line of its own."""
+    """Yields what happened, each thing worth knowing on a line of its own."""
     for event in events:
         match event:
             case Granted(budget):

@@ -18,12 +18,14 @@ _HEADS = {
 
 
 def factor_head(measure: Measure | None) -> str:
-    """What a factor is, for the head of its column."""
+    """Returns what a factor is, for the head of its column."""
     return _HEADS[measure]
 
 
 def measured(course: Course) -> str:
-    """What a factor is and how it was obtained, for a caption: `times as fast as the seed: native on NVIDIA H200`."""
+    """Returns what a factor is and how it was obtained, for a caption: `times as fast as the seed: native on NVIDIA
+    H200`.
+    """
     device = course.about.get("device", "")
     on = f" on {device}" if device else ""
     head = factor_head(course.measure)
@@ -60,13 +62,13 @@ def factor(score: Score | None) -> str:
 
 
 def title(course: Course) -> str:
-    """What was improved, and for what."""
+    """Returns what was improved, and for what."""
     target = " ".join(filter(None, (course.about.get("target", ""), course.about.get("arch", ""))))
     return visible(f"{course.name} for {target}" if target else course.name)
 
 
 def ending(course: Course) -> str:
-    """How it ended, as its journal says; a search that was killed says nothing, as one that goes on."""
+    """Returns how it ended, as its journal says; a search that was killed says nothing, as one that goes on."""
     return f"ended: {course.state.ended}" if course.state.ended else "not ended: it goes on, or was killed"
 
 
@@ -82,7 +84,7 @@ def best_words(course: Course) -> str:
 
 
 def spent(progress: Progress, budget: Budget | None) -> Iterator[tuple[str, str, str]]:
-    """What is counted, how much of it was spent, and how much there is; `-` without a limit."""
+    """Yields what is counted, how much of it was spent, and how much there is; `-` without a limit."""
     limits = budget or Budget()
     yield "rounds", str(progress.rounds), _limit(limits.rounds if budget else None)
     yield "evaluations", str(progress.evaluations), _limit(limits.evaluations)

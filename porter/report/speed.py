@@ -31,7 +31,7 @@ def speed_rows(entry: EntryOutcome) -> list[Sequence[Cell]]:
 
 
 def speed_remark(speed: Speed) -> str:
-    """Where and how a time was taken, or why there is none."""
+    """Returns where and how a time was taken, or why there is none."""
     if isinstance(speed, Measured):
         return "; ".join(_remarks(speed))
     at = f" at '{speed.workload.name}'" if speed.workload else ""
@@ -64,7 +64,7 @@ def duration(us: float) -> str:
 
 
 def _remarks(speed: Measured) -> Iterator[str]:
-    """Where it was measured, and what of it is out of the ordinary."""
+    """Yields where it was measured, and what of it is out of the ordinary."""
     where = speed.environment
     count = len(speed.timing.samples_us)
     moved = f"{speed.bytes_per_s / 1e9:.0f} GB/s if every tensor is moved once"

@@ -93,7 +93,7 @@ def suite_text(result: SuiteResult, tables: Sequence[SuiteTable]) -> Text:
 
 
 def title(table: SuiteTable) -> str:
-    """What its speedups are."""
+    """Returns what its speedups are."""
     return f"times as fast as {table.baseline}{', before the search' if table.before else ''}"
 
 
@@ -103,12 +103,12 @@ def rows(table: SuiteTable) -> list[tuple[Cell, ...]]:
 
 
 def heads(table: SuiteTable) -> tuple[str, ...]:
-    """What the columns of `rows` are called."""
+    """Returns what the columns of `rows` are called."""
     return tuple(f"fast_{table.p:g}" if head == "fast" else head for head in _HEAD)
 
 
 def caption(result: SuiteResult) -> str:
-    """How the numbers were obtained."""
+    """Returns how the numbers were obtained."""
     proven = sorted({one.fidelity for one in result.results if one.fidelity}) or ["nothing was executed"]
     timed = sorted({one.timed for one in result.results if one.timed})
     place = f"timed {', '.join(timed)} on {', '.join(result.devices)}" if timed else "no device, no speed was measured"
@@ -116,7 +116,7 @@ def caption(result: SuiteResult) -> str:
 
 
 def searched(result: SuiteResult) -> str:
-    """What searches made of the ports; empty where there were none."""
+    """Returns what searches made of the ports; empty where there were none."""
     found = [one for one in result.results if one.factor is not None]
     by_measure = {measure: [o.factor for o in found if o.measure == measure and o.factor] for measure in MEASURES}
     parts = (
@@ -134,7 +134,7 @@ def untimed(result: SuiteResult) -> list[tuple[str, str]]:
 
 
 def stages(result: SuiteResult) -> str:
-    """Where the time of all operators went; empty where nobody counted it."""
+    """Returns where the time of all operators went; empty where nobody counted it."""
     named = dict.fromkeys(name for one in result.results for name in one.stages)
     total = {name: sum(one.stages.get(name, 0.0) for one in result.results) for name in named}
     spent = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in total.items())

@@ -92,7 +92,7 @@ def bars(result: SuiteResult, baseline: str) -> dict[str, list[Bar]]:
 
 
 def distribution(speedups: list[float]) -> Iterator[Bin]:
-    """How many speedups lie in each half of a doubling, from the least to the greatest."""
+    """Yields how many speedups lie in each half of a doubling, from the least to the greatest."""
     counts = Counter(math.floor(math.log2(speedup) * _BINS_PER_DOUBLING) for speedup in speedups)
     if not counts:
         return

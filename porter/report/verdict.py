@@ -47,7 +47,7 @@ def checks(outcome: Outcome) -> tuple[Checked, ...]:
 
 
 def reason(outcome: Outcome) -> str:
-    """Why the outcome is what it is."""
+    """Returns why the outcome is what it is."""
     match outcome:
         case Verified():
             return _of_equal("executed, and equal to the original within tolerance on every workload", outcome)
@@ -69,7 +69,7 @@ def describe(outcome: Outcome) -> str:
 
 
 def how_obtained(migration: Migration | Verdict) -> str:
-    """What the numbers mean: fidelity, lanes and device."""
+    """Returns what the numbers mean: fidelity, lanes and device."""
     if not any(checks(entry.outcome) for entry in migration.entries):
         return "no comparison with the original counts"
     lanes = counted_lanes(migration.warp_sizes)

@@ -77,7 +77,7 @@ NO_CODE = OwnCode()
 
 
 def calls_libraries(program: Program) -> bool:
-    """Whether its host functions have libraries of CUDA compute, which work on whatever they are given."""
+    """Returns whether its host functions have libraries of CUDA compute, which work on whatever they are given."""
     return any(_LIBRARY_CALLS.search(_body(function, program)) for function in program.host_functions)
 
 

@@ -64,7 +64,7 @@ def _replaced(at: int, edits: Sequence[Edit]) -> bool:
 
 
 def _insertions(around: Sequence[_Around], behind: Sequence[tuple[int, str]]) -> dict[int, str]:
-    """What is inserted at each offset: statements, then what opens, the widest first."""
+    """Returns what is inserted at each offset: statements, then what opens, the widest first."""
     texts: dict[int, str] = {}
     for mark in around:
         texts[mark.end] = texts.get(mark.end, "") + "))"
@@ -94,7 +94,9 @@ class _Finder:
                     yield from self._condition(first, last, fails)
 
     def places(self) -> Iterator[tuple[int, str]]:
-        """Where a statement is inserted: behind labels, at the beginning of kernels and of what constants select."""
+        """Yields where a statement is inserted: behind labels, at the beginning of kernels and of what constants
+        select.
+        """
         for i, token in enumerate(self.code):
             if token.text == "switch":
                 yield from self._cases(i)
@@ -127,7 +129,7 @@ class _Finder:
                 yield i
 
     def _chooser(self, question: int) -> int:
-        """Where the condition in front of a `?` begins."""
+        """Returns where the condition in front of a `?` begins."""
         i = question - 1
         while i >= 0 and self.code[i].text not in _BEFORE_CONDITION:
             i = self._matching(i) - 1 if self.code[i].text in (")", "]") else i - 1
@@ -213,7 +215,7 @@ class _Finder:
 
 
 def _declares(words: Sequence[Token]) -> bool:
-    """Whether a condition may be a declaration: `T* p = f()`."""
+    """Returns whether a condition may be a declaration: `T* p = f()`."""
     for before, name, equals in zip(words, words[1:], words[2:], strict=False):
         if equals.text == "=" and name.kind is TokenKind.IDENTIFIER:
             return before.kind is TokenKind.IDENTIFIER or before.text in _BEFORE_NAME

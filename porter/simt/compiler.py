@@ -83,12 +83,12 @@ def compiler() -> Compiler | None:
 
 
 def missing_compiler() -> str:
-    """Why nothing can be built on this machine; empty when it can."""
+    """Returns why nothing can be built on this machine; empty when it can."""
     return "" if compiler() is not None else "no g++ (clang++ does not do: it does not report every access)"
 
 
 def uses_torch(request: BuildRequest) -> bool:
-    """Whether the source, or a header of its own, includes PyTorch."""
+    """Returns whether the source, or a header of its own, includes PyTorch."""
     lines = (line for text in _texts(request) for line in text.splitlines() if line.lstrip().startswith("#"))
     return any(mark in line for line in lines if "include" in line for mark in _TORCH_MARKS)
 

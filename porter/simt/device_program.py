@@ -106,7 +106,7 @@ def _function(spelled: str) -> str:
 
 
 def _last_group(text: str) -> int | None:
-    """Where the brackets open that end `text`; None where it ends in none."""
+    """Returns where the brackets open that end `text`; None where it ends in none."""
     depth = 0
     for index in range(len(text) - 1, -1, -1):
         depth += (text[index] == ")") - (text[index] == "(")

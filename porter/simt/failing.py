@@ -17,7 +17,8 @@ _CONDITIONAL = ("if", "while", "for", "switch")
 
 
 def fails_if(code: Sequence[Token], first: int, last: int, arm: int) -> tuple[bool, bool]:
-    """Whether the true and the false side of an `if` fail: its condition is `code[first:last]`, `arm` where it leads.
+    """Returns whether the true and the false side of an `if` fail: its condition is `code[first:last]`, `arm` where it
+    leads.
 
     So does the side on which what a call returned is no success.
     """
@@ -31,7 +32,7 @@ def fails_if(code: Sequence[Token], first: int, last: int, arm: int) -> tuple[bo
 
 
 def fails_in_case(code: Sequence[Token], first: int, end: int) -> bool:
-    """Whether what stands behind a label, from `first` up to `end` of the switch at most, fails."""
+    """Returns whether what stands behind a label, from `first` up to `end` of the switch at most, fails."""
     last = None
     at = first
     while at < end and code[at].text not in ("case", "default", "break", "}"):
@@ -67,7 +68,7 @@ def _simple_end(code: Sequence[Token], at: int) -> int:
 
 
 def _fails(code: Sequence[Token], first: int, last: int) -> bool:
-    """Whether the statement from `first` to `last` ends in an error."""
+    """Returns whether the statement from `first` to `last` ends in an error."""
     if first > last:
         return False
     if any(t.text in _STREAMS for t in code[first : last + 1]) and not any(

@@ -48,7 +48,7 @@ def error_lines(log: str) -> frozenset[tuple[str, int]]:
 
 
 def only_driver_fails(log: str) -> bool:
-    """Whether every error of `log` lies in the driver, none in what it calls."""
+    """Returns whether every error of `log` lies in the driver, none in what it calls."""
     errors = list(_ERROR.finditer(log))
     return bool(errors) and all(error["file"].startswith(DRIVER_FILE) for error in errors)
 

@@ -32,7 +32,7 @@ def without_bodies(files: Sequence[Source]) -> tuple[Source, ...]:
 
 
 def _kernel_words(files: Iterable[Source]) -> frozenset[str]:
-    """What a kernel begins with: `__global__`, and macros that stand for it and have no body themselves."""
+    """Returns what a kernel begins with: `__global__`, and macros that stand for it and have no body themselves."""
     found = {m.name: m.body for file in files for m in macros(file, directives(file.text))}
     words = {_GLOBAL}
     while more := {n for n, body in found.items() if "{" not in body and words & set(_words(body))} - words:
@@ -70,7 +70,9 @@ def _of_stretch(text: str, stream: Sequence[Token], words: frozenset[str]) -> li
 
 
 def _definition(code: Sequence[Token], start: int) -> tuple[int, int, int] | None:
-    """Where the parameters of the kernel that begins at `start` open, and its body opens and closes; None for none."""
+    """Returns where the parameters of the kernel that begins at `start` open, and its body opens and closes; None
+    for none.
+    """
     parameters, index = None, start + 1
     while index < len(code):
         text = code[index].text

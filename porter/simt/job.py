@@ -64,12 +64,12 @@ class TensorValue:
 
     @property
     def count(self) -> int:
-        """How many elements the tensor has."""
+        """Returns how many elements the tensor has."""
         return prod(self.shape)
 
     @property
     def is_whole(self) -> bool:
-        """Whether `storage` has all of them."""
+        """Returns whether `storage` has all of them."""
         return self.storage.size == self.count
 
 
@@ -181,7 +181,9 @@ class Job:
 
 
 def unlaunchable(job: Job) -> str:
-    """Why no device takes the launch that `job` asks for; empty where one may: a `dim3` holds 32 bits an axis."""
+    """Returns why no device takes the launch that `job` asks for; empty where one may: a `dim3` holds 32 bits an
+    axis.
+    """
     for what, extents in (("grid", job.grid), ("block", job.block)):
         if not all(0 <= extent <= _MOST_OF_DIM3 for extent in extents):
             return f"a {what} of {'x'.join(map(str, extents))}"
@@ -339,7 +341,7 @@ class Executable:
 
     @property
     def callee(self) -> Callee:
-        """What a job runs."""
+        """Returns what a job runs."""
         return self.request.callees[self.index]
 
 

@@ -129,7 +129,7 @@ def _outermost(node: Node) -> Iterator[Node]:
 
 
 def _is_single(linkage: Node) -> bool:
-    """Whether `extern "C"` stands before one declaration, which goes with it."""
+    """Returns whether `extern "C"` stands before one declaration, which goes with it."""
     body = linkage.child_by_field_name("body")
     return body is not None and body.type != "declaration_list"
 

@@ -51,7 +51,7 @@ def _without(source: Source, functions: set[Function]) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """What the text names, in directives, too, but for the files it includes."""
+    """Returns what the text names, in directives, too, but for the files it includes."""
     stream = significant(tokens(text))
     directives = (t.text for t in stream if t.kind is TokenKind.DIRECTIVE and not _INCLUDE.match(t.text))
     said = (word for line in directives for word in re.findall(r"\w+", line))

@@ -48,7 +48,7 @@ def _launch(text: str, code: Sequence[Token], opening: int, macro: frozenset[str
 
 
 def _name(callee: Sequence[Token], macro: frozenset[str]) -> str:
-    """What a string literal holds to name the kernel: the preprocessor fills in the macro's arguments."""
+    """Returns what a string literal holds to name the kernel: the preprocessor fills in the macro's arguments."""
     inner = callee[1:-1] if callee[0].text == "(" and callee[-1].text == ")" else callee
     parts: list[str] = []
     for before, token in zip([None, *inner], inner, strict=False):

@@ -34,7 +34,9 @@ class Launched:
                 self.values[launch.kernel, name].add(value)
 
     def unlike(self, launches: Sequence[Launch], larger: Sequence[Launch] = ()) -> list[str]:
-        """What of `launches` no executed one was like, in words; `larger` are those of the call at larger sizes."""
+        """Returns what of `launches` no executed one was like, in words; `larger` are those of the call at larger
+        sizes.
+        """
         found = list[str]()
         before = {launch.kernel: prod(launch.grid) for launch in larger}
         for launch in launches:

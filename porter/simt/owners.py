@@ -13,7 +13,9 @@ _DESTROYED = re.compile(r"~\s*(\w+)\s*\(")
 
 
 def returns_owner(texts: Iterable[str]) -> bool:
-    """Whether a function of `texts` returns a class that has a destructor, and whose copies nobody wrote or forbade."""
+    """Returns whether a function of `texts` returns a class that has a destructor, and whose copies nobody wrote or
+    forbade.
+    """
     text = "\n".join(texts)
     owners = {name for name in _DESTROYED.findall(text) if not _says_how_to_copy(name, text)}
     return bool(owners) and any(_returned(name, text) for name in (*owners, "auto"))

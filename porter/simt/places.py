@@ -51,5 +51,5 @@ def _parse(text: str, own: frozenset[str]) -> dict[int, Place]:
 
 
 def _is_named(file: str, name: str) -> bool:
-    """Whether `file` is the user's `name`: addr2line puts the folder of the build before a relative one."""
+    """Returns whether `file` is the user's `name`: addr2line puts the folder of the build before a relative one."""
     return file == name or file.endswith(f"/{name}")

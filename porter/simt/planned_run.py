@@ -76,7 +76,7 @@ class PlannedExecutable:
     decoys: list[bool] = field(default_factory=list)
 
     def execute(self, job: Job) -> Run:
-        """What came of `job`, as `run` has it."""
+        """Returns what came of `job`, as `run` has it."""
         if refused := unlaunchable(job):
             return not_started(fatal(FaultKind.LAUNCH, refused))
         with suppress(OSError):  # a cache that this user only reads
@@ -91,12 +91,13 @@ class PlannedExecutable:
         return found
 
     def concluded(self) -> tuple[Fault, ...]:
-        """What all jobs together show."""
+        """Returns what all jobs together show."""
         message = "every result is the same when none of its kernels is launched"
         return (Fault(FaultKind.DECOY, "", 0, "", message),) if self.decoys and all(self.decoys) else ()
 
     def rehearse(self, job: Job) -> Run:
-        """What host code asks for at sizes that nothing is executed at; its faults tell of launches that never were.
+        """Returns what host code asks for at sizes that nothing is executed at; its faults tell of launches that never
+        were.
 
         Where the one before was the same call at larger sizes, grids that are as large have stopped growing.
         """
@@ -128,7 +129,7 @@ def _is_larger(one: Job, other: Job) -> bool:
 
 
 def calls_outside(planning: Executable) -> list[str]:
-    """What host code calls that no launch needs, as C++ spells it."""
+    """Returns what host code calls that no launch needs, as C++ spells it."""
     return Path(planning.path).with_name(OUTSIDE).read_text().splitlines()
 
 
@@ -175,7 +176,7 @@ class _PlannedRun:
     launched: list[Launch] = field(default_factory=list)
 
     def rehearsed(self) -> tuple[tuple[Fault, ...], list[Launch], int]:
-        """What planning notes, its launches, and how many reads were answered by zeros."""
+        """Returns what planning notes, its launches, and how many reads were answered by zeros."""
         answers = list[bytes]()
         while True:
             planning = self._plan(1, answers)
@@ -187,7 +188,9 @@ class _PlannedRun:
             answers.append(bytes(reads[len(answers)].source.shape[0]))
 
     def run(self, decoys: list[bool] | None = None) -> Run:
-        """What came of it; `decoys` are told whether it hangs on launches. Raises `PlanError` for what is no plan."""
+        """Returns what came of it; `decoys` are told whether it hangs on launches. Raises `PlanError` for what is no
+        plan.
+        """
         found = self._answered()
         run = self._whole(found)
         if not run.finished:
@@ -295,7 +298,7 @@ class _PlannedRun:
         return None
 
     def _further(self, found: _Answered) -> int:
-        """How many calls have to be carried out, the last of which tells; 0 for no more than the first two.
+        """Returns how many calls have to be carried out, the last of which tells; 0 for no more than the first two.
 
         These are as many as come to the first that asks for what neither of them did; and many where memory of the
         device lasts, for then a kernel may count them.

@@ -39,7 +39,9 @@ _DEADLY = {
 
 
 def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
-    """What came of `job`. Never raises for anything the executable does; every process it had is gone afterwards."""
+    """Returns what came of `job`. Never raises for anything the executable does; every process it had is gone
+    afterwards.
+    """
     limits = limits or Limits()
     if refused := unlaunchable(job):
         return not_started(fatal(FaultKind.LAUNCH, refused))
@@ -52,7 +54,7 @@ def run(executable: Executable, job: Job, limits: Limits | None = None) -> Run:
 
 
 def run_of(request: BuildRequest, program: str, job: Job, left: Left, limits: Limits) -> Run:
-    """What a process of the executable `program`, built from `request`, left of `job`."""
+    """Returns what a process of the executable `program`, built from `request`, left of `job`."""
     decoded = left.decoded
     outputs = _outputs(job, decoded) if decoded.finished else ()
     finished = decoded.finished and outputs is not None
@@ -74,7 +76,7 @@ def run_of(request: BuildRequest, program: str, job: Job, left: Left, limits: Li
 def faults_of(
     request: BuildRequest, program: str, left: Left, limits: Limits, *, whole: bool = True
 ) -> tuple[Fault, ...]:
-    """What a process of the executable `program` noted, and what ended it; its outputs are `whole`."""
+    """Returns what a process of the executable `program` noted, and what ended it; its outputs are `whole`."""
     return (*_faults(request, program, left.decoded), *_ending(left, limits, whole=whole))
 
 
@@ -89,7 +91,7 @@ class Left:
 
 
 def left_by(program: str, job: bytes, limits: Limits) -> Left:
-    """What the executable `program` leaves that is given the job file `job`."""
+    """Returns what the executable `program` leaves that is given the job file `job`."""
     with tempfile.TemporaryDirectory(prefix="porter-run-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         work = folder / "work"
@@ -143,7 +145,7 @@ def _ending(left: Left, limits: Limits, *, whole: bool) -> tuple[Fault, ...]:
 
 
 def not_started(*faults: Fault) -> Run:
-    """What comes of a job that no process can be given."""
+    """Returns what comes of a job that no process can be given."""
     return Run(
         finished=False, exit_code=1, outputs=(), results=(), snapshots=(), touched=(), launches=(), faults=faults,
         stdout="", stderr="", seconds=0.0,

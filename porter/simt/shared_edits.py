@@ -33,7 +33,9 @@ class SharedNames:
     spellings: set[str] = field(default_factory=lambda: {"__shared__"})
 
     def is_spelling(self, body: Sequence[Token]) -> bool:
-        """Whether a macro's body is `__shared__`, alone or with other qualifiers: then the macro stands for it."""
+        """Returns whether a macro's body is `__shared__`, alone or with other qualifiers: then the macro stands for
+        it.
+        """
         words = {t.text for t in body if t.kind is TokenKind.IDENTIFIER}
         return bool(words & self.spellings) and words <= self.spellings | _QUALIFIERS
 
@@ -109,7 +111,7 @@ class _Users:
             index += 1
 
     def _opens_scope(self, index: int) -> bool:
-        """Whether what stands behind the brace is at namespace scope again."""
+        """Returns whether what stands behind the brace is at namespace scope again."""
         return index + 1 < len(self.code) and not self.in_function[index + 1]
 
     def _enter(self, at: int, names: Sequence[str]) -> None:
@@ -155,7 +157,7 @@ def _dynamic(declaration: _Declaration, d: _Declarator, kind: str) -> Iterator[s
 
 
 def _begin(code: Sequence[Token], index: int) -> int:
-    """Where the declaration that holds `code[index]` begins."""
+    """Returns where the declaration that holds `code[index]` begins."""
     while index > 0 and code[index - 1].text not in STATEMENT_ENDS and code[index - 1].text not in (*_NESTING, ":"):
         index -= 1
     return index

@@ -35,7 +35,7 @@ class Shelf:
     look_every_s: float = _LOOK_EVERY_S
 
     def holds(self, key: str) -> bool:
-        """Whether the entry is there; if so it is now in use."""
+        """Returns whether the entry is there; if so it is now in use."""
         place = self.folder / key
         try:
             with _locked(self.folder / _LOCK, fcntl.LOCK_SH):
@@ -99,7 +99,7 @@ class Shelf:
         return chosen
 
     def _taken_away(self, place: Path) -> Path:
-        """Where the entry is now, which nobody looks for."""
+        """Returns where the entry is now, which nobody looks for."""
         gone = Path(tempfile.mkdtemp(dir=self.folder, prefix=_GONE))
         with suppress(FileNotFoundError):  # what is left behind by others they may remove, too
             place.rename(gone / "entry")
@@ -108,7 +108,7 @@ class Shelf:
 
 
 def _last_use(place: Path) -> tuple[float, Path] | None:
-    """When an entry was used; None for a file, and for what is gone meanwhile."""
+    """Returns when an entry was used; None for a file, and for what is gone meanwhile."""
     with suppress(FileNotFoundError):
         found = place.stat()
         return (found.st_mtime, place) if stat.S_ISDIR(found.st_mode) else None

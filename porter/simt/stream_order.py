@@ -48,7 +48,7 @@ def latest_first(plan: LaunchPlan, order: Order) -> LaunchPlan:
 
 
 def _others(steps: list[Step], *, last: bool) -> Iterator[Step]:
-    """What is no work: memory is made before any is done, and given back behind it."""
+    """Returns what is no work: memory is made before any is done, and given back behind it."""
     return (step for step in steps if isinstance(step, (Free, Return)) is last)
 
 

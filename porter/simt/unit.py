@@ -104,7 +104,7 @@ class Unit:
         yield from map(self._narrowed, (kernels_only, kernel_slice))
 
     def of_device(self, ending: str) -> Unit:
-        """What the kernels mention, and `ending` behind them, and nothing else of the source."""
+        """Returns what the kernels mention, and `ending` behind them, and nothing else of the source."""
         alone = replace(self, request=replace(self.request, part=Part.DEVICE), ending=ending)
         return alone._narrowed(partial(kernel_slice, mentioned=frozenset(re.findall(r"\w+", ending))))
 
@@ -131,7 +131,7 @@ class Unit:
 
     @property
     def program(self) -> Path:
-        """Where the executable is, or will be once it is made."""
+        """Returns where the executable is, or will be once it is made."""
         return programs(self.cache).folder / self.key / "program"
 
     @property
@@ -142,7 +142,7 @@ class Unit:
 
     @property
     def _options(self) -> list[str]:
-        """What the request adds to the command line, behind the precompiled header."""
+        """Returns what the request adds to the command line, behind the precompiled header."""
         request = self.request
         double = ["-include", "porter/double_precision.h"] if request.double_precision else []
         return [*double, *(f"-I{d}" for d in request.include_dirs)]

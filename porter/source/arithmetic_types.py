@@ -26,12 +26,12 @@ class ArithmeticType:
 
     @property
     def is_integer(self) -> bool:
-        """Whether values can be sizes and indices."""
+        """Returns whether values can be sizes and indices."""
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
     @property
     def is_float(self) -> bool:
-        """Whether values round."""
+        """Returns whether values round."""
         return self.kind is Kind.FLOAT
 
 

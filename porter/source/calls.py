@@ -19,7 +19,7 @@ class Calls:
     stream: Sequence[Token]
 
     def is_terminated(self, index: int) -> bool:
-        """Whether what follows ends or continues an expression, so that a call may stand before it."""
+        """Returns whether what follows ends or continues an expression, so that a call may stand before it."""
         for token in self.stream[index:]:
             if token.kind not in _INVISIBLE:
                 return token.kind is TokenKind.PUNCTUATION and token.text not in ("{", "}", "#", "~", "::", "[")
@@ -53,6 +53,6 @@ class Calls:
         return [i for i, token in enumerate(self.stream) if token.text == ";"]
 
     def holds_semicolon(self, begin: int, end: int) -> bool:
-        """Whether a semicolon stands among the tokens `[begin, end)`."""
+        """Returns whether a semicolon stands among the tokens `[begin, end)`."""
         at = bisect_left(self.semicolons, begin)
         return at < len(self.semicolons) and self.semicolons[at] < end

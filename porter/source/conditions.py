@@ -12,7 +12,8 @@ from porter.source.macros import MacroTable
 def is_true(
     kind: str, directive: Token, text: str, table: MacroTable, has_header: Callable[[str], bool] = lambda _: False
 ) -> bool:
-    """Whether the branch behind `directive` is compiled; `kind` is "if", "ifdef", "ifndef" (or the rest of an `#elif`).
+    """Returns whether the branch behind `directive` is compiled; `kind` is "if", "ifdef", "ifndef" (or the rest of an
+    `#elif`).
 
     A name nobody defines counts as 0, as the standard has it; an expression that makes no sense counts as true, so
     that its branch is at least read. `has_header` says whether `__has_include` finds a header.

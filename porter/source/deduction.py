@@ -16,7 +16,7 @@ _INDIRECTIONS = frozenset(("*", "&", "&&"))
 
 
 def deduced_from_types(function: Function, written: Sequence[Sequence[Token]]) -> Mapping[str, str]:
-    """What the parameters of a declaration, as `written`, make of the template parameters of `function`.
+    """Returns what the parameters of a declaration, as `written`, make of the template parameters of `function`.
 
     Nothing when it cannot be the same function, because it has not as many parameters.
     """

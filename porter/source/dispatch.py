@@ -23,7 +23,8 @@ def _table() -> Mapping[str, Mapping[str, object]]:
 
 
 def meanings(words: Sequence[Token], index: int, macros: Mapping[str, Macro], depth: int = 0) -> dict[str, list[str]]:
-    """What the call of a macro at `words[index]` makes of the names it defines for its body, each with its types.
+    """Returns what the call of a macro at `words[index]` makes of the names it defines for its body, each with its
+    types.
 
     `macros` are the file's own: one that wraps a dispatch macro, or has `using T = float;` in its cases, counts.
     """
@@ -106,7 +107,7 @@ def _of_own_macro(
 
 
 def _given(macro: Macro, arguments: Sequence[Sequence[Token]]) -> dict[str, str]:
-    """What each parameter of `macro` stands for, as far as it is short enough to be a name or type."""
+    """Returns what each parameter of `macro` stands for, as far as it is short enough to be a name or type."""
     pairs = zip(macro.params or (), arguments, strict=False)
     return {param: "".join(t.text for t in argument) for param, argument in pairs if len(argument) < 8}
 

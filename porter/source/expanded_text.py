@@ -46,12 +46,12 @@ class ExpandedText:
             self.segments.append(Segment(1, pieces[-1].origin.start, pieces[-1].origin.end, copied=False))
 
     def expansion(self) -> Expansion:
-        """What was written."""
+        """Returns what was written."""
         return Expansion("".join(self.texts), self.segments)
 
 
 def _would_join(left: str, right: str) -> bool:
-    """Whether two tokens side by side would read as other tokens."""
+    """Returns whether two tokens side by side would read as other tokens."""
     if left[-1].isalnum() or left[-1] == "_":
         return right[0].isalnum() or right[0] in "_\"'"
     return left[-1] in "+-<>&|=:/*%^#." and right[0] in "+-<>&|=:/*#."

@@ -45,7 +45,7 @@ class Expansion:
         return min(first_start, last_start), max(first_end, last_end)
 
     def is_copied(self, start: int, end: int) -> bool:
-        """Whether `text[start:end]` stands in the file exactly so."""
+        """Returns whether `text[start:end]` stands in the file exactly so."""
         index = bisect_right(self._begins, start) - 1
         if index >= len(self.pieces):
             return start == end

@@ -73,7 +73,7 @@ def exhausted(stopped: bool) -> Iterator[Finding]:
 def kinds(
     reading: Reading, functions: Sequence[Function], launches: Sequence[Launch], headers: Iterable[Source]
 ) -> Iterator[Finding]:
-    """What kind of code the file holds, where that decides what porter can do with it."""
+    """Yields what kind of code the file holds, where that decides what porter can do with it."""
     kernels = [f for f in functions if f.space == "global"]
     if not kernels and not launches and not any("__global__" in header.text for header in headers):
         yield _without_kernels(reading)
@@ -102,14 +102,14 @@ def kinds(
 
 
 def _is_plain_name(launch: Launch, functions: Sequence[Function]) -> bool:
-    """Whether a launch names a kernel, not a variable or parameter that holds one."""
+    """Returns whether a launch names a kernel, not a variable or parameter that holds one."""
     within = [f for f in functions if f.qualified == launch.inside]
     held = any(p.name == launch.kernel for f in within for p in f.params)
     return not held and launch.kernel.replace("::", "").isidentifier()
 
 
 def _without_kernels(reading: Reading) -> Finding:
-    """Why a file has no kernel."""
+    """Returns why a file has no kernel."""
     for i, token in enumerate(reading.words):
         if token.text in LAMBDA_KERNELS:
             return finding("PORT2006", reading.span_of([token]), f"{token.text} makes the kernel of a lambda")

@@ -90,7 +90,7 @@ class _Cursor:
 
     @property
     def at_end(self) -> bool:
-        """Whether every token was used."""
+        """Returns whether every token was used."""
         return self.at >= len(self.words)
 
     def peek(self) -> str:

@@ -97,5 +97,5 @@ def _collect(source: Source, finder: HeaderFinder, found: dict[tuple[str, Path],
 
 
 def is_installed(name: str) -> bool:
-    """Whether a header comes with a compiler or a toolkit; some write those in quotes."""
+    """Returns whether a header comes with a compiler or a toolkit; some write those in quotes."""
     return name.startswith(_TOOLKIT) or name in _STANDARD or "." not in name

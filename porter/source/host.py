@@ -70,6 +70,6 @@ def host_form(
 
 
 def takes_tensors(function: Function) -> bool:
-    """Whether a torch tensor goes in or comes out."""
+    """Returns whether a torch tensor goes in or comes out."""
     types = (function.returns.base, *(p.type.base for p in function.params))
     return any(unqualified(base).rstrip(">").split("<")[-1] in _TENSORS for base in types)

@@ -66,7 +66,9 @@ def _from_python(path: Path, text: str) -> Loaded:
 
 
 def looks_like_cuda(text: str, *, strict: bool) -> bool:
-    """Whether `text` is CUDA; C++ by any sign will do where the file's name says CUDA already (not `strict`)."""
+    """Returns whether `text` is CUDA; C++ by any sign will do where the file's name says CUDA already (not
+    `strict`).
+    """
     for token in tokens(text):
         if token.kind is TokenKind.LAUNCH_OPEN or token.text in SPACES or token.text in STORAGE:
             return True

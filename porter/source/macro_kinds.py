@@ -38,12 +38,12 @@ def macro_kind(body: Sequence[Token]) -> MacroKind:
 
 
 def generates(body: Sequence[Token]) -> bool:
-    """Whether the body launches a kernel, defines a function for the device or declares device storage."""
+    """Returns whether the body launches a kernel, defines a function for the device or declares device storage."""
     return any(t.kind is TokenKind.LAUNCH_OPEN or t.text in SPACES or t.text in STORAGE for t in body)
 
 
 def names_types(call: Sequence[Token]) -> bool:
-    """Whether an argument within the parenthesis `call` is a type, which no call of a function takes."""
+    """Returns whether an argument within the parenthesis `call` is a type, which no call of a function takes."""
     depth = 0
     fresh = False
     for word, following in pairwise(significant(call)):
@@ -82,7 +82,7 @@ def statements_in_call(stream: Sequence[Token], index: int, end: int) -> int | N
 
 
 def _is_statement(words: Sequence[Token]) -> bool:
-    """Whether the body is one complete statement or a call of a lambda."""
+    """Returns whether the body is one complete statement or a call of a lambda."""
     first, last = words[0].text, words[-1].text
     if any(t.text == "##" for t in words):
         return False

@@ -71,7 +71,7 @@ class MacroTable:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether expansion had to stop: from there on macros stay names."""
+        """Returns whether expansion had to stop: from there on macros stay names."""
         return self.produced > self.most_tokens
 
     def define(self, definition: Definition) -> None:
@@ -85,7 +85,7 @@ class MacroTable:
         self._must_expand.clear()
 
     def must_expand(self, name: str, depth: int = 0) -> bool:
-        """Whether the grammar would stumble over the macro `name`, or miss a kernel or launch in it."""
+        """Returns whether the grammar would stumble over the macro `name`, or miss a kernel or launch in it."""
         if depth > _LONGEST_CHAIN:
             return False
         known = self._must_expand.get(name)
@@ -100,7 +100,9 @@ class MacroTable:
         return answer
 
     def _matters_inside(self, definition: Definition, depth: int) -> bool:
-        """Whether a macro in the body decides: within a complete statement only one that launches or defines."""
+        """Returns whether a macro in the body decides: within a complete statement only one that launches or
+        defines.
+        """
         inner = {t.text for t in definition.body if t.kind is TokenKind.IDENTIFIER and t.text in self.definitions}
         if definition.kind is MacroKind.STATEMENT:
             return any(self._generates(name, depth=0) for name in inner)
@@ -114,7 +116,9 @@ class MacroTable:
         return generates(definition.body) or any(self._generates(n, depth + 1) for n in inner)
 
     def pastes(self, name: str, depth: int = 0) -> bool:
-        """Whether `name` uses `#` or `##`, itself or through macros in its body: then arguments expand in full."""
+        """Returns whether `name` uses `#` or `##`, itself or through macros in its body: then arguments expand in
+        full.
+        """
         definition = self.definitions.get(name)
         if definition is None or depth > _DEEPEST:
             return False

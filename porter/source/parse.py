@@ -22,7 +22,7 @@ from porter.source.text import Source
 
 
 def parse(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[str, ...] = ()) -> Program:
-    """What `source` defines. Never raises: what could not be understood is in `not_understood`.
+    """Returns what `source` defines. Never raises: what could not be understood is in `not_understood`.
 
     `headers` finds included files, whose macros are then known; `defines` are `NAME` or `NAME=VALUE`.
     """
@@ -40,11 +40,11 @@ class Read:
 
     @cached_property
     def errors(self) -> list[tuple[int, int, str]]:
-        """What the grammar stumbled over: start, end, reason."""
+        """Returns what the grammar stumbled over: start, end, reason."""
         return error_extents(self.reading)
 
     def is_clean(self, defined: Defined) -> bool:
-        """Whether the grammar understood all of a function."""
+        """Returns whether the grammar understood all of a function."""
         return defined.whole and not any(a < defined.end and b > defined.start for a, b, _ in self.errors)
 
     def lost_kernels(self) -> int:
@@ -55,7 +55,7 @@ class Read:
         return sum(not any(a <= at < b for a, b in heads) for at in compiled)
 
     def kernels_not_compiled(self) -> int:
-        """How many kernels stand in branches that the preprocessor leaves out."""
+        """Returns how many kernels stand in branches that the preprocessor leaves out."""
         return sum(f.code == "PORT2004" for f in self.program.findings)
 
 
@@ -106,7 +106,7 @@ def _headers(preprocessed: Preprocessed) -> tuple[tuple[str, Source], ...]:
 
 
 def _kernels_in(source: Source, extents: Iterable[tuple[int, int]]) -> Iterator[int]:
-    """Where in the file the kernels defined within `extents` have their `__global__`."""
+    """Yields where in the file the kernels defined within `extents` have their `__global__`."""
     for start, end in extents:
         stretch = source.text[start:end]
         if "__global__" in stretch:

@@ -105,12 +105,12 @@ class _Preprocessor:
 
     @property
     def is_live(self) -> bool:
-        """Whether the compiler reads what stands here."""
+        """Returns whether the compiler reads what stands here."""
         return not self.branches or self.branches[-1].live
 
     @cached_property
     def calls(self) -> Calls:
-        """Where calls in the stream end."""
+        """Returns where calls in the stream end."""
         return Calls(self.stream)
 
     def run(self) -> Preprocessed:
@@ -181,7 +181,7 @@ class _Preprocessor:
             self.include(token, self.headers)
 
     def has_header(self, name: str) -> bool:
-        """Whether `__has_include` finds a header of the project by that name."""
+        """Returns whether `__has_include` finds a header of the project by that name."""
         return self.headers is not None and self.headers(name, self.source) is not None
 
     def include(self, token: Token, finder: HeaderFinder) -> None:

@@ -22,7 +22,7 @@ class Literal:
 
 
 def holds_kernels(text: str) -> bool:
-    """Whether `text` defines or launches a kernel, rather than mention one."""
+    """Returns whether `text` defines or launches a kernel, rather than mention one."""
     if "__global__" not in text and "<<<" not in text:
         return False
     words = significant(tokens(text))
@@ -130,7 +130,7 @@ def _constants(node: ast.AST) -> list[str]:
 
 
 def called_name(node: ast.Call) -> str:
-    """What a call names: `f` for `f(x)` and `m.f(x)`."""
+    """Returns what a call names: `f` for `f(x)` and `m.f(x)`."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 

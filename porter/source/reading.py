@@ -39,7 +39,7 @@ class Reading:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each of `words` begins."""
+        """Returns where each of `words` begins."""
         return [t.start for t in self.words]
 
     @cached_property
@@ -52,11 +52,11 @@ class Reading:
         return bisect_left(self.starts, offset)
 
     def span(self, start: int, end: int) -> Span:
-        """Where `text[start:end]` comes from in the file."""
+        """Returns where `text[start:end]` comes from in the file."""
         return self.source.span(*self.expansion.origin(start, end))
 
     def span_of(self, stretch: Sequence[Token]) -> Span:
-        """Where a non-empty run of tokens comes from in the file."""
+        """Returns where a non-empty run of tokens comes from in the file."""
         return self.span(stretch[0].start, stretch[-1].end)
 
     def written(self, stretch: Sequence[Token]) -> str:

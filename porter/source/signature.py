@@ -263,7 +263,7 @@ def declarator(words: Sequence[Token]) -> tuple[str, list[Token], list[Sequence[
 
 
 def _can_precede_name(words: Sequence[Token]) -> bool:
-    """Whether `words` are a whole type, so that an identifier after them is a name."""
+    """Returns whether `words` are a whole type, so that an identifier after them is a name."""
     if not words or words[-1].text == "::":
         return False
     return any(t.text not in QUALIFIERS and t.text not in (_NOT_A_NAME - TYPES) for t in words)

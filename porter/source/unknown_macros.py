@@ -24,7 +24,9 @@ class Guess(Enum):
 
 
 def guess(stream: Sequence[Token], index: int, end: int, previous: str) -> Guess:
-    """How the unknown identifier at `index` reads, or the call `stream[index:end]`, after the token `previous`."""
+    """Returns how the unknown identifier at `index` reads, or the call `stream[index:end]`, after the token
+    `previous`.
+    """
     name = stream[index].text
     if (
         len(name) < _SHORTEST

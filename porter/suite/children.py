@@ -31,7 +31,9 @@ class Children:
     stopped: bool = False
 
     def each(self, work: Sequence[Work], do: Callable[[Work], Done]) -> Iterator[Done]:
-        """What `do`, which asks, gives for each, as it comes. Whoever stops listening ends all that is under way."""
+        """Yields what `do`, which asks, gives for each, as it comes. Whoever stops listening ends all that is under
+        way.
+        """
         pool = ThreadPoolExecutor(self.jobs)
         try:
             for future in as_completed([pool.submit(do, one) for one in work]):

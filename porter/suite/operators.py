@@ -24,7 +24,7 @@ class Operator:
 
     @property
     def key(self) -> str:
-        """What no other operator is called, and where its results lie: `kernelbench/norm/layer_norm`."""
+        """Returns what no other operator is called, and where its results lie: `kernelbench/norm/layer_norm`."""
         return f"{self.suite}/{self.category}/{self.name}"
 
     @property
@@ -34,7 +34,7 @@ class Operator:
 
     @property
     def contract(self) -> Path:
-        """How `forward` is called."""
+        """Returns how `forward` is called."""
         return self.folder / "contract.toml"
 
     @property

@@ -13,7 +13,7 @@ from porter.suite.times import times_of
 
 
 def result_of(document: Mapping[str, Json], operator: Operator, digest: str, seconds: float, run: Path) -> Result:
-    """What `document` says came of `operator`; its port lies below the folder `run`."""
+    """Returns what `document` says came of `operator`; its port lies below the folder `run`."""
     times = times_of(document)
     return Result(
         suite=operator.suite,
@@ -47,7 +47,7 @@ def _outcome(document: Mapping[str, Json]) -> str:
 
 
 def _because(document: Mapping[str, Json]) -> str:
-    """What the outcome says of itself, or the error that left none."""
+    """Returns what the outcome says of itself, or the error that left none."""
     error = document.get("error")
     return str(error.get("message", "") if isinstance(error, Mapping) else document.get("because", ""))
 
@@ -66,7 +66,7 @@ def _objects(value: Json) -> Iterator[Mapping[str, Json]]:
 
 
 def _factor(document: Mapping[str, Json]) -> float | None:
-    """How much better the port is than the one that its search began with; None where there was none."""
+    """Returns how much better the port is than the one that its search began with; None where there was none."""
     search = document.get("search")
     factor = search.get("factor") if isinstance(search, Mapping) else None
     return float(factor) if isinstance(factor, int | float) else None

@@ -43,7 +43,7 @@ class Compared:
 
     @property
     def is_lost(self) -> bool:
-        """Whether something was lost."""
+        """Returns whether something was lost."""
         return self.change in LOST
 
 
@@ -53,7 +53,7 @@ def compare_all(before: Sequence[Result], now: Mapping[str, Result], known: Mapp
 
 
 def compare(before: Result, now: Result, known: str = "") -> Compared:
-    """What became of one port. A failure that is `known` is no loss; where it passes that is said."""
+    """Returns what became of one port. A failure that is `known` is no loss; where it passes that is said."""
     if now.is_equal and now.outcome == before.outcome and not known:
         change, text = _timed(before, now)
     elif not now.is_verified:

@@ -44,7 +44,7 @@ _SEED_BYTES = 6
 def replay(
     folder: Path, run: SuiteResult, cache: Path, children: Children, told: Callable[[Result], None]
 ) -> dict[str, Result]:
-    """What comes of the ports of `run`, which lie in `folder`, by key. What had no port stays as it was."""
+    """Returns what comes of the ports of `run`, which lie in `folder`, by key. What had no port stays as it was."""
     kept = [one for one in run.results if one.port]
     found = {one.key: one for one in (*run.results, *run.missing) if not one.port}
     for result in children.each(kept, lambda one: _replayed(folder, run, one, cache, children)):
@@ -99,7 +99,7 @@ def _held(port: Path, folder: Path, options: MigrateOptions) -> dict[str, Json]:
 
 
 def _unrun(original: Side, candidate: Port, device: Target, refused: Outcome) -> Migration:
-    """What is said of a port that is not run."""
+    """Returns what is said of a port that is not run."""
     return Migration(original.program.source, original.program, device, refused, (), candidate.files, (), (), 0.0)
 
 

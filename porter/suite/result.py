@@ -71,22 +71,22 @@ class Result:
 
     @property
     def is_ported(self) -> bool:
-        """Whether there is a port, right or not."""
+        """Returns whether there is a port, right or not."""
         return self.outcome not in _NO_PORT
 
     @property
     def is_of_machine(self) -> bool:
-        """Whether it is about the machine and not the operator: the next run tries that again."""
+        """Returns whether it is about the machine and not the operator: the next run tries that again."""
         return self.outcome == MACHINE_FAILED
 
     @property
     def is_equal(self) -> bool:
-        """Whether the port, or its kernels alone, were executed and found right."""
+        """Returns whether the port, or its kernels alone, were executed and found right."""
         return self.outcome in (Verified.label, KernelsVerified.label)
 
     @property
     def is_verified(self) -> bool:
-        """Whether the port was executed and found right."""
+        """Returns whether the port was executed and found right."""
         return self.outcome == Verified.label
 
 
@@ -146,7 +146,7 @@ def _missing(key: str) -> Result:
 
 
 def read_result(folder: Path) -> Result | None:
-    """What an earlier run left in the operator's `folder`; None where it left nothing whole."""
+    """Returns what an earlier run left in the operator's `folder`; None where it left nothing whole."""
     try:
         return _result(_read(folder / RESULT))
     except (InputError, KeyError, TypeError, ValueError):

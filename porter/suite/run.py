@@ -43,7 +43,7 @@ class SuiteOptions:
 
     @property
     def search(self) -> tuple[str, ...]:
-        """How `porter migrate` is told of it."""
+        """Returns how `porter migrate` is told of it."""
         if not self.rounds:
             return ()
         seconds = () if self.seconds is None else ("--seconds", str(self.seconds))
@@ -103,14 +103,14 @@ def _merged(earlier: SuiteResult, now: SuiteResult) -> SuiteResult:
 
 
 def _turns(operator: Operator) -> int:
-    """How often it is built, executed and timed, by which those that take longest come first."""
+    """Returns how often it is built, executed and timed, by which those that take longest come first."""
     with suppress(PorterError):  # which its migration tells
         return sum(len(contract.workloads) for contract in operator.contracts())
     return 0
 
 
 def _so_far(operators: Sequence[Operator], done: Mapping[str, Result], options: SuiteOptions) -> SuiteResult:
-    """What a report can be made of, at any time."""
+    """Returns what a report can be made of, at any time."""
     results = tuple(done[operator.key] for operator in operators if operator.key in done)
     return SuiteResult(options.target, options.arch, __version__, results, tuple(one.key for one in operators))
 

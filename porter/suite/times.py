@@ -76,7 +76,7 @@ def _share_of_limit(measured: Sequence[Mapping[str, Json]]) -> float | None:
 
 
 def _untimed(named: Sequence[tuple[str, Mapping[str, Json]]]) -> Iterator[str]:
-    """Why there is no time of a workload, or none beside it."""
+    """Yields why there is no time of a workload, or none beside it."""
     for name, time in named:
         if "timing" not in time:
             yield f"{name}: {time.get('because', '')}"

@@ -32,7 +32,7 @@ class Scopes:
     used: dict[str, str] = field(default_factory=dict)  # qualified names of libraries, by their last part
 
     def meaning(self, name: str) -> str:
-        """What `name` was last declared as; empty for one nobody declared."""
+        """Returns what `name` was last declared as; empty for one nobody declared."""
         for level in reversed(self.levels):
             if name in level:
                 return level[name]
@@ -101,7 +101,7 @@ class Cursor:
 
     @property
     def is_name(self) -> bool:
-        """Whether an identifier or keyword comes next."""
+        """Returns whether an identifier or keyword comes next."""
         return self.kind is TokenKind.IDENTIFIER
 
     def ahead(self, count: int = 1) -> str:

@@ -33,7 +33,7 @@ class DeclarationReader(DeclaratorReader):
         """`{ ... }`."""
 
     def is_declaration(self) -> bool:
-        """Whether a declaration of variables begins here: a type with a declarator behind it."""
+        """Returns whether a declaration of variables begins here: a type with a declarator behind it."""
         text = self.text
         if not self.is_name or text in NOT_A_NAME:
             return False
@@ -53,7 +53,7 @@ class DeclarationReader(DeclaratorReader):
             self.back(mark)
 
     def at_declarator(self, *, certain: bool) -> bool:
-        """Whether a name with what may follow it, or `(*name)`, `[a, b]`, comes next."""
+        """Returns whether a name with what may follow it, or `(*name)`, `[a, b]`, comes next."""
         if self.text == "(":
             return self.ahead() in ("*", "&") and self.ahead(3) in (")", "[") and certain
         if self.text == "[":

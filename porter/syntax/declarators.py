@@ -68,7 +68,7 @@ class DeclaratorReader(ExpressionReader):
         return tuple(found)
 
     def declares_function(self, *, outside: bool = False) -> bool:
-        """Whether the parenthesis behind a declared name holds parameters, not values: `T f(int a);`.
+        """Returns whether the parenthesis behind a declared name holds parameters, not values: `T f(int a);`.
 
         `T f(a * b);` declares a variable within a body, and `outside` of one a function.
         """
@@ -148,7 +148,9 @@ class DeclaratorReader(ExpressionReader):
         return found
 
     def constrained(self) -> bool:
-        """Whether a concept comes next, which stands for `typename` and says what it may be; not of what is in it."""
+        """Returns whether a concept comes next, which stands for `typename` and says what it may be; not of what is
+        in it.
+        """
         return self.scopes.meaning(self.text) == "concept" and self.is_name
 
     def template_parameter(self) -> TemplateParam:

@@ -86,7 +86,7 @@ class DefinitionReader(FunctionReader):
             self.definition()
 
     def is_macro_call(self) -> bool:
-        """Whether `NAME(...)` stands where only a definition can: a macro nobody defines."""
+        """Returns whether `NAME(...)` stands where only a definition can: a macro nobody defines."""
         return self.is_name and self.ahead() == "(" and self.text.isupper() and self.text not in QUALIFIERS
 
     def macro_call(self) -> None:
@@ -109,7 +109,7 @@ class DefinitionReader(FunctionReader):
         self.found.aliases.extend(replace(alias, template=parameters, scope=self.path) for alias in aliases)
 
     def aliases(self) -> Iterator[Alias]:
-        """What `using A = T` or `typedef T A, *B` declares."""
+        """Yields what `using A = T` or `typedef T A, *B` declares."""
         if self.text == "typedef":
             line = self.line
             self.step()

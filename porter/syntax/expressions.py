@@ -130,7 +130,7 @@ class ExpressionReader(ArgumentReader):
         return Cast("c", kind, self.unary(), line)
 
     def holds_several(self) -> bool:
-        """Whether the bracket that begins here holds several expressions."""
+        """Returns whether the bracket that begins here holds several expressions."""
         depth = 0
         for index in range(self.at, self.closer(self.at) or self.at):
             depth += (self.texts[index] in ("(", "[", "{")) - (self.texts[index] in (")", "]", "}"))

@@ -64,7 +64,7 @@ class FunctionReader(StructReader):
         return None
 
     def head(self, begin: int, body: int, template: tuple[TemplateParam, ...]) -> Function | None:
-        """What the source room says about the function with the words `[begin, body)` for its head."""
+        """Returns what the source room says about the function with the words `[begin, body)` for its head."""
         reading, words = self.file.reading, self.words[begin:body]
         signature = read_signature(reading, words)
         end = self.closer(body)
@@ -104,7 +104,7 @@ class FunctionReader(StructReader):
         return replace(tree, arguments=self.specialised_for(tree)) if special and not arguments else tree
 
     def specialised_for(self, tree: FunctionTree) -> tuple[TypeName | Expression, ...]:
-        """What `template <> void f(int* x)` specialises `template <typename T> void f(T* x)` for."""
+        """Returns what `template <> void f(int* x)` specialises `template <typename T> void f(T* x)` for."""
         for general in reversed(self.found.functions):
             told = _told(general, tree) if general.head.qualified == tree.head.qualified else ()
             if told:

@@ -88,7 +88,7 @@ class PrimaryReader(TypeReader):
         return Literal(text, "string", line)
 
     def word(self) -> Expression:
-        """What begins with an identifier or keyword."""
+        """Returns what begins with an identifier or keyword."""
         text, line = self.text, self.line
         if text in _WORDS:
             self.step()
@@ -150,7 +150,7 @@ class PrimaryReader(TypeReader):
         return self.made(specified, arguments, line)
 
     def made(self, kind: TypeName, arguments: tuple[Expression, ...], line: int) -> Expression:
-        """What `T(arguments)` is."""
+        """Returns what `T(arguments)` is."""
         if not arguments:
             return Braces((), kind, line)
         scalar = kind.name.split()[-1] in SCALARS or self.scopes.meaning(kind.name) == "type parameter"
@@ -215,5 +215,5 @@ class PrimaryReader(TypeReader):
 
 
 def is_logic(argument: TypeName | Expression) -> bool:
-    """Whether a template argument is `a && b`, which says that the brackets around it compare."""
+    """Returns whether a template argument is `a && b`, which says that the brackets around it compare."""
     return isinstance(argument, Binary) and argument.operator in ("&&", "||")

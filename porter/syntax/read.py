@@ -15,7 +15,7 @@ from porter.syntax.words import expanded
 
 
 def read_unit(program: Program, headers: tuple[Source, ...] = (), defines: Iterable[str] = ()) -> Unit:
-    """What `program` and those of `headers` that it includes define, macros expanded.
+    """Returns what `program` and those of `headers` that it includes define, macros expanded.
 
     Never raises: what could not be read is Unread where it stands. `defines` are `NAME` or `NAME=VALUE`.
     """

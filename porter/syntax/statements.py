@@ -129,7 +129,8 @@ class StatementReader(ControlReader):
         return Lambda((), Block(tuple(statements), line), line)
 
     def ends_macro(self, value: Expression) -> bool:
-        """Whether `value` ends in a `)` where the statement may: a call of a macro nobody defines needs no semicolon.
+        """Returns whether `value` ends in a `)` where the statement may: a call of a macro nobody defines needs no
+        semicolon.
 
         `CHECK(x) const int n = 1;` cannot go on, either.
         """

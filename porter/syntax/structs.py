@@ -55,7 +55,7 @@ class StructReader(StatementReader):
         self.path: tuple[str, ...] = ()
 
     def defines_type(self, index: int) -> bool:
-        """Whether `struct A ... {` or `struct A;`, without a declarator, begins at `index`."""
+        """Returns whether `struct A ... {` or `struct A;`, without a declarator, begins at `index`."""
         while index < len(self.texts) and self.texts[index] in ("static", "const", "constexpr"):
             index += 1
         if self.texts[index] not in (*CLASS_KEYS, "enum"):
@@ -117,7 +117,7 @@ class StructReader(StatementReader):
         return name
 
     def aligned(self) -> Expression | None:
-        """What `alignas` and `__align__` say among the attributes of a struct."""
+        """Returns what `alignas` and `__align__` say among the attributes of a struct."""
         found = None
         while True:
             if self.text in ALIGNING:

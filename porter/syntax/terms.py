@@ -7,12 +7,12 @@ from porter.syntax.walk import walk
 
 
 def mentions(node: object, name: str) -> bool:
-    """Whether the name stands anywhere in `node`."""
+    """Returns whether the name stands anywhere in `node`."""
     return any(isinstance(n, Name) and n.name == name for n in walk(node))
 
 
 def conjuncts(condition: Expression | None) -> list[Expression]:
-    """What all has to hold where `condition` does, in the order of the source; nothing without one."""
+    """Returns what all has to hold where `condition` does, in the order of the source; nothing without one."""
     if isinstance(condition, Binary) and condition.operator == "&&":
         return [*conjuncts(condition.left), *conjuncts(condition.right)]
     return [] if condition is None else [condition]

@@ -70,12 +70,12 @@ class TypeReader(Cursor, ABC):
         """`struct { ... }` or `union { ... }` where a type stands."""
 
     def is_type(self, name: str) -> bool:
-        """Whether `name` is known to be a type."""
+        """Returns whether `name` is known to be a type."""
         meaning = self.scopes.meaning(name)
         return meaning in _TYPES if meaning else name in _KNOWN
 
     def may_be_type(self, name: str) -> bool:
-        """Whether an unknown `name` looks like a type rather than like a constant or variable."""
+        """Returns whether an unknown `name` looks like a type rather than like a constant or variable."""
         meaning = self.scopes.meaning(name)
         if meaning or name in _KNOWN:
             return meaning in ("", *_TYPES) or (meaning == "template" and name[:1].isupper())
@@ -213,7 +213,7 @@ class TypeReader(Cursor, ABC):
         return self.text in (",", ">", ">>")
 
     def known(self, name: str) -> bool:
-        """Whether the canonical `name` is surely a type."""
+        """Returns whether the canonical `name` is surely a type."""
         return self.is_type(name) or " " in name or name == "decltype" or name.endswith(("::type", "::TempStorage"))
 
     def pointers(self, kind: TypeName) -> TypeName:

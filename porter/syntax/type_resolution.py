@@ -126,7 +126,7 @@ class Types:
     def _of_program(
         self, name: str, given: tuple[Argument, ...], scope: tuple[str, ...], steps: int
     ) -> TypeName | None:
-        """What an alias, a member or a class of the program says of `name`."""
+        """Returns what an alias, a member or a class of the program says of `name`."""
         path = tuple(name.split("::"))
         for depth in range(len(scope), -1, -1):
             full = (*scope[:depth], *path)
@@ -142,7 +142,7 @@ class Types:
         return None
 
     def _alike(self, aliases: Iterable[Alias], given: tuple[Argument, ...], steps: int) -> TypeName | None:
-        """What all of `aliases` mean; None where one is not known or they differ."""
+        """Returns what all of `aliases` mean; None where one is not known or they differ."""
         meanings = {self._of_alias(alias, given, steps) for alias in aliases}
         return meanings.pop() if len(meanings) == 1 else None
 
@@ -226,7 +226,7 @@ def _bound(struct: StructTree, given: tuple[Argument, ...]) -> Bindings:
 
 
 def _matched(struct: StructTree, given: tuple[Argument, ...]) -> Bindings | None:
-    """What the parameters of a specialisation are for it to be that of `given`; None where it is not."""
+    """Returns what the parameters of a specialisation are for it to be that of `given`; None where it is not."""
     bound: dict[str, Argument] = {}
     open_ = frozenset(p.name for p in struct.template)
     if len(struct.arguments) != len(given):
@@ -236,7 +236,7 @@ def _matched(struct: StructTree, given: tuple[Argument, ...]) -> Bindings | None
 
 
 def _fits(pattern: Argument, argument: Argument, open_: frozenset[str], bound: dict[str, Argument]) -> bool:
-    """Whether `argument` is one of `pattern`, whose `open_` names may be anything, everywhere the same."""
+    """Returns whether `argument` is one of `pattern`, whose `open_` names may be anything, everywhere the same."""
     if isinstance(pattern, Literal) and isinstance(argument, Literal):
         return pattern.value == argument.value
     name = getattr(pattern, "name", "")

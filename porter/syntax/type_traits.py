@@ -24,7 +24,9 @@ _QUESTIONS = frozenset(
 
 
 def named_by_library(name: str, given: tuple[Argument, ...]) -> TypeName | None:
-    """What `std::conditional_t<test, A, B>` and its like are, their arguments followed; None for other names."""
+    """Returns what `std::conditional_t<test, A, B>` and its like are, their arguments followed; None for other
+    names.
+    """
     if name == "decltype":
         return _of_expression(given[0]) if given else None
     plain = name.removesuffix("::type").rpartition("::")[2].removesuffix("_t")
@@ -48,7 +50,9 @@ def named_by_library(name: str, given: tuple[Argument, ...]) -> TypeName | None:
 
 
 def _is_known(kind: TypeName) -> bool:
-    """Whether a followed argument came to an end: what did not keeps its own name, which may be a parameter's."""
+    """Returns whether a followed argument came to an end: what did not keeps its own name, which may be a
+    parameter's.
+    """
     return arithmetic(kind.name) is not None
 
 

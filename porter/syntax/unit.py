@@ -73,7 +73,8 @@ class Unit:
         return tuple(f for f in self.functions if f.head.name == plain and f.head.qualified.endswith(name))
 
     def variables_named(self, name: str, scope: tuple[str, ...]) -> tuple[Variable, ...]:
-        """What `name`, plain or qualified, may mean within the namespaces `scope`: those of the innermost that has any.
+        """Returns what `name`, plain or qualified, may mean within the namespaces `scope`: those of the innermost that
+        has any.
 
         A qualifier that is none of a variable's namespaces may be another name of one: then it is not asked for.
         """

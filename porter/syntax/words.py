@@ -100,7 +100,9 @@ class _File:
         return _words(self.source, self.done)
 
     def unknown(self, stream: Sequence[Token], index: int) -> int:
-        """How many tokens a name takes that can only be a qualifier-like macro nobody defines; 0 for any other."""
+        """Returns how many tokens a name takes that can only be a qualifier-like macro nobody defines; 0 for any
+        other.
+        """
         text = stream[index].text
         if not text.isupper() or text in self.table.definitions:
             return 0
@@ -161,7 +163,7 @@ class _File:
             self.before.extend((*inner.before, words))
 
     def has_header(self, name: str) -> bool:
-        """Whether `__has_include` finds a header by that name."""
+        """Returns whether `__has_include` finds a header by that name."""
         return _find(name, self.source, self.headers) is not None
 
     def unroll(self, token: Token, argument: str) -> None:

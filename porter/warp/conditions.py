@@ -53,7 +53,9 @@ def lanes_at(node: Node, function: FunctionTree, flow: Flow) -> int | None:
 
 
 def stays_ahead(index: Node, function: FunctionTree, flow: Flow) -> bool:
-    """Whether `base + distance` lies beyond all threads that come here: a condition around says `thread < distance`."""
+    """Returns whether `base + distance` lies beyond all threads that come here: a condition around says `thread <
+    distance`.
+    """
     index = inside_parentheses(index)
     distance = index.child_by_field_name("right") if index.type == "binary_expression" else None
     if distance is None or not any(c.type == "+" for c in index.children):

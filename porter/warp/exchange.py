@@ -36,12 +36,12 @@ class Access:
 
     @property
     def needs_barrier_before(self) -> bool:
-        """Whether lanes must meet in front of the statement."""
+        """Returns whether lanes must meet in front of the statement."""
         return self.enters or bool(self.meets)
 
     @property
     def must_split(self) -> bool:
-        """Whether other lanes' reads and the lane's own write stand in one statement."""
+        """Returns whether other lanes' reads and the lane's own write stand in one statement."""
         return self.reads_other and self.writes
 
 
@@ -54,7 +54,7 @@ class Pending:
     entering: bool = False
 
     def join(self, other: Pending) -> Pending:
-        """What may be pending where two paths meet."""
+        """Returns what may be pending where two paths meet."""
         entering = self.entering or other.entering
         return Pending(self.readers | other.readers, self.writers | other.writers, entering)
 
@@ -98,7 +98,7 @@ def accesses_without_barrier(function: FunctionTree, flow: Flow, program: Progra
 
 
 def _given_shared(function: FunctionTree, parameter: Node, flow: Flow, shared: set[str]) -> bool:
-    """Whether some call gives `parameter` shared memory, or nobody in this source calls."""
+    """Returns whether some call gives `parameter` shared memory, or nobody in this source calls."""
     calls = flow.calls_of(function)
     position = function.parameters.index(parameter)
     return not calls or any(
@@ -123,11 +123,11 @@ class _Walker:
         self.own = frozenset(self._text(i) for n in function.nodes for i, is_target in self._elements(n) if is_target)
 
     def in_order(self) -> tuple[Access, ...]:
-        """What was found, in the order of the source."""
+        """Returns what was found, in the order of the source."""
         return tuple(self.found[start] for start in sorted(self.found))
 
     def walk(self, node: Node, pending: Pending) -> Pending:
-        """What is pending after `node`, given what was before it."""
+        """Returns what is pending after `node`, given what was before it."""
         match node.type:
             case "compound_statement":
                 for child in node.named_children:
@@ -165,7 +165,9 @@ class _Walker:
         return before.join(Pending(here if access.reads_other else frozenset(), here if access.writes else frozenset()))
 
     def _access(self, node: Node) -> Access:
-        """How the statement `node` uses the array. An element is the lane's own where its index is one it writes at."""
+        """Returns how the statement `node` uses the array. An element is the lane's own where its index is one it
+        writes at.
+        """
         elements = [element for part in walk(node) for element in self._elements(part)]
         others = [indices for indices, is_target in elements if not is_target and self._text(indices) not in self.own]
         ahead = [stays_ahead(indices, self.function, self.flow) for indices in others]
@@ -188,7 +190,9 @@ class _Walker:
         yield indices, is_target
 
     def _chosen_by_thread(self, indices: Node) -> bool:
-        """Whether an index depends on the thread, or may: through a parameter that nobody in this source gives."""
+        """Returns whether an index depends on the thread, or may: through a parameter that nobody in this source
+        gives.
+        """
         if self.flow.value(indices, self.function).facts & INDEX:
             return True
         return not self.flow.calls_of(self.function) and _mentions(

@@ -38,7 +38,7 @@ class Flow:
     calls: dict[str, list[Call]] = field(default_factory=dict)
 
     def value(self, node: Node | None, function: FunctionTree) -> Value:
-        """What is known of the expression `node` of `function`."""
+        """Returns what is known of the expression `node` of `function`."""
         return evaluate(node, self.known[function], self._returned)
 
     def constant(self, expression: str, known: dict[str, Value]) -> int | None:
@@ -164,7 +164,7 @@ def _expression(text: str) -> Node | None:
 
 
 def _is_global(declarator: Node) -> bool:
-    """Whether an initialised variable stands outside every function."""
+    """Returns whether an initialised variable stands outside every function."""
     above = declarator.parent
     while above is not None and above.type not in {"function_definition", "compound_statement"}:
         above = above.parent

@@ -72,7 +72,7 @@ def lockstep_accesses(function: FunctionTree, flow: Flow, program: Program, sync
 
 
 def _obstacle(accesses: tuple[Access, ...], masks: list[int | None], met: list[set[int | None]]) -> str:
-    """Why barriers cannot be put in; empty when they can.
+    """Returns why barriers cannot be put in; empty when they can.
 
     A barrier serves the lanes that come to its statement: those that wrote before must be among them.
     """
@@ -90,7 +90,7 @@ def _obstacle(accesses: tuple[Access, ...], masks: list[int | None], met: list[s
 
 
 def _speaks_of_the_warp(statement: Node) -> bool:
-    """Whether the target of an assignment, which is written twice, would have to be rewritten itself."""
+    """Returns whether the target of an assignment, which is written twice, would have to be rewritten itself."""
     parts = _assignment(statement)
     text = parts.target.text.decode() if parts and parts.target.text else ""
     return "warpSize" in text or "__" in text

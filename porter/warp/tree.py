@@ -35,7 +35,9 @@ class FunctionTree:
 
     @cached_property
     def is_device(self) -> bool:
-        """Whether what stands before the body says that it runs on the device, in CUDA's words or a library's macro."""
+        """Returns whether what stands before the body says that it runs on the device, in CUDA's words or a
+        library's macro.
+        """
         body = self.node.child_by_field_name("body")
         outer = self.node.parent if self.template and self.node.parent else self.node
         before = outer.prev_sibling
@@ -67,7 +69,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def written(node: Node, text: str) -> str:
-    """What the source has for `node`, every run of blanks one space."""
+    """Returns what the source has for `node`, every run of blanks one space."""
     return " ".join(text[node.start_byte : node.end_byte].split())
 
 

@@ -35,7 +35,7 @@ class Value:
     constant: int | None = None
 
     def join(self, other: Value) -> Value:
-        """What holds of a variable that has been given both."""
+        """Returns what holds of a variable that has been given both."""
         return Value(self.facts | other.facts, self.constant if self.constant == other.constant else None)
 
 
@@ -59,7 +59,7 @@ _FOLD: Mapping[str, Callable[[int, int], int]] = {
 
 
 def evaluate(node: Node | None, known: Environment, returned: Returned) -> Value:
-    """What is known of the expression `node`; `returned` gives the facts of a user's function by name."""
+    """Returns what is known of the expression `node`; `returned` gives the facts of a user's function by name."""
     if node is None:
         return UNKNOWN
     match node.type:

@@ -182,7 +182,7 @@ class Child:
         return death if not said or death.message.endswith(said) else Death(death.kind, f"{death.message}: {said}")
 
     def _is_ending(self) -> bool:
-        """Whether it ends by itself, now that it has closed its pipe."""
+        """Returns whether it ends by itself, now that it has closed its pipe."""
         deadline = time.monotonic() + min(_END_S, self._limits.wall_s)
         while time.monotonic() < deadline:
             if _state(self._process.pid) in "ZX":

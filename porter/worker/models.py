@@ -20,7 +20,7 @@ class Models:
         self._built: dict[tuple[type, str], torch.nn.Module] = {}
 
     def calling(self, made: type[torch.nn.Module], construction: Construction | None) -> Callable[..., object]:
-        """What takes inputs, then the parameters that `construction` names, and calls an instance of `made`.
+        """Returns what takes inputs, then the parameters that `construction` names, and calls an instance of `made`.
 
         Raises `TypeError` where its parameters are others.
         """

@@ -37,7 +37,9 @@ class Born:
     returncode: int | None = field(default=None)
 
     def wait(self) -> int:
-        """How it ended: its exit code, or the negative number of a signal. It must have been killed, or be ending."""
+        """Returns how it ended: its exit code, or the negative number of a signal. It must have been killed, or be
+        ending.
+        """
         while self.returncode is None:
             answer = self.nursery.ask(str(self.pid).encode())
             if answer == ENDING:
@@ -102,7 +104,7 @@ class Nursery:
 
     @property
     def is_there(self) -> bool:
-        """Whether it can be asked."""
+        """Returns whether it can be asked."""
         return self._process.poll() is None
 
     def _lost(self) -> MachineError:

@@ -32,7 +32,9 @@ class Worker:
         self._child: Child | None = None
 
     def run(self, task: Task) -> tuple[Run, tuple[str, ...]]:
-        """What came of `task`, and the signatures of its launches. Never raises for anything the module does."""
+        """Returns what came of `task`, and the signatures of its launches. Never raises for anything the module
+        does.
+        """
         child = self._child or self._new()
         if self._child is None and (death := child.begin()):
             return ended(death, 0.0), ()
@@ -58,7 +60,7 @@ class Worker:
 
 
 def run_of(records: bytes, job: Job, seconds: float, held: Callable[[int], int] = int) -> Run:
-    """What a worker says came of `job`; not finished where the outputs do not fit its arguments.
+    """Returns what a worker says came of `job`; not finished where the outputs do not fit its arguments.
 
     `held` says how many of a tensor's bytes come back.
     """

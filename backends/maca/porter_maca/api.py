@@ -70,7 +70,7 @@ class ApiTable:
     cautions: tuple[Caution, ...]
 
     def look_up(self, name: str) -> Entry | None:
-        """What becomes of the identifier `name`; None where the table has nothing to say."""
+        """Returns what becomes of the identifier `name`; None where the table has nothing to say."""
         exact = self.names.get(name)
         if exact is not None:
             return exact
@@ -83,11 +83,11 @@ class ApiTable:
         return None
 
     def is_exact(self, name: str) -> bool:
-        """Whether `name` itself stands in the table, so that no user's name merely looks like it."""
+        """Returns whether `name` itself stands in the table, so that no user's name merely looks like it."""
         return name in self.names
 
     def header(self, path: str) -> Entry | None:
-        """What becomes of `#include <path>`."""
+        """Returns what becomes of `#include <path>`."""
         exact = self.headers.get(path)
         if exact is not None:
             return exact

@@ -48,7 +48,7 @@ class MacaBackend:
         return targets()
 
     def probe(self) -> Availability:
-        """Whether `mxcc` and a MetaX device are here."""
+        """Returns whether `mxcc` and a MetaX device are here."""
         return self._sdk().probe()
 
     def workers(self, cache: Path) -> tuple[WorkerKind, ...]:  # noqa: ARG002 - none of them is Python
@@ -76,7 +76,7 @@ class MacaBackend:
         return port(program, headers, target)
 
     def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
-        """What in MACA source cannot be honest, or is CUDA's."""
+        """Returns what in MACA source cannot be honest, or is CUDA's."""
         from porter_maca.api import api_table  # noqa: PLC0415 - only where a candidate is judged
         from porter_maca.lint import lint  # noqa: PLC0415
         from porter_maca.rules import rules  # noqa: PLC0415
@@ -85,7 +85,7 @@ class MacaBackend:
         return (*rules(sources, original), *lint(sources, api_table()))
 
     def knobs(self, files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
-        """What can be turned in the text of a source."""
+        """Returns what can be turned in the text of a source."""
         from porter_maca.schedules import knobs  # noqa: PLC0415 - only where a port is to be made better
 
         return knobs(files, target)

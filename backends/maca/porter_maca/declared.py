@@ -43,7 +43,9 @@ class Declared:
 
 
 def declared(texts: Iterable[str]) -> Declared:
-    """What the files `texts` declare, found by the shape of the tokens: `type name;`, `name(...) {`, `#define name`."""
+    """Returns what the files `texts` declare, found by the shape of the tokens: `type name;`, `name(...) {`,
+    `#define name`.
+    """
     functions: set[str] = set()
     others: set[str] = set()
     for text in texts:
@@ -75,7 +77,7 @@ def _functions(code: Sequence[Token]) -> Iterable[str]:
 
 
 def _names_function(before: Token) -> bool:
-    """Whether what stands before `name(` can be a return type."""
+    """Returns whether what stands before `name(` can be a return type."""
     if before.kind is TokenKind.IDENTIFIER:
         return before.text not in _NO_TYPE
     return before.text in ("*", "&", ">")

@@ -101,7 +101,7 @@ def _is_name(token: Token) -> bool:
 
 
 def _is_plain(code: Sequence[Token], call: int) -> bool:
-    """Whether the pointer passed first certainly points to a type that has the instruction."""
+    """Returns whether the pointer passed first certainly points to a type that has the instruction."""
     arguments = split_arguments(code, call + 1)
     words = [t.text for t in arguments[0]] if arguments else []
     if any(w.endswith("_cast") for w in words):

@@ -45,7 +45,9 @@ def distinct(source: Source, headers: Iterable[Source]) -> tuple[Source, ...]:
 
 
 def port_names(home: Path, headers: Sequence[Source]) -> Mapping[Path, str]:
-    """Where each of the distinct `headers` goes: its place relative to `home`, its bare name when it lies elsewhere."""
+    """Returns where each of the distinct `headers` goes: its place relative to `home`, its bare name when it lies
+    elsewhere.
+    """
     names: dict[Path, str] = {}
     for header in headers:
         path = _normal(header.path)

@@ -82,7 +82,7 @@ def _edit(use: Use, renamed: Renamed, text: str) -> Edit:
 
 
 def asks_whether_defined(use: Use) -> bool:
-    """Whether a macro's being defined is asked for, not its value."""
+    """Returns whether a macro's being defined is asked for, not its value."""
     last = [t.text for t in use.before[-2:]]
     return bool(last) and (last[-1] in _ASKS_WHETHER_DEFINED or last == ["defined", "("])
 
@@ -135,17 +135,17 @@ class _Lookup:
         self._known: dict[str, Entry | None] = {}
 
     def entry(self, name: str) -> Entry | None:
-        """What the table says of `name`, unless the user declared it."""
+        """Returns what the table says of `name`, unless the user declared it."""
         if name not in self._known:
             self._known[name] = None if self._is_users(name) else self._table.look_up(name)
         return self._known[name]
 
     def template(self, name: str) -> Entry | None:
-        """What the table says of `name` where a template list follows."""
+        """Returns what the table says of `name` where a template list follows."""
         return self._table.names.get(name + "<") or self.entry(name)
 
     def is_stray(self, name: str) -> bool:
-        """Whether `name` looks like CUDA's and nobody declares it."""
+        """Returns whether `name` looks like CUDA's and nobody declares it."""
         return _LOOKS_LIKE_CUDA.fullmatch(name) is not None and not self._is_users(name)
 
     def _is_users(self, name: str) -> bool:
@@ -171,12 +171,12 @@ def _uses(code: Sequence[Token], known: _Lookup) -> Iterator[Use]:
 
 
 def _names_space(token: Token) -> bool:
-    """Whether what stands before `::` is a namespace or class; `return ::f()` means the global one."""
+    """Returns whether what stands before `::` is a namespace or class; `return ::f()` means the global one."""
     return token.kind is TokenKind.IDENTIFIER and token.text not in _KEYWORDS
 
 
 def _returns(before: Sequence[Token], after: Token | None) -> bool:
-    """Whether a name behind `->` is a function's result type, not a member."""
+    """Returns whether a name behind `->` is a function's result type, not a member."""
     follows_head = (
         len(before) == 2 and before[1].text == "->" and before[0].text in (")", "const", "mutable", "noexcept")
     )

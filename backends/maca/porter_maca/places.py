@@ -25,7 +25,7 @@ class Places:
         return cls(tuple(sorted(preprocess(source, tokens(source.text), defines=defines).skipped)))
 
     def is_compiled(self, span: Span) -> bool:
-        """Whether the compiler sees what stands at `span`."""
+        """Returns whether the compiler sees what stands at `span`."""
         index = bisect_right(self.skipped, (span.start, span.start)) - 1
         following = self.skipped[index + 1 : index + 2]
         at_start = any(start <= span.start < end for start, end in following)

@@ -56,7 +56,7 @@ class ProxyPort(SourcePort):
     fidelity = Fidelity.PROXY
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """What nvcc made of each entry, or why it does not build."""
+        """Returns what nvcc made of each entry, or why it does not build."""
         folder = unpacked(port_headers(self.port), self.place.cache)
         built = build_originals(self.side, contracts, self.place.nvcc(), self.place.cache, flags(folder))
         return tuple(self._candidate(c, one) for c, one in zip(contracts, built, strict=True))
@@ -75,7 +75,7 @@ def port_headers(port: Port) -> Mapping[str, str]:
 
 
 def flags(folder: Path) -> tuple[str, ...]:
-    """What nvcc needs to compile the port unpacked in `folder`."""
+    """Returns what nvcc needs to compile the port unpacked in `folder`."""
     return (f"-I{folder}", "-include", str(folder / _NAMES))
 
 

@@ -22,5 +22,5 @@ def stamp(source: Source, target: Target) -> str:
 
 
 def is_ported(text: str) -> bool:
-    """Whether `text` begins with porter's own line."""
+    """Returns whether `text` begins with porter's own line."""
     return _STAMP.match(text) is not None

@@ -41,7 +41,7 @@ class MacaSdk:
         return path if os.access(path, os.X_OK) else None
 
     def probe(self) -> Availability:
-        """What can be done, with the reason for what cannot."""
+        """Returns what can be done, with the reason for what cannot."""
         if self.root is None:
             return Availability(False, False, "no MetaX SDK: MACA_PATH is not set")
         if self.compiler is None:

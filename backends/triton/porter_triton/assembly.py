@@ -46,7 +46,7 @@ def _specialised(
     arguments: Mapping[str, Argument],
     function: Callable[[str], object],
 ) -> tuple[ASTSource, list[float]]:
-    """What Triton compiles for a launch with `arguments`, and the values of the parameters that are left."""
+    """Returns what Triton compiles for a launch with `arguments`, and the values of the parameters that are left."""
     types: dict[str, str] = {}
     constants: dict[str, object] = {}
     attributes: dict[tuple[int, ...], list[list[object]]] = {}

@@ -43,7 +43,7 @@ class TritonBackend:
         return targets()
 
     def probe(self) -> Availability:
-        """Whether Triton and a device are here; neither torch nor triton is imported for the answer."""
+        """Returns whether Triton and a device are here; neither torch nor triton is imported for the answer."""
         missing = [package for package in ("torch", "triton") if find_spec(package) is None]
         if missing:
             return Availability(False, False, f"not installed: {', '.join(missing)}")
@@ -62,7 +62,7 @@ class TritonBackend:
         )
 
     def catalogue(self) -> tuple[CatalogueEntry, ...]:
-        """What lowering and Triton's compiler can complain about."""
+        """Returns what lowering and Triton's compiler can complain about."""
         from porter_triton.catalogue import catalogue  # noqa: PLC0415 - it reads the registry, which imports this module
 
         return tuple(catalogue().values())
@@ -81,13 +81,13 @@ class TritonBackend:
         return port(program, headers)
 
     def lint(self, files: tuple[PortedFile, ...], original: OwnCode) -> tuple[Finding, ...]:
-        """What in a module cannot be honest."""
+        """Returns what in a module cannot be honest."""
         from porter_triton.rules.lint import lint  # noqa: PLC0415 - only where a candidate is judged
 
         return tuple(lint(files, original))
 
     def knobs(self, files: tuple[PortedFile, ...], target: Target) -> tuple[Knob, ...]:
-        """What can be turned in the text of a module."""
+        """Returns what can be turned in the text of a module."""
         from porter_triton.schedules import knobs  # noqa: PLC0415 - only where a port is to be made better
 
         return knobs(files, target)

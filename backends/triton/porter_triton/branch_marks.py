@@ -31,7 +31,7 @@ class BranchMarks:
 
     @property
     def names(self) -> Mapping[str, object]:
-        """What marked code calls: it has to find these among its globals."""
+        """Returns what marked code calls: it has to find these among its globals."""
         return {_WENT: self._went, _CAME: self._came}
 
     def insert_in_host_code(self, tree: ast.Module, file: str) -> None:
@@ -165,7 +165,7 @@ def _statements(visited: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _fails(body: Sequence[ast.stmt]) -> bool:
-    """Whether what a side leads to ends in an error."""
+    """Returns whether what a side leads to ends in an error."""
     if not body:
         return False
     last = body[-1]

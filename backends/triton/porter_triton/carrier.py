@@ -36,7 +36,7 @@ class Carrier:
         self._kernels = KernelFunctions(folder / "kernels")
 
     def call(self, entry: PlanEntry) -> Callable[[Sequence[object]], object]:
-        """What carries out the plan of `entry` with arguments. Raises `KernelRefusedError`."""
+        """Returns what carries out the plan of `entry` with arguments. Raises `KernelRefusedError`."""
         self._kernels.add(cast("tuple[KernelText, ...]", entry.kernels))
         return _Call(entry, self._kernels)
 

@@ -66,7 +66,7 @@ class _Compiler:
         self._child: Child | None = None
 
     def ask(self, signature: str, target: Target) -> str:
-        """What is wrong, as `LINE: message`; nothing when it compiles."""
+        """Returns what is wrong, as `LINE: message`; nothing when it compiles."""
         if self._child is None:
             self._cache.mkdir(parents=True, exist_ok=True)
             self._child = Child(
@@ -89,7 +89,7 @@ class _Compiler:
             self._child.end()
 
     def _lost(self, death: Death) -> str:
-        """What the death of the process says of the kernel; raises `MachineError` where it says nothing."""
+        """Returns what the death of the process says of the kernel; raises `MachineError` where it says nothing."""
         self._child = None
         if death.kind is FaultKind.RESOURCE:
             raise MachineError(f"Triton's compiler was {death.message}")

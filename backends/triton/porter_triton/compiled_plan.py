@@ -68,7 +68,7 @@ class CompiledPlan:
 def compiled_plan(  # noqa: PLR0917 - a candidate, what is asked of it, and where
     port: Port, original: Side, contract: Contract, workload: Workload, target: Target, place: Bench
 ) -> CompiledPlan | str:
-    """What a call at `workload` launches, or why that is not told."""
+    """Returns what a call at `workload` launches, or why that is not told."""
     with (
         tempfile.TemporaryDirectory(prefix="porter-triton-", ignore_cleanup_errors=True) as name,
         ExitStack() as workers,

@@ -54,7 +54,7 @@ class _Compiler:
         self._kernels = kernels
 
     def answer(self, asked: CompileRequest | AssembleRequest) -> str:
-        """What was asked for; a failure of the machine is no answer: it begins with `MACHINE`."""
+        """Returns what was asked for; a failure of the machine is no answer: it begins with `MACHINE`."""
         self._kernels.add(asked.kernels)
         return self._compiled(asked) if isinstance(asked, CompileRequest) else self._assembled(asked)
 
@@ -93,7 +93,7 @@ def _line(kernel: Any, error: CompilationError) -> int:  # noqa: ANN401 - Triton
 
 
 def _reason(error: BaseException) -> str:
-    """What the innermost function has to say."""
+    """Returns what the innermost function has to say."""
     while error.__cause__ is not None:
         error = error.__cause__
     said = error.error_message if isinstance(error, CompilationError) else str(error)

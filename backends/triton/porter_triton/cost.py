@@ -52,7 +52,7 @@ def estimated(launch: CompiledLaunch, plan: CompiledPlan, target: Target) -> Est
 
 
 def _said(kernel: str, part: Estimate) -> str:
-    """What a launch is bound by."""
+    """Returns what a launch is bound by."""
     shares = f"memory {part.memory:.4g}, programs {part.waiting:.4g}, {part.resident} at once"
     return f"{kernel} {part.total:.4g} ({shares})"
 

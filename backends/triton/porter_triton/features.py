@@ -45,7 +45,7 @@ def _loads(loop: ast.AST) -> bool:
 
 
 def _is_wide(module: ModuleText, index: int) -> bool:
-    """Whether a lane of the launch has several elements of a tile."""
+    """Returns whether a lane of the launch has several elements of a tile."""
     launch = module.launches[index]
     lanes = _WARP_SIZE * (number(launch.keyword("num_warps")) or _USUAL_WARPS)
     return (elements(module, launch) or 0) >= _WIDE_ELEMENTS * lanes

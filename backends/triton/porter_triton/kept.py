@@ -67,7 +67,7 @@ class _Passes:
 
     @property
     def step(self) -> str:
-        """What the rows of a tile are apart, empty for 1."""
+        """Returns what the rows of a tile are apart, empty for 1."""
         return next(iter(self.loops.values())).column
 
     def text(self) -> str:
@@ -155,7 +155,7 @@ def _places(kernel: ast.FunctionDef, loop: ast.For) -> Iterator[tuple[ast.Call, 
 
 
 def _is_load(node: ast.AST) -> bool:
-    """Whether it is one whose arguments are known here."""
+    """Returns whether it is one whose arguments are known here."""
     return isinstance(node, ast.Call) and last_name(node.func) == "load" and {k.arg for k in node.keywords} <= _KEYWORDS
 
 
@@ -173,7 +173,7 @@ class _Spelled(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """What the loop gave it, if anything."""
+        """Returns what the loop gave it, if anything."""
         return copy.deepcopy(self._made.get(node.id, node))
 
 
@@ -222,7 +222,7 @@ def _deeper(text: str, margin: str) -> list[str]:
 
 
 def _passed(launch: Launch, kernel: ast.FunctionDef, name: str) -> ast.expr | None:
-    """What a launch passes as `name`, where that is a name, or an attribute or an element of one."""
+    """Returns what a launch passes as `name`, where that is a name, or an attribute or an element of one."""
     names = [argument.arg for argument in kernel.args.args]
     by_place = dict(zip(names, launch.call.args, strict=False))
     value = by_place.get(name) or launch.keyword(name)

@@ -102,7 +102,7 @@ class _Check:
 
 
 def _unlisted(binding: Binding) -> Iterator[str]:
-    """What has no place in a kernel."""
+    """Yields what has no place in a kernel."""
     match binding:
         case Foreign(what):
             yield what

@@ -92,7 +92,7 @@ class Kernels:
         return [f for f in self._unit.named(name) if f.head.space == "global"]
 
     def enabled(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> bool:
-        """Whether an overload that `std::enable_if` limits is one for these template arguments."""
+        """Returns whether an overload that `std::enable_if` limits is one for these template arguments."""
         return enabled_kernel(self._unit, kernel, template)
 
     def specialised(self, kernel: FunctionTree, template: tuple[TypeName | Expression, ...]) -> FunctionTree:

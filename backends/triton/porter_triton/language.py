@@ -117,7 +117,7 @@ def is_listed(path: str) -> bool:
 
 
 def member(path: str) -> object:
-    """What `path` names now; raises `KeyError` for what is not listed."""
+    """Returns what `path` names now; raises `KeyError` for what is not listed."""
     if not is_listed(path):
         raise KeyError(path)
     if path == LANGUAGE:

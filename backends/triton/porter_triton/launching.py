@@ -83,7 +83,7 @@ def _unknown(parameter: LoweredParameter) -> str:
 
 
 def _tensor(parameter: LoweredParameter, launch: LaunchText, kernel: str) -> str:
-    """What is passed for a kernel's own argument: the bytes of a tensor of 8-bit floats."""
+    """Returns what is passed for a kernel's own argument: the bytes of a tensor of 8-bit floats."""
     given = launch.arguments[parameter.source]
     asked = re.search(rf"\b{parameter.name} is (not )?None\b", kernel) is not None
     passed = given
@@ -105,7 +105,7 @@ def _held(parameter: LoweredParameter) -> str:
 
 
 def _shared(parameter: LoweredParameter, launch: LaunchText) -> str:
-    """How many elements the launch's dynamic shared memory holds, padded to a power of two."""
+    """Returns how many elements the launch's dynamic shared memory holds, padded to a power of two."""
     return _power_of_2(_elements(launch.shared_bytes, parameter.dtype))
 
 

@@ -50,7 +50,7 @@ class NativePort(InterpretedPort):
 
     @property
     def fidelity(self) -> Fidelity:
-        """What it is for executes it."""
+        """Returns what it is for executes it."""
         return Fidelity.NATIVE
 
     @property

@@ -214,7 +214,7 @@ def _with_host_branches(done: Finished, last: Recorded) -> Finished:
 
 
 def _zeros(part: Recorded) -> tuple[Number, ...]:
-    """What is read where nothing is carried out."""
+    """Returns what is read where nothing is carried out."""
     last = part.steps[-1]
     assert isinstance(last, Read)
     zero: Number = 0.0 if DType(last.source.dtype).is_float else 0

@@ -128,7 +128,7 @@ class ReplayProcess:
         self._process = _Process("porter_triton.replay.worker", [str(folder)], work, limits, environment, sealed=True)
 
     def carry_out(self, asked: ReplayRequest, job: Job) -> Numbers | Finished:
-        """What the last step gives. Raises `DeadError`."""
+        """Returns what the last step gives. Raises `DeadError`."""
         before = self._process.cpu_s()
         answer, signatures = self._process.exchange(pickle.dumps(asked), parts=2)
         if answer.startswith(_NUMBERS):

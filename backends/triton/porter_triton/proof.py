@@ -138,12 +138,12 @@ class InterpretedPort:
 
     @cached_property
     def _lowered(self) -> Lowered:
-        """What porter makes of the original: a module that a user edited has the same names."""
+        """Returns what porter makes of the original: a module that a user edited has the same names."""
         return _lowered_once(*self._source)
 
     @cached_property
     def _is_untouched(self) -> bool:
-        """Whether the module is as porter writes it: what a user made of it has only the launchers it has."""
+        """Returns whether the module is as porter writes it: what a user made of it has only the launchers it has."""
         return self._lowered.port.files[0].text == self.file.text
 
     @cached_property
@@ -189,7 +189,7 @@ class InterpretedPort:
         )
 
     def called(self, entry: Entry, function: str) -> Function:
-        """How `function` answers for `entry`."""
+        """Returns how `function` answers for `entry`."""
         launch = entry.kind is EntryKind.KERNEL
         return Function(function, launch, self.number(entry), self.original.own.operators)
 
@@ -210,7 +210,7 @@ class InterpretedPort:
         return NotBuilt(because, because)
 
     def _origin(self, module: Module, line: int) -> str:
-        """Which lines of the source a line of the module came from, as the comment above it says."""
+        """Returns which lines of the source a line of the module came from, as the comment above it says."""
         for text in reversed(module.path.read_text("utf-8").splitlines()[:line]):
             if found := _LINES.match(text):
                 return f" ({found[1]} of {self.original.source.path.name})"
@@ -223,7 +223,7 @@ _latest: list[tuple[Program, tuple[Source, ...], Lowered]] = []  # one original 
 
 
 def _lowered_once(program: Program, headers: tuple[Source, ...]) -> Lowered:
-    """What porter makes of an original, which is asked for every candidate of it."""
+    """Returns what porter makes of an original, which is asked for every candidate of it."""
     for known, beside, made in _latest:
         if known is program and beside == headers:
             return made

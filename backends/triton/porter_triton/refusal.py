@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def told_by_build(name: str) -> str:
-    """What may supply the name `name`, which nothing that was read declares; empty for a qualified one."""
+    """Returns what may supply the name `name`, which nothing that was read declares; empty for a qualified one."""
     return f": if the build defines it, say so with --define {name}=VALUE" if name.isidentifier() else ""
 
 

@@ -27,7 +27,7 @@ _Rule = Callable[[ModuleText, ast.FunctionDef], Iterable[Edit]]
 
 
 def rewrites(files: tuple[PortedFile, ...]) -> Iterator[Rewritten]:
-    """What each rule makes of each kernel of the first file in which it changes something."""
+    """Yields what each rule makes of each kernel of the first file in which it changes something."""
     module = ModuleText.of(files[0].text)
     if module is None or not module.language:
         return
@@ -110,7 +110,7 @@ def _targets(node: ast.Assign | ast.AugAssign) -> Iterator[str]:
 
 
 def _is_tile(node: ast.AST, tiles: set[str]) -> bool:
-    """Whether it is made of numbered lanes or of tiles, and not brought to one value."""
+    """Returns whether it is made of numbered lanes or of tiles, and not brought to one value."""
     if isinstance(node, ast.Call) and last_name(node.func) in _REDUCING:
         return False
     if (isinstance(node, ast.Call) and last_name(node.func) in _SHAPED) or (
@@ -121,7 +121,7 @@ def _is_tile(node: ast.AST, tiles: set[str]) -> bool:
 
 
 def _makes_whole_numbers(kernel: ast.FunctionDef) -> bool:
-    """Whether quotients or roots may become whole numbers, in which the last bit shows."""
+    """Returns whether quotients or roots may become whole numbers, in which the last bit shows."""
     calls = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
     if any(last_name(call.func) in _ROUNDING for call in calls):
         return True
@@ -151,7 +151,7 @@ def _has_fraction(node: ast.AST, names: set[str]) -> bool:
 
 
 def _is_whole(cast: ast.Call) -> bool:
-    """Whether it may be to a type of whole numbers: to any that is not plainly one of floats."""
+    """Returns whether it may be to a type of whole numbers: to any that is not plainly one of floats."""
     types = [last_name(argument) for argument in cast.args[-1:]]
     return not types or not types[0].startswith(("float", "bfloat", "fp"))
 

@@ -71,7 +71,7 @@ class PlanProposer:
         return made
 
     def account(self) -> Account:
-        """What was said to a model in the last request, and the plan as it is since."""
+        """Returns what was said to a model in the last request, and the plan as it is since."""
         return self._account
 
 

@@ -103,7 +103,7 @@ class World:
 
     @property
     def judged(self) -> int:
-        """How many intents are no longer open."""
+        """Returns how many intents are no longer open."""
         return sum(intent.state is not State.OPEN for intent in self.intents)
 
     def planted(self, intent: Intent, base: Program) -> World:

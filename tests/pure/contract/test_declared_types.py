@@ -70,7 +70,7 @@ def test_what_the_program_does_not_say_stays_unknown(written):
 
 
 def scalar_of(type_: str, head: str = "") -> tuple[ScalarArg, tuple[str, ...]]:
-    """How a parameter `n` of a type is drafted, and what stays open about it."""
+    """Returns how a parameter `n` of a type is drafted, and what stays open about it."""
     kernel = f"__global__ void k(const float* x, float* y, {type_} n) {{ if (threadIdx.x < n) y[0] = x[0]; }}"
     (contract,) = draft(parse(Source(Path("k.cu"), DECLARED + head + kernel)))
     (found,) = (a for a in contract.arguments if isinstance(a, ScalarArg))

@@ -112,7 +112,9 @@ def test_a_failure_without_a_diagnostic_shows_what_was_printed(sdk, workdir):
 
 
 def ends(pid: int, within_s: float) -> bool:
-    """Whether the process is gone, or a zombie, in time: a killed one still runs until the scheduler lets it die."""
+    """Returns whether the process is gone, or a zombie, in time: a killed one still runs until the scheduler lets it
+    die.
+    """
     deadline_s = time.monotonic() + within_s
     while time.monotonic() < deadline_s:
         try:

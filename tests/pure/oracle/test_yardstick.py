@@ -65,7 +65,7 @@ def test_runs_that_agree_are_the_yardstick_of_wider_arithmetic():
 
 
 def by_chance(contract: Contract, values: int) -> Contract | None:
-    """What is asked in whole numbers where the twin gives one of `values` values."""
+    """Returns what is asked in whole numbers where the twin gives one of `values` values."""
     reference = examine(contract, PROGRAM, answering(lambda _: 1.0))
     return in_whole_numbers(measured(reference, answering(lambda job: 1.0 + job.seed % values)))
 

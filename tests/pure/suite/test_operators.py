@@ -52,7 +52,7 @@ def test_no_trivial_answer_passes(operator):
 
 
 def _answers(standard: Standard, contract: Contract) -> list[dict[str, np.ndarray]]:
-    """What the reference writes and returns for `tiny` inputs, and for others of the same sizes."""
+    """Returns what the reference writes and returns for `tiny` inputs, and for others of the same sizes."""
     tiny = _tiny(contract)
     reference = standard.reference(replace(contract, workloads=(tiny, replace(tiny, seed=tiny.seed + 1))))
     assert reference.because == ""

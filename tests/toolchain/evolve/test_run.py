@@ -38,7 +38,7 @@ def searched(tmp_path_factory):
 
 
 def without_clock(run) -> list[dict]:
-    """What a journal says, but for when."""
+    """Returns what a journal says, but for when."""
     lines = [json.loads(line) for line in (run / NAME).read_text().splitlines()]
     return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
 

@@ -82,7 +82,7 @@ IDLE = DeviceState(1980, 3201, 300.0, 40, (), 0)
 
 
 def microseconds(entry: PlanEntry) -> float:
-    """What a plan would take: the best has wide tiles and eight warps."""
+    """Returns what a plan would take: the best has wide tiles and eight warps."""
     (launch,) = (step for step in entry.steps if isinstance(step, Launch))
     constants = [a.value for name, a in launch.arguments if isinstance(a, Scalar) and name.isupper()]
     text = " ".join(kernel.text for kernel in entry.kernels if kernel.key == launch.kernel)

@@ -29,7 +29,7 @@ def build_all(simt_cache):
 
 
 def answer(built: Built) -> int:
-    """What the entry leaves in its only argument."""
+    """Returns what the entry leaves in its only argument."""
     assert isinstance(built, Executable), built.log
     done = run(built, Job((TensorValue(DType.INT32, (1,), np.zeros(1, np.int32)),)))
     assert done.finished, done.faults

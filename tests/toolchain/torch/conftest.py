@@ -28,7 +28,7 @@ def tensor_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def program_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where programs are compiled, one after the other."""
+    """Returns where programs are compiled, one after the other."""
     return tmp_path_factory.mktemp("program")
 
 

@@ -61,7 +61,7 @@ def python_inputs() -> dict[str, object]:
 
 
 def expected(expression: str, names: dict[str, object]) -> list[torch.Tensor] | str:
-    """What PyTorch makes of it, or "error"."""
+    """Returns what PyTorch makes of it, or "error"."""
     try:
         result = eval(expression, dict(names))
     except (RuntimeError, IndexError, TypeError):
@@ -70,7 +70,7 @@ def expected(expression: str, names: dict[str, object]) -> list[torch.Tensor] | 
 
 
 def compare(line: str, want: torch.Tensor) -> str:
-    """Why the line is not what PyTorch has; empty when it is."""
+    """Returns why the line is not what PyTorch has; empty when it is."""
     _, dtype, sizes, strides, values = line.split("|")
     shape = tuple(int(s) for s in sizes.split(",") if s)
     if DTYPES.get(dtype) is not want.dtype or shape != tuple(want.shape):

@@ -96,7 +96,7 @@ class Verdict:
 
     @property
     def verified(self) -> bool:
-        """Whether the candidate passed."""
+        """Returns whether the candidate passed."""
         return not self.by_text and self.by_run.label == "verified"
 
 
@@ -117,7 +117,7 @@ class Judge:
             return examine(CONTRACT, self._original.program, place.execute(built))
 
     def verdict(self, piece: Piece, *, compiling: bool = True) -> Verdict:
-        """What is said of a candidate: its text is read, and whatever that gives it is run, too.
+        """Returns what is said of a candidate: its text is read, and whatever that gives it is run, too.
 
         Kernels are only compiled where that is asked for, which takes most of the time.
         """

@@ -209,7 +209,7 @@ def counting(start, bound, step):
 
 
 def run(program: Program, name: str, x: list[int], n: int) -> list[int]:
-    """What the threads of the kernel leave in y."""
+    """Returns what the threads of the kernel leave in y."""
     scope = {"wrap": wrap, "div": div, "counting": counting}
     exec(program.python, scope)
     return [scope[name](x, t, n) for t in range(len(x))]

@@ -86,7 +86,9 @@ def _loop(text: str, words: Sequence[Token], at: int, kernel: Function) -> _Loop
 
 
 def _index(parts: Sequence[Sequence[Token]]) -> str:
-    """What counts in `TYPE index = begin; index < bound; index += step`; empty where that is not what the parts are."""
+    """Returns what counts in `TYPE index = begin; index < bound; index += step`; empty where that is not what the
+    parts are.
+    """
     if len(parts) != 3 or any(len(part) < 3 for part in parts):
         return ""
     first = [word.text for word in parts[0]]
@@ -98,7 +100,7 @@ def _index(parts: Sequence[Sequence[Token]]) -> str:
 
 
 def _parts(words: Sequence[Token]) -> list[Sequence[Token]]:
-    """What a loop's head says, between its semicolons."""
+    """Returns what a loop's head says, between its semicolons."""
     ends = [i for i, word in enumerate(words) if word.text == ";"]
     return [words[a:b] for a, b in zip([0, *(e + 1 for e in ends)], [*ends, len(words)], strict=True)]
 
@@ -112,12 +114,12 @@ def _end(words: Sequence[Token], first: int) -> int | None:
 
 
 def _is_clear(words: Sequence[Token]) -> bool:
-    """Whether they only say how far: they are said several times."""
+    """Returns whether they only say how far: they are said several times."""
     return not any(word.text in WRITES or word.text in ("&&", "||", ",", "?") for word in words)
 
 
 def _is_other(words: Sequence[Token], index: str) -> bool:
-    """Whether the loop holds another, ends before its bound, meets other lanes, or turns its own index."""
+    """Returns whether the loop holds another, ends before its bound, meets other lanes, or turns its own index."""
     for i, word in enumerate(words):
         if word.text in _NEVER or word.text.startswith(TOGETHER):
             return True

@@ -29,7 +29,7 @@ def _written(found: Sequence[tuple[int, int, str]], value: Value) -> Edits:
 
 
 def _pragmas(text: str, words: Sequence[Token], kernel: Function) -> Iterator[tuple[int, int, str]]:
-    """Where a pragma stands or would stand before each loop, and what follows it there."""
+    """Yields where a pragma stands or would stand before each loop, and what follows it there."""
     for i, word in enumerate(words):
         if word.text != "for" or not kernel.body.start <= word.start < kernel.body.end or not _is_innermost(words, i):
             continue
@@ -45,7 +45,7 @@ def _pragmas(text: str, words: Sequence[Token], kernel: Function) -> Iterator[tu
 
 
 def _is_innermost(words: Sequence[Token], index: int) -> bool:
-    """Whether the `for` at `index` holds no other loop."""
+    """Returns whether the `for` at `index` holds no other loop."""
     head = match_bracket(words, index + 1) if words[index + 1 : index + 2] and words[index + 1].text == "(" else None
     if head is None or head + 1 >= len(words):
         return False

@@ -86,13 +86,13 @@ def _form(program: Program, words: Sequence[Token], kernel: Function) -> _Form |
 
 
 def _statement(body: Sequence[Token], inside: int) -> tuple[int, int]:
-    """Where the statement with the word `inside` begins and ends, behind its semicolon."""
+    """Returns where the statement with the word `inside` begins and ends, behind its semicolon."""
     begin = next((i + 1 for i in range(inside, -1, -1) if body[i].text in STATEMENT_ENDS), 0)
     return begin, next((i + 1 for i in range(inside, len(body)) if body[i].text == ";"), len(body))
 
 
 def _bound(text: str, rest: Sequence[Token], index: str) -> str:
-    """What the index stays below: by a return for all others, or as all that follows is of those below."""
+    """Returns what the index stays below: by a return for all others, or as all that follows is of those below."""
     if [word.text for word in rest[:2]] != ["if", "("] or (close := match_bracket(rest, 1)) is None:
         return ""
     condition = rest[2:close]
@@ -106,12 +106,12 @@ def _bound(text: str, rest: Sequence[Token], index: str) -> str:
 
 
 def _unclear(condition: Sequence[Token], index: str) -> bool:
-    """Whether a bound does more than bound, or is of the index itself."""
+    """Returns whether a bound does more than bound, or is of the index itself."""
     return any(word.text in WRITES or word.text in ("&&", "||", "?", index) for word in condition)
 
 
 def _is_all(rest: Sequence[Token], first: int) -> bool:
-    """Whether one statement, or one in braces, is all from the word `first` on."""
+    """Returns whether one statement, or one in braces, is all from the word `first` on."""
     if first < len(rest) and rest[first].text == "{":
         return match_bracket(rest, first) == len(rest) - 1
     return [word.text for word in rest[first:]].count(";") == 1 and rest[-1].text == ";"
@@ -140,7 +140,7 @@ def _turned(program: Program, form: _Form, launches: Sequence[Launch], value: Va
 
 
 def _held(form: _Form) -> Iterator[Edit]:
-    """What was loaded, where it was loaded before."""
+    """Yields what was loaded, where it was loaded before."""
     for i, word in enumerate(form.rest):
         if word.text in form.read and not is_member(form.rest, i):
             yield Edit(word.start, form.rest[i + 3].end, f"{word.text}{_HELD}[{_TURN}]")

@@ -121,7 +121,7 @@ def _template_end(stream: Sequence[Token], opening: int) -> _TemplateEnd | None:
 
 
 def _calls(stream: Sequence[Token], position: int) -> bool:
-    """Whether what follows a `>` makes it the end of template arguments where both readings are possible."""
+    """Returns whether what follows a `>` makes it the end of template arguments where both readings are possible."""
     return position < len(stream) and stream[position].text in {"(", "::", "{"}
 
 

@@ -85,7 +85,7 @@ def _spin(node: Node, function: FunctionTree, flow: Flow) -> Iterator[Change]:
 
 
 def _is_empty(body: Node, text: str) -> bool:
-    """Whether a loop's body does nothing but sleep or fence."""
+    """Returns whether a loop's body does nothing but sleep or fence."""
     if body.type == "compound_statement":
         return all(_is_empty(c, text) for c in body.named_children if c.type != "comment")
     if body.type == "expression_statement":

@@ -46,7 +46,7 @@ def intrinsic_changes(stream: Stream, text: str, known: Mapping[str, Primitive])
 
 
 def _name_start(stream: Stream, position: int) -> int | None:
-    """Where the name begins, a leading `::` included; None for a member's or another namespace's name."""
+    """Returns where the name begins, a leading `::` included; None for a member's or another namespace's name."""
     before = stream.tokens[position - 1].text if position else ""
     if before in {".", "->"}:
         return None
@@ -58,7 +58,7 @@ def _name_start(stream: Stream, position: int) -> int | None:
 
 
 def _is_declared(stream: Stream, position: int) -> bool:
-    """Whether the name is that of a function being declared: a type stands before it."""
+    """Returns whether the name is that of a function being declared: a type stands before it."""
     before = stream.tokens[position - 1] if position else None
     return before is not None and before.kind is TokenKind.IDENTIFIER and before.text not in _NOT_A_TYPE
 
@@ -87,7 +87,7 @@ def _appended(arguments: tuple[str, ...], *, first: bool) -> Iterator[str]:
 
 
 def _is_packed(call: Brackets, text: str) -> bool:
-    """Whether an argument stands for several: `__VA_ARGS__` or a pack."""
+    """Returns whether an argument stands for several: `__VA_ARGS__` or a pack."""
     written = (text[a.start : a.end] for a in call.arguments)
     return any("__VA_ARGS__" in argument or argument.endswith("...") for argument in written)
 

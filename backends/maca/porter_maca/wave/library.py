@@ -31,7 +31,7 @@ class CubNames:
     bare: frozenset[str]
 
     def means(self, tokens: Sequence[Token], position: int) -> bool:
-        """Whether the name at `position` is cub's."""
+        """Returns whether the name at `position` is cub's."""
         before = tokens[position - 1].text if position else ""
         if before == "::":
             return position >= 2 and tokens[position - 2].text in self.spaces
@@ -39,7 +39,7 @@ class CubNames:
 
 
 def cub_names(file: Stream) -> CubNames:
-    """What `file` says about names: `namespace c = cub`, `using namespace cub`, `using cub::WarpReduce`."""
+    """Returns what `file` says about names: `namespace c = cub`, `using namespace cub`, `using cub::WarpReduce`."""
     spaces, bare = {"cub"}, set[str]()
     words = [t.text for t in file.tokens]
     for first, second, third, fourth in zip(words, words[1:], words[2:], words[3:], strict=False):

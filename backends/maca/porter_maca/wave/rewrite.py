@@ -52,7 +52,7 @@ class WaveResult:
 
 
 def rewrite(program: Program, source: Source, target: Target, around: Sequence[Program] = ()) -> WaveResult:
-    """What makes `source`, parsed as `program`, right on the waves of `target` and still right on warps of 32.
+    """Returns what makes `source`, parsed as `program`, right on the waves of `target` and still right on warps of 32.
 
     `around` are the other files of the program: they are asked who calls a function that the file itself does not call.
     A source that holds the helper text already is a port of ours: nothing is left to do.

@@ -29,7 +29,7 @@ class WarpSizes:
 
     @property
     def spelling(self) -> str:
-        """What the port says instead."""
+        """Returns what the port says instead."""
         return _SIZE if self.has_device_code else _HOST_ONLY_SIZE
 
 
@@ -107,7 +107,7 @@ def _statement_before(stream: Sequence[Token], position: int) -> Iterator[Token]
 
 
 def _postfix_start(stream: Sequence[Token], position: int) -> int:
-    """Where the expression begins whose last name is token `position`: `a::b(c)->d[e].f`."""
+    """Returns where the expression begins whose last name is token `position`: `a::b(c)->d[e].f`."""
     start = position
     while start > 0 and stream[start - 1].text in {".", "->", "::"}:
         start -= 1

@@ -68,7 +68,7 @@ def _scanning(one_by_one: _Operation) -> _Operation:
 def _combined(
     self: ReduceOps | ScanOps, tiles: Sequence[tl.tensor], earlier: Sequence[_Array], later: Sequence[_Array]
 ) -> list[_Array]:
-    """What the function makes of two parts of each tile, of the types that these have."""
+    """Returns what the function makes of two parts of each tile, of the types that these have."""
     given = [_tensor(self, part, tile) for half in (earlier, later) for part, tile in zip(half, tiles, strict=True)]
     found = self.combine_fn.fn(*given)
     values = found if isinstance(found, tuple) else (found,)
@@ -84,7 +84,9 @@ def _tensor(self: ReduceOps | ScanOps, data: _Array, like: tl.tensor) -> tl.tens
 
 @cache
 def _takes_tiles(function: FunctionType) -> bool:
-    """Whether `function`, and those of the module that it calls, have no branch that an element might decide."""
+    """Returns whether `function`, and those of the module that it calls, have no branch that an element might
+    decide.
+    """
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     if any(isinstance(node, _BRANCHES) for node in ast.walk(tree)):
         return False

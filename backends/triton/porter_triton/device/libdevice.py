@@ -68,7 +68,7 @@ def _call(
 
 
 def _function(name: str) -> Callable[..., _Array] | None:
-    """What a symbol computes; None where that is not known."""
+    """Returns what a symbol computes; None where that is not known."""
     if found := _CONVERSION.fullmatch(name):
         whole = _TO_WHOLE[found[1]]
         return whole if name.startswith(("float", "double")) else (lambda x: x)

@@ -12,7 +12,9 @@ from porter_triton.refusal import Refusal
 
 
 def answers(cx: Context, node: Expression) -> bool:
-    """Whether `node` calls a function of the source's own, or one that allocates or copies, for its error code."""
+    """Returns whether `node` calls a function of the source's own, or one that allocates or copies, for its error
+    code.
+    """
     return any(isinstance(n, Call) and _for_its_code(cx, n) for n in walk(node))
 
 

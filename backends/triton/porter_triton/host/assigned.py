@@ -34,7 +34,7 @@ CHANGE_VECTORS = ("push_back", "emplace_back", "pop_back", "erase", "insert")
 
 
 def assigned(node: object) -> Counter[str]:
-    """How often each variable is assigned, updated, or handed on by its address in `node`; declarations aside.
+    """Returns how often each variable is assigned, updated, or handed on by its address in `node`; declarations aside.
 
     An assignment to a member counts for the variable and for the member: `grid.x = 2` for `grid` and `grid.x`.
     """
@@ -83,7 +83,7 @@ def _early(body: tuple[Statement, ...], *, last: bool) -> int:
 
 
 def contains_continue(body: Block) -> bool:
-    """Whether a `continue` in `body` belongs to the loop around it."""
+    """Returns whether a `continue` in `body` belongs to the loop around it."""
     return any(isinstance(n, Continue) for n in _own(body))
 
 
@@ -103,7 +103,7 @@ def assigned_with_calls(unit: Unit, block: Block) -> Counter[str]:
 
 
 def set_by(function: FunctionTree, parameter: Parameter) -> bool:
-    """Whether `function` sets its caller's variable through `parameter`."""
+    """Returns whether `function` sets its caller's variable through `parameter`."""
     reference = parameter.type.reference and not parameter.type.const
     return reference and assigned(function.body)[parameter.name] > 0
 

@@ -66,7 +66,7 @@ def _set(cx: Context, node: Assign, target: Code, value: Code, operator: str) ->
 
 
 def _target(cx: Context, node: Expression) -> Code:
-    """What stands left of `=`."""
+    """Returns what stands left of `=`."""
     if isinstance(node, Name) and node.name == "std::ignore":
         return Code("_", Kind.OTHER)
     if isinstance(node, Subscript):

@@ -54,7 +54,7 @@ class _Multiple:
     power: bool = False
 
     def either(self, other: _Multiple) -> _Multiple:
-        """What the numbers of both have in common."""
+        """Returns what the numbers of both have in common."""
         return _Multiple(gcd(self.of, other.of), self.power and other.power)
 
     @property
@@ -116,7 +116,7 @@ class BlockSizes:
         return _either([_UNKNOWN if v.value is None else self.extents(v.value) for v in declared])
 
     def _returned(self, name: str) -> Extents:
-        """What a host function of the source gives."""
+        """Returns what a host function of the source gives."""
         named = [f for f in self.unit.named(name) if f.head.space != "global"]
         if len(named) != 1 or named[0].returns.name != "dim3" or self.depth == _MOST_CALLS:
             return _UNKNOWN
@@ -134,7 +134,9 @@ class BlockSizes:
         return self._multiple(self._written_before(whole, item) if isinstance(item, Name) else item, frozenset()).sizes
 
     def _written_before(self, whole: Expression, name: Name) -> Expression:
-        """What a variable was assigned last, right before the statement in which `whole` stands; else itself."""
+        """Returns what a variable was assigned last, right before the statement in which `whole` stands; else
+        itself.
+        """
         block, at = self._places.get(id(whole), (Block(()), 0))
         for statement in reversed(block.statements[:at]):
             if name.name in assigned_names(self.unit, statement):
@@ -143,7 +145,7 @@ class BlockSizes:
         return name
 
     def _multiple(self, node: Expression | None, seen: frozenset[str]) -> _Multiple:
-        """What all values of an expression have in common."""
+        """Returns what all values of an expression have in common."""
         match node:
             case Literal(value=int() as value) if value > 0:
                 return _Multiple(value, value & (value - 1) == 0)
@@ -170,7 +172,7 @@ class BlockSizes:
         return _ANY
 
     def _is_whole(self, node: Expression | None) -> bool:
-        """Whether an expression is certainly of an integer type."""
+        """Returns whether an expression is certainly of an integer type."""
         match node:
             case Literal(value=int()) | SizeOf():
                 return True
@@ -197,7 +199,7 @@ class BlockSizes:
         return [v for v in self.unit.variables if v.name == name and (v.constexpr or v.type.const)]
 
     def _of_name(self, name: str, seen: frozenset[str]) -> _Multiple:
-        """What all values have in common that a variable is ever given."""
+        """Returns what all values have in common that a variable is ever given."""
         if name in seen:
             return _Multiple(0, True)
         declared = self._declared(name) or self._constants(name)

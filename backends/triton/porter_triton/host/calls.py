@@ -49,7 +49,7 @@ def call(cx: Context, node: Call) -> Code:
 
 
 def _without_meaning(name: str) -> Code | None:
-    """What a runtime call gives of which Python needs nothing; None for any other function."""
+    """Returns what a runtime call gives of which Python needs nothing; None for any other function."""
     if name in table().streams or name.endswith("getCurrentCUDAStream"):
         return Code("", Kind.STREAM)
     if name.endswith(("getCurrentDeviceProperties", "getDeviceProperties")):
@@ -94,7 +94,7 @@ def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | N
 
 
 def _field(cx: Context, field: Variable, given: Code) -> Code:
-    """What a field begins with: a struct of its own by `{a, b}`."""
+    """Returns what a field begins with: a struct of its own by `{a, b}`."""
     made = record(cx, cx.type(field.type), given.parts) if given.kind is Kind.SEQUENCE and not field.extents else None
     return made or given
 

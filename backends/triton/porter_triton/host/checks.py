@@ -48,7 +48,7 @@ def _alike(cx: Context, node: Call, name: str) -> None:
 
 
 def message(cx: Context, value: Expression | None) -> str:
-    """What an exception thrown says: the string it is made with."""
+    """Returns what an exception thrown says: the string it is made with."""
     if value is None:
         return '"failed"'
     if isinstance(value, Call) and isinstance(value.callee, Name):
@@ -74,7 +74,7 @@ def joined(cx: Context, parts: list[Expression]) -> str:
 
 
 def is_literal(code: Code) -> bool:
-    """Whether it is a string known as it stands."""
+    """Returns whether it is a string known as it stands."""
     return code.kind is Kind.STRING and code.text[:1] in ("'", '"')
 
 

@@ -56,7 +56,7 @@ class Code:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is an integer, a truth value or a floating-point number."""
+        """Returns whether it is an integer, a truth value or a floating-point number."""
         return self.kind in (Kind.INT, Kind.FLOAT, Kind.BOOL)
 
     def typed(self, ctype: TypeName | None) -> Code:

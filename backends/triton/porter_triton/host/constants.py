@@ -29,7 +29,7 @@ def given(cx: Context, kernel: LoweredKernel, line: int) -> dict[str, str]:
 
 
 def _is_written(cx: Context, symbol: str) -> bool:
-    """Whether any function of the source copies to the variable."""
+    """Returns whether any function of the source copies to the variable."""
     return any(
         isinstance(n, Call)
         and isinstance(n.callee, Name)
@@ -42,7 +42,7 @@ def _is_written(cx: Context, symbol: str) -> bool:
 
 
 def _is_named(cx: Context, symbol: str) -> bool:
-    """Whether host code names the variable."""
+    """Returns whether host code names the variable."""
     hosts = (f for f in cx.unit.functions if f.head.space == "host")
     return any(isinstance(n, Name) and unqualified(n.name) == symbol for f in hosts for n in walk(f.body))
 

@@ -21,7 +21,7 @@ _FUNCTORS = {
 
 
 def is_cub_call(name: str) -> bool:
-    """Whether the function of this name is one of CUB's that `cub_call` knows."""
+    """Returns whether the function of this name is one of CUB's that `cub_call` knows."""
     return _CUB.search(name) is not None
 
 

@@ -25,7 +25,7 @@ def _table() -> Mapping[str, Mapping[str, object]]:
 
 
 def is_dispatch(name: str) -> bool:
-    """Whether `name` is one of PyTorch's dispatch macros."""
+    """Returns whether `name` is one of PyTorch's dispatch macros."""
     return name.startswith("AT_DISPATCH_")
 
 

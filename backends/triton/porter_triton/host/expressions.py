@@ -237,7 +237,7 @@ def _subscript(cx: Context, node: Subscript) -> Code:
 
 
 def element_kind(owner: Code) -> Kind:
-    """What the elements of a `std::vector` or array are."""
+    """Returns what the elements of a `std::vector` or array are."""
     inner = owner.ctype.arguments[0] if owner.ctype is not None and owner.ctype.arguments else None
     name = plain(inner.name) if isinstance(inner, TypeName) else ""
     if name == "Tensor" or (owner.ctype is not None and plain(owner.ctype.name) == "TensorList"):

@@ -39,7 +39,9 @@ def call(cx: Context, function: FunctionTree, node: Call) -> None:
 
 
 def _argument(cx: Context, function: FunctionTree, parameter: Parameter, value: Code) -> Code:
-    """What a parameter means in the body: a reference its variable, a value that changes or is long a new one."""
+    """Returns what a parameter means in the body: a reference its variable, a value that changes or is long a new
+    one.
+    """
     changes = assigned(function.body)[parameter.name]
     if set_by(function, parameter) or (not changes and (value.constant is not None or value.text.isidentifier())):
         return value

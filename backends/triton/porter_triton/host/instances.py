@@ -17,7 +17,7 @@ _STRINGS = ("string", "string_view", "c10::string_view")
 
 
 def kind_of(cx: Context, declared: TypeName) -> Kind:
-    """What a value of the type is in Python."""
+    """Returns what a value of the type is in Python."""
     name = cx.type(declared)
     if name.name in table().dropped_types:
         return Kind.STREAM
@@ -93,7 +93,9 @@ def settled(cx: Context, argument: TypeName | Expression, line: int) -> TypeName
 def _deduced(
     cx: Context, function: FunctionTree, name: str, arguments: tuple[Code, ...]
 ) -> TypeName | Expression | None:
-    """What the template parameter `name` must be for the arguments to fit: the type of one, or an argument of it."""
+    """Returns what the template parameter `name` must be for the arguments to fit: the type of one, or an argument
+    of it.
+    """
     for parameter, argument in zip(function.parameters, arguments, strict=False):
         if argument.ctype is None:
             continue

@@ -151,6 +151,6 @@ def conditional(cx: Context, node: While) -> None:
 
 
 def _declares(node: While, cx: Context) -> bool:
-    """Whether the condition of a `do` reads a variable of its body."""
+    """Returns whether the condition of a `do` reads a variable of its body."""
     inside = {v.name for s in node.body.statements if isinstance(s, Declare) for v in s.variables}
     return bool(inside & _names(node.condition)) and all(cx.find(n) is None for n in inside)

@@ -19,7 +19,7 @@ _CHOICES = ("std::conditional::type", "std::conditional_t")
 
 
 def named(cx: Context, name: TypeName) -> TypeName | None:
-    """What the type `name` is by its definition; None for one that is no member, alias template or choice."""
+    """Returns what the type `name` is by its definition; None for one that is no member, alias template or choice."""
     if name.name in _CHOICES and len(name.arguments) == 3:
         return _chosen(cx, name)
     for alias in reversed(cx.unit.aliases):
@@ -85,7 +85,7 @@ def definition(cx: Context, kind: TypeName) -> tuple[StructTree, Bindings] | Non
 
 
 def _match(cx: Context, struct: StructTree, given: Sequence[TypeName | Expression]) -> Bindings | None:
-    """What the parameters of a specialisation are for it to be that of the arguments; None where it is not."""
+    """Returns what the parameters of a specialisation are for it to be that of the arguments; None where it is not."""
     if len(struct.arguments) > len(given):
         return None
     bound: matching.Bound = {}

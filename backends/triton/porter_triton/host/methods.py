@@ -37,7 +37,7 @@ def record_field(owner: Code, name: str, line: int) -> Code:
 
 
 def device_property(cx: Context, name: str, line: int) -> Code:
-    """What host code asks of its device; without one there are as many multiprocessors as porter emulates."""
+    """Returns what host code asks of its device; without one there are as many multiprocessors as porter emulates."""
     if (known := table().device.get(name)) is not None:
         return integer(known) if isinstance(known, int) else sequence(tuple(map(integer, known)))
     if name != "multiProcessorCount":

@@ -51,7 +51,7 @@ def failure(node: Expression) -> str:
 
 
 def _predefined(cx: Context, node: Name) -> Code | None:
-    """What the compiler and CUDA's headers define."""
+    """Returns what the compiler and CUDA's headers define."""
     if node.name in _LIMITS:
         return integer(_LIMITS[node.name])
     if node.name.startswith(("cudaSuccess", "cudaMemcpy", "cudaStream", "cudaEvent")):
@@ -86,7 +86,7 @@ def _of_device(cx: Context, node: Name) -> Code | None:
 
 
 def _of_torch(cx: Context, name: str) -> Code | None:
-    """What PyTorch and the standard library define, by its name without namespaces."""
+    """Returns what PyTorch and the standard library define, by its name without namespaces."""
     short = name.removeprefix("ScalarType::")
     if short in table().dtypes:
         return Code(f"torch.{table().dtypes[short]}", Kind.DTYPE)

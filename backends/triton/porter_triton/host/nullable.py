@@ -44,7 +44,7 @@ def nullable_parameters(unit: Unit) -> frozenset[Place]:
 
 
 def given(condition: Expression) -> Expression:
-    """What is no null pointer where `condition` holds: p of `p != nullptr`; else the condition itself."""
+    """Returns what is no null pointer where `condition` holds: p of `p != nullptr`; else the condition itself."""
     is_comparison = isinstance(condition, Binary) and condition.operator == "!="
     return next(_compared(condition), condition) if is_comparison else condition
 
@@ -67,7 +67,7 @@ def _own(caller: FunctionTree, node: Expression) -> set[Place]:
 
 
 def _asked(function: FunctionTree) -> Iterator[Expression]:
-    """What `function` asks if it is null, other than to leave."""
+    """Yields what `function` asks if it is null, other than to leave."""
     for node in walk(function.body):
         match node:
             case If(condition, yes, no) if no is not None or not _leaves(yes):
@@ -85,7 +85,7 @@ def _leaves(block: Block) -> bool:
 
 
 def _truths(condition: Expression) -> Iterator[Expression]:
-    """What is taken for true or false in a condition, and what it compares with null."""
+    """Yields what is taken for true or false in a condition, and what it compares with null."""
     match condition:
         case Unary("!", operand):
             yield from _truths(operand)

@@ -10,7 +10,9 @@ from porter_triton.lower.types import Arithmetic
 
 
 def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bool:
-    """Whether a function takes that many arguments, and pointers to that where it wants pointers, nowhere else."""
+    """Returns whether a function takes that many arguments, and pointers to that where it wants pointers, nowhere
+    else.
+    """
     required = sum(p.default is None for p in function.parameters)
     if not required <= len(arguments) <= len(function.parameters):
         return False
@@ -27,19 +29,19 @@ def fits(cx: Context, function: FunctionTree, arguments: tuple[Code, ...]) -> bo
 
 
 def _may_be(pointers: int, argument: Code) -> bool:
-    """Whether an argument may be a number, or a pointer to one where `pointers`: 0 is a null pointer, too."""
+    """Returns whether an argument may be a number, or a pointer to one where `pointers`: 0 is a null pointer, too."""
     if pointers:
         return not argument.is_number or argument.constant == 0
     return argument.kind not in (Kind.POINTER, Kind.NOTHING)
 
 
 def _alike(cx: Context, wanted: TypeName, given: TypeName) -> bool:
-    """Whether two pointers point to the same type, however it is spelled."""
+    """Returns whether two pointers point to the same type, however it is spelled."""
     types = [cx.built_in(TypeName(t.name, t.arguments)) for t in (wanted, given)]
     return wanted.name == given.name or (types[0] is not None and types[0] == types[1])
 
 
 def specialised(cx: Context, function: FunctionTree, explicit: Template) -> bool:
-    """Whether a specialisation is the one for these template arguments."""
+    """Returns whether a specialisation is the one for these template arguments."""
     own = tuple(cx.type(a) if isinstance(a, TypeName) else a for a in function.arguments)
     return [str(a) for a in own[: len(explicit)]] == [str(a) for a in explicit]

@@ -68,7 +68,7 @@ def part(begin: Code | None = None, end: Code | None = None) -> str:
 
 
 def pointed_kind(cx: Context, pointer: Code) -> Kind:
-    """What a number is that `pointer` points to."""
+    """Returns what a number is that `pointer` points to."""
     kind = None if pointer.ctype is None else cx.built_in(TypeName(pointer.ctype.name, pointer.ctype.arguments))
     if not isinstance(kind, Arithmetic):
         return Kind.OTHER

@@ -26,7 +26,7 @@ _CALLS = (*_ALLOCATIONS, *_COPIES, *_FILLS, *_SYMBOLS, *_ASKS, *_PROPOSALS, time
 
 
 def is_memory_call(node: Call) -> bool:
-    """Whether `memory_call` emits `node`, which answers with an error code."""
+    """Returns whether `memory_call` emits `node`, which answers with an error code."""
     if isinstance(node.callee, Member):
         return node.callee.name in _ALLOCATOR
     return isinstance(node.callee, Name) and (node.callee.name in _CALLS or device_wide.is_cub_call(node.callee.name))
@@ -96,7 +96,7 @@ def host_memory(cx: Context, node: Cast | Call) -> Code | None:
 
 
 def elements(cx: Context, size: Expression, pointer: TypeName) -> Code:
-    """How many elements of what `pointer` points to are `size` bytes."""
+    """Returns how many elements of what `pointer` points to are `size` bytes."""
     item = TypeName(pointer.name, pointer.arguments)
     rest = _without_size(cx, size, item)
     if rest is not None:

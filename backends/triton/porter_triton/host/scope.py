@@ -96,11 +96,11 @@ class Context:
 
     @cached_property
     def block_sizes(self) -> BlockSizes:
-        """What is known of the blocks that the function launches."""
+        """Returns what is known of the blocks that the function launches."""
         return BlockSizes(self.unit, self.function)
 
     def find(self, name: str) -> Binding | None:
-        """What `name` means here; None for a name that no statement of the function declared."""
+        """Returns what `name` means here; None for a name that no statement of the function declared."""
         for scope in reversed(self.scopes):
             if name in scope:
                 return scope[name]
@@ -208,14 +208,14 @@ class Context:
 
     @property
     def _assigned(self) -> Counter[str]:
-        """What the block being translated sets, and how often."""
+        """Returns what the block being translated sets, and how often."""
         block = self.blocks[-1] if self.blocks else self.function.body
         if id(block) not in self.counts:
             self.counts[id(block)] = block, assigned_with_calls(self.unit, block)
         return self.counts[id(block)][1]
 
     def changes_of(self, name: str) -> int:
-        """How often the block being translated sets the source's variable `name`, declared here, again."""
+        """Returns how often the block being translated sets the source's variable `name`, declared here, again."""
         return self._assigned[name]
 
     def changes_of_axis(self, name: str, axis: str) -> int:
@@ -229,11 +229,11 @@ class Context:
             raise Refusal(line, f"'{name}' sets a variable of another function or another name")
 
     def is_steady(self, python: str) -> bool:
-        """Whether nothing sets the Python variable any more."""
+        """Returns whether nothing sets the Python variable any more."""
         return self.changes.get(python, 0) == 0
 
     def settled(self, code: Code) -> bool:
-        """Whether nothing sets any variable in the text any more."""
+        """Returns whether nothing sets any variable in the text any more."""
         return all(self.is_steady(word) for word in re.findall(r"[A-Za-z_]\w*", code.text))
 
     def changed(self, python: str) -> None:

@@ -150,14 +150,14 @@ def evaluate(cx: Context, node: Expression) -> None:
 
 
 def _is_stream(node: Expression) -> bool:
-    """Whether it is `std::cout << ...`, which is for people."""
+    """Returns whether it is `std::cout << ...`, which is for people."""
     while isinstance(node, Binary):
         node = node.left
     return isinstance(node, Name) and unqualified(node.name) in ("cout", "cerr", "clog")
 
 
 def _is_text(cx: Context, node: Expression) -> bool:
-    """Whether it is `text << ...` of a string stream, which makes messages."""
+    """Returns whether it is `text << ...` of a string stream, which makes messages."""
     while isinstance(node, Binary):
         node = node.left
     meaning = cx.find(node.name) if isinstance(node, Name) else None

@@ -30,7 +30,7 @@ class Suite:
 
     @property
     def follows(self) -> bool:
-        """Whether it belongs to the `if` before it."""
+        """Returns whether it belongs to the `if` before it."""
         return self.head.startswith(("elif ", "else:"))
 
 
@@ -71,7 +71,7 @@ def _without(body: list[Line | Suite], read: frozenset[str]) -> list[Line | Suit
 
 
 def _overwritten(following: list[Line | Suite], name: str) -> bool:
-    """Whether a plain statement sets `name` anew before anything reads it."""
+    """Returns whether a plain statement sets `name` anew before anything reads it."""
     for item in following:
         if isinstance(item, Suite):
             return False
@@ -83,7 +83,7 @@ def _overwritten(following: list[Line | Suite], name: str) -> bool:
 
 
 def _continues(body: list[Line | Suite], index: int) -> bool:
-    """Whether an `elif` or `else` with something in it hangs on the empty suite at `index`."""
+    """Returns whether an `elif` or `else` with something in it hangs on the empty suite at `index`."""
     if body[index].__class__ is Suite and isinstance(s := body[index], Suite) and s.head == "else:":
         return False
     following = body[index + 1] if index + 1 < len(body) else None

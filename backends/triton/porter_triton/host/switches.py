@@ -81,7 +81,9 @@ def _closed(case: Case, *, last: bool) -> tuple[Statement, ...]:
 
 
 def _ends(body: tuple[Statement, ...]) -> bool:
-    """Whether the last statement leaves the switch: a return, a throw, a block that ends so, a failing check."""
+    """Returns whether the last statement leaves the switch: a return, a throw, a block that ends so, a failing
+    check.
+    """
     if not body:
         return False
     last = body[-1]

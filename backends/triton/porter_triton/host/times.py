@@ -19,7 +19,7 @@ _HARMLESS = ("std::string", "std::string_view", "string")
 
 
 def is_moment(cx: Context, declared: TypeName) -> bool:
-    """Whether a type holds what clocks say: one of C's, of `std::chrono`, or a stopwatch of the source."""
+    """Returns whether a type holds what clocks say: one of C's, of `std::chrono`, or a stopwatch of the source."""
     kind = cx.type(declared)
     if kind.name in table().clock_types or kind.name.startswith(("std::chrono::", "chrono::")):
         return True
@@ -27,7 +27,7 @@ def is_moment(cx: Context, declared: TypeName) -> bool:
 
 
 def _is_stopwatch(cx: Context, struct: StructTree) -> bool:
-    """Whether a struct holds moments or events, numbers beside them at most, and its methods only measure."""
+    """Returns whether a struct holds moments or events, numbers beside them at most, and its methods only measure."""
     fields = [f.type for f in struct.fields if f.storage != "static"]
     if any(f.pointers or cx.type(f).name == struct.name for f in fields):
         return False
@@ -41,7 +41,7 @@ def _is_event(cx: Context, declared: TypeName) -> bool:
 
 
 def _is_plain(cx: Context, declared: TypeName) -> bool:
-    """Whether nobody reaches the memory of a device through a value of the type."""
+    """Returns whether nobody reaches the memory of a device through a value of the type."""
     kind = cx.type(declared)
     if kind.name == "char" or kind.name in _HARMLESS:
         return True
@@ -49,7 +49,9 @@ def _is_plain(cx: Context, declared: TypeName) -> bool:
 
 
 def told(cx: Context, node: Call) -> Code | None:
-    """What a clock, or a function of the source that only measures, gives: a moment. None for any other call."""
+    """Returns what a clock, or a function of the source that only measures, gives: a moment. None for any other
+    call.
+    """
     name = node.callee.name if isinstance(node.callee, Name) else ""
     if not name or cx.find(name) is not None:
         return None
@@ -71,7 +73,7 @@ def _is_clock(cx: Context, name: str) -> bool:
 
 
 def _measures(cx: Context, function: FunctionTree) -> bool:
-    """Whether a function asks a clock, or is given what one said."""
+    """Returns whether a function asks a clock, or is given what one said."""
     if any(is_moment(cx, p.type) for p in function.parameters):
         return True
     called = [n.callee.name for n in walk(function.body) if isinstance(n, Call) and isinstance(n.callee, Name)]
@@ -79,7 +81,9 @@ def _measures(cx: Context, function: FunctionTree) -> bool:
 
 
 def _is_idle(cx: Context, function: FunctionTree, around: tuple[FunctionTree, ...] = ()) -> bool:
-    """Whether a function reaches no memory of a device: it launches nothing, and gets no pointers but to moments."""
+    """Returns whether a function reaches no memory of a device: it launches nothing, and gets no pointers but to
+    moments.
+    """
     given = (is_moment(cx, p.type) or _is_plain(cx, p.type) for p in function.parameters)
     return all(given) and not any(
         isinstance(n, Launch | Unread) or (isinstance(n, Call) and _acts(cx, n.callee, (*around, function)))
@@ -88,7 +92,7 @@ def _is_idle(cx: Context, function: FunctionTree, around: tuple[FunctionTree, ..
 
 
 def _acts(cx: Context, callee: Expression, around: tuple[FunctionTree, ...]) -> bool:
-    """Whether a call may reach the memory of a device, or runs what the function was given."""
+    """Returns whether a call may reach the memory of a device, or runs what the function was given."""
     if not isinstance(callee, Name):
         return False
     if own := [f for f in cx.unit.named(callee.name) if f not in around]:
@@ -99,5 +103,5 @@ def _acts(cx: Context, callee: Expression, around: tuple[FunctionTree, ...]) -> 
 
 
 def is_any(*codes: Code) -> bool:
-    """Whether one of the values is a moment, or made of one."""
+    """Returns whether one of the values is a moment, or made of one."""
     return any(code.kind is Kind.TIME for code in codes)

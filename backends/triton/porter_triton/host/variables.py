@@ -125,7 +125,7 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
 
 
 def _is_alias(cx: Context, variable: Variable, value: Code) -> bool:
-    """Whether the variable is another name of a tensor, which needs no variable of its own."""
+    """Returns whether the variable is another name of a tensor, which needs no variable of its own."""
     plain = value.kind is Kind.POINTER and value.text.isidentifier()
     return plain and not cx.changes_of(variable.name) and cx.is_steady(value.text)
 

@@ -43,7 +43,9 @@ def readers(body: Block, last: Statement, ends: Ends) -> tuple[Reader, ...]:
 
 
 def following(rest: tuple[Statement, ...], ends: Ends) -> tuple[int, tuple[Reader, ...]]:
-    """How many of the statements `rest` of a block come before the one where all paths end, and what is evaluated."""
+    """Returns how many of the statements `rest` of a block come before the one where all paths end, and what is
+    evaluated.
+    """
     found: list[Reader] = []
     for count, statement in enumerate(rest):
         if not _rest((statement,), ends, (), found):
@@ -52,7 +54,7 @@ def following(rest: tuple[Statement, ...], ends: Ends) -> tuple[int, tuple[Reade
 
 
 def _suite(block: Block, last: Statement, ends: Ends, guards: Guards, found: list[Reader]) -> bool | None:
-    """Whether paths go on behind the block; None where `last` is not in it."""
+    """Returns whether paths go on behind the block; None where `last` is not in it."""
     for i, statement in enumerate(block.statements):
         alive = True if statement is last else _inside(statement, last, ends, guards, found)
         if alive is not None:
@@ -105,7 +107,7 @@ def _inside(statement: Statement, last: Statement, ends: Ends, guards: Guards, f
 
 
 def writes(statement: Statement, name: str) -> bool:
-    """Whether a statement gives the variable `name` a value without reading it."""
+    """Returns whether a statement gives the variable `name` a value without reading it."""
     if isinstance(statement, Evaluate) and isinstance(statement.expression, Assign):
         made = statement.expression
         return not made.operator and getattr(made.target, "name", "") == name and not _reads(made.value, name)

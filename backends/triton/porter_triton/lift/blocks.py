@@ -102,7 +102,9 @@ def _tree(facts: Facts, loop: For, found: Steps) -> Tree | None:
 
 
 def _guard(facts: Facts, condition: Expression, found: Steps) -> Expression | None:
-    """Where the threads add that take part: t if `t < s`; of a rising loop if `t % (2 * s) == 0`; or `2 * s * t`."""
+    """Returns where the threads add that take part: t if `t < s`; of a rising loop if `t % (2 * s) == 0`; or `2 * s
+    * t`.
+    """
     if not isinstance(condition, Binary):
         return None
     left, right = condition.left, condition.right
@@ -149,7 +151,9 @@ def _pair(facts: Facts, statement: Statement, step: Expression, place: Expressio
 
 
 def _tail(facts: Facts, rest: tuple[Statement, ...], tree: Tree, least: int) -> int:
-    """How many statements reduce the last warp without a loop, after one that stops at steps of `least`; or 0."""
+    """Returns how many statements reduce the last warp without a loop, after one that stops at steps of `least`; or
+    0.
+    """
     count = next((i for i, s in enumerate(rest) if not is_barrier(s)), len(rest))
     statement = rest[count] if count < len(rest) else None
     if (
@@ -217,7 +221,7 @@ def fresh(name: str, body: Block) -> str:
 
 
 def _values(tree: Tree, held: list[Expression], new: list[Statement]) -> list[Expression]:
-    """What becomes of each array's elements; what they become together is declared in `new` first."""
+    """Returns what becomes of each array's elements; what they become together is declared in `new` first."""
     line, (array, operation) = tree.line, tree.operations[0]
     if not tree.joint:
         pairs = zip(tree.operations, held, strict=True)
@@ -229,7 +233,9 @@ def _values(tree: Tree, held: list[Expression], new: list[Statement]) -> list[Ex
 
 
 def _held(facts: Facts, before: tuple[Statement, ...], array: Slice) -> Expression | None:
-    """What each thread has just stored in its element, converted to the array's type, if it can be said again."""
+    """Returns what each thread has just stored in its element, converted to the array's type, if it can be said
+    again.
+    """
     for statement in reversed(before):
         if stores_all(facts, statement, array.name):
             assert isinstance(statement, Evaluate)
@@ -244,13 +250,13 @@ def _held(facts: Facts, before: tuple[Statement, ...], array: Slice) -> Expressi
 
 
 def _is_said_again(facts: Facts, value: Expression) -> bool:
-    """Whether an expression has no effect and reads no memory, which stores after it may change."""
+    """Returns whether an expression has no effect and reads no memory, which stores after it may change."""
     reads = any(isinstance(n, Subscript) or (isinstance(n, Unary) and n.operator in "*&") for n in walk(value))
     return not reads and not changes(facts.unit, value)
 
 
 def stores_all(facts: Facts, statement: Statement, array: str) -> bool:
-    """Whether each thread stores its element, and nothing of the array is read for it."""
+    """Returns whether each thread stores its element, and nothing of the array is read for it."""
     if not isinstance(statement, Evaluate) or not isinstance(statement.expression, Assign):
         return False
     made = bare(statement.expression)
@@ -261,7 +267,7 @@ def stores_all(facts: Facts, statement: Statement, array: str) -> bool:
 
 
 def _first_only(reader: Reader, array: str) -> bool:
-    """Whether an expression reads the element 0 and neither writes the array nor takes its address."""
+    """Returns whether an expression reads the element 0 and neither writes the array nor takes its address."""
     replaced = _first_as(reader.node, array, "")
     written = (n for n in walk(reader.node) if isinstance(n, Assign))
     return not mentions(replaced, array) and not any(mentions(n.target, array) for n in written)

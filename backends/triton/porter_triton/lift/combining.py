@@ -95,7 +95,7 @@ def _scales(facts: Facts, order: Sequence[Exchange]) -> list[tuple[Part, Part]]:
 
 
 def _keeps_numbers(facts: Facts, order: Sequence[Exchange], rest: tuple[Statement, ...]) -> bool:
-    """Whether two lanes that have nothing make no NaN of it, as exp(-inf + inf) is: here they do not."""
+    """Returns whether two lanes that have nothing make no NaN of it, as exp(-inf + inf) is: here they do not."""
     asked: set[str] = set()
     _turn(facts, order, rest, _NOTHING, _NOTHING, asked=asked)
     begins_finite = not any(_is_infinite(n) for f in facts.unit.functions for n in walk(f.body))
@@ -128,7 +128,7 @@ def _agrees(
     step: Callable[[Part, Part], Part],
     samples: list[tuple[Part, Part]],
 ) -> bool:
-    """Whether a turn does on all samples what `step` does."""
+    """Returns whether a turn does on all samples what `step` does."""
     try:
         return bool(samples) and all(_turn(facts, order, rest, a, b) == step(a, b) for a, b in samples)
     except InexactError:
@@ -165,7 +165,7 @@ def _turn(
 
 
 def _declares(statement: Statement, names: set[str]) -> bool:
-    """Whether a statement declares the struct that the exchanges fill, without a value."""
+    """Returns whether a statement declares the struct that the exchanges fill, without a value."""
     if not isinstance(statement, Declare):
         return False
     return statement.variables[0].name in names and statement.variables[0].value is None
@@ -180,7 +180,7 @@ def _held(values: Values, place: Place) -> Number:
 
 
 def _is_real(facts: Facts, place: Place) -> bool:
-    """Whether a place holds real numbers: by its declared type, else by that of a template's parameter."""
+    """Returns whether a place holds real numbers: by its declared type, else by that of a template's parameter."""
     kind = type_of(facts, root(place))
     if isinstance(place, Member) and kind is not None:
         structs = facts.unit.struct(kind.name)

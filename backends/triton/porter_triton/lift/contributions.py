@@ -72,7 +72,9 @@ def known(facts: Facts, call: Call, given: Given) -> tuple[object, ...]:
 
 
 def changed(machine: Lockstep, contributed: Contributed) -> dict[str, dict[int, Held]]:
-    """What is no longer what it was, by the text of the variable or element, in the threads where that is so."""
+    """Returns what is no longer what it was, by the text of the variable or element, in the threads where that is
+    so.
+    """
     found: dict[str, dict[int, Held]] = {}
     for name, type_ in contributed.items():
         for thread, value in machine.frame.variables[name].items():
@@ -124,7 +126,7 @@ def _locals(facts: Facts) -> frozenset[str]:
 
 
 def _is_plain_value(facts: Facts, function: FunctionTree, position: int, node: Expression) -> bool:
-    """Whether an argument is a number of each thread's own that the function cannot change."""
+    """Returns whether an argument is a number of each thread's own that the function cannot change."""
     kind = function.parameters[position].type
     if kind.pointers or (kind.reference and not kind.const) or is_constant(node):
         return False
@@ -147,7 +149,7 @@ def _as_given(function: FunctionTree, call: Call, position: int) -> Expression:
 
 
 def _may_act(facts: Facts, call: Call) -> bool:
-    """Whether a call may change a variable, or makes a struct."""
+    """Returns whether a call may change a variable, or makes a struct."""
     kinds = [p.type for f in facts.unit.named(called(call)) for p in f.parameters]
     changes = any(kind.pointers or (kind.reference and not kind.const) for kind in kinds)
     return changes or bool(facts.unit.struct(called(call)))

@@ -102,7 +102,9 @@ def _declares(statements: tuple[Statement, ...]) -> frozenset[str]:
 
 
 def _is_shared(facts: Facts, name: str) -> bool:
-    """Whether something else may stand for the variable: a pointer or a reference to it, in a lambda perhaps."""
+    """Returns whether something else may stand for the variable: a pointer or a reference to it, in a lambda
+    perhaps.
+    """
     for node in walk(facts.function.body):
         if isinstance(node, Lambda) and mentions(node, name):
             return True

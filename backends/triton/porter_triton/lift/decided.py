@@ -44,7 +44,7 @@ def _spliced(facts: Facts, statements: tuple[Statement, ...]) -> Iterator[Statem
 
 
 def _side(facts: Facts, statement: Statement) -> tuple[Statement, ...] | None:
-    """What is compiled of a branch; None where it is not known, or cannot stand among what is around it."""
+    """Returns what is compiled of a branch; None where it is not known, or cannot stand among what is around it."""
     if not isinstance(statement, If) or (holds := _truth(facts, bare(statement.condition))) is None:
         return None
     inner = {v.name for n in walk(statement) if isinstance(n, Declare) for v in n.variables}
@@ -62,7 +62,7 @@ def _mentions(node: object, names: set[str]) -> int:
 
 
 def _truth(facts: Facts, condition: Expression) -> bool | None:
-    """Whether a condition holds for constants alone; one that does more than compare has to be evaluated."""
+    """Returns whether a condition holds for constants alone; one that does more than compare has to be evaluated."""
     if acts(condition) or any(isinstance(node, Unary) for node in walk(condition)):
         return None
     if isinstance(condition, Binary) and condition.operator in {"&&", "||"}:

@@ -55,7 +55,9 @@ def _of_array(cx: Context, operation: str, node: Call) -> Nothing:
 
 
 def _of_several(cx: Context, scope: str, operation: str, node: Call) -> Fields:
-    """What lanes, or all threads, make together of several values each; for lanes the last argument is the width."""
+    """Returns what lanes, or all threads, make together of several values each; for lanes the last argument is the
+    width.
+    """
     count = 3 if operation == "welford" else 2
     values = [settled(expressions.scalar(cx, a)) for a in node.arguments[:count]]
     if not _fit(operation, values) or (scope == "block" and cx.mask is not None):
@@ -70,7 +72,9 @@ def _of_several(cx: Context, scope: str, operation: str, node: Call) -> Fields:
 
 
 def _fit(operation: str, values: list[Scalar]) -> bool:
-    """Whether values have the types that the operation is meant for: real numbers, and a whole one for a place."""
+    """Returns whether values have the types that the operation is meant for: real numbers, and a whole one for a
+    place.
+    """
     types = [v.type for v in values if isinstance(v.type, Arithmetic) and not v.type.is_narrow and v.type.bits >= 32]
     if len(types) < len(values):
         return False
@@ -78,7 +82,7 @@ def _fit(operation: str, values: list[Scalar]) -> bool:
 
 
 def _scan(cx: Context, scope: str, operation: str, value: Scalar) -> Scalar:
-    """What the threads up to each one make together; those before it are all there, so no mask is asked."""
+    """Returns what the threads up to each one make together; those before it are all there, so no mask is asked."""
     text, type_ = _wide(cx, value)
     if scope == "warp":
         return Scalar(f"{cx.helper(f'segment_scan_{operation}')}({text})", type_, True)

@@ -55,7 +55,9 @@ class Evaluation(ABC):
     def call(
         self, function: FunctionTree, node: Call | None, threads: Threads, values: tuple[dict[int, Held], ...] = ()
     ) -> dict[int, Held]:
-        """What a function of the source gives to `threads` that call it, for `values` where there is no `node`."""
+        """Returns what a function of the source gives to `threads` that call it, for `values` where there is no
+        `node`.
+        """
 
     def typed(self, value: Held | None, kind: TypeName) -> Held:
         """`value` as one of the type."""
@@ -91,7 +93,7 @@ class Evaluation(ABC):
         return held if is_place else Reference(self.frame, node.name)  # type: ignore[return-value]
 
     def truth(self, node: Expression, thread: int) -> bool:
-        """Whether a condition holds in a thread."""
+        """Returns whether a condition holds in a thread."""
         value = self.value(node, thread)
         if not isinstance(value, int | float):
             raise UnclearError
@@ -146,7 +148,7 @@ class Evaluation(ABC):
         return self.value(given, thread)
 
     def at(self, place: Place, thread: int) -> Held:
-        """What lies at an address; of an array that is the address of its first element."""
+        """Returns what lies at an address; of an array that is the address of its first element."""
         if isinstance(place, Pointer) and place.rows:
             return place.inside()
         held = place.frame.variables[place.name] if isinstance(place, Reference) else self.arrays[place.array]
@@ -157,7 +159,7 @@ class Evaluation(ABC):
             raise UnclearError from None
 
     def place(self, node: Expression, thread: int) -> Place:
-        """Where an element lies."""
+        """Returns where an element lies."""
         if isinstance(node, Subscript):
             return self._moved(self.value(node.owner, thread), self.value(node.index, thread))
         return self._moved(self.value(node.operand, thread) if _is_dereferenced(node) else 0, 0)
@@ -239,7 +241,7 @@ class Evaluation(ABC):
         return self.combined(operation, width, node.arguments[0], threads)
 
     def combined(self, operation: str, width: int, node: Expression, threads: Threads) -> dict[int, Held]:
-        """What so many lanes make of an expression together, in each of `threads`."""
+        """Returns what so many lanes make of an expression together, in each of `threads`."""
         if self.of_all is None:
             self.of_all = not self.depth and width == WARP and len(threads) == self.threads
         made: dict[int, Value] = {}
@@ -249,7 +251,7 @@ class Evaluation(ABC):
         return {t: made[t - t % width] for t in threads}
 
     def _exchanged(self, name: str, node: Call, thread: int) -> Held:
-        """What another lane of the warp has."""
+        """Returns what another lane of the warp has."""
         self.of_all = bool(self.of_all)
         _, value, by, *width = node.arguments
         step, segment = self.value(by, thread), self.value(width[0], thread) if width else WARP
@@ -264,7 +266,9 @@ class Evaluation(ABC):
 
 
 def is_constant(node: Expression) -> bool:
-    """Whether an expression is a limit of a type, perhaps converted and negated, which no number is known for."""
+    """Returns whether an expression is a limit of a type, perhaps converted and negated, which no number is known
+    for.
+    """
     while isinstance(node, Cast) or (isinstance(node, Unary) and node.operator == "-"):
         node = node.operand
     if isinstance(node, Name):

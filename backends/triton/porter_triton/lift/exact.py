@@ -54,7 +54,7 @@ _LARGEST_POWER = 500  # beyond, a power counts as nothing, as it does in floats
 
 
 def power(exponent: Number) -> Number:
-    """What stands for exp: whole powers of a number near e, which multiply as its own do."""
+    """Returns what stands for exp: whole powers of a number near e, which multiply as its own do."""
     if exponent != int(exponent) or exponent > _LARGEST_POWER:
         raise InexactError
     return Fraction(19, 7) ** int(exponent) if exponent >= -_LARGEST_POWER else Fraction(0)
@@ -184,7 +184,7 @@ class Machine:
         return value
 
     def changed(self, node: Assign) -> Number | Struct:
-        """What is assigned."""
+        """Returns what is assigned."""
         value = self.value(node.value)
         return operated(node.operator, self.number(node.target), number(value)) if node.operator else value
 

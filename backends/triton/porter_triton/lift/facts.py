@@ -146,7 +146,7 @@ class Facts:
 
     @cached_property
     def _numbers(self) -> dict[str, int | None]:
-        """What names were found to be: threads are run one by one, and each asks."""
+        """Returns what names were found to be: threads are run one by one, and each asks."""
         return {}
 
     def _named(self, name: str) -> int | None:
@@ -190,11 +190,11 @@ class Facts:
                 return node
 
     def is_thread(self, node: Expression) -> bool:
-        """Whether `node` is the number of the thread, in a block of one dimension."""
+        """Returns whether `node` is the number of the thread, in a block of one dimension."""
         return self.block[1:] == (1, 1) and self.resolved(node) == Member(Name("threadIdx"), "x")
 
     def is_lane(self, node: Expression) -> bool:
-        """Whether `node` is the lane of the thread."""
+        """Returns whether `node` is the lane of the thread."""
         found = self.resolved(node)
         if self.threads is not None and self.threads <= WARP and self.is_thread(found):
             return True
@@ -203,14 +203,14 @@ class Facts:
         return (found.operator, self.value(found.right)) in {("%", WARP), ("&", WARP - 1)}
 
     def is_warp(self, node: Expression) -> bool:
-        """Whether `node` is the number of the thread's warp."""
+        """Returns whether `node` is the number of the thread's warp."""
         found = self.resolved(node)
         if not isinstance(found, Binary) or not self.is_thread(found.left):
             return False
         return (found.operator, self.value(found.right)) in {("/", WARP), (">>", 5)}
 
     def is_uniform(self, node: Expression) -> bool:
-        """Whether `node` certainly has one value for all threads of the block that evaluate it at once."""
+        """Returns whether `node` certainly has one value for all threads of the block that evaluate it at once."""
         for part in walk(node):
             if isinstance(part, Call) or (isinstance(part, Unary) and part.operator not in {"-", "!"}):
                 return False
@@ -229,13 +229,13 @@ class Facts:
         return self._is_given(name)
 
     def _is_given(self, name: str) -> bool:
-        """Whether a name is a parameter of the kernel that nothing changes."""
+        """Returns whether a name is a parameter of the kernel that nothing changes."""
         is_parameter = any(p.name == name for p in self.function.parameters)
         return self.function.head.space == "global" and is_parameter and name not in self.changed
 
     @cached_property
     def leaves_together(self) -> bool:
-        """Whether no thread returns while others of its block go on, but at the end."""
+        """Returns whether no thread returns while others of its block go on, but at the end."""
         for statement in self.function.body.statements[:-1]:
             together = isinstance(statement, If) and self.is_uniform(statement.condition)
             if not together and any(isinstance(n, Return) for n in walk(statement)):

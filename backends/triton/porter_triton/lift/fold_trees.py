@@ -21,7 +21,7 @@ _MOST_STATEMENTS = 24
 
 
 def folding_tree(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
-    """What combines the elements of all threads in a shared array into its first."""
+    """Returns what combines the elements of all threads in a shared array into its first."""
     stored, threads = _stored_before(facts, block, at), facts.threads
     array = stored or _reached_behind(facts, block, at)
     held = slice_of(facts, array) if array else None
@@ -81,12 +81,12 @@ def _by_name(facts: Facts, block: Block, at: int, array: str) -> Block:
 
 
 def _is_together(facts: Facts, block: Block, taken: tuple[Statement, ...]) -> bool:
-    """Whether all threads come to the statements: these wait for all, or stand under no condition."""
+    """Returns whether all threads come to the statements: these wait for all, or stand under no condition."""
     return block is facts.function.body or any(called(n) == "__syncthreads" for n in walk(taken))
 
 
 def _forgotten(facts: Facts, taken: tuple[Statement, ...], array: str) -> bool:
-    """Whether nothing but the array tells later what the statements did."""
+    """Returns whether nothing but the array tells later what the statements did."""
     names = assigned_names(facts.unit, taken) | _declared(taken) | facts.shared.keys()
     later = readers(facts.function.body, taken[-1], lambda _: False)
     inside = {id(n) for n in walk(taken)}

@@ -90,7 +90,7 @@ def _as_words(facts: Facts, block: Block, at: int, waits: bool) -> tuple[int, Bl
 
 
 def _left_to_first(facts: Facts, statement: Statement, fold: Fold) -> bool:
-    """Whether only those threads read what is set which have it."""
+    """Returns whether only those threads read what is set which have it."""
     first, call = First.LANE if fold.lanes else First.THREAD, _call(statement)
     name = fold.target.partition("[")[0]
     assert call is not None
@@ -116,7 +116,9 @@ def _with_call_apart(facts: Facts, block: Block, at: int, waits: bool) -> tuple[
 
 
 def _told(facts: Facts, statement: Statement, waits: bool) -> tuple[tuple[Fold, ...], Given] | None:
-    """What a call leaves in variables, and the expressions it was given; None where it is no reduction of them."""
+    """Returns what a call leaves in variables, and the expressions it was given; None where it is no reduction of
+    them.
+    """
     found = _call(statement)
     function = _reducing(facts, found[1], waits) if found is not None else None
     if found is None or function is None:
@@ -147,7 +149,9 @@ def _found_out(
 
 
 def _common(one: Fold, other: Fold, threads: int) -> Fold | None:
-    """What smaller blocks and one of so many threads leave, if it is one; one warp may leave it to more threads."""
+    """Returns what smaller blocks and one of so many threads leave, if it is one; one warp may leave it to more
+    threads.
+    """
     full = threads == WARP * WARP and not other.constants and all(map(_is_real, one.constants))
     both = replace(one, everywhere=one.everywhere and other.everywhere, of_idle=full and bool(one.constants))
     as_one = replace(other, everywhere=both.everywhere, constants=one.constants, of_idle=both.of_idle)
@@ -188,7 +192,7 @@ def _reducing(facts: Facts, call: Call, waits: bool) -> FunctionTree | None:
 def _run(
     facts: Facts, target: str, call: Call, given: Given, threads: int, *, waits: bool, of_all: bool
 ) -> tuple[Fold, ...] | None:
-    """What the call leaves where the block has so many threads; `of_all`: only if others cannot be right."""
+    """Returns what the call leaves where the block has so many threads; `of_all`: only if others cannot be right."""
     machine, lanes = block_of(facts, threads), 0 if waits else WARP
     contributed = contribute(facts, machine, call, given)
     try:
@@ -217,7 +221,7 @@ def _fold(target: str, values: dict[int, Held], threads: int, lanes: int) -> Fol
 
 
 def _crossed(folds: list[Fold], given: Given) -> bool:
-    """Whether one of several reduces what one before it has set."""
+    """Returns whether one of several reduces what one before it has set."""
     for k, fold in enumerate(folds):
         for name in (before.target for before in folds[:k]):
             if fold.source == name or mentions(given.get(fold.source), name.partition("[")[0]):
@@ -226,12 +230,14 @@ def _crossed(folds: list[Fold], given: Given) -> bool:
 
 
 def _told_anew(facts: Facts, node: object) -> bool:
-    """Whether what is evaluated later finds nothing in the arrays that was there before, but is a reduction itself."""
+    """Returns whether what is evaluated later finds nothing in the arrays that was there before, but is a reduction
+    itself.
+    """
     return isinstance(node, Declare | Evaluate) and (_only_names(facts, node) or _told(facts, node, True) is not None)
 
 
 def _only_names(facts: Facts, node: Declare | Evaluate) -> bool:
-    """Whether a statement declares shared arrays or other names of them."""
+    """Returns whether a statement declares shared arrays or other names of them."""
     return isinstance(node, Declare) and all(v.name in facts.shared for v in node.variables)
 
 

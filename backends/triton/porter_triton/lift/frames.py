@@ -69,7 +69,9 @@ class Frame:
     meant: dict[int, FunctionTree | None] = field(default_factory=dict)  # by the identity of calls
 
     def means_everywhere(self, node: Expression) -> bool:
-        """Whether a constant has no name of a parameter of a template, which means nothing outside of the function."""
+        """Returns whether a constant has no name of a parameter of a template, which means nothing outside of the
+        function.
+        """
         own = {p.name for p in self.facts.parameters}
         return self.outer or not any(isinstance(n, Name | TypeName) and n.name in own for n in walk(node))
 

@@ -87,7 +87,7 @@ def _of_value(variable: Variable) -> int | None:
 
 
 def _method(node: Call, name: str, width: int) -> object:
-    """What a method of a group gives."""
+    """Returns what a method of a group gives."""
     line, warp = node.line, Literal(WARP, "int", node.line)
     if name == "sync":
         return _synchronised(width, line)

@@ -82,7 +82,7 @@ class Lockstep(Evaluation):
         self.frame.types[name], self.frame.variables[name] = kind, values
 
     def _reserved(self, variable: Variable, threads: Threads) -> dict[int, Held]:
-        """Where an array lies, or a variable that all threads share."""
+        """Returns where an array lies, or a variable that all threads share."""
         extents = [self.value(e, threads[0]) for e in variable.extents if e is not None]
         rows = tuple(e for e in extents if isinstance(e, int))
         if variable.storage not in {"", "shared"} or len(rows) != len(variable.extents):

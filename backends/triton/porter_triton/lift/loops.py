@@ -109,7 +109,7 @@ def operands(value: Expression) -> tuple[str, Expression, Expression] | None:
 
 
 def _scales(change: object, name: str, by: dict[str, int]) -> bool:
-    """Whether `change` is `name op= n` or `name = name op n` for one of `by`."""
+    """Returns whether `change` is `name op= n` or `name = name op n` for one of `by`."""
     if not isinstance(change, Assign) or not is_name(change.target, name):
         return False
     if change.operator:
@@ -121,7 +121,7 @@ def _scales(change: object, name: str, by: dict[str, int]) -> bool:
 
 
 def _twice(half: Expression) -> Expression | None:
-    """What `half` is the half of: 16 is that of 32, `n / 2` that of n."""
+    """Returns what `half` is the half of: 16 is that of 32, `n / 2` that of n."""
     value = number(half)
     if value is not None:
         return Literal(2 * value, "int") if value > 0 and value & (value - 1) == 0 else None

@@ -50,7 +50,7 @@ def going_on(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
 
 
 def ends_for_good(facts: Facts, loop: For) -> bool:
-    """Whether no turn has anything to do behind the one in which the loop is left."""
+    """Returns whether no turn has anything to do behind the one in which the loop is left."""
     return _going_on(facts, loop, last=False) is not None
 
 
@@ -95,7 +95,7 @@ def _leaves(block: Block, *, last: bool) -> bool:
 
 
 def computes(node: Expression | None) -> bool:
-    """Whether an expression reads nothing but names, so that any turn may evaluate it."""
+    """Returns whether an expression reads nothing but names, so that any turn may evaluate it."""
     return all(isinstance(n, Binary | Cast | Literal | Member | Name | TypeName) for n in walk(node))
 
 
@@ -113,7 +113,7 @@ class _Sums:
     turn: dict[str, Variable]
 
     def stay_true(self, condition: Expression) -> bool:
-        """Whether a comparison that holds in one turn holds in all later ones."""
+        """Returns whether a comparison that holds in one turn holds in all later ones."""
         negated = isinstance(condition, Unary) and condition.operator == "!"
         compared = bare(condition.operand) if isinstance(condition, Unary) and negated else condition
         if not isinstance(compared, Binary) or compared.operator not in {">", ">=", "<", "<="}:
@@ -124,7 +124,7 @@ class _Sums:
         return self._grows(larger) and self._stays(smaller)
 
     def _grows(self, node: Expression | None) -> bool:
-        """Whether a sum has the counter in it, and all else in it stays; none of it wraps around."""
+        """Returns whether a sum has the counter in it, and all else in it stays; none of it wraps around."""
         match node:
             case Name(name=name) if name in self.turn:
                 known = self.turn[name]
@@ -144,7 +144,7 @@ class _Sums:
         return computes(node) and names.isdisjoint(self.changed | self.turn.keys() | {self.counter})
 
     def _is_whole(self, node: Expression) -> bool:
-        """Whether a number is of a type that its sums do not wrap around in."""
+        """Returns whether a number is of a type that its sums do not wrap around in."""
         match node:
             case Cast(type=TypeName() as type_):
                 return _whole(type_)

@@ -40,7 +40,7 @@ class First(Enum):
 
 
 def only_read_by(facts: Facts, last: Statement, name: str, first: First, *, depth: int = 0, setter: str = "") -> bool:
-    """Whether after `last` only the `first` ones read the local variable `name`.
+    """Returns whether after `last` only the `first` ones read the local variable `name`.
 
     What a function returns or hands back is followed to all its callers; `setter` is one that keeps no reference.
     """
@@ -95,7 +95,7 @@ def _led_to(body: object) -> frozenset[str]:
 
 
 def _callers_do(facts: Facts, first: First, depth: int, position: int | None = None) -> bool:
-    """Whether all callers assign what the function returns to a variable that only those threads read.
+    """Returns whether all callers assign what the function returns to a variable that only those threads read.
 
     With `position` that is the variable which is the argument there.
     """
@@ -145,7 +145,9 @@ def _given(caller: FunctionTree, function: str, position: int) -> list[tuple[Sta
 
 
 def _guarded(facts: Facts, reader: Reader, first: First) -> bool:
-    """Whether the conditions hold only for the first ones. The first thread is the first lane of its warp, too."""
+    """Returns whether the conditions hold only for the first ones. The first thread is the first lane of its warp,
+    too.
+    """
     parts = [part for guard in reader.guards for part in conjuncts(bare(guard))]
     zeros = [zero for part in parts if (zero := _zero(part)) is not None]
     lane = any(facts.is_lane(zero) for zero in zeros)
@@ -163,7 +165,7 @@ def _below_warp(facts: Facts, condition: Expression) -> bool:
 
 
 def _zero(condition: Expression) -> Expression | None:
-    """What a condition compares with 0."""
+    """Returns what a condition compares with 0."""
     if isinstance(condition, Unary) and condition.operator == "!":
         return condition.operand
     if isinstance(condition, Binary) and condition.operator == "==":

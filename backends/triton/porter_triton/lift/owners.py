@@ -13,7 +13,7 @@ _MOST_CALLERS = 4  # functions that hand the pointers on
 
 
 def point_to_own(facts: Facts, names: tuple[str, ...], depth: int = 0) -> bool:
-    """Whether these are parameters of a device function, each of which is given another variable or array."""
+    """Returns whether these are parameters of a device function, each of which is given another variable or array."""
     function = facts.function
     positions = [i for i, p in enumerate(function.parameters) if p.name in names and p.type.pointers == 1]
     if len(positions) < len(names) or function.head.space == "global" or depth == _MOST_CALLERS:
@@ -31,7 +31,7 @@ def point_to_own(facts: Facts, names: tuple[str, ...], depth: int = 0) -> bool:
 
 
 def _is_own(facts: Facts, call: Call, positions: list[int], depth: int) -> bool:
-    """Whether the arguments at these positions lead to different variables or arrays of the thread's own."""
+    """Returns whether the arguments at these positions lead to different variables or arrays of the thread's own."""
     roots = [_root(facts.function, call.arguments[position]) for position in positions]
     if "" in roots or len(set(roots)) < len(roots):
         return False

@@ -61,7 +61,7 @@ def width(made: Parts) -> int:
 
 
 def is_whole(made: Parts, source: str, threads: int) -> bool:
-    """Whether a value has each thread's part in it once, and is made by an operation that has a word."""
+    """Returns whether a value has each thread's part in it once, and is made by an operation that has a word."""
     return made.operation in COUNTED and made.source == source and width(made) == threads
 
 

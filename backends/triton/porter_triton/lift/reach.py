@@ -22,12 +22,12 @@ class Reach:
 
     @property
     def among_lanes(self) -> bool:
-        """Whether lanes exchange values, and each warp does the same in any block."""
+        """Returns whether lanes exchange values, and each warp does the same in any block."""
         return self.exchanges and not self.waits and not self.numbered
 
 
 def reach(unit: Unit, function: FunctionTree, told: dict[object, object]) -> Reach:
-    """What threads do in the function; `told` keeps it."""
+    """Returns what threads do in the function; `told` keeps it."""
     key = ("reach", id(function.body))
     if key not in told:
         told[key] = function.body, _found(unit, function)

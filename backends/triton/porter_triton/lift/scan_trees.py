@@ -88,14 +88,16 @@ def _only_array(facts: Facts, taken: tuple[Statement, ...]) -> tuple[str, int] |
 
 
 def _forgotten(facts: Facts, taken: tuple[Statement, ...], rest: tuple[Statement, ...], array: str) -> bool:
-    """Whether nothing but the array tells later what the statements did."""
+    """Returns whether nothing but the array tells later what the statements did."""
     inside = {v.name for s in taken for n in walk(s) if isinstance(n, Declare) for v in n.variables}
     outer = {v.name for s in taken if isinstance(s, Declare) for v in s.variables}
     return assigned_names(facts.unit, taken) <= inside | {array} and not any(mentions(rest, name) for name in outer)
 
 
 def _scan(facts: Facts, taken: tuple[Statement, ...], array: str, length: int) -> str | None:
-    """Which sums the statements leave: of all elements up to each, or of those before it; None for anything else."""
+    """Returns which sums the statements leave: of all elements up to each, or of those before it; None for anything
+    else.
+    """
     draw = random.Random(length)
     before = [draw.randint(-(10**9), 10**9) for _ in range(length)]
     elements: list[Number | None] = list(before)
@@ -108,7 +110,7 @@ def _scan(facts: Facts, taken: tuple[Statement, ...], array: str, length: int) -
 
 
 def done(threads: Sequence[Thread], taken: tuple[Statement, ...]) -> bool:
-    """Whether all threads come to the end of the statements, which they run from barrier to barrier."""
+    """Returns whether all threads come to the end of the statements, which they run from barrier to barrier."""
     running = [thread.steps(taken) for thread in threads]
     try:
         for _ in range(_MOST_ROUNDS):

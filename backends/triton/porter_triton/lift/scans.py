@@ -110,7 +110,7 @@ def _declared(statement: Statement) -> tuple[str, Expression | None]:
 
 
 def _from_below(value: Expression | None, target: Expression, step: str) -> bool:
-    """Whether `value` is `__shfl_up_sync(mask, target, step)` over whole warps."""
+    """Returns whether `value` is `__shfl_up_sync(mask, target, step)` over whole warps."""
     if not isinstance(value, Call) or called(value) not in {"__shfl_up_sync", "__shfl_up"}:
         return False
     moved, by, *rest = value.arguments[called(value).endswith("_sync") :]
@@ -118,7 +118,7 @@ def _from_below(value: Expression | None, target: Expression, step: str) -> bool
 
 
 def _reaches(condition: Expression, step: str, coordinate: Callable[[Expression], bool]) -> bool:
-    """Whether the condition is `coordinate >= step`."""
+    """Returns whether the condition is `coordinate >= step`."""
     made = bare(condition)
     if not isinstance(made, Binary) or made.operator not in {">=", "<="}:
         return False
@@ -127,7 +127,7 @@ def _reaches(condition: Expression, step: str, coordinate: Callable[[Expression]
 
 
 def _before(facts: Facts, value: Choice, target: Subscript, step: str) -> bool:
-    """Whether `value` is `t >= d ? a[t - d] : ...` of the array of `target`."""
+    """Returns whether `value` is `t >= d ? a[t - d] : ...` of the array of `target`."""
     read = value.yes
     if not _reaches(value.condition, step, facts.is_thread) or not isinstance(read, Subscript):
         return False

@@ -119,7 +119,7 @@ def _reduced(
 
 
 def _reads(again: Reduction, value: Second) -> bool:
-    """Whether a reduction is one of what was loaded."""
+    """Returns whether a reduction is one of what was loaded."""
     return is_name(again.value, value.result)
 
 
@@ -165,7 +165,7 @@ def given_by(statement: Statement) -> tuple[str, TypeName | None, Expression] | 
 
 
 def _counts(facts: Facts, condition: Expression) -> bool:
-    """Whether `t < n` or `lane < n` with n the number of warps."""
+    """Returns whether `t < n` or `lane < n` with n the number of warps."""
     assert facts.threads is not None
     if not isinstance(condition, Binary) or condition.operator != "<":
         return False
@@ -175,7 +175,7 @@ def _counts(facts: Facts, condition: Expression) -> bool:
 
 
 def is_neutral(facts: Facts, operation: str, value: Expression) -> bool:
-    """Whether a value changes nothing, or for a maximum or minimum may be taken along."""
+    """Returns whether a value changes nothing, or for a maximum or minimum may be taken along."""
     while isinstance(value, Cast):
         value = value.operand
     if operation in {"sum", "or", "xor"}:
@@ -186,7 +186,7 @@ def is_neutral(facts: Facts, operation: str, value: Expression) -> bool:
 
 
 def is_infinite(operation: str, value: Expression) -> bool:
-    """Whether a maximum or minimum with `value` changes nothing, whatever the other one is."""
+    """Returns whether a maximum or minimum with `value` changes nothing, whatever the other one is."""
     while isinstance(value, Cast):
         value = value.operand
     if operation == "max":

@@ -84,14 +84,16 @@ def _in_place(facts: Facts, first: Reduction, array: str, under: If) -> Stage | 
 
 
 def _begun(facts: Facts, first: Reduction, array: str, value: Expression) -> int | None:
-    """How many elements a variable holds at first: none where it has the neutral value, one where it is a[0]."""
+    """Returns how many elements a variable holds at first: none where it has the neutral value, one where it is
+    a[0].
+    """
     if isinstance(value, Subscript) and is_name(value.owner, array):
         return 1 if number(value.index) == 0 or facts.is_thread(value.index) else None
     return 0 if is_neutral(facts, first.operation, value) else None
 
 
 def _counted(facts: Facts, loop: Statement, begin: int | None, threads: int) -> Combine | None:
-    """What `for (i = begin; i < warps; ++i)` does in each turn, with `i` for the name of the counter."""
+    """Returns what `for (i = begin; i < warps; ++i)` does in each turn, with `i` for the name of the counter."""
     if begin is None or not isinstance(loop, For) or len(loop.start) != 1 or not isinstance(loop.start[0], Declare):
         return None
     counter = loop.start[0].variables[0]

@@ -30,7 +30,7 @@ def shared_number(facts: Facts, block: Block, at: int) -> tuple[int, Block] | No
 
 
 def _is_first(variable: Variable, after: tuple[Statement, ...]) -> bool:
-    """Whether statements use of an array the element 0 alone, by its value."""
+    """Returns whether statements use of an array the element 0 alone, by its value."""
     name, nodes = variable.name, list(walk(after))
     firsts = [n for n in nodes if isinstance(n, Subscript) and is_name(n.owner, name) and number(n.index) == 0]
     addressed = {id(n.operand) for n in nodes if isinstance(n, Unary) and n.operator == "&"}

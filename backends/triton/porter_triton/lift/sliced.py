@@ -50,7 +50,7 @@ def named_parts(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None
 
 
 def _begins(facts: Facts, after: tuple[Statement, ...], name: str) -> set[int]:
-    """How far behind the array's beginning loops over powers of two work on parts of it."""
+    """Returns how far behind the array's beginning loops over powers of two work on parts of it."""
     loops = [n for n in walk(after) if isinstance(n, For) and steps(n) is not None]
     splits = [_split(facts, node, name) for node in walk(tuple(loops))]
     return {split[0] for split in splits if split is not None}
@@ -82,7 +82,7 @@ def _terms(node: Expression) -> list[Expression]:
 
 
 def _is_indexed(after: tuple[Statement, ...], name: str) -> bool:
-    """Whether statements use of an array nothing but its elements."""
+    """Returns whether statements use of an array nothing but its elements."""
     elements = sum(isinstance(n, Subscript) and is_name(n.owner, name) for n in walk(after))
     return elements == sum(isinstance(n, Name) and n.name == name for n in walk(after))
 

@@ -22,7 +22,9 @@ class Slice:
 
 
 def slice_of(facts: Facts, name: str) -> Slice | None:
-    """What `name` is a slice of; None where it is no shared array of one dimension, or the place is not known."""
+    """Returns what `name` is a slice of; None where it is no shared array of one dimension, or the place is not
+    known.
+    """
     found = _declared(facts, name)
     if found is None:
         return None
@@ -36,7 +38,7 @@ def slice_of(facts: Facts, name: str) -> Slice | None:
 
 
 def private(facts: Facts, array: Slice, taken: tuple[Statement, ...]) -> bool:
-    """Whether, outside of `taken`, its memory is reached only by brackets behind names whose place is known."""
+    """Returns whether, outside of `taken`, its memory is reached only by brackets behind names whose place is known."""
     body, names = facts.function.body, _names(facts, array.root)
     known = (n for n in walk(body) if isinstance(n, Declare) and all(_is_view(facts, v) for v in n.variables))
     passed = {id(n) for part in (*known, *taken) for n in walk(part)}
@@ -53,7 +55,7 @@ def private(facts: Facts, array: Slice, taken: tuple[Statement, ...]) -> bool:
 
 
 def apart(facts: Facts, array: Slice, size: int, node: object) -> bool:
-    """Whether `node` reaches none of the first `size` elements of `array` by the name of another slice."""
+    """Returns whether `node` reaches none of the first `size` elements of `array` by the name of another slice."""
     for part in walk(node):
         if not isinstance(part, Subscript) or not isinstance(part.owner, Name) or part.owner.name == array.name:
             continue
@@ -68,7 +70,7 @@ def _is_view(facts: Facts, variable: Variable) -> bool:
 
 
 def _beside(facts: Facts, array: Slice, size: int, other: Slice, index: Expression) -> bool:
-    """Whether an element of another slice lies before or behind; indices are not negative."""
+    """Returns whether an element of another slice lies before or behind; indices are not negative."""
     if other.offset >= array.offset + size:
         return True
     threads = facts.threads or 0
@@ -85,7 +87,7 @@ def _names(facts: Facts, root: str) -> frozenset[str]:
 
 
 def _begin(facts: Facts, value: Expression, element: TypeName) -> Slice | None:
-    """Where a pointer points to."""
+    """Returns where a pointer points to."""
     while isinstance(value, Cast):
         value = value.operand
     if isinstance(value, Unary) and value.operator == "&" and isinstance(value.operand, Subscript):

@@ -57,7 +57,7 @@ def two_stages(facts: Facts, block: Block, at: int) -> tuple[int, Block] | None:
 
 
 def _behind(facts: Facts, under: If, rest: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """What stands behind the second stage in the same `if`; what the first thread alone does needs no other."""
+    """Returns what stands behind the second stage in the same `if`; what the first thread alone does needs no other."""
     condition = under.condition
     compared = isinstance(condition, Binary) and facts.is_thread(bare(condition.left))
     thread = condition.left if compared and isinstance(condition, Binary) else None
@@ -107,7 +107,7 @@ def _stored(facts: Facts, statements: tuple[Statement, ...], firsts: tuple[Reduc
 
 
 def _certain(facts: Facts, taken: tuple[Statement, ...], stage: Stage, firsts: tuple[Reduction, ...]) -> bool:
-    """Whether nobody misses what is not there any more: partial results in the arrays and in other threads."""
+    """Returns whether nobody misses what is not there any more: partial results in the arrays and in other threads."""
     for first in firsts:
         value = stage.values[first.target]
         if _used_elsewhere(facts, taken, value.array, stage):
@@ -184,7 +184,7 @@ def _past_barriers(block: Block, at: int) -> int:
 
 
 def _used_elsewhere(facts: Facts, taken: tuple[Statement, ...], array: str, stage: Stage) -> bool:
-    """Whether the array has another use than to hand its element 0, written anew, to everyone."""
+    """Returns whether the array has another use than to hand its element 0, written anew, to everyone."""
     body = facts.function.body
     if stage.kept:
         after = readers(body, stage.last, lambda _: False)
@@ -210,7 +210,9 @@ def _stores_anew(facts: Facts, statement: Statement, array: str) -> bool:
 
 
 def _is_first(node: object, array: str, written: bool = False) -> bool:
-    """Whether `node` uses of the array the element 0 alone; `written`: it stores there and reads nothing of it."""
+    """Returns whether `node` uses of the array the element 0 alone; `written`: it stores there and reads nothing of
+    it.
+    """
     firsts = [n for n in walk(node) if isinstance(n, Subscript) and is_name(n.owner, array) and number(n.index) == 0]
     if sum(isinstance(n, Name) and n.name == array for n in walk(node)) != len(firsts):
         return False

@@ -70,7 +70,7 @@ def _open(function: FunctionTree) -> frozenset[str]:
 
 
 def _is_meant(facts: Facts, own: tuple[Argument, ...], given: tuple[Argument, ...]) -> bool | None:
-    """Whether arguments mean the specialisation for the arguments `own`; None where that is not certain."""
+    """Returns whether arguments mean the specialisation for the arguments `own`; None where that is not certain."""
     pairs = [(_meaning(facts, a), _meaning(facts, b)) for a, b in zip(own, given, strict=False)]
     if any(None not in pair and pair[0] != pair[1] for pair in pairs):
         return False

@@ -35,7 +35,7 @@ def bare(node: _T) -> _T:
 
 
 def is_name(node: object, name: str) -> bool:
-    """Whether `node` is this plain name."""
+    """Returns whether `node` is this plain name."""
     return isinstance(node, Name) and node.name == name and not node.template
 
 
@@ -54,7 +54,7 @@ def called(node: object) -> str:
 
 
 def is_barrier(statement: Statement) -> bool:
-    """Whether a statement only waits."""
+    """Returns whether a statement only waits."""
     return isinstance(statement, Skipped) or called(statement) in {"__syncthreads", "__syncwarp"}
 
 

@@ -107,7 +107,9 @@ def joint_tree(
 
 
 def _left_to_first(facts: Facts, loop: For, exchanges: tuple[Exchange, ...]) -> bool:
-    """Whether after the loop only first lanes read what it exchanges; what it hands to functions is gone with it."""
+    """Returns whether after the loop only first lanes read what it exchanges; what it hands to functions is gone
+    with it.
+    """
     empty = replace(loop, body=Block((), loop.line))
     body = mapped(facts.function.body, lambda n: empty if n is loop else n)
     rest = replace(facts, function=replace(facts.function, body=body))
@@ -175,7 +177,9 @@ def _exchange(facts: Facts, place: Place, value: Expression | None, step: str, w
 
 
 def _owned(facts: Facts, rest: tuple[Statement, ...], exchanges: tuple[Exchange, ...], body: object = ()) -> bool:
-    """Whether a turn changes nothing but the values exchanged and what it declares itself, in `rest` or `body`."""
+    """Returns whether a turn changes nothing but the values exchanged and what it declares itself, in `rest` or
+    `body`.
+    """
     inside = {v.name for n in walk((rest, body)) if isinstance(n, Declare) for v in n.variables}
     roots = {root(e.own) for e in exchanges}
     changed = assigned_names(facts.unit, rest) | ({root(e.other) for e in exchanges} if body else set())

@@ -84,7 +84,7 @@ def _found(facts: Facts, array: str, taken: tuple[Statement, ...]) -> _Found | N
 
 
 def _operation(facts: Facts, array: str, now: str, begin: int, loop: For) -> str | None:
-    """What the loop makes of the row `begin` in the row `now`; None for no scan."""
+    """Returns what the loop makes of the row `begin` in the row `now`; None for no scan."""
     threads = facts.threads or 0
     draw = random.Random(threads)
     before: list[Number] = [draw.randint(2, 10**4) for _ in range(threads)]
@@ -110,7 +110,7 @@ def _element(node: object, array: str, now: str) -> Subscript | None:
 
 
 def _elsewhere(rest: tuple[Statement, ...], found: _Found) -> bool:
-    """Whether all else that is told of array and variable is elements of the row that holds the result."""
+    """Returns whether all else that is told of array and variable is elements of the row that holds the result."""
     own = {id(n) for n in walk(found.taken)}
     elements = [n for n in walk(rest) if isinstance(n, Subscript) and _element(n, found.array, found.now) is not None]
     known = {id(n) for element in elements for n in walk(element.owner)}

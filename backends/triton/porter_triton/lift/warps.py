@@ -86,7 +86,7 @@ def _left_to_first(facts: Facts, last: Statement, target: str) -> bool:
 
 
 def exchanges(facts: Facts, statement: Statement) -> tuple[Reduction, ...]:
-    """What a loop of exchanges reduces; nothing for any other statement."""
+    """Returns what a loop of exchanges reduces; nothing for any other statement."""
     found = steps(statement)
     if found is None or found.least != 1 or not isinstance(statement, For):
         return ()
@@ -130,7 +130,7 @@ def reduction(facts: Facts, statement: Statement, width: int = WARP) -> Reductio
 
 
 def _is_full(facts: Facts, mask: Expression) -> bool:
-    """Whether a mask names all lanes: `0xffffffff`, `~0`, `-1`, or a constant of the first value."""
+    """Returns whether a mask names all lanes: `0xffffffff`, `~0`, `-1`, or a constant of the first value."""
     if isinstance(mask, Unary):
         return (mask.operator, number(mask.operand)) in {("~", 0), ("-", 1)}
     return facts.value(mask) == 0xFFFFFFFF
@@ -179,7 +179,7 @@ def segment(facts: Facts, node: Expression) -> Expression | None:
 
 
 def _distance(statement: Statement) -> int | None:
-    """How far apart the lanes are that exchange."""
+    """Returns how far apart the lanes are that exchange."""
     found = combine(statement)
     if found is None or not isinstance(found.other, Call):
         return None
@@ -205,7 +205,7 @@ def _exchange(facts: Facts, statement: Statement, step: str | None, width: Expre
 
 
 def same_segment(facts: Facts, given: Expression, width: Expression) -> bool:
-    """Whether the segments that a shuffle names are those of the reduction, or the whole warp."""
+    """Returns whether the segments that a shuffle names are those of the reduction, or the whole warp."""
     return given == width or facts.value(given) in {WARP, number(width)} - {None}
 
 

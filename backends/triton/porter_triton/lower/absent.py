@@ -21,7 +21,7 @@ def note(cx: Context, condition: Scalar) -> None:
 
 
 def loaded(cx: Context, load: Scalar, bases: frozenset[str]) -> Scalar | None:
-    """What `load` gives where there is something to load from, else zeros; None where nothing need be asked."""
+    """Returns what `load` gives where there is something to load from, else zeros; None where nothing need be asked."""
     absent = sorted(bases & cx.decisions.absent)
     if not absent:
         return None

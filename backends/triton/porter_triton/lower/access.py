@@ -62,7 +62,7 @@ def load(cx: Context, place: Place, line: int) -> Value:
 
 
 def _content(cx: Context, place: Place, line: int) -> Value:
-    """What a field holds: an array by value."""
+    """Returns what a field holds: an array by value."""
     array = place.array if isinstance(place, Slot) and place.extents else place
     if isinstance(array, LocalArray):
         return local_arrays.elements([load(cx, e, line) for e in array.elements], array.element)
@@ -234,7 +234,7 @@ def typed(cx: Context, value: Scalar, variable: Variable) -> tuple[str, int]:
 
 
 def is_stable(cx: Context, value: Scalar) -> bool:
-    """Whether nothing the text names is assigned again."""
+    """Returns whether nothing the text names is assigned again."""
     return all(cx.unchanging(name) for name in value.names)
 
 

@@ -19,7 +19,7 @@ _SPACES = ("at", "torch", "c10")
 
 
 def is_accessor(name: str) -> bool:
-    """Whether a type of this name is an accessor that kernels are passed."""
+    """Returns whether a type of this name is an accessor that kernels are passed."""
     space, _, plain = name.rpartition("::")
     return plain in (*_PACKED, _PART) and space in ("", *_SPACES)
 
@@ -44,7 +44,7 @@ def _of(name: str, element: Type, rank: int, index: Type) -> Record:
 
 
 def held(type_: Type | None) -> bool:
-    """Whether values of this type are accessors."""
+    """Returns whether values of this type are accessors."""
     return isinstance(type_, Record) and type_.definition < 0 and type_.name in (_PART, _PACKED[0])
 
 

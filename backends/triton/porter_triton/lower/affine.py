@@ -54,7 +54,9 @@ class Affine:
 
     @property
     def carries(self) -> bool:
-        """Whether the digits may reach into the bits of the uniform part, so that threads wrap around separately."""
+        """Returns whether the digits may reach into the bits of the uniform part, so that threads wrap around
+        separately.
+        """
         free = self.multiple & -self.multiple or UNBOUNDED  # the sum of `rest` has no bits below this one
         span = sum(c * (d.modulus - 1) for d, c in self.terms)
         low = self.offset % free if self.multiple else self.offset

@@ -46,7 +46,7 @@ def loads_ahead(cx: Context, loop: Loop, lines: list[Line], carried: frozenset[s
 
 
 def _early(cx: Context, lines: list[Line], carried: frozenset[str]) -> Iterator[Line]:
-    """What a turn computes before it needs the one before it."""
+    """Yields what a turn computes before it needs the one before it."""
     assignments = Counter(line.target for line in lines)
     waiting = {line.target for line in lines} | carried
     for line in lines:
@@ -68,7 +68,7 @@ def _wide(lines: list[Line], variable: str) -> set[str]:
 
 
 def _guarded(line: Line, wide: set[str], carried: frozenset[str]) -> bool:
-    """Whether a statement changes nothing in a turn that the source does not have."""
+    """Returns whether a statement changes nothing in a turn that the source does not have."""
     if line.store is not None:
         return line.store.mask is not None and bool(line.store.mask.names & wide)
     if line.effect or line.value is None:

@@ -41,7 +41,7 @@ def binary(operator: str, left: Scalar, right: Scalar, line: int) -> Scalar:
 
 
 def _beside(value: Scalar, other: Scalar) -> Scalar:
-    """What Triton holds as an int32, beside a number that it takes for none: `0xffffffffu - i`."""
+    """Returns what Triton holds as an int32, beside a number that it takes for none: `0xffffffffu - i`."""
     large = other.constant is not None and other.constant > INT.high
     return cast_text(value, UINT) if large and value.constant is None and value.carried is INT else value
 
@@ -114,7 +114,7 @@ def _as_float(value: Scalar, type_: Arithmetic) -> Scalar:
 
 
 def _is_power_of_two(value: float) -> bool:
-    """Whether dividing by it is multiplying by another float, exactly."""
+    """Returns whether dividing by it is multiplying by another float, exactly."""
     mantissa, exponent = math.frexp(value)
     return abs(mantissa) == 0.5 and abs(exponent) < 126
 
@@ -196,7 +196,7 @@ def advance(pointer: Scalar, steps: Scalar, scale: int, operator: str, line: int
 
 
 def _moved(pointer: Scalar, offset: Scalar, operator: str) -> Affine | None:
-    """How the pointers of the threads differ after a step."""
+    """Returns how the pointers of the threads differ after a step."""
     held = [v.affine if v.varying else Affine() for v in (pointer, offset)]
     if held[0] is None or held[1] is None:
         return None

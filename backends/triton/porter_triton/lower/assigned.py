@@ -57,7 +57,9 @@ def _by_reference(type_: TypeName) -> bool:
 
 
 def changes(unit: Unit, node: Expression) -> bool:
-    """Whether an expression may change a variable: it assigns, or calls more than CUDA's own functions of numbers."""
+    """Returns whether an expression may change a variable: it assigns, or calls more than CUDA's own functions of
+    numbers.
+    """
     if isinstance(node, Call) and isinstance(node.callee, Name) and not unit.named(node.callee.name):
         rows = functions().get(unqualified(node.callee.name), ())
         if rows and all(row.pure and not row.outputs for row in rows):
@@ -66,7 +68,7 @@ def changes(unit: Unit, node: Expression) -> bool:
 
 
 def acts(node: Expression) -> bool:
-    """Whether an expression assigns or calls."""
+    """Returns whether an expression assigns or calls."""
     return isinstance(node, Assign | Update | Call) or any(map(acts, _parts(node)))
 
 
@@ -79,7 +81,7 @@ _PARTS = ("left", "right", "operand", "owner", "index", "condition", "yes", "no"
 
 
 def only_compares(node: Expression) -> bool:
-    """Whether an operand of `&&` may be evaluated whatever the other says: it loads nothing."""
+    """Returns whether an operand of `&&` may be evaluated whatever the other says: it loads nothing."""
     return not any(isinstance(n, Subscript | Call | Assign | Update) or _dereferences(n) for n in walk(node))
 
 

@@ -44,12 +44,12 @@ def _before(suite: Suite, *, touched: bool) -> bool:
 
 
 def _touches(node: Node) -> bool:
-    """Whether anything in a statement touches memory."""
+    """Returns whether anything in a statement touches memory."""
     return _acts(node) or any(_touches(part) for inner in suites_of(node) for part in inner.nodes)
 
 
 def _acts(node: Node) -> bool:
-    """Whether a statement itself does."""
+    """Returns whether a statement itself does."""
     if isinstance(node, Line):
         return (node.effect or node.loads) and not _is_barrier(node)
     return isinstance(node, Branch | Loop) and "load" in (node.condition if isinstance(node, Branch) else node.header)

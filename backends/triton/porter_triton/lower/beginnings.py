@@ -39,7 +39,7 @@ def _evaluated(cx: Context, condition: str) -> bool | None:
 
 
 def _last(cx: Context, name: str) -> str | None:
-    """What a variable was assigned last, if that was here and not under a condition."""
+    """Returns what a variable was assigned last, if that was here and not under a condition."""
     for node in reversed(cx.suite.nodes):
         if isinstance(node, Line) and node.target == name:
             return node.text

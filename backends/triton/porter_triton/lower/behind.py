@@ -53,7 +53,7 @@ class Behind:
         return found
 
     def use(self, name: str, operation: str, body: Collection[int], after: After) -> Use:
-        """What the statements after the loop do with `name`, which the loop reduces by `operation`."""
+        """Returns what the statements after the loop do with `name`, which the loop reduces by `operation`."""
         outside = [line for line in self.assignments[name] if id(line) not in body]
         alone = len(outside) == 1 and (operation != "sum" or outside[0].text.startswith("tl.zeros("))
         exchanged = any(_exchanges(line) for line in self._read(name, body))
@@ -101,6 +101,6 @@ def touched(node: Node) -> frozenset[str]:
 
 
 def _exchanges(line: Line) -> bool:
-    """Whether a line brings lanes together."""
+    """Returns whether a line brings lanes together."""
     between = any(not helpers()[name].elementwise for name in helpers_in(line.text))
     return between or bool(_EXCHANGES.search(line.text))

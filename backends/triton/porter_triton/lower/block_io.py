@@ -44,7 +44,7 @@ def method(cx: Context, collective: Collective, callee: Member, node: Call) -> N
 
 
 def _items(cx: Context, node: Expression, line: int) -> int:
-    """How many items a thread has: the size of its array."""
+    """Returns how many items a thread has: the size of its array."""
     place = lvalues.place(cx, node)
     if isinstance(place, LocalArray):
         return place.count
@@ -77,7 +77,7 @@ def _axis(owner: str, *axes: str) -> tuple[Expression, ...]:
 
 
 def blocks_threads() -> Expression:
-    """How many threads a block has."""
+    """Returns how many threads a block has."""
     x, y, z = _axis("blockDim", "x", "y", "z")
     return Binary("*", Binary("*", x, y), z)
 

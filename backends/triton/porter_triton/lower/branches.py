@@ -42,7 +42,7 @@ def leaving_branch(cx: Context, node: If, rest: Sequence[Statement]) -> bool:
 
 
 def _plain_return(cx: Context, condition: Scalar, ways: frozenset[str]) -> bool:
-    """Whether Triton's own `return` will do: for all threads, in no loop and no function written out."""
+    """Returns whether Triton's own `return` will do: for all threads, in no loop and no function written out."""
     uniform = not condition.varying and condition.constant is None
     return uniform and ways == {"return"} and cx.python_depth == 0 and cx.targets[-1].kernel
 

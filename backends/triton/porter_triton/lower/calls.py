@@ -42,7 +42,7 @@ def call(cx: Context, node: Call) -> Value:
 
 
 def place(cx: Context, node: Call) -> Place:
-    """What a call names: functions may return a reference."""
+    """Returns what a call names: functions may return a reference."""
     cx.reference = None
     value = call(cx, node)
     found, cx.reference = cx.reference, None
@@ -84,7 +84,7 @@ def _function(
 
 
 def _is_number(bound: Binding) -> bool:
-    """Whether a name is that of a number, which nobody can call: `::max(max, x)` means the function."""
+    """Returns whether a name is that of a number, which nobody can call: `::max(max, x)` means the function."""
     return isinstance(bound, Scalar | Variable) or (isinstance(bound, Held) and isinstance(bound.value, Scalar))
 
 
@@ -157,7 +157,7 @@ def argument(cx: Context, node: Expression) -> Argument:
 
 
 def _is_cudas(cx: Context, node: Name) -> bool:
-    """Whether a name nobody declares here is that of a function of CUDA's: `reduce(fmaxf, x)`."""
+    """Returns whether a name nobody declares here is that of a function of CUDA's: `reduce(fmaxf, x)`."""
     return table.knows(node.name) and not cx.unit.variables_named(node.name, cx.namespaces[-1])
 
 
@@ -251,7 +251,7 @@ def method(
 
 
 def method_place(cx: Context, owner: Place, name: str, given: tuple[Argument, ...], node: Call) -> Place:
-    """What `owner.name(...)` names."""
+    """Returns what `owner.name(...)` names."""
     cx.reference = None
     value = method(cx, owner, name, (), given, node=node)
     found, cx.reference = cx.reference, None

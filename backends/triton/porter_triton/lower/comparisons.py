@@ -80,7 +80,7 @@ def _pins(left: Scalar, right: Scalar) -> tuple[tuple[Digit, int], ...]:
 
 
 def _decided(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) -> bool | None:
-    """What the intervals of the operands already say."""
+    """Returns what the intervals of the operands already say."""
     if type_.is_float or left.interval is None or right.interval is None:
         return None
     if type_.kind == "uint" and (left.interval[0] < 0 or right.interval[0] < 0):

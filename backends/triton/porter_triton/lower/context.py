@@ -101,7 +101,7 @@ class Context:
     # Scopes
 
     def find(self, name: str) -> Binding | None:
-        """What `name` is bound to in the scopes of the function being lowered."""
+        """Returns what `name` is bound to in the scopes of the function being lowered."""
         for scope in reversed(self.scopes):
             if name in scope.names:
                 return scope.names[name]
@@ -115,7 +115,7 @@ class Context:
 
     @property
     def depth(self) -> int:
-        """How many scopes are open, those of callers included."""
+        """Returns how many scopes are open, those of callers included."""
         return self.scopes[-1].depth if self.scopes else 0
 
     @contextmanager
@@ -141,7 +141,7 @@ class Context:
             self.path = before
 
     def key(self, node: object, part: str = "") -> Key:
-        """What names `node` in every pass."""
+        """Returns what names `node` in every pass."""
         return (*self.path, id(node), part)
 
     def implied(self, name: str, line: int) -> Call:
@@ -151,7 +151,7 @@ class Context:
         return self.decisions.made.setdefault((key, self.counts[key]), Call(Name(name, (), line), (), line))
 
     def rewritten(self, node: object, make: Callable[[], _Node]) -> _Node:
-        """What `make` makes of `node`: one object in all passes, for keys are identities."""
+        """Returns what `make` makes of `node`: one object in all passes, for keys are identities."""
         held = self.decisions.rewritten.setdefault((id(node), type(node)), None)
         if held is None:
             held = self.decisions.rewritten[id(node), type(node)] = make()
@@ -197,7 +197,7 @@ class Context:
             yield
 
     def unchanging(self, name: str) -> bool:
-        """Whether a name of the output is never assigned again."""
+        """Returns whether a name of the output is never assigned again."""
         return name in self.unchanged or is_temporary(name)
 
     # Memory
@@ -210,7 +210,7 @@ class Context:
         self.loads.clear()
 
     def loaded(self, pointer: str) -> Scalar | None:
-        """What was loaded from `pointer` already, in all lanes that run now."""
+        """Returns what was loaded from `pointer` already, in all lanes that run now."""
         held = self.loads.get(pointer)
         if held is None or (held[1] and held[1] not in {f.mask.text for f in self.frames if f.mask is not None}):
             return None
@@ -271,7 +271,7 @@ class Context:
         return replace(value, text=name, level=ATOM, opposite=None, single=None, affine=affine)
 
     def told(self, node: _Node, tell: Callable[[Unit, _Node], _Fact]) -> _Fact:
-        """What `tell` says of a part of the source, asked once for all passes."""
+        """Returns what `tell` says of a part of the source, asked once for all passes."""
         known = self.decisions.told
         if (id(node), tell) not in known:
             known[id(node), tell] = node, tell(self.unit, node)

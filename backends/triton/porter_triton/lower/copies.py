@@ -62,5 +62,5 @@ def _set(suite: Suite) -> Iterator[str]:
 
 
 def _unchanged(meant: Mapping[str, str], names: frozenset[str]) -> Meant:
-    """What names still stand for behind assignments to `names`."""
+    """Returns what names still stand for behind assignments to `names`."""
     return {name: original for name, original in meant.items() if name not in names and original not in names}

@@ -79,7 +79,7 @@ class Counted:
         return values if len(values) <= _MOST_TRIPS else None
 
     def interval(self, start: Scalar, bound: Scalar) -> tuple[int, int] | None:
-        """Where the counter lies, if it begins at `start`."""
+        """Returns where the counter lies, if it begins at `start`."""
         if start.interval is None:
             return None
         low, high = start.interval[0], self.type.high
@@ -128,14 +128,16 @@ def bound_of(cx: Context, progress: Progress) -> Scalar:
 
 
 def _divides(cx: Context, scale: Expression, product: Expression) -> bool:
-    """Whether dividing tells the same: `scale` is known to be positive, and nothing wraps around, as no `int` may."""
+    """Returns whether dividing tells the same: `scale` is known to be positive, and nothing wraps around, as no
+    `int` may.
+    """
     known = expressions.scalar(cx, scale).fixed
     type_ = expressions.scalar(cx, product).type
     return known is not None and known > 0 and isinstance(type_, Arithmetic) and type_.kind == "int"
 
 
 def told(unit: Unit, node: For | While) -> Progress | None:
-    """What the text of a loop says, calls and types aside."""
+    """Returns what the text of a loop says, calls and types aside."""
     test, behind = node.condition, _behind(node)
     if not isinstance(test, Binary) or test.operator not in {"<", "<=", ">", ">="} or behind is None:
         return None
@@ -168,7 +170,7 @@ def _compared(test: Binary) -> tuple[Name, Expression, tuple[Expression, Express
 
 
 def _behind(node: For | While) -> tuple[Expression, int] | None:
-    """What is evaluated behind each turn, and how many statements of the body come before that."""
+    """Returns what is evaluated behind each turn, and how many statements of the body come before that."""
     if isinstance(node, For):
         return None if node.step is None else (node.step, len(node.body.statements))
     last = node.body.statements[-1] if node.body.statements else None
@@ -178,7 +180,9 @@ def _behind(node: For | While) -> tuple[Expression, int] | None:
 
 
 def _may_act(cx: Context, node: Expression) -> bool:
-    """Whether asking every time round may do something: a call of CUDA's own that computes a number does not."""
+    """Returns whether asking every time round may do something: a call of CUDA's own that computes a number does
+    not.
+    """
     return any(isinstance(n, Assign | Update) or (isinstance(n, Call) and not _computes(cx, n)) for n in walk(node))
 
 
@@ -198,7 +202,7 @@ def _reads_memory(node: object) -> bool:
 
 
 def _writes_memory(unit: Unit, body: object) -> bool:
-    """Whether a body may change what lies in memory or in an array."""
+    """Returns whether a body may change what lies in memory or in an array."""
     for node in walk(body):
         if isinstance(node, Assign) and not isinstance(node.target, Name):
             return True

@@ -43,7 +43,7 @@ def collective(cx: Context, name: TypeName) -> Collective | None:
 
 
 def is_storage(cx: Context, name: TypeName) -> bool:
-    """Whether a type is what a collective asks shared memory for; registers need none."""
+    """Returns whether a type is what a collective asks shared memory for; registers need none."""
     owner, _, member = name.name.rpartition("::")
     return member == "TempStorage" and collective(cx, TypeName(owner, name.arguments)) is not None
 
@@ -87,7 +87,7 @@ def _own(cx: Context, used: Collective, callee: Member, node: Call) -> str:
 
 
 def _operation(cx: Context, node: Expression) -> str:
-    """What Triton has for an operation of CUB's or C++'s own; empty for one of the source's."""
+    """Returns what Triton has for an operation of CUB's or C++'s own; empty for one of the source's."""
     name = ""
     if isinstance(node, Call) and isinstance(node.callee, Name):
         name = node.callee.name

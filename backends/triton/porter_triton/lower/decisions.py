@@ -46,7 +46,7 @@ class Decisions:
 
     @property
     def size(self) -> int:
-        """How much is known."""
+        """Returns how much is known."""
         sets: tuple[Sized, ...] = (
             self.varying,
             self.tensors,
@@ -66,10 +66,12 @@ class Decisions:
         return sum(len(s) for s in sets)
 
     def written_out(self, loop: Key) -> bool:
-        """Whether a loop must be written out: it indexes registers that are no tensor, nor better one."""
+        """Returns whether a loop must be written out: it indexes registers that are no tensor, nor better one."""
         arrays = self.indexing.get(loop, {})
         return any(key not in self.tensors and not self.beside_tensor(loop, size) for key, size in arrays.items())
 
     def beside_tensor(self, loop: Key, size: int) -> bool:
-        """Whether a loop runs through a tensor no larger than `size`: to write it out makes nothing else simpler."""
+        """Returns whether a loop runs through a tensor no larger than `size`: to write it out makes nothing else
+        simpler.
+        """
         return any(key in self.tensors and other <= size for key, other in self.indexing.get(loop, {}).items())

@@ -120,13 +120,13 @@ class Steps:
 
     @property
     def turns(self) -> int | None:
-        """How many there are, where that is known."""
+        """Returns how many there are, where that is known."""
         start, end, step = self.start.fixed, self.end.fixed, self.step.fixed
         return None if start is None or end is None or step is None else len(range(start, end, step))
 
     @property
     def even(self) -> bool:
-        """Whether they are a power of two, so that tiles of several have no row too many."""
+        """Returns whether they are a power of two, so that tiles of several have no row too many."""
         return self.turns is not None and self.turns.bit_count() == 1
 
 

@@ -20,7 +20,7 @@ _WORDS = ("enable_if", "enable_if_t", "enable_if::type")
 def enabled(
     cx: Context, function: FunctionTree, given: tuple[structs.Argument, ...], types: Sequence[Type | None], line: int
 ) -> bool:
-    """Whether `function` takes part in a call with these template arguments, and arguments of `types`.
+    """Returns whether `function` takes part in a call with these template arguments, and arguments of `types`.
 
     What cannot be told counts as taking part: lowering it will say why it does not.
     """
@@ -39,7 +39,7 @@ def enabled(
 
 
 def enabled_kernel(unit: Unit, kernel: FunctionTree, template: tuple[object, ...]) -> bool:
-    """Whether `kernel` is one for these template arguments, as a launch writes them."""
+    """Returns whether `kernel` is one for these template arguments, as a launch writes them."""
     cx = Context(unit, kernel, LaunchInfo(), Decisions(), Names(frozenset()))
     line = kernel.head.header.line
     with cx.scope(wall=True):

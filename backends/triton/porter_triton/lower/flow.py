@@ -8,7 +8,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def leaves(node: Statement) -> frozenset[str]:
-    """How a statement may leave for what does not follow it: by return, break or continue."""
+    """Returns how a statement may leave for what does not follow it: by return, break or continue."""
     if isinstance(node, Return | Throw):
         return frozenset({"return"})
     if isinstance(node, Break):
@@ -27,7 +27,7 @@ def leaves(node: Statement) -> frozenset[str]:
 
 
 def always_leaves(node: Statement | None) -> bool:
-    """Whether nothing after the statement runs."""
+    """Returns whether nothing after the statement runs."""
     if isinstance(node, Return | Throw | Break | Continue):
         return True
     if isinstance(node, Block):

@@ -10,7 +10,7 @@ from porter_triton.lower.values import Scalar, number
 
 
 def holds(operator: str, left: float, right: float, type_: Arithmetic) -> bool:
-    """Whether a comparison in `type_` is true."""
+    """Returns whether a comparison in `type_` is true."""
     if not type_.is_float:
         left, right = type_.wrap(int(left)), type_.wrap(int(right))
     table: dict[str, Callable[[float, float], bool]] = {

@@ -23,7 +23,7 @@ class Gathered:
 
 
 def gathered(line: Line) -> Gathered | None:
-    """What `line` does to its target; None where that is something else, or reads the target otherwise."""
+    """Returns what `line` does to its target; None where that is something else, or reads the target otherwise."""
     whole = ast.parse(line.text, mode="eval").body
     mask, value = chosen(line) or ("", whole)
     reads = sum(_is(node, line.target) for node in ast.walk(whole))

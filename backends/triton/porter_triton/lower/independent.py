@@ -79,7 +79,7 @@ class _Body:
     bits: int = 0
 
     def fits(self, line: Line) -> bool:
-        """Whether a statement may run for several turns at once."""
+        """Returns whether a statement may run for several turns at once."""
         if line.target in self.carried:
             return self._gathers(line)
         if line.reads & self.carried:
@@ -101,7 +101,7 @@ class _Body:
         return bool(names_in(text) & self.wide)
 
     def _is_linear(self, node: ast.expr) -> bool:
-        """Whether a value grows by the same with each turn."""
+        """Returns whether a value grows by the same with each turn."""
         match node:
             case ast.Name(id=name):
                 return name in self.linear
@@ -159,14 +159,14 @@ class _Body:
         return self._reaches(store.pointer, least=False)
 
     def _parts(self, mask: str) -> bool:
-        """Whether data decide element by element on an access, which is one an element then.
+        """Returns whether data decide element by element on an access, which is one an element then.
 
         A lane of a tile has several neighbours, so that these accesses lie apart: each touches the memory of all.
         """
         return not self.data.isdisjoint(names_in(mask))
 
     def _reaches(self, pointer: Scalar, *, least: bool) -> bool:
-        """Whether threads have addresses of their own in each turn."""
+        """Returns whether threads have addresses of their own in each turn."""
         assert isinstance(pointer.type, Pointer)
         element = pointer.type.element
         if not pointer.varying or not isinstance(element, Arithmetic):
@@ -178,7 +178,7 @@ class _Body:
 
 
 def vanishes(term: ast.expr, wide: Collection[str], zero: Collection[str]) -> bool:
-    """Whether a term is 0 where a mask that depends on `wide` says so; `zero` are names of what is."""
+    """Returns whether a term is 0 where a mask that depends on `wide` says so; `zero` are names of what is."""
     match term:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to")) | ast.Name(id=name):
             return name in zero
@@ -201,7 +201,7 @@ def load_parts(text: str) -> tuple[str, list[str], str, list[str]]:
 
 
 def elementwise(*texts: str) -> bool:
-    """Whether each element of some values depends on nothing but the elements at its place."""
+    """Returns whether each element of some values depends on nothing but the elements at its place."""
     for node in chain.from_iterable(ast.walk(ast.parse(text, mode="eval")) for text in texts if text):
         match node:
             case ast.Subscript():
@@ -219,7 +219,7 @@ def elementwise(*texts: str) -> bool:
 
 
 def _alike(cx: Context, pointers: list[Scalar]) -> bool:
-    """Whether all lie alike in memory, so that one layout of the tile suits them."""
+    """Returns whether all lie alike in memory, so that one layout of the tile suits them."""
     if all(side_by_side(pointer) for pointer in pointers):
         return True
     return len({_index(cx, pointer) for pointer in pointers}) == 1

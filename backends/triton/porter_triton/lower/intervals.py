@@ -11,7 +11,7 @@ from porter_triton.lower.values import PRODUCT, Scalar
 
 
 def result_interval(operator: str, left: Scalar, right: Scalar, type_: Arithmetic) -> tuple[int, int] | None:
-    """Where `left operator right` lies, from where its operands do; None where it may wrap around."""
+    """Returns where `left operator right` lies, from where its operands do; None where it may wrap around."""
     if type_.is_float:
         return None
     a, b = left.interval, right.interval
@@ -76,7 +76,7 @@ def affine_of(value: Scalar) -> Affine | None:
 
 
 def result_multiple(operator: str, left: Scalar, right: Scalar) -> int:
-    """What divides `left operator right`, were it not to wrap around."""
+    """Returns what divides `left operator right`, were it not to wrap around."""
     a, b = (abs(v.fixed) if v.fixed is not None else v.multiple for v in (left, right))
     if operator == "*":
         return a * b or 1

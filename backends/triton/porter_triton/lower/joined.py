@@ -50,7 +50,9 @@ def _chosen(cx: Context, chosen: Scalar, yes: Change, no: Change) -> Scalar:
 
 
 def _counterpart(nodes: list[Node], at: int, begin: int, middle: int, mask: Scalar | None) -> int | None:
-    """Where the other side sets what the assignment at `at` does, if either side does so once and both could there."""
+    """Returns where the other side sets what the assignment at `at` does, if either side does so once and both could
+    there.
+    """
     one = nodes[at]
     assert isinstance(one, Line)
     assert one.change is not None
@@ -88,18 +90,18 @@ def _join_stores(cx: Context, condition: Scalar, masks: Masks, begin: int, middl
 
 
 def _happens(node: Node) -> bool:
-    """Whether this is more than a value."""
+    """Returns whether this is more than a value."""
     return not isinstance(node, Comment) and (not isinstance(node, Line) or node.effect)
 
 
 def _store(node: Node, mask: Scalar | None) -> Store | None:
-    """What `node` stores in just the lanes of `mask`."""
+    """Returns what `node` stores in just the lanes of `mask`."""
     held = node.store if isinstance(node, Line) else None
     return held if held is not None and held.mask is not None and held.mask == mask else None
 
 
 def _assigned(nodes: list[Node]) -> frozenset[str]:
-    """What `nodes` assign, however deep."""
+    """Returns what `nodes` assign, however deep."""
     return assigned(Suite(nodes))
 
 

@@ -120,7 +120,7 @@ def _received(cx: Context, name: str, type_: Type, source: str, line: int) -> Pl
 
 
 def _buffer(cx: Context, python: str, source: str) -> str:
-    """What the memory behind a pointer is called: by the first parameter that every launch gives it to."""
+    """Returns what the memory behind a pointer is called: by the first parameter that every launch gives it to."""
     first = dict(cx.launch.same).get(source)
     return next((p.name for p in cx.parameters if p.source == first), python)
 
@@ -167,7 +167,9 @@ def _written(cx: Context) -> LoweredKernel:
 
 
 def _may_go(parameter: LoweredParameter) -> bool:
-    """Whether the launcher need not pass what no line reads: the CUDA kernel has no parameter of its own for it."""
+    """Returns whether the launcher need not pass what no line reads: the CUDA kernel has no parameter of its own for
+    it.
+    """
     return parameter.kind is ParameterKind.SHARED or "." in parameter.source
 
 

@@ -45,5 +45,5 @@ def loaded(cx: Context, pointer: Scalar) -> None:
 
 
 def side_by_side(pointer: Scalar) -> bool:
-    """Whether neighbouring threads have neighbouring elements."""
+    """Returns whether neighbouring threads have neighbouring elements."""
     return pointer.affine is not None and any(d.divisor == 1 and c == 1 for d, c in pointer.affine.terms)

@@ -22,7 +22,7 @@ class Dimension:
 
     @property
     def is_power(self) -> bool:
-        """Whether it is certainly a power of two."""
+        """Returns whether it is certainly a power of two."""
         sizes = self.sizes if self.value is None else (self.value,)
         return bool(sizes) and all(size & (size - 1) == 0 for size in sizes)
 

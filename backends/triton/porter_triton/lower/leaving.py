@@ -17,7 +17,7 @@ def flags(cx: Context, ways: frozenset[str], line: int) -> list[Variable]:
 
 
 def target_of(cx: Context, way: str, line: int) -> Target:
-    """What `return`, `break` or `continue` leaves here."""
+    """Returns what `return`, `break` or `continue` leaves here."""
     for target in reversed(cx.targets):
         if way in target.kinds:
             return target

@@ -71,7 +71,7 @@ def _chosen_place(cx: Context, node: Choice) -> Place:
 
 
 def pointee(pointer: Value, line: int) -> Place:
-    """What a pointer points to."""
+    """Returns what a pointer points to."""
     if isinstance(pointer, Address):
         if pointer.view is not None:
             return views.pointee(pointer, line)

@@ -18,7 +18,7 @@ Bound = dict[str, object]
 def matched(
     pattern: TypeName | Expression, given: object, open_: frozenset[str], bound: Bound, fixed: Callable[..., object]
 ) -> bool:
-    """Whether `pattern` is `given` for some values of the parameters `open_`, which are put into `bound`.
+    """Returns whether `pattern` is `given` for some values of the parameters `open_`, which are put into `bound`.
 
     `fixed` says what a pattern without such parameters means. A parameter that is told twice must be told the same.
     """
@@ -46,7 +46,9 @@ def matched(
 
 
 def equal(one: object, other: object) -> bool:
-    """Whether two template arguments are the same type or number; what PyTorch calls a half is no other half."""
+    """Returns whether two template arguments are the same type or number; what PyTorch calls a half is no other
+    half.
+    """
     if isinstance(one, Scalar) and isinstance(other, Scalar):
         return one.constant == other.constant
     return one == other and owner(other) in ("", owner(one))
@@ -87,7 +89,7 @@ def most_specialised(candidates: Sequence[tuple[_Thing, Patterns]]) -> _Thing | 
 
 
 def _cover(general: Patterns, special: Patterns) -> bool:
-    """Whether whatever `special` fits `general` fits, too."""
+    """Returns whether whatever `special` fits `general` fits, too."""
     bound: dict[str, str] = {}
     pairs = zip(general.written, special.written, strict=False)
     return all(_covered(g, s, general.open, special.open, bound) for g, s in pairs)

@@ -26,7 +26,7 @@ def unit(pointer: Scalar, line: int) -> Arithmetic:
 
 
 def stride(pointer: Scalar, line: int) -> int:
-    """How many of the units one step of the C pointer is."""
+    """Returns how many of the units one step of the C pointer is."""
     assert isinstance(pointer.type, Pointer)
     bytes_ = size(pointer.type.element)
     counted = unit(pointer, line).bits // 8
@@ -72,7 +72,7 @@ def counting(pointer: Scalar, type_: Pointer, line: int) -> Scalar:
 
 
 def load(cx: Context, place: Memory, line: int) -> Value:
-    """What `place.pointer` points to; lanes that do not run load nothing, and their value is undefined."""
+    """Returns what `place.pointer` points to; lanes that do not run load nothing, and their value is undefined."""
     if isinstance(place.type, Arithmetic):
         return load_one(cx, place.pointer)
     if isinstance(place.type, Pointer):
@@ -145,7 +145,9 @@ def with_other(cx: Context, loaded: Scalar, other: Scalar, mask: Scalar) -> Scal
 
 
 def zero_outside(cx: Context, value: Scalar, mask: Scalar) -> bool:
-    """Whether `value`, as it is or as a float, was loaded last and under `mask`: then it is 0 in the lanes left out."""
+    """Returns whether `value`, as it is or as a float, was loaded last and under `mask`: then it is 0 in the lanes
+    left out.
+    """
     last = cx.suite.nodes[-1] if cx.suite.nodes else None
     if not isinstance(last, Line) or not last.loads or not last.text.endswith(f", mask={mask.text})"):
         return False
@@ -208,7 +210,7 @@ def store_one(cx: Context, pointer: Scalar, value: Scalar, width: int = 1) -> No
 
 
 def _is_scalar(cx: Context, pointer: Scalar, value: Scalar) -> bool:
-    """Whether one number is stored, for which Triton takes a thread of its own choice."""
+    """Returns whether one number is stored, for which Triton takes a thread of its own choice."""
     mask = cx.mask
     uniform = not pointer.varying and not value.varying
     return uniform and (mask is None or not mask.varying or cx.only_thread(mask) is not None)

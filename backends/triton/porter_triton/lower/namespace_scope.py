@@ -45,7 +45,9 @@ def place(cx: Context, node: Name) -> Place | None:
 
 
 def _is_fixed(cx: Context, variable: Declared) -> bool:
-    """Whether a `__constant__` number is what it is declared with: host code never names it, kernels only by value."""
+    """Returns whether a `__constant__` number is what it is declared with: host code never names it, kernels only by
+    value.
+    """
     if variable.value is None or variable.extents or variable.type.pointers:
         return False
     hosts = (n for f in cx.unit.functions if f.head.space == "host" for n in walk(f.body))
@@ -65,7 +67,7 @@ def _declared(cx: Context, name: str, line: int) -> Declared | None:
 
 
 def _value(cx: Context, variable: Declared) -> object:
-    """What a constant is; for any other variable the variable."""
+    """Returns what a constant is; for any other variable the variable."""
     if variable.value is None or variable.extents:
         return variable
     try:

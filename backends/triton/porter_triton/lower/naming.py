@@ -53,12 +53,12 @@ class Names:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether `name` was made up here."""
+    """Returns whether `name` was made up here."""
     return _TEMPORARY.fullmatch(name) is not None
 
 
 def stem(name: str) -> str:
-    """What a name was asked for as, if it was made up here."""
+    """Returns what a name was asked for as, if it was made up here."""
     found = _TEMPORARY.fullmatch(name)
     return found[1] if found else name
 

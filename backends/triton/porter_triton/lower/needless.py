@@ -43,7 +43,7 @@ def leave_out(cx: Context, suite: Suite) -> None:
 
 
 def _kept_outside(texts: _Texts, inside: str, operation: str, name: str) -> bool:
-    """Whether threads that the block does not have keep what all began with, which nobody's value is below."""
+    """Returns whether threads that the block does not have keep what all began with, which nobody's value is below."""
     begun = [_number(node.args[1]) for text in texts[name] if _function(node := _parsed(text)) == "full"]  # type: ignore[attr-defined]
     begin = begun[0] if begun else None
     if begin is None:
@@ -66,7 +66,7 @@ class _Property(ABC):
         self._held: set[str] = set()
 
     def holds(self, name: str) -> bool:
-        """Whether it holds for a name: it began so, and whatever is assigned keeps it."""
+        """Returns whether it holds for a name: it began so, and whatever is assigned keeps it."""
         self._held = self._reached(name)
         while failing := {n for n in self._held if not all(self.of(_parsed(t)) for t in self.texts.get(n, ["None"]))}:
             self._held -= failing
@@ -81,7 +81,7 @@ class _Property(ABC):
         return reached
 
     def of(self, node: ast.expr) -> bool:
-        """Whether it holds for an expression if it does for the names in it."""
+        """Returns whether it holds for an expression if it does for the names in it."""
         if isinstance(node, ast.Name):
             return node.id in self._held
         if _function(node) in _SAME and isinstance(node, ast.Call):
@@ -90,7 +90,7 @@ class _Property(ABC):
 
     @abstractmethod
     def made(self, node: ast.expr) -> bool:
-        """Whether it holds for what an expression computes."""
+        """Returns whether it holds for what an expression computes."""
 
 
 class _Beyond(_Property):
@@ -139,7 +139,7 @@ class _Outside(_Property):
         return _number(node) == self._number
 
     def _implied(self, mask: ast.expr) -> bool:
-        """Whether a mask holds only in the block's own threads."""
+        """Returns whether a mask holds only in the block's own threads."""
         if isinstance(mask, ast.BinOp) and isinstance(mask.op, ast.BitAnd):
             return self._implied(mask.left) or self._implied(mask.right)
         made = self.texts.get(mask.id, []) if isinstance(mask, ast.Name) else []

@@ -14,7 +14,9 @@ _MOST_BITS = 128  # what a device moves at once; wider tiles would pass through 
 
 
 def load(cx: Context, pointers: list[Scalar], alignment: int | None) -> list[Scalar]:
-    """What `pointers`, one behind the other, point to; `alignment` in bytes is that of the first, where it is known."""
+    """Returns what `pointers`, one behind the other, point to; `alignment` in bytes is that of the first, where it
+    is known.
+    """
     width = _width(pointers)
     if not _at_once(cx, pointers[0], width) or all(cx.loaded(p.text) is not None for p in pointers):
         return [memory.load_one(cx, p, width) for p in pointers]
@@ -50,20 +52,20 @@ def store(cx: Context, pointers: list[Scalar], held: Arithmetic, values: list[Sc
 
 
 def _width(pointers: list[Scalar]) -> int:
-    """How many a lane takes at once, told alike before it is known that lanes differ."""
+    """Returns how many a lane takes at once, told alike before it is known that lanes differ."""
     element = _element(pointers[0])
     fitting = (w for w in _WIDTHS if len(pointers) % w == 0 and w * element.bits <= _MOST_BITS)
     return 1 if element is BOOL else next(fitting, 1)
 
 
 def _loose(pointers: list[Scalar], alignment: int | None) -> str:
-    """What a helper is told where nothing says that all its elements can be moved in one access."""
+    """Returns what a helper is told where nothing says that all its elements can be moved in one access."""
     bytes_ = _width(pointers) * _element(pointers[0]).bits // 8
     return "" if alignment is not None and alignment % bytes_ == 0 else ", loose=True"
 
 
 def _at_once(cx: Context, first: Scalar, width: int) -> bool:
-    """Whether each lane has an address of its own for `width` elements."""
+    """Returns whether each lane has an address of its own for `width` elements."""
     uniform_mask = cx.mask is not None and not cx.mask.varying
     return width > 1 and first.varying and not uniform_mask
 

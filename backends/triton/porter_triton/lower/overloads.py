@@ -34,7 +34,9 @@ def best(
 
 
 def _takes(candidate: FunctionTree, given: tuple[structs.Argument, ...]) -> bool:
-    """Whether the template has parameters for these arguments: types where it wants types, numbers for numbers."""
+    """Returns whether the template has parameters for these arguments: types where it wants types, numbers for
+    numbers.
+    """
     parameters = candidate.head.template
     if any("..." in p.kind for p in parameters):
         return True
@@ -54,13 +56,13 @@ def _specialised(
 
 
 def fits(cx: Context, candidates: tuple[FunctionTree, ...], arguments: tuple[Argument, ...], line: int) -> bool:
-    """Whether one of `candidates` takes arguments of these types."""
+    """Returns whether one of `candidates` takes arguments of these types."""
     types = tuple(argument_type(a) for a in arguments)
     return any(_score(cx, c, types, line) >= 0 for c in candidates)
 
 
 def fits_exactly(cx: Context, candidates: tuple[FunctionTree, ...], arguments: tuple[Argument, ...], line: int) -> bool:
-    """Whether one of `candidates` that is no template takes just these types."""
+    """Returns whether one of `candidates` that is no template takes just these types."""
     types = tuple(argument_type(a) for a in arguments)
     plain = (c for c in candidates if not c.head.template and len(c.parameters) == len(types))
     return any(_score(cx, c, types, line) == _SAME * len(types) for c in plain)
@@ -88,13 +90,13 @@ def argument_type(argument: Argument) -> Type | None:
 
 
 def accepts(candidate: FunctionTree, count: int) -> bool:
-    """Whether a function takes so many arguments."""
+    """Returns whether a function takes so many arguments."""
     needed = sum(p.default is None for p in candidate.parameters)
     return needed <= count <= len(candidate.parameters)
 
 
 def _score(cx: Context, candidate: FunctionTree, types: tuple[Type | None, ...], line: int) -> int:
-    """How well argument types fit: exact beats template beats conversion."""
+    """Returns how well argument types fit: exact beats template beats conversion."""
     total = 0
     templates = {t.name for t in candidate.head.template}
     for parameter, type_ in zip(candidate.parameters, types, strict=False):

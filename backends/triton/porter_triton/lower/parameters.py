@@ -104,12 +104,12 @@ def _typed(cx: Context, parameter: Parameter, argument: Place, line: int) -> Pla
 
 
 def _named(value: Scalar) -> bool:
-    """Whether the value has a name that the source gave it."""
+    """Returns whether the value has a name that the source gave it."""
     return value.is_name and not is_temporary(value.text)
 
 
 def _has_pointers(value: Fields) -> bool:
-    """Whether a struct points into memory, which it does wherever it is copied."""
+    """Returns whether a struct points into memory, which it does wherever it is copied."""
     return any(isinstance(v, Scalar) and isinstance(v.type, Pointer) for _, v in value.values)
 
 

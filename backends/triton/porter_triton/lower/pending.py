@@ -36,14 +36,14 @@ class Pending:
         return Pending(self.stored | bases, self.widths | {(base, width) for base in bases})
 
     def bars_load(self, bases: frozenset[str]) -> bool:
-        """Whether a load must wait for the stores of other threads."""
+        """Returns whether a load must wait for the stores of other threads."""
         return bool(bases & self.stored)
 
     def bars_store(self, bases: frozenset[str], width: int) -> bool:
-        """Whether a store must wait for accesses that other threads may do."""
+        """Returns whether a store must wait for accesses that other threads may do."""
         return any(base in bases and other != width for base, other in self.widths)
 
     def bars(self, later: Pending) -> bool:
-        """Whether the accesses `later` must wait for these, for they are of another width."""
+        """Returns whether the accesses `later` must wait for these, for they are of another width."""
         bases = self.stored | later.stored
         return any(later.bars_store(frozenset({base}), width) for base, width in self.widths if base in bases)

@@ -30,7 +30,7 @@ def ask(cx: Context, variable: Variable, value: Address, line: int) -> None:
 
 
 def load(place: Pointed, line: int) -> Address:
-    """Where the pointer points now."""
+    """Returns where the pointer points now."""
     if place.address is None:
         raise Refusal(line, f"the pointer `{place.name}` is used before it is set")
     return place.address

@@ -52,7 +52,7 @@ def counted_loop(cx: Context, node: For, counted: Counted) -> None:
 
 
 def _cheap(cx: Context, node: For) -> int:
-    """How many turns are better written out whatever the body does."""
+    """Returns how many turns are better written out whatever the body does."""
     return _FEW_COPIES // cx.copies if _leaves(node) else 1
 
 
@@ -135,7 +135,7 @@ def _range(
 
 
 def _spread(cx: Context, offset: Scalar, step: Scalar) -> bool:
-    """Whether only some lanes run, and these may begin whole steps behind the first."""
+    """Returns whether only some lanes run, and these may begin whole steps behind the first."""
     if cx.mask is None or cx.mask.text == cx.inside or step.fixed is None:
         return False
     return not offset.known_within(0, step.fixed)
@@ -176,7 +176,7 @@ def _counting_type(arguments: list[Scalar]) -> Arithmetic:
 
 
 def _range_arguments(counted: Counted, start: Scalar, end: Scalar, step: Scalar) -> list[Scalar]:
-    """What `range` is given: numbers of the counter's type, of 64 bits where unsigned ones could pass 2^31."""
+    """Returns what `range` is given: numbers of the counter's type, of 64 bits where unsigned ones could pass 2^31."""
     type_ = counted.type
     wide = isinstance(end.type, Arithmetic) and end.type.bits > type_.bits
     arguments = [convert(start, type_), end if wide else convert(end, type_), convert(step, type_)]

@@ -168,7 +168,9 @@ def _turns(same: Sequence[tuple[int, Line]]) -> Iterator[End]:
 
 
 def _accumulated(line: Line) -> tuple[str, str, list[str]] | None:
-    """What a statement does to its target: the operation, its text without the term, and the parts of the term."""
+    """Returns what a statement does to its target: the operation, its text without the term, and the parts of the
+    term.
+    """
     whole = ast.parse(line.text, mode="eval").body
     mask, value = chosen(line) or ("", whole)
     operation = _operation(value)

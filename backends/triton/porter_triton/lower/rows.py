@@ -65,7 +65,7 @@ def _within(cx: Context, suite: Suite, kinds: Mapping[str, bool], live: frozense
 
 
 def _kinds(cx: Context, suite: Suite) -> dict[str, bool]:
-    """Whether the threads of a block have values of their own behind a name, where that is known."""
+    """Returns whether the threads of a block have values of their own behind a name, where that is known."""
     kinds = dict.fromkeys(cx.unchanged, False) | {
         node.variable: False for node in nodes_of(suite) if isinstance(node, Loop)
     }
@@ -134,7 +134,7 @@ class _Packing:
         return _Row(key, texts[0], sources, values, spread, any(rows[k].wide for k in sources.values()))
 
     def _row(self, atoms: Sequence[str], readers: _Key, rows: dict[_Key, _Row]) -> _Key | None:
-        """What sets the numbers that some statements read."""
+        """Returns what sets the numbers that some statements read."""
         base, _, _ = atoms[0].partition("[")
         if list(atoms) == [f"{base}[{k}]" for k in range(len(atoms))]:
             return self._loaded(base, readers, (), rows)
@@ -167,7 +167,7 @@ class _Packing:
         return row.key
 
     def _set_at(self, name: str, reader: int) -> int | None:
-        """Where a name got what a statement reads; None where that is not one statement of this suite."""
+        """Returns where a name got what a statement reads; None where that is not one statement of this suite."""
         at = self._last_set(name, reader)
         return at if at in self._lines else None
 
@@ -250,7 +250,7 @@ def _values(text: str) -> frozenset[str]:
 
 
 def _stem(names: Sequence[str]) -> str:
-    """What a row is called whose numbers have these names."""
+    """Returns what a row is called whose numbers have these names."""
     first, last = min(map(stem, names)), max(map(stem, names))
     same = next((k for k, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
     return first[:same].rstrip("_") or "row"

@@ -59,7 +59,7 @@ def _within(cx: Context, behind: Behind, suite: Suite, live: frozenset[str]) -> 
 
 
 def _rewritten(cx: Context, behind: Behind, loop: Loop, live: frozenset[str], after: After) -> list[Node] | None:
-    """What stands for the loop before what is `after` it; None where its turns stay one after another."""
+    """Returns what stands for the loop before what is `after` it; None where its turns stay one after another."""
     lines = [node for node in loop.body.nodes if isinstance(node, Line)]
     if loop.steps is None or any(not isinstance(node, Line | Comment) for node in loop.body.nodes):
         return None
@@ -78,7 +78,7 @@ def _rewritten(cx: Context, behind: Behind, loop: Loop, live: frozenset[str], af
 
 
 def _worth_it(steps: Steps, found: Turns) -> bool:
-    """Whether the counter stays within its type, and there may be several turns."""
+    """Returns whether the counter stays within its type, and there may be several turns."""
     if steps.step.known_within(1, _LARGEST_STEP):
         return True
     wide = any(isinstance(s.type, Arithmetic) and s.type.bits == 64 for s in (steps.start, steps.end, steps.step))
@@ -86,7 +86,7 @@ def _worth_it(steps: Steps, found: Turns) -> bool:
 
 
 def _count(cx: Context, steps: Steps, found: Turns) -> int:
-    """How many turns make a tile."""
+    """Returns how many turns make a tile."""
     count = min(_LANE_BITS // found.bits, _MOST_TURNS, _MOST_ELEMENTS // (cx.padded or _MOST_THREADS))
     return count if steps.turns is None else min(count, 1 << max(steps.turns - 1, 0).bit_length())
 
@@ -160,7 +160,7 @@ class _Tile:
         return f"{function}({', '.join([*arguments, f'mask={mask}', *other])})"
 
     def _chosen(self, line: Line) -> str:
-        """What is gathered, in the rows of turns that there are."""
+        """Returns what is gathered, in the rows of turns that there are."""
         return f"tl.where({self._rows}, {line.text}, {line.target})"
 
 
@@ -169,6 +169,6 @@ def _waits(node: Node) -> bool:
 
 
 def _turns_of(nodes: list[Node]) -> int:
-    """How many turns at a time the loop does that a comment heads."""
+    """Returns how many turns at a time the loop does that a comment heads."""
     loop = next((node for node in nodes if not isinstance(node, Line)), None)
     return loop.turns if isinstance(loop, Loop) else 0

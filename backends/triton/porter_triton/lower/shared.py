@@ -18,7 +18,7 @@ MOST_COMPARISONS = 1 << 16  # elements times threads: what comparing each with e
 
 
 def _own(cx: Context, array: SharedArray, offset: Scalar) -> bool:
-    """Whether each thread means the element that lies in its own register."""
+    """Returns whether each thread means the element that lies in its own register."""
     digit = offset.affine.digit if offset.affine is not None else None
     if digit is None or digit.divisor != 1 or not digit.top:
         return False
@@ -211,12 +211,12 @@ def _solved(
 
 
 def _is_open(digit: Digit) -> bool:
-    """Whether only the launch says how many values a digit has."""
+    """Returns whether only the launch says how many values a digit has."""
     return digit.divisor * digit.modulus >= UNBOUNDED
 
 
 def _threads(cx: Context) -> str:
-    """How many threads a block has."""
+    """Returns how many threads a block has."""
     return " * ".join(extent.text for extent in cx.extents if extent.text != "1")
 
 

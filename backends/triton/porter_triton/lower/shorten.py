@@ -66,13 +66,13 @@ def _part(text: str, excess: int) -> tuple[int, int, bool] | None:
 
 
 def _is_value(text: str, node: ast.Call | ast.BinOp | ast.Compare) -> bool:
-    """Whether the part is a value of its own: not a method's object, not `range(...)`."""
+    """Returns whether the part is a value of its own: not a method's object, not `range(...)`."""
     start = node.col_offset
     is_range = text[start:].startswith(("range(", "tl.pointer_type(", "tl.arange("))
     return not is_range and "[" not in text[node.end_col_offset or 0 : (node.end_col_offset or 0) + 1]
 
 
 def _encloses(text: str, start: int) -> bool:
-    """Whether the brackets around a part are grouping ones, not a call's."""
+    """Returns whether the brackets around a part are grouping ones, not a call's."""
     before = text[: start - 1].rstrip()
     return not before or not (before[-1].isalnum() or before[-1] in "_)]")

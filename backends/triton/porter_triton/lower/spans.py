@@ -21,7 +21,9 @@ from porter_triton.lower.values import Scalar
 
 
 def longest(cx: Context, node: For | While, progress: Progress) -> Scalar | None:
-    """What all threads know of the most that a loop may count, in steps of 1; None where the text says nothing."""
+    """Returns what all threads know of the most that a loop may count, in steps of 1; None where the text says
+    nothing.
+    """
     if not isinstance(node, For) or progress.operator != "<" or progress.factors or cx.calls or len(node.start) != 1:
         return None
     span = cx.told(node, _span)
@@ -40,13 +42,13 @@ def longest(cx: Context, node: For | While, progress: Progress) -> Scalar | None
 
 
 def _stays(cx: Context, node: Expression) -> bool:
-    """Whether an expression has one value wherever the kernel evaluates it."""
+    """Returns whether an expression has one value wherever the kernel evaluates it."""
     moving = cx.changes[-1] | (cx.told(cx.kernel, _declared) - cx.told(cx.kernel, _fixed).keys())
     return only_compares(node) and not any(isinstance(n, Name) and n.name in moving for n in walk(node))
 
 
 def _span(_unit: Unit, node: For) -> tuple[Expression, Expression] | None:
-    """Where the loop begins and what it stays below."""
+    """Returns where the loop begins and what it stays below."""
     (start,) = node.start
     if not isinstance(start, Declare) or len(start.variables) != 1 or not isinstance(node.condition, Binary):
         return None
@@ -65,7 +67,7 @@ def _declared(_unit: Unit, kernel: FunctionTree) -> frozenset[str]:
 
 
 def _bounds(node: Expression, function: str, fixed: Mapping[str, Expression]) -> tuple[Expression, ...]:
-    """What a value is no larger than, as `min` has it, or no smaller than, as `max` has it."""
+    """Returns what a value is no larger than, as `min` has it, or no smaller than, as `max` has it."""
     if isinstance(node, Name) and node.name in fixed:
         return (node, *_bounds(fixed[node.name], function, fixed))
     if isinstance(node, Call) and called(node) == function and len(node.arguments) == 2:

@@ -107,7 +107,7 @@ def _with_defaults(
 
 
 def _enclosing(cx: Context, tree: StructTree) -> list[tuple[str, Argument]]:
-    """What the parameters of the template are whose member `tree` is, which is named inside it only."""
+    """Returns what the parameters of the template are whose member `tree` is, which is named inside it only."""
     owner = tree.name.rpartition("::")[0]
     around = next((s for s in cx.unit.struct(owner) if s.name == owner), None)
     found = [(p.name, cx.find(p.name)) for p in (around.template if around is not None else ())]
@@ -119,7 +119,7 @@ def _open(tree: StructTree) -> frozenset[str]:
 
 
 def _match(cx: Context, tree: StructTree, given: tuple[Argument, ...], line: int) -> Bindings | None:
-    """What the parameters of a specialisation are for it to be that of the arguments; None where it is not."""
+    """Returns what the parameters of a specialisation are for it to be that of the arguments; None where it is not."""
     if len(tree.arguments) > len(given):
         return None
     bound: matching.Bound = {}
@@ -168,7 +168,7 @@ def _argument(cx: Context, argument: object, line: int) -> Argument:
 
 
 def _function_named(cx: Context, argument: object) -> object:
-    """What reads as a type, `a::f<T>`, as the name of a function where it is one's alone."""
+    """Returns what reads as a type, `a::f<T>`, as the name of a function where it is one's alone."""
     if not isinstance(argument, TypeName) or argument.pointers or cx.find(argument.name) is not None:
         return argument
     defined = cx.unit.named(argument.name) and not cx.unit.struct(argument.name)

@@ -47,7 +47,7 @@ def adding(cx: Context, operator: str, target: Place, right: Value) -> Iterator[
 
 
 def add(cx: Context, operator: str, target: Place, right: Value, line: int) -> bool:
-    """Whether `target += right` or `-=` could be lowered as a sum to which every lane adds."""
+    """Returns whether `target += right` or `-=` could be lowered as a sum to which every lane adds."""
     if not isinstance(target, Variable) or not isinstance(right, Scalar) or not _exact(operator, target, right):
         return False
     mask = cx.mask_for(target.depth)
@@ -64,7 +64,7 @@ def add(cx: Context, operator: str, target: Place, right: Value, line: int) -> b
 
 
 def _exact(operator: str, target: Place, right: Value) -> bool:
-    """Whether the sum is rounded once, to the type of `target`."""
+    """Returns whether the sum is rounded once, to the type of `target`."""
     if operator not in {"+", "-"} or not isinstance(target, Variable) or not isinstance(right, Scalar):
         return False
     left, other = target.type, right.type
@@ -74,6 +74,6 @@ def _exact(operator: str, target: Place, right: Value) -> bool:
 
 
 def _is_sum(cx: Context, variable: Variable) -> bool:
-    """Whether adding 0 changes nothing, in a loop that `variable` is declared outside of."""
+    """Returns whether adding 0 changes nothing, in a loop that `variable` is declared outside of."""
     float_ = isinstance(variable.type, Arithmetic) and variable.type.is_float and not variable.type.is_narrow
     return float_ and variable.adding and variable.key not in cx.decisions.replaced and cx.carrying > variable.loops

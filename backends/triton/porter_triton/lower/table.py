@@ -41,12 +41,12 @@ def call(cx: Context, name: str, node: Call) -> Value | None:
 
 
 def knows(name: str) -> bool:
-    """Whether CUDA has a function of this name for some arguments."""
+    """Returns whether CUDA has a function of this name for some arguments."""
     return bool(overloads(unqualified(name)))
 
 
 def exactly(name: str, types: tuple[Type | None, ...]) -> bool:
-    """Whether CUDA has a function of this name for arguments of just these types."""
+    """Returns whether CUDA has a function of this name for arguments of just these types."""
     wanted = [t.dtype if isinstance(t, Arithmetic) else "" for t in types]
     found = overload(name, wanted) if "" not in wanted else None
     return found is not None and list(found.parameters) == wanted
@@ -80,7 +80,7 @@ def _as_floats(cx: Context, name: str, values: tuple[Value, ...], node: Call) ->
 
 
 def _kind(value: Value) -> str | None:
-    """How the table calls the type of a value."""
+    """Returns how the table calls the type of a value."""
     if isinstance(value, Scalar):
         if isinstance(value.type, Arithmetic):
             return value.type.dtype
@@ -181,7 +181,7 @@ def _filled(template: str, texts: list[str | _Parts]) -> str:
 
 
 def _wrapped(text: str) -> bool:
-    """Whether the first bracket closes with the last."""
+    """Returns whether the first bracket closes with the last."""
     depth = 0
     for i, character in enumerate(text):
         depth += (character == "(") - (character == ")")

@@ -26,12 +26,12 @@ class Turns:
     bound: Scalar
 
     def again(self, cx: Context, line: int) -> Scalar:
-        """Whether a thread goes on after its step."""
+        """Returns whether a thread goes on after its step."""
         return compare(self.progress.operator, _counter(cx, self.progress, line), self.bound, line)
 
 
 def turns(cx: Context, node: For | While, going: Variable) -> Turns | None:
-    """What is known of a loop before its first turn; None where threads may leave it, or the body decides."""
+    """Returns what is known of a loop before its first turn; None where threads may leave it, or the body decides."""
     if not leaves(node.body).isdisjoint({"break", "return"}):
         return None
     progress = counting.progress(cx, node)

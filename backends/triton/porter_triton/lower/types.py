@@ -29,22 +29,22 @@ class Arithmetic:
 
     @property
     def triton(self) -> str:
-        """How Triton code spells it."""
+        """Returns how Triton code spells it."""
         return "tl.uint8" if self.is_coded else f"tl.{self.dtype}"
 
     @property
     def is_float(self) -> bool:
-        """Whether it is a floating-point type."""
+        """Returns whether it is a floating-point type."""
         return self.kind == "float"
 
     @property
     def is_coded(self) -> bool:
-        """Whether it is an 8-bit float."""
+        """Returns whether it is an 8-bit float."""
         return self.kind == "float8"
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it is half or bfloat16."""
+        """Returns whether it is half or bfloat16."""
         return self.is_float and self.bits == 16
 
     @property

@@ -71,7 +71,7 @@ class Scalar:
 
     @property
     def is_name(self) -> bool:
-        """Whether the text is one identifier."""
+        """Returns whether the text is one identifier."""
         return _IDENTIFIER.fullmatch(self.text) is not None
 
     @property
@@ -82,7 +82,7 @@ class Scalar:
         return self.interval[0] if self.interval is not None and self.interval[0] == self.interval[1] else None
 
     def known_within(self, low: int, high: int) -> bool:
-        """Whether the value certainly lies in `[low, high]`."""
+        """Returns whether the value certainly lies in `[low, high]`."""
         return self.interval is not None and low <= self.interval[0] and self.interval[1] <= high
 
 
@@ -218,5 +218,5 @@ def both(left: Scalar, right: Scalar) -> Scalar:
 
 
 def fits_single(value: float) -> bool:
-    """Whether a double is a float exactly."""
+    """Returns whether a double is a float exactly."""
     return rounded(value) == value

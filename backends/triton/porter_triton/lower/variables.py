@@ -61,7 +61,7 @@ def _clear(cx: Context, variable: Variable) -> None:
 
 
 def known(cx: Context, value: Scalar) -> Scalar:
-    """What of `value` stays true of a variable that holds it."""
+    """Returns what of `value` stays true of a variable that holds it."""
     affine = affine_of(value) if value.affine is not None or not value.varying else None
     if affine is not None and not all(_unchanging(cx, text) for text, _ in affine.rest):
         rest = tuple((text if _unchanging(cx, text) else _now(cx, text), factor) for text, factor in affine.rest)

@@ -120,7 +120,7 @@ def _rescaled(offset: Scalar, old: Arithmetic, new: Arithmetic, line: int) -> Sc
 
 
 def pointee(address: Address, line: int) -> View:
-    """What an address that is viewed as another type points to."""
+    """Returns what an address that is viewed as another type points to."""
     array, view = address.place, address.view
     assert isinstance(array, LocalArray | SharedArray)
     assert isinstance(array.element, Arithmetic)
@@ -133,7 +133,7 @@ def pointee(address: Address, line: int) -> View:
 
 
 def step(address: Address) -> int:
-    """How many elements of the array one step of a viewed address is."""
+    """Returns how many elements of the array one step of a viewed address is."""
     if address.view is None:
         return 1
     assert isinstance(address.place, LocalArray | SharedArray)
@@ -176,7 +176,7 @@ def store(cx: Context, view: View, value: Value, line: int) -> None:
 
 
 def as_units(value: Value, unit: Arithmetic, type_: Type, line: int) -> list[Scalar]:
-    """What `value`, a `type_`, is in memory that holds `unit`s."""
+    """Returns what `value`, a `type_`, is in memory that holds `unit`s."""
     if isinstance(value, Bits):
         if value.unit == unit:
             return list(value.parts)

@@ -24,7 +24,7 @@ def affine(value: Scalar, type_: Arithmetic) -> Affine | None:
 
 
 def uniform(found: Affine, type_: Arithmetic) -> Scalar:
-    """What all threads share of a sum whose names have the width of `type_`."""
+    """Returns what all threads share of a sum whose names have the width of `type_`."""
     if not found.rest:
         return number(found.offset)
     products = [text if factor == 1 else f"{_atom(text)} * {factor}" for text, factor in found.rest]

@@ -41,7 +41,7 @@ class Estimate:
 
     @property
     def bound(self) -> str:
-        """What decides."""
+        """Returns what decides."""
         return "memory" if self.memory >= self.waiting else "programs"
 
 
@@ -76,7 +76,7 @@ def _resident(compiled: Compiled, target: Target) -> int:
 
 
 def _memory(accesses: Iterable[Access], programs: int, resident: int, buffers: Mapping[int, int]) -> float:
-    """What all programs' sectors take, from device memory and from the caches."""
+    """Returns what all programs' sectors take, from device memory and from the caches."""
     fresh: dict[int, float] = {}
     again, atomic = 0.0, 0.0
     for access in accesses:

@@ -70,7 +70,7 @@ def selected(condition: Value, then: Value, other: Value) -> Value:
 
 
 def shuffled(mode: str, value: Value, operand: Value) -> Value:
-    """What lanes get of lanes of their warp, segments of a warp aside."""
+    """Returns what lanes get of lanes of their warp, segments of a warp aside."""
     if not isinstance(value, np.ndarray) or operand is None:
         return value
     lane = np.arange(value.size) % WARP_SIZE

@@ -39,7 +39,7 @@ class Access:
 
     @property
     def writes(self) -> bool:
-        """Whether it leaves something in memory."""
+        """Returns whether it leaves something in memory."""
         return self.op.split(".", 1)[0] in ("st", "red", "atom")
 
 
@@ -75,7 +75,7 @@ class Accesses:
         )
 
     def copy(self) -> dict[int, Access]:
-        """What there is now."""
+        """Returns what there is now."""
         return dict(self.by_place)
 
     def repeat(self, count: int, before: dict[int, Access]) -> None:
@@ -106,7 +106,9 @@ class Accesses:
         return float(sectors.size), fresh, near, float(lines.size)
 
     def _touch(self, sectors: Sequence[int]) -> tuple[float, float]:
-        """How many sectors are new, and how many were touched so lately that the nearest cache still has them."""
+        """Returns how many sectors are new, and how many were touched so lately that the nearest cache still has
+        them.
+        """
         fresh, near = 0, 0
         for sector in sectors:
             before = self.touched.get(sector)

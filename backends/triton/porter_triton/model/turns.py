@@ -8,7 +8,7 @@ Gap = tuple[str, int]
 
 
 def turns_left(last: Gap, now: Gap) -> int:
-    """How often a branch goes on to be decided as it was, when what it depends on goes on as it did.
+    """Returns how often a branch goes on to be decided as it was, when what it depends on goes on as it did.
 
     `last` and `now` are what it was decided by in the last two turns; `ENDLESS` where nothing will ever change it.
     """

@@ -111,7 +111,7 @@ class _Walk:
         return 0 if "smem" in word or "shared" in word else None
 
     def _condition(self, one: Instruction) -> Value:
-        """Whether threads take part; True where all do."""
+        """Returns whether threads take part; True where all do."""
         if not one.guard:
             return True
         condition = self._value(one.guard)
@@ -139,7 +139,7 @@ class _Walk:
             self._gaps[place] = (comparison, distance)
 
     def _spend(self, one: Instruction, sources: Sequence[str]) -> float:
-        """When the instruction is issued: after the one before it, and when what it needs is there."""
+        """Returns when the instruction is issued: after the one before it, and when what it needs is there."""
         counts = self.counts
         slots = issue_slots(one)
         ready = max((self._ready.get(source, 0.0) for source in sources), default=0.0)
@@ -199,7 +199,7 @@ class _Walk:
         return [computed(one.op, values)]
 
     def _moved(self, place: int, one: Instruction, given: Sequence[Sequence[str]]) -> Sequence[Value]:
-        """What is loaded, where that is known: parameters, and numbers that went through shared memory."""
+        """Returns what is loaded, where that is known: parameters, and numbers that went through shared memory."""
         if ".param" in one.op:
             index = self._code.parameters.get(one.operands[1].strip("[] ").split("+")[0].strip(), -1)
             known = 0 <= index < len(self._launched.arguments)

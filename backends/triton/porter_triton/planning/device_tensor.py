@@ -55,7 +55,7 @@ def plan_with(recorder: Recorder, operators: Callable[..., object]) -> None:
 
 
 def contents_of(tensor: DeviceTensor) -> Contents:
-    """What the plan knows of a tensor."""
+    """Returns what the plan knows of a tensor."""
     return cast("Contents", tensor.__dict__[_CONTENTS])
 
 

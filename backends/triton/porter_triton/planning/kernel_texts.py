@@ -42,7 +42,7 @@ class KernelTexts:
         self._language = names_of()
 
     def key_of(self, kernel: object) -> str:
-        """What plans call `kernel`."""
+        """Returns what plans call `kernel`."""
         while isinstance(kernel, (Autotuner, Heuristics)):
             kernel = kernel.fn
         if id(kernel) not in self._keys:
@@ -74,7 +74,7 @@ class KernelTexts:
         return replace(found, key=f"{found.name}_{digest}")
 
     def binding(self, value: object) -> Binding:
-        """What a name stands for."""
+        """Returns what a name stands for."""
         match value:
             case tl.constexpr():
                 return CompileTime(self.binding(value.value))
@@ -238,7 +238,7 @@ def _member(value: object, name: str) -> object:
 
 
 def _reached(scope: Mapping[str, object], path: list[str]) -> object:
-    """What a chain of names leads to now."""
+    """Returns what a chain of names leads to now."""
     value: object = scope.get(path[0])
     for name in path[1:]:
         value = _member(value, name)
@@ -246,7 +246,7 @@ def _reached(scope: Mapping[str, object], path: list[str]) -> object:
 
 
 def _annotation(parameter: KernelParam) -> str:
-    """What Triton reads of a parameter's annotation, whichever way that is spelt: `tl.int8`, `"i8"`, `int`."""
+    """Returns what Triton reads of a parameter's annotation, whichever way that is spelt: `tl.int8`, `"i8"`, `int`."""
     if parameter.is_constexpr:
         return "tl.constexpr"
     return f'"{parameter.annotation_type}"' if parameter.annotation_type else ""
@@ -287,7 +287,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _lines_before(kernel: JITFunction[Any]) -> int:
-    """How many lines of decorators stand before `def`, which Triton's text of a kernel leaves out."""
+    """Returns how many lines of decorators stand before `def`, which Triton's text of a kernel leaves out."""
     raw = getattr(kernel, "raw_src", None)
     lines = list(raw) if isinstance(raw, list) else []
     return next((index for index, line in enumerate(lines) if line.lstrip().startswith("def ")), 0)

@@ -94,7 +94,7 @@ class Launches:
         return _NotCompiled(self._recorder)
 
     def _options(self, options: Mapping[str, object]) -> Iterator[tuple[str, Scalar]]:
-        """What the compiler is told; raises what Triton raises for what it does not know."""
+        """Yields what the compiler is told; raises what Triton raises for what it does not know."""
         for name, value in sorted(options.items()):
             if value is None or name in _WITHOUT_EFFECT:
                 continue
@@ -175,7 +175,7 @@ def _grid(grid: object, arguments: Mapping[str, object]) -> tuple[int, int, int]
 
 
 def _type(value: object) -> str:
-    """What Triton's signatures call the type of an argument."""
+    """Returns what Triton's signatures call the type of an argument."""
     if isinstance(value, DeviceTensor):
         return f"*{type_canonicalisation_dict.get(dtype_name(value.dtype), 'i8')}"
     if isinstance(value, bool):

@@ -98,7 +98,7 @@ class Operators:
     def _made(
         self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device | None
     ) -> Any:
-        """What is made of nothing, or of tensors of the host."""
+        """Returns what is made of nothing, or of tensors of the host."""
         if device is None or device.type not in _DEVICE_TYPES:
             return self._of_host(function, name, args, kwargs)
         if name in _EMPTY:
@@ -110,7 +110,7 @@ class Operators:
         return self._computed(function, name, args, kwargs)
 
     def _of_host(self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What has nothing to do with the device. What was drawn at random must not decide what is asked of that."""
+        """Carries out what the device has no part in. What was drawn at random must not decide what is asked of it."""
         drawn = torch.Tag.nondeterministic_seeded in function.tags or any(map(is_drawn, tree_leaves((args, kwargs))))
         if drawn and self._handlers.get(name) == self._item:
             self.refuse_chance()
@@ -365,7 +365,7 @@ def _unpinned(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _on_meta(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `function` gives for tensors without storage."""
+    """Returns what `function` gives for tensors without storage."""
 
     def here(value: object) -> object:
         if isinstance(value, DeviceTensor):

@@ -108,7 +108,7 @@ class Recorder:
         return self._ask(self.taken(asks=True))
 
     def taken(self, *, asks: bool = False, ended: Ended | None = None) -> Recorded:
-        """What was recorded since this was called last."""
+        """Returns what was recorded since this was called last."""
         found = Recorded(tuple(self._steps), tuple(self._kernels), asks, self.refused or ended, self.configurations)
         self._steps, self._kernels = [], []
         return found

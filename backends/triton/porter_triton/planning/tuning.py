@@ -48,7 +48,7 @@ class Tuning:
         return returned
 
     def _key(self, tuner: Autotuner, named: dict[str, object]) -> _Key:
-        """What Triton keeps a choice by."""
+        """Returns what Triton keeps a choice by."""
         self._number(tuner)
         given = {name: v for name, v in {**tuner.nargs, **named}.items() if name in tuner.arg_names}
         key = [given[name] for name in tuner.keys if name in given]

@@ -82,7 +82,7 @@ def serve(arguments: list[str]) -> None:
 
 
 def _readable(folder: Path) -> tuple[Path, ...]:
-    """What the module may read: itself, what Python imports, the system. No answers that lie about."""
+    """Returns what the module may read: itself, what Python imports, the system. No answers that lie about."""
     packages = (sys.prefix, sys.base_prefix, *sys.path)
     system = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys", "/dev")
     return (folder, *(Path(place) for place in (*packages, *system) if place))
@@ -195,7 +195,7 @@ class _Server:
 
 
 def _flat(returned: object, depth: int = 0) -> Iterator[object]:
-    """What was returned, one by one; nothing for None."""
+    """Yields what was returned, one by one; nothing for None."""
     if isinstance(returned, (tuple, list)) and depth < _MOST_DEPTH:
         for item in returned:
             yield from _flat(item, depth + 1)

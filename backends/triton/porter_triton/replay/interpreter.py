@@ -272,7 +272,7 @@ def _order(programs: int, seen: Observation) -> NDArray[np.int64] | None:
 
 
 def _ordering(operands: Sequence[object]) -> Mapping[str, bool]:
-    """What an atomic operation with these operands puts in order."""
+    """Returns what an atomic operation with these operands puts in order."""
     return {"releases": any(map(is_release, operands)), "acquires": any(map(is_acquire, operands))}
 
 

@@ -72,6 +72,6 @@ class Memory:
         return TensorValue(dtype, view.shape, raw.view(dtype.storage).reshape(view.shape))
 
     def content(self, buffer: int, like: TensorValue) -> TensorValue:
-        """What a buffer holds, as the elements of `like`."""
+        """Returns what a buffer holds, as the elements of `like`."""
         raw = self._buffers[buffer].copy()
         return TensorValue(like.dtype, like.shape, raw.view(like.dtype.storage).reshape(like.shape))

@@ -35,7 +35,7 @@ class Observation:
         self.counts[key] = self.counts.get(key, 0) + 1
 
     def faults(self) -> Iterator[Fault]:
-        """What was noted."""
+        """Yields what was noted."""
         for (kind, kernel, file, line), message in self.messages.items():
             yield Fault(kind, file, line, kernel, message, self.counts[kind, kernel, file, line])
 

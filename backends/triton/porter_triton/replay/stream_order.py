@@ -61,7 +61,7 @@ class StreamOrder:
         self._ordering.broken_by(step)
 
     def raced_by(self, step: Launch, kernel: str, regions: Mapping[int, Region]) -> Iterator[str]:
-        """What a launch that used `regions`, by buffers, does beside others which it does not wait for."""
+        """Yields what a launch that used `regions`, by buffers, does beside others which it does not wait for."""
         self._ordering.broken_by(step)
         if not self._is_needed:
             return

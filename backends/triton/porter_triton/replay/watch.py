@@ -140,7 +140,7 @@ class Watch:
         return allowed
 
     def holds_outcomes(self, pointers: Pointers) -> bool:
-        """Whether what an atomic operation returned may lie where `pointers` point to."""
+        """Returns whether what an atomic operation returned may lie where `pointers` point to."""
         return any(region.outcomes for region in self._around(pointers))
 
     def hold_outcomes(self, pointers: Pointers) -> None:
@@ -172,7 +172,7 @@ class Watch:
         return np.asarray(mask & inside, np.bool_)
 
     def _in_one_region(self, pointers: Pointers, size: int) -> bool:
-        """Whether all accesses lie in the same region, as they mostly do."""
+        """Returns whether all accesses lie in the same region, as they mostly do."""
         if not pointers.size:
             return True
         first, behind = int(pointers.min()), int(pointers.max()) + size
@@ -240,7 +240,7 @@ class Watch:
 
 
 def is_atomic(writes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of these accesses were atomic operations."""
+    """Returns which of these accesses were atomic operations."""
     return np.asarray(writes & _ATOMIC != 0)
 
 

@@ -60,7 +60,7 @@ class _Server:
         self._executor = Executor(self._interpreter, KernelFunctions(folder))
 
     def answer(self, asked: ReplayRequest) -> tuple[bytes, bytes]:
-        """What was read or what came of the call, and the signatures of its launches."""
+        """Returns what was read or what came of the call, and the signatures of its launches."""
         if asked.begins:
             self._interpreter.observation = Observation(str(self._folder), asked.schedule, asked.seed)
             self._interpreter.marks.forget()
@@ -84,7 +84,7 @@ def _lines(seen: Observation) -> bytes:
 
 
 def _fault(error: Exception, seen: Observation) -> Fault:
-    """How the call ended: at what a text may not hold, at an assertion of a kernel, or elsewhere in one."""
+    """Returns how the call ended: at what a text may not hold, at an assertion of a kernel, or elsewhere in one."""
     cause = error.__cause__ if isinstance(error, InterpreterError) and error.__cause__ else error
     if isinstance(cause, KernelRefusedError):
         file = Path(cause.kernel.file).name

@@ -32,7 +32,9 @@ class Module:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """What names that the module imports stand for: `F` for `torch.nn.functional`; a second name of one, too."""
+        """Returns what names that the module imports stand for: `F` for `torch.nn.functional`; a second name of one,
+        too.
+        """
         found: dict[str, str] = {}
         for node in self.nodes:
             if isinstance(node, ast.Import):
@@ -127,7 +129,7 @@ class Module:
         return tuple(node for node in self.nodes if node not in left_out)
 
     def _within(self, function: Function) -> bool:
-        """Whether `function` is part of one that runs."""
+        """Returns whether `function` is part of one that runs."""
         return any(function in ast.walk(running) for running in (*self.reached, *self.kernels))
 
     @cached_property

@@ -92,7 +92,7 @@ def _is_name(targets: list[ast.expr]) -> bool:
 
 
 def _dotted(node: ast.Attribute | ast.Name, asked: Asked, *, is_alias: bool) -> Iterator[str]:
-    """What in a chain of names such as `torch.cuda.current_stream` is not listed."""
+    """Yields what in a chain of names such as `torch.cuda.current_stream` is not listed."""
     module = asked.module
     names: list[str] = []
     base: ast.expr = node
@@ -112,7 +112,7 @@ def _dotted(node: ast.Attribute | ast.Name, asked: Asked, *, is_alias: bool) -> 
 
 
 def _of_modules(parts: tuple[str, ...], asked: Asked, *, is_alias: bool) -> Iterator[str]:
-    """What of a path that begins with an imported module is not listed."""
+    """Yields what of a path that begins with an imported module is not listed."""
     if parts[0] in asked.siblings:
         return
     path = ".".join(parts)
@@ -148,7 +148,7 @@ def _attribute(name: str, asked: Asked) -> Iterator[str]:
 
 
 def _where_it_lies(asked: Asked) -> Iterator[Broken]:
-    """Where the file lies, which is elsewhere while it is judged, other than to find what lies beside it."""
+    """Yields questions where the file lies, which is elsewhere while it is judged, but to find what lies beside it."""
     module = asked.module
     searching = {id(inner) for node in module.host for part in _searching(node, module) for inner in ast.walk(part)}
     given = [n for n in module.host if isinstance(n, ast.Assign) and _is_name(n.targets) and _tells_where(n, module)]
@@ -162,7 +162,7 @@ def _where_it_lies(asked: Asked) -> Iterator[Broken]:
 
 
 def _searching(node: ast.AST, module: Module) -> Iterator[ast.AST]:
-    """What tells Python where else to look for modules: `sys.path.append(here)`, `if here not in sys.path:`."""
+    """Yields what tells Python where else to look for modules: `sys.path.append(here)`, `if here not in sys.path:`."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         called = node.value.func
         if isinstance(called, ast.Attribute) and module.dotted(called.value) == "sys.path":

@@ -23,7 +23,7 @@ class Launch:
     host: ast.FunctionDef
 
     def keyword(self, name: str) -> ast.expr | None:
-        """What is passed as `name`."""
+        """Returns what is passed as `name`."""
         return next((k.value for k in self.call.keywords if k.arg == name), None)
 
 
@@ -54,7 +54,7 @@ class ModuleText:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """Where kernels are launched by name, outside of what tunes itself."""
+        """Returns where kernels are launched by name, outside of what tunes itself."""
         tuned = {name for name, f in self.functions.items() if _TUNERS & set(map(last_name, f.decorator_list))}
         hosts = (node for name, node in self.functions.items() if name not in self.jitted)
         found = (launch for host in hosts for launch in self._launches(host))
@@ -71,7 +71,7 @@ class ModuleText:
 
     @cached_property
     def language(self) -> str:
-        """What the module calls `triton.language`; empty where it has no name for it."""
+        """Returns what the module calls `triton.language`; empty where it has no name for it."""
         for node in self.tree.body:
             for alias in node.names if isinstance(node, ast.Import) else ():
                 if alias.name == "triton.language" and alias.asname:
@@ -79,11 +79,11 @@ class ModuleText:
         return ""
 
     def start(self, node: ast.expr | ast.stmt) -> int:
-        """Where `node` begins, in characters of `text`."""
+        """Returns where `node` begins, in characters of `text`."""
         return self._offset(node.lineno, node.col_offset)
 
     def end(self, node: ast.expr | ast.stmt) -> int:
-        """Where `node` ends."""
+        """Returns where `node` ends."""
         return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
     def replaced(self, node: ast.expr, text: str) -> Edit:

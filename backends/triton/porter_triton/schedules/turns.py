@@ -58,7 +58,9 @@ def rows_of(module: ModuleText, suite: Sequence[ast.stmt]) -> Iterator[tuple[ast
 
 
 def _rows(module: ModuleText, before: Sequence[ast.stmt], loop: ast.For) -> Rows | None:
-    """What is known of a loop behind some statements; None where it has no rows, or something else knows them."""
+    """Returns what is known of a loop behind some statements; None where it has no rows, or something else knows
+    them.
+    """
     for index in reversed(range(len(before))):
         made = before[index]
         match made:
@@ -106,12 +108,14 @@ def _first(product: ast.expr) -> ast.expr:
 
 
 def _rest(module: ModuleText, product: ast.expr) -> str:
-    """What stands behind the first factor."""
+    """Returns what stands behind the first factor."""
     return module.text[module.end(_first(product)) : module.end(product)]
 
 
 def _is_ahead(name: str, loop: ast.For) -> bool:
-    """Whether the loop's counter plus `name` is all that its body has of the rows: no other shape, no numbering."""
+    """Returns whether the loop's counter plus `name` is all that its body has of the rows: no other shape, no
+    numbering.
+    """
     counter = loop.target.id if isinstance(loop.target, ast.Name) else ""
     inside = [node for statement in loop.body for node in ast.walk(statement)]
     sums = [node for node in inside if _is_sum(node, counter, name)]

@@ -37,7 +37,7 @@ class _Warps:
         return [edit for launch in self._launches for edit in self._edits(launch, value)]
 
     def _is_sensible(self, count: int, tile: int | None) -> bool:
-        """Whether lanes have something to do, and not more than registers hold; an unknown tile may be any."""
+        """Returns whether lanes have something to do, and not more than registers hold; an unknown tile may be any."""
         lanes = count * self._target.warp_size
         return tile is None or (lanes <= max(tile, self._target.warp_size) and tile <= _MOST_ELEMENTS * lanes)
 
@@ -46,7 +46,7 @@ class _Warps:
 
 
 def elements(module: ModuleText, launch: Launch) -> int | None:
-    """How many elements the largest tile of the launch's kernel has; None where the text does not tell."""
+    """Returns how many elements the largest tile of the launch's kernel has; None where the text does not tell."""
     kernel = module.jitted[launch.kernel]
     known = constants(kernel, launch)
     sizes = [_size(call, known) for call in ast.walk(kernel) if isinstance(call, ast.Call)]

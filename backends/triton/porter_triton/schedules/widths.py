@@ -71,7 +71,7 @@ class _Width:
         return cls(module, width, tuple(dict.fromkeys((*written, *inside, *dividing))))
 
     def edits(self, value: Value) -> Edits:
-        """What makes the tiles `value` lanes wide."""
+        """Returns what makes the tiles `value` lanes wide."""
         return [self.module.replaced(place, str(value)) for place in self.places]
 
 
@@ -88,17 +88,17 @@ class _Kernel:
 
     @cached_property
     def places(self) -> tuple[ast.expr, ...]:
-        """Where the width is written as a number."""
+        """Returns where the width is written as a number."""
         return tuple(n for n in self._nodes if isinstance(n, ast.expr) and number(n) == self._width)
 
     @cached_property
     def begins_by_program(self) -> bool:
-        """Whether programs begin at their number times the width, and go on by no more than that."""
+        """Returns whether programs begin at their number times the width, and go on by no more than that."""
         strided = {id(node) for loop in self._loops if self._strides(loop) for node in ast.walk(loop.iter)}
         return any(self._is_scaled(n, "program_id") and id(n) not in strided for n in self._nodes)
 
     def is_free(self) -> bool:
-        """Whether another width gives the same, as far as the tree tells."""
+        """Returns whether another width gives the same, as far as the tree tells."""
         lanes = self._lanes
         numbers = (number(node) or 0 for node in self._nodes if isinstance(node, ast.expr))
         named = [n for n in self._nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
@@ -126,7 +126,7 @@ class _Kernel:
         return ""
 
     def _is_tile(self, node: ast.expr) -> bool:
-        """Whether a width stands where it says how wide a tile is, or by how many tiles something goes on."""
+        """Returns whether a width stands where it says how wide a tile is, or by how many tiles something goes on."""
         parent = self._parents.get(id(node))
         if isinstance(parent, ast.Call) and parent.args and parent.args[0] is node and last_name(parent.func) == "cast":
             return self._is_tile(parent)
@@ -143,7 +143,9 @@ class _Kernel:
         return False
 
     def _is_place(self, node: ast.expr) -> bool:
-        """Whether the numbers of lanes stand where they are added to the beginning of a tile, or one is picked."""
+        """Returns whether the numbers of lanes stand where they are added to the beginning of a tile, or one is
+        picked.
+        """
         match self._parents.get(id(node)):
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._begins_tile(right if left is node else left)
@@ -159,7 +161,7 @@ class _Kernel:
         return bool(loops) and all(self._by_tiles(loop) for loop in loops)
 
     def _by_tiles(self, loop: ast.For) -> bool:
-        """Whether a loop goes on by the width, or by that of all programs from where this one begins."""
+        """Returns whether a loop goes on by the width, or by that of all programs from where this one begins."""
         bounds = _range(loop)
         return bounds is not None and (self._is_width(bounds[1]) or self._strides(loop))
 
@@ -175,7 +177,7 @@ class _Kernel:
         return number(node) == self._width or (isinstance(node, ast.Name) and node.id == self._parameter)
 
     def _is_scaled(self, node: ast.AST, by: str) -> bool:
-        """Whether it is the number of the program, or of all, times the width."""
+        """Returns whether it is the number of the program, or of all, times the width."""
         match node:
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 other = right if self._is_width(left) else left if self._is_width(right) else None
@@ -184,7 +186,7 @@ class _Kernel:
         return False
 
     def _made(self, node: ast.expr) -> ast.expr:
-        """What a variable is that gets one value; any other expression is itself."""
+        """Returns what a variable is that gets one value; any other expression is itself."""
         if not isinstance(node, ast.Name):
             return node
         stores = [n for n in self._nodes if _stores(n, node.id)]
@@ -193,7 +195,7 @@ class _Kernel:
 
 
 def _uncast(node: ast.expr) -> ast.expr:
-    """What is cast."""
+    """Returns what is cast."""
     while True:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name()), args=[inner, _]) if last_name(node.func) == "cast":
@@ -205,7 +207,7 @@ def _uncast(node: ast.expr) -> ast.expr:
 
 
 def _range(loop: ast.For) -> tuple[ast.expr, ast.expr] | None:
-    """Where a loop begins, and by how much it goes on."""
+    """Returns where a loop begins, and by how much it goes on."""
     match loop.iter:
         case ast.Call(func=function, args=[start, _, step]) if last_name(function) == "range":
             return start, step
@@ -221,7 +223,7 @@ def _targets(loop: ast.For, name: str) -> bool:
 
 
 def _is_lanewise(call: ast.Call, module: ModuleText, depth: int = 8) -> bool:
-    """Whether what is called works lane by lane, or makes one value of all lanes; so must all that it calls."""
+    """Returns whether what is called works lane by lane, or makes one value of all lanes; so must all that it calls."""
     helper = module.jitted.get(last_name(call.func))
     if helper is None or isinstance(call.func, ast.Attribute):
         return last_name(call.func) in _LANEWISE
@@ -253,7 +255,7 @@ def _dividing(module: ModuleText, names: Sequence[str], width: int) -> Iterator[
 
 
 def _divisors(launch: Launch, expression: ast.expr, width: int) -> Iterator[ast.expr]:
-    """Where `expression`, or what the names in it are, divides by the width, rounding up."""
+    """Yields where `expression`, or what the names in it are, divides by the width, rounding up."""
     pending, seen = [expression], set[str]()
     while pending:
         for node in ast.walk(pending.pop()):
@@ -273,21 +275,21 @@ def _written(launch: Launch, divisor: ast.expr, width: int) -> Iterator[ast.expr
 
 
 def _value(host: ast.FunctionDef, name: str) -> ast.expr | None:
-    """What `name` is, where the host gives it one value."""
+    """Returns what `name` is, where the host gives it one value."""
     made = [n for n in ast.walk(host) if _stores(n, name)]
     values = [n.value for n in ast.walk(host) if isinstance(n, ast.Assign) and _is_name(n.targets, name)]
     return values[0] if len(made) == len(values) == 1 else None
 
 
 def _is_own(module: ModuleText, names: Sequence[str], width: int, places: Iterable[ast.expr]) -> bool:
-    """Whether no other kernel's grid has a part in the `places`."""
+    """Returns whether no other kernel's grid has a part in the `places`."""
     others = [launch for launch in module.launches if launch.kernel not in names]
     theirs = {id(node) for other in others for node in _divisors(other, other.grid, width)}
     return not theirs & {id(place) for place in places}
 
 
 def _is_all(module: ModuleText, names: Sequence[str], width: int, places: Sequence[ast.expr]) -> bool:
-    """Whether the hosts have the width nowhere else, but where other kernels are launched."""
+    """Returns whether the hosts have the width nowhere else, but where other kernels are launched."""
     others = [launch for launch in module.launches if launch.kernel not in names]
     theirs = {id(node) for other in others for node in _divisors(other, other.grid, width)}
     theirs |= {id(k.value) for other in others for k in other.call.keywords}

@@ -11,7 +11,9 @@ from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
 
 
 def stored(expression: str, parameters: str = "") -> str:
-    """What `y[i] = expression` stores, with floats `a` and `b`, a double `d`, a half `h` and an int `n` at hand."""
+    """Returns what `y[i] = expression` stores, with floats `a` and `b`, a double `d`, a half `h` and an int `n` at
+    hand.
+    """
     head = f"__global__ void k(float* y, const float* a, const double* d, const __half* h, int n{parameters})"
     body = f"int i = threadIdx.x; float b = a[n]; y[i] = {expression};"
     unit = read_unit(parse(Source(Path("op.cu"), f"{head} {{ {body} }}")))

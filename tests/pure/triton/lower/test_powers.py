@@ -11,7 +11,7 @@ from porter_triton.lower import Dimension, LaunchInfo, lower_kernel
 
 
 def stored(expression: str) -> str:
-    """What is stored for an expression of a thread's float `v` and double `d`."""
+    """Returns what is stored for an expression of a thread's float `v` and double `d`."""
     head = "__global__ void k(const float* x, const double* z, double* y, int n) { float v = x[0]; double d = z[0]; "
     unit = read_unit(parse(Source(Path("op.cu"), f"{head} y[threadIdx.x] = {expression}; }}")))
     text = lower_kernel(unit, unit.kernels[0], LaunchInfo((Dimension(64, ""), Dimension(1), Dimension(1)))).text
