@@ -146,7 +146,7 @@ FAULTS: dict[str, frozenset[FaultKind] | None] = {
     "segmentation_fault": frozenset((FaultKind.CRASH,)),
     "leaves": frozenset((FaultKind.CRASH,)),
     "device_memory": frozenset((FaultKind.RESOURCE,)),
-    "host_memory": frozenset((FaultKind.RESOURCE, FaultKind.TIMEOUT)),
+    "host_memory": frozenset((FaultKind.HOST_CHECK, FaultKind.RESOURCE, FaultKind.TIMEOUT)),
     "raises": frozenset((FaultKind.HOST_CHECK,)),
     "kills_its_parent": frozenset((FaultKind.HOST_CHECK,)),
     "fills_the_disk": frozenset((FaultKind.HOST_CHECK, FaultKind.RESOURCE, FaultKind.CRASH)),
@@ -215,6 +215,7 @@ def row(opened: AbstractContextManager[Session], module: Path, name: str) -> dic
         tempfile.TemporaryDirectory() as work,
         calls_of(module, Path(work), Limits(cpu_s=TIME_LIMIT_S)) as calls,
     ):
+        session.start()
         outcome = evaluate(session, calls, name)
     seconds = round(time.monotonic() - began, 3)
     expected = expected_of(name)
