@@ -61,7 +61,7 @@ class _Check:
     def __init__(self, kernel: KernelText, function: ast.FunctionDef) -> None:
         self._function = function
         self._bindings: Mapping[str, Binding] = dict(kernel.bindings)
-        self._local = frozenset(_bound_in(function))
+        self._local = frozenset(bound_in(function))
 
     def broken(self) -> Iterator[tuple[ast.AST, str]]:
         """Each place with what it says that it may not."""
@@ -119,7 +119,8 @@ def _unlisted(binding: Binding) -> Iterator[str]:
                 yield from _unlisted(item)
 
 
-def _bound_in(function: ast.FunctionDef) -> Iterator[str]:
+def bound_in(function: ast.FunctionDef) -> Iterator[str]:
+    """Yields the names that a kernel gives values itself: its parameters, and what it assigns to."""
     arguments = function.args
     for parameter in (
         *arguments.posonlyargs,

@@ -24,6 +24,7 @@ from porter.launch_plan.steps import ElementType, KernelName, Scalar
 from porter.launch_plan.wire import encode
 from porter.simt.job import FaultKind
 from porter.source.edit import Edit, apply_edits
+from porter_triton.kernel_rules import bound_in
 from porter_triton.language import LANGUAGE, names_of
 from porter_triton.planning.recorder import Recorder
 from porter_triton.records import Binding, Builtin, CompileTime, Foreign, KernelText, LanguageName, Values
@@ -121,7 +122,7 @@ class _Reading:
         self._source = source
         self._starts = _line_starts(source)
         self._scope = _scope_of(self._fn)
-        self._local = frozenset(_local_names(tree))
+        self._local = frozenset(bound_in(tree))
         self._bindings: dict[str, Binding] = {}
         self.looked: list[_Constant] = []
 
@@ -261,22 +262,6 @@ def _scope_of(function: FunctionType) -> Mapping[str, object]:
         except ValueError:  # not filled yet
             continue
     return scope
-
-
-def _local_names(function: ast.FunctionDef) -> Iterator[str]:
-    arguments = function.args
-    for parameter in (
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ):
-        if parameter is not None:
-            yield parameter.arg
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
 
 
 def _line_starts(text: str) -> list[int]:
