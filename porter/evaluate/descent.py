@@ -99,7 +99,7 @@ class Descent:
         fresh = [k for k in reached if not any(_stands_for(proof, k) for proof in proofs)]
         kernels = self._proven(draft_each(self._usage, fresh, self.options.sizes))
         compared = [proof for proof in kernels if proof.compared and not isinstance(proof.entry.outcome, Refused)]
-        return [self._alone(proof) for proof in compared]
+        return [self.alone(proof) for proof in compared]
 
     def _kernels_behind(self, proof: Proof) -> tuple[Function, ...]:
         """Returns what a launcher leads to, of the kernels the user chose."""
@@ -115,7 +115,7 @@ class Descent:
         place = next((f.header for f in functions if f.qualified == contract.entry.name), None)
         stands = core_catalogue()[_PARTS_STAND].at(place, f"{contract.name}: {outcome.because}")
         seen = (*whole.findings, stands, *part.findings)
-        return self._alone(with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name)))
+        return self.alone(with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name)))
 
     def _as_launched(self, proof: Proof) -> Proof:
         """`proof`, which of a kernel says no more where what launches it has no contract: members want an object."""
@@ -123,9 +123,9 @@ class Descent:
         is_all = self.options.kernels or entry.kind is not EntryKind.KERNEL
         standing = isinstance(proof.entry.outcome, Verified) and not is_all
         names = [f.qualified for f in launching(self._usage, entry.name)] if standing else []
-        return self._alone(with_caveat(proof, _NOT_CALLED.format(", ".join(names)))) if names else proof
+        return self.alone(with_caveat(proof, _NOT_CALLED.format(", ".join(names)))) if names else proof
 
-    def _alone(self, proof: Proof) -> Proof:
+    def alone(self, proof: Proof) -> Proof:
         """`proof`, which of a kernel in the place of its launcher says no more, unless the user asked for it."""
         outcome, entry = proof.entry.outcome, proof.entry.contract.entry
         if self.options.kernels or entry.kind is not EntryKind.KERNEL or not isinstance(outcome, Verified):

@@ -116,10 +116,12 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
         explicit = with_warp_barriers(program, [header for _, header in original.headers])
         stated = options.contract is not None
         prover = Prover(original.replaced(explicit), ported, options.sizes, place, stated, judging)
-        proofs = Descent(prover, port, options, progress).proofs(contracts)
+        descent = Descent(prover, port, options, progress)
+        proofs = descent.proofs(contracts)
         proofs = [with_caveat(proof, LOCKSTEP) for proof in proofs] if explicit else proofs
     if not ported.runs_programs and _is_program(program):
         proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
+        proofs = proofs if stated or judging else [descent.alone(proof) for proof in proofs]
     usage = Usage(program, tuple(header for _, header in original.headers))
     proofs = [part for proof in proofs for part in with_kernels(with_names(proof), usage)]
     proofs = with_unexecuted([with_instances(proof, usage) for proof in proofs])

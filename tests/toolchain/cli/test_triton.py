@@ -63,10 +63,12 @@ def test_only_what_main_calls_is_compared(porter, write):
         "}\n",
     )
     done = porter("migrate", source, "--target", "triton", "--json")
-    assert done.code == 0, done.stdout
+    assert done.code == 1, done.stdout
     (entry,) = done.document["entries"]
-    assert (entry["name"], entry["kind"], entry["outcome"]) == ("twice", "kernel", "verified")
+    assert (entry["name"], entry["kind"], entry["outcome"]) == ("twice", "kernel", "kernels_verified")
     assert "main itself was not ported" in entry["because"]
+    asked_for = porter("migrate", source, "--target", "triton", "--kernel", "twice", "--force", "--json")
+    assert (asked_for.code, asked_for.document["entries"][0]["outcome"]) == (0, "verified")
 
 
 def test_a_pointer_that_may_be_null_is_none_in_one_workload(porter, write):
