@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import triton
+from triton.runtime.cache import triton_key
 
 from porter.contract.dtype import DType
 from porter.native.capture import Arm, sampled
@@ -60,8 +61,9 @@ _NO_SIZE = (0, 0, 0)
 
 
 def prepare() -> None:
-    """What every worker needs, and what takes no device: a process that has one cannot be forked."""
+    """Does what every worker needs and what takes no device, since a process that has one cannot be forked."""
     torch.set_num_threads(1)
+    triton_key()  # the first launch asks for this hash of Triton's own files, which takes 0.4 s
     np.seterr(all="ignore")
 
 
