@@ -40,7 +40,7 @@ from porter_triton.proof import calls_of
 
 TIME_LIMIT_S = 2.5
 ALONE, AHEAD = 5, 4
-MOST_S = 3.0  # what an evaluation may cost beyond the kernel's own work
+MOST_S = 1.0  # what an evaluation may cost beyond the kernel's own work
 COUNT = 100_003
 CANDIDATE = """
 import ctypes
