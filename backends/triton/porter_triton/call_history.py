@@ -13,6 +13,7 @@ from porter.simt.job import Job, Run, TensorValue
 from porter_triton.differences import is_other_everywhere, same
 from porter_triton.kernel_rules import constants_of
 from porter_triton.records import KernelText
+from porter_triton.size_arguments import SizeArgument, sizes_of
 
 Kernels = Mapping[str, KernelText]
 
@@ -24,6 +25,7 @@ class CallHistory:
     `changed` are the arguments that a call left changed; of those in `overwritten` every call changed every element.
     `contributed` says of outputs whether they are others when nothing is launched. `launched` are kernels with the
     values that they were launched with, `output_bytes` how large outputs were, by what was launched for them.
+    `arguments` says of each whole number that kernels took what it was in every call.
     """
 
     calls: int = 0
@@ -33,10 +35,24 @@ class CallHistory:
     overwritten: dict[int, bool] = field(default_factory=dict)
     launched: set[tuple[str, str]] = field(default_factory=set)
     output_bytes: dict[object, int] = field(default_factory=dict)
+    arguments: dict[tuple[str, str], SizeArgument] = field(default_factory=dict)
 
-    def note_launches(self, plan: LaunchPlan, kernels: Kernels) -> None:
-        """Keeps in mind what a plan that was carried out launches."""
+    def note_launches(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> None:
+        """Keeps in mind what a plan of `job` that was carried out launches."""
         self.launched.update(_switches(launch, kernels) for launch in plan.launches)
+        sizes = sizes_of(job)
+        for key, value in _whole_numbers(plan, kernels):
+            self.arguments.setdefault(key, SizeArgument(frozenset(sizes))).note(value, sizes)
+
+    def otherwise(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
+        """Yields the numbers with which a plan of `job` launches that were a size of the tensors in every call before,
+        and are none now: a kernel may be told of fewer rows than there are.
+        """
+        sizes = sizes_of(job)
+        for (kernel, name), value in _whole_numbers(plan, kernels):
+            known = self.arguments.get((kernel, name))
+            if known is not None and (broken := known.broken(value, sizes)):
+                yield f"it launches {kernel} with {name}={value}, which was {broken} in every workload"
 
     def note_arguments(self, job: Job, run: Run) -> None:
         """Keeps in mind which arguments a run left changed."""
@@ -100,6 +116,14 @@ class CallHistory:
 
 def _tensors(job: Job) -> Iterator[tuple[int, TensorValue]]:
     return ((number, value) for number, value in enumerate(job.arguments) if isinstance(value, TensorValue))
+
+
+def _whole_numbers(plan: LaunchPlan, kernels: Kernels) -> Iterator[tuple[tuple[str, str], int]]:
+    """The kernel, the name and the value of each whole number that a launch takes."""
+    for launch in plan.launches:
+        for name, argument in launch.arguments:
+            if isinstance(argument, Scalar) and type(argument.value) is int:
+                yield (kernels[launch.kernel].name, name), argument.value
 
 
 def _switches(launch: Launch, kernels: Kernels) -> tuple[str, str]:

@@ -113,7 +113,11 @@ class Calls:
         except EndedError as ended:
             return ended.run
         history = self._histories[function.name]
-        named = (*history.unknown(plan, job, self._calls.kernels), *history.unchanged(plan, job))
+        named = (
+            *history.unknown(plan, job, self._calls.kernels),
+            *history.otherwise(plan, job, self._calls.kernels),
+            *history.unchanged(plan, job),
+        )
         faults = [Fault(FaultKind.UNKNOWN, "", 0, "", what) for what in named]
         if history.launched and not function.permitted & _MOVING:
             missing = history.missing(plan, job, self._calls.admission)
@@ -153,7 +157,7 @@ class Calls:
         assert finished is not None
         history = self._histories[function.name]
         history.signatures.update(dict.fromkeys(finished.signatures))
-        history.note_launches(plan, self._calls.kernels)
+        history.note_launches(plan, job, self._calls.kernels)
         return Call(plan, self._without_outputs(function, job, finished.run))
 
     def _without_outputs(self, function: Function, job: Job, run: Run) -> Run:
