@@ -2,7 +2,8 @@
 
 Who wrote a plan is not trusted. A view lies in its buffer, numbers are new, a cast computes nothing, the results are
 this call's. Memory that a call keeps for a later one holds there what its own steps gave it which reached no argument:
-a workspace holds nothing, a counter that was cleared zero, a table what its kernel wrote. So no answer is kept.
+a workspace holds nothing, a counter that was cleared zero, a table what its kernel wrote. So no answer is kept. What a
+class made of its own parameters alone, such as packed weights, is made again of those of the call.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class Admission:
         self._history: list[Step] = []  # the steps so far that reach no argument
         self._call = 0
         self._arguments: Mapping[int, int] = {}
+        self._parameters: frozenset[int] = frozenset()
         self._kernels: frozenset[str] = frozenset()
         self._restored: set[int] = set()
         self._ordering = Ordering()
@@ -87,12 +89,18 @@ class Admission:
         self._reads = 0
         self._whole: set[int] = set()
 
-    def begin(self, arguments: Mapping[int, int], permitted: frozenset[str] = frozenset()) -> None:
+    def begin(
+        self,
+        arguments: Mapping[int, int],
+        permitted: frozenset[str] = frozenset(),
+        parameters: frozenset[int] = frozenset(),
+    ) -> None:
         """A call begins; `arguments` has the size in bytes of each that is a tensor.
 
-        `permitted` are the operators of the library that the original's own host code applies.
+        `permitted` are the operators of the library that the original's own host code applies, `parameters` the
+        arguments that a class is built with, and does not take with each call.
         """
-        self._permitted = permitted
+        self._permitted, self._parameters = permitted, parameters
         self._call += 1
         self._arguments = arguments
         self._restored = set()
@@ -149,7 +157,8 @@ class Admission:
             case Input(argument=argument):
                 if argument not in self._arguments:
                     raise PlanRefusedError(FaultKind.CRASH, f"argument {argument} is no tensor")
-                self._buffers[number] = _Buffer(self._arguments[argument], self._call, argument, reaches=True)
+                reaches = argument not in self._parameters
+                self._buffers[number] = _Buffer(self._arguments[argument], self._call, argument, reaches=reaches)
             case Allocate(size_bytes=size):
                 if not 0 <= size < _MOST_NUMBER:
                     raise PlanRefusedError(FaultKind.RESOURCE, f"it allocates {size} bytes")
@@ -319,7 +328,8 @@ class Admission:
             self._buffers[buffer].reaches |= reaches
             self._buffers[buffer].launched |= launched
         mine = all(self._buffers[b].call == self._call for b in touched)
-        if not reaches and mine and not isinstance(step, (Input, Read, Return)):
+        lasts = step.argument in self._parameters if isinstance(step, Input) else not isinstance(step, (Read, Return))
+        if not reaches and mine and lasts:
             self._history.append(step)
 
 

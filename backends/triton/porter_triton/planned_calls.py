@@ -131,7 +131,7 @@ class PlannedCalls:
         if not self._planning.is_there:
             self.admission = Admission()
             self.admission.know(tuple(self._kernels))
-        self.admission.begin(_sizes(job), function.permitted)
+        self.admission.begin(_sizes(job), function.permitted, _parameters(job))
         self.restored = False
 
     @contextmanager
@@ -206,6 +206,12 @@ def _sizes(job: Job) -> dict[int, int]:
     """The bytes of each argument that is a tensor, by its number."""
     tensors = ((index, value) for index, value in enumerate(job.arguments) if isinstance(value, TensorValue))
     return {index: value.count * value.dtype.bytes for index, value in tensors if not value.null}
+
+
+def _parameters(job: Job) -> frozenset[int]:
+    """Returns the numbers of the arguments that are parameters of a class: they come last."""
+    state = job.construction.state if job.construction else ()
+    return frozenset(range(len(job.arguments) - len(state), len(job.arguments)))
 
 
 def _with_host_branches(done: Finished, last: Recorded) -> Finished:

@@ -34,13 +34,13 @@ def launch(*views, kernel="k"):
 class Calls:
     """One call after the other, each with one tensor of 64 bytes."""
 
-    def __init__(self, permitted=frozenset()):
+    def __init__(self, permitted=frozenset(), parameters=frozenset()):
         self.admission = Admission()
         self.admission.know(("k",))
-        self.permitted = permitted
+        self.permitted, self.parameters = permitted, parameters
 
     def call(self, *steps):
-        self.admission.begin({0: 64}, self.permitted)
+        self.admission.begin({0: 64, 1: 64}, self.permitted, self.parameters)
         return [restored for step in steps for restored in self.admission.admit(step)]
 
 
@@ -202,3 +202,14 @@ def test_what_a_library_made_of_floats_may_decide_but_not_be_handed_on(given, ma
     calls.call(Input(0, 0), asked, Read(number))
     assert calls.admission.looked is looks
     assert calls.admission.whole == ({0} if (given, made) == ("float32", "int64") else set())
+
+
+@pytest.mark.parametrize("packs", [(1,), (0, 1)], ids=["parameters", "parameters and an input"])
+def test_what_was_made_of_parameters_alone_is_made_again_of_those_of_the_call(packs):
+    calls = Calls(parameters=frozenset((1,)))
+    packing = Allocate(2, 64), launch(*(dense(n, 16) for n in packs), dense(2, 16))
+    calls.call(Input(0, 0), Input(1, 1), *packing)
+    use = launch(dense(0, 16), dense(2, 16))
+    restored = calls.call(Input(0, 0), Input(1, 1), use)
+    assert (packing[1] in restored) is (packs == (1,))
+    assert packing[0] in restored

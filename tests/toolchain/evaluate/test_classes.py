@@ -41,6 +41,35 @@ def test_a_class_of_another_name_is_called_where_that_is_asked_for(verdict):
     assert isinstance(found.outcome, Verified), found.outcome
 
 
+PACK = """
+@triton.jit
+def pack(weight, bias, packed, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(packed + 2 * at, tl.load(weight + at, mask=at < n), mask=at < n)
+    tl.store(packed + 2 * at + 1, tl.load(bias + at, mask=at < n), mask=at < n)
+
+class ModelNew"""
+
+
+def packed_once(source):
+    """The candidate, which keeps its two parameters in one tensor; `source` is what takes the place of the bias."""
+    packing = f"""
+        if not hasattr(self, "packed"):
+            self.packed = torch.empty(2 * x.shape[1], device=x.device)
+            pack[(triton.cdiv(x.shape[1], 128),)](self.gate.weight, {source}, self.packed, x.shape[1], B=128)
+        y = torch.empty_like(x)"""
+    text = CANDIDATE.replace("\nclass ModelNew", PACK).replace("\n        y = torch.empty_like(x)", packing)
+    text = text.replace(
+        "kernel[grid](x, self.gate.weight, self.norm.bias,", "kernel[grid](x, self.packed, self.packed,"
+    )
+    return text.replace("weight + at % n", "weight + 2 * (at % n)").replace("bias + at % n", "bias + 2 * (at % n) + 1")
+
+
+def test_a_class_may_pack_its_parameters_once_and_nothing_else(verdict):
+    assert isinstance(verdict(packed_once("self.norm.bias")).outcome, Verified)
+    assert isinstance(verdict(packed_once("x")).outcome, Wrong)
+
+
 KEPT = """        if not hasattr(self, "kept"):
             self.kept = {}
         if x.shape in self.kept:
