@@ -15,6 +15,7 @@ import typer
 from porter.errors import UsageError
 
 if TYPE_CHECKING:
+    from porter.contract.dtype import DType
     from porter.evaluate.migration import MigrateOptions
     from porter.evaluate.outcome import Fidelity
 
@@ -113,6 +114,17 @@ def parse_sizes(texts: Iterable[str]) -> Mapping[str, int]:
             raise UsageError(f"--size {text}: not a name and a positive integer", "for example --size n=1000003")
         sizes[found["name"]] = int(found["size"])
     return sizes
+
+
+def parse_dtypes(names: Iterable[str]) -> frozenset[DType]:
+    """The element types of these names; raises `UsageError` for another name."""
+    from porter.contract.dtype import DType
+
+    known = {str(dtype): dtype for dtype in DType}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--dtype {name}: no element type", f"for example one of {', '.join(known)}")
+    return frozenset(known[name] for name in names)
 
 
 def checked_folders(folders: Iterable[Path]) -> tuple[Path, ...]:

@@ -20,6 +20,7 @@ from porter.cli.options import (
     SeedOption,
     drawn_seed,
     named_path,
+    parse_dtypes,
     parse_fidelity,
 )
 from porter.errors import DONE, FELL_SHORT, UsageError
@@ -51,6 +52,12 @@ GoldenOption = Annotated[
 EdgesFlag = Annotated[
     bool, typer.Option("--edges", help="Draw sizes of one and none, too, although the contract is given.")
 ]
+DtypeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dtype", metavar="NAME", help="An element type that the candidate is for; else all of the original."
+    ),
+]
 EntryOption = Annotated[str, typer.Option("--entry", metavar="NAME", help="The candidate's function to call.")]
 
 
@@ -67,6 +74,7 @@ def verify(
     entry: EntryOption = "",
     seed: SeedOption = None,
     edges: EdgesFlag = False,
+    dtype: DtypeOption = None,
     fidelity: FidelityOption = "emulated",
     json: JsonFlag = False,
     debug: DebugFlag = False,
@@ -87,6 +95,7 @@ def verify(
         seed=drawn_seed() if seed is None else seed,
         fidelity=parse_fidelity(fidelity),
         edges=edges,
+        dtypes=parse_dtypes(dtype or ()),
     )
     return judged(candidate, standard, options, context.obj)
 

@@ -37,11 +37,17 @@ class Examined:
     left_out: str
 
 
-def examined(contract: Contract, examine: Examine, further: Sequence[Workload] = ()) -> Examined:
-    """`examine` made of the workloads without a choice, of each with one, and of those that come `further`."""
+def examined(
+    contract: Contract, examine: Examine, further: Sequence[Workload] = (), *, is_code: bool = False
+) -> Examined:
+    """`examine` made of the workloads without a choice, of each with one, and of those that come `further`.
+
+    `is_code` says that what answers is an original whose launches can be seen to fail: what that makes of empty inputs
+    is what it is meant to.
+    """
     aside = frozenset(side for branch in contract.branches for side in sides(branch))
     chosen = [w for w in contract.workloads if w.scalars or w.dtypes or w.takes or w.name in aside]
-    first = examine(_at(contract, [w for w in contract.workloads if w not in chosen]))
+    first = examine(at_workloads(contract, [w for w in contract.workloads if w not in chosen]))
     if unsound(first) or not (chosen or further):
         return Examined(first, (), "")
     sound, wrong, left_out = [first], list[tuple[str, Reference]](), list[str]()
@@ -50,21 +56,21 @@ def examined(contract: Contract, examine: Examine, further: Sequence[Workload] =
         if seconds > _BUDGET_S:
             left_out.append(_LEFT_OUT.format(workload.name, _LATE))
             continue
-        reference = examine(_at(contract, [workload]))
+        reference = examine(at_workloads(contract, [workload]))
         seconds += reference.seconds
         if reference.damned:
             wrong.append((workload.name, replace(reference, contract=_alone(contract, workload))))
         elif (because := unsound(reference)) and not _is_empty(reference):
             left_out.append(_LEFT_OUT.format(workload.name, because))
         else:
-            sound.append(_deciding(contract, reference) if workload.takes else reference)
-    added, without = _added(contract, examine, further, seconds)
+            sound.append(deciding(contract, reference, is_code=is_code) if workload.takes else reference)
+    added, without = _added(contract, examine, further, seconds, is_code=is_code)
     left_out.extend([_NO_ANSWER.format(", ".join(without))] if without else [])
-    return Examined(_joined(contract, [*sound, *added]), tuple(wrong), "; ".join(left_out))
+    return Examined(joined(contract, [*sound, *added]), tuple(wrong), "; ".join(left_out))
 
 
 def _added(
-    contract: Contract, examine: Examine, further: Sequence[Workload], seconds: float
+    contract: Contract, examine: Examine, further: Sequence[Workload], seconds: float, *, is_code: bool
 ) -> tuple[list[Reference], list[str]]:
     """The original at `further` workloads, while there is time, and the names of those it has no sound answer to."""
     added, without = list[Reference](), list[str]()
@@ -72,18 +78,20 @@ def _added(
         if seconds > _BUDGET_S:
             without.append(f"{workload.name} (no time)")
             continue
-        reference = examine(_at(contract, [workload]))
+        reference = examine(at_workloads(contract, [workload]))
         seconds += reference.seconds
         if unsound(reference) and not _is_empty(reference):
             without.append(workload.name)
         else:
-            added.append(_deciding(contract, reference))
+            added.append(deciding(contract, reference, is_code=is_code))
     return added, without
 
 
-def _deciding(contract: Contract, reference: Reference) -> Reference:
+def deciding(contract: Contract, reference: Reference, *, is_code: bool = False) -> Reference:
     """`reference`, in which only such answers decide as some standard settles."""
-    return replace(reference, expected=tuple(replace(e, decides=decides(contract, e)) for e in reference.expected))
+    takes_nothing = is_code and not reference.because
+    told = (replace(e, decides=decides(contract, e, takes_nothing=takes_nothing)) for e in reference.expected)
+    return replace(reference, expected=tuple(told))
 
 
 def _is_empty(reference: Reference) -> bool:
@@ -92,7 +100,8 @@ def _is_empty(reference: Reference) -> bool:
     return not reference.because and bool(left) and not any(value.storage.size for value in left)
 
 
-def _at(contract: Contract, workloads: Sequence[Workload]) -> Contract:
+def at_workloads(contract: Contract, workloads: Sequence[Workload]) -> Contract:
+    """The contract with these workloads alone."""
     return replace(contract, workloads=tuple(workloads))
 
 
@@ -104,12 +113,12 @@ def _alone(contract: Contract, workload: Workload) -> Contract:
     return replace(chosen, name=f"{contract.name} at {workload.name}", workloads=(replace(workload, scalars={}),))
 
 
-def _joined(contract: Contract, references: Sequence[Reference]) -> Reference:
+def joined(contract: Contract, references: Sequence[Reference]) -> Reference:
     """One reference over the workloads of all, which can be believed."""
     expected = tuple(e for reference in references for e in reference.expected)
     return replace(
         references[0],
-        contract=_at(contract, [e.workload for e in expected]),
+        contract=at_workloads(contract, [e.workload for e in expected]),
         expected=expected,
         findings=tuple(dict.fromkeys(f for reference in references for f in reference.findings)),
         launched=tuple(dict.fromkeys(name for reference in references for name in reference.launched)),

@@ -13,6 +13,7 @@ from porter.contract.garbage import POISONS
 from porter.evaluate.checking import check
 from porter.evaluate.outcome import Checked, Crashed, NotBuilt, NotVerified, Outcome, Refused, Verified, Wrong
 from porter.evaluate.rehearsal import Rehearsal
+from porter.evaluate.telling_sizes import Named
 from porter.findings import Finding
 from porter.native.timed import Timed
 from porter.oracle.faults import code_of, named
@@ -33,6 +34,7 @@ _UNKNOWN = "kernels at sizes for a device"
 _UNLAUNCHED = "launches that no device takes"
 # An element type that host code refuses is none that the port has, whatever others the original takes.
 _NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"
+_ALL_TYPES = "{} (--dtype names those that it is for)"
 # Who did the work, which there is none of for an empty input.
 _WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.HOST_WORK))
 _LIBRARY = frozenset((FaultKind.LIBRARY,))
@@ -47,7 +49,8 @@ class Candidate:
     `timed` is the same on a device; None where it is executed on the CPU. Where runs do not tell
     which operators of a library make results, `calls_as_original` says that its text has none beyond the original's.
     `rehearse` runs host code alone; what comes of it are faults. `caveat` is what its verdict has to say in any case,
-    `conclude` says what all runs together show.
+    `conclude` says what all runs together show. `named` says what its code and its launches name, None
+    where it is not to be asked at sizes by that.
     """
 
     warp_size: int | None
@@ -59,6 +62,7 @@ class Candidate:
     rehearse: Execute | None = None
     caveat: str = ""
     conclude: Callable[[], tuple[Fault, ...]] = tuple
+    named: Callable[[], Named] | None = None
 
 
 def judge(
@@ -67,14 +71,17 @@ def judge(
     rehearsals: Sequence[Rehearsal] = (),
     *,
     is_trusted: bool = True,
+    schedules: Sequence[Schedule] = SCHEDULES,
+    besides: Verified | None = None,
 ) -> Outcome:
     """Run every candidate on every workload; the first that fails decides. Those that answer are then rehearsed.
 
     Equal answers of a port that launched nothing prove nothing; of a program with large buffers only the launches that
     were kept are compared, which the outcome says, as it does where an answer differs that does not decide. What is not
-    trusted to begin anew with every call has calls before.
+    trusted to begin anew with every call has calls before. `besides` is the verdict over other workloads, to which this
+    one adds.
     """
-    trial = _Trial(reference, is_trusted=is_trusted)
+    trial = _Trial(reference, schedules, is_trusted=is_trusted)
     for candidate in candidates:
         for expected in reference.expected:
             failed = trial.failed(candidate, expected)
@@ -82,26 +89,31 @@ def judge(
                 return failed
             if failed is not None:
                 trial.tell(expected, failed)
-    if not trial.launched:
+    if not trial.launched and besides is None:
         return _without_launch(reference, trial.checked)
     for candidate in candidates:
         if refused := trial.concluded(candidate) or trial.rehearsed(candidate, rehearsals):
             return refused
         if candidate.caveat:
             trial.said.setdefault(candidate.caveat, candidate.caveat)
+    if trial.not_taken and not is_trusted:
+        return NotVerified(_ALL_TYPES.format("; ".join(trial.not_taken.values())))
+    trial.said.update(trial.not_taken)
     verified = Verified(tuple(trial.checked), "; ".join(trial.said.values()), coverage=trial.coverage)
-    return _compiled(candidates, verified)
+    return _compiled(candidates, verified) if besides is None else besides.joined(verified)
 
 
 class _Trial:
     """What came of the runs so far: comparisons, whether a kernel was launched, and what has to be said."""
 
-    def __init__(self, reference: Reference, *, is_trusted: bool) -> None:
+    def __init__(self, reference: Reference, schedules: Sequence[Schedule], *, is_trusted: bool) -> None:
         self.reference = reference
+        self._schedules = schedules
         self._is_trusted = is_trusted
         self.excused = frozenset(finding.code for finding in reference.findings)
         self.checked: list[Checked] = []
         self.said: dict[str, str] = {}
+        self.not_taken: dict[str, str] = {}
         self.launched = False
         self.coverage = NOT_MEASURED
         self._earlier: dict[tuple[object, ...], tuple[str, tuple[Value, ...]]] = {}
@@ -110,7 +122,7 @@ class _Trial:
         """Returns why `candidate` does not answer one workload as is `expected`; None where it does."""
         contract, workload = self.reference.contract, expected.workload
         place = f"{named(workload)}{_at(candidate)}"
-        for schedule in SCHEDULES:
+        for schedule in self._schedules:
             given = self._after_another(candidate, expected, self._job(candidate, expected, schedule))
             run = candidate.execute(given)
             if rules := _rules(run, self._excused(candidate) | (_WORK if _is_empty(given) else frozenset())):
@@ -121,7 +133,7 @@ class _Trial:
                 run = candidate.execute(given)
                 broken = _broken(run, self.excused)
             if broken is not None and workload.dtypes and broken.kind is FaultKind.HOST_CHECK:
-                self.said.setdefault(workload.name, _NOT_TAKEN.format(workload.name, broken.message))
+                self.not_taken.setdefault(workload.name, _NOT_TAKEN.format(workload.name, broken.message))
                 return None
             if broken is not None:
                 return _stopped(broken, candidate, place, self.checked)

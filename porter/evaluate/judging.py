@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from porter.contract.contract import Contract, Distribution, EntryKind, Role, Workload
-from porter.contract.materialise import materialise
+from porter.contract.contract import Contract, Distribution, EntryKind, Role, Values, Workload
+from porter.contract.dtype import DType
+from porter.contract.materialise import materialise, retyped
 from porter.contract.validate import satisfies
 from porter.contract.workloads import choose_sizes, is_innermost
 from porter.evaluate.drawn_sizes import Fit, drawn_sizes
@@ -19,6 +20,9 @@ _JUST_OVER_A_TILE = 257  # by one over 256 and all smaller powers of two
 # Sums long enough that adding them up in too few bits shows; the others need no more than a few elements.
 _AT_LARGE_SIZES = frozenset((Distribution.UNIFORM, Distribution.LARGE_MEAN))
 
+_NOT_WANTED = "{} was not asked for (--dtype)"
+_SCALED = (Values.NORMAL, Values.POSITIVE)
+_BEYOND_HALF = 2e5
 _TIED = frozenset((Distribution.TIES, Distribution.CONSTANT_ROWS, Distribution.ZEROS))
 
 
@@ -26,12 +30,21 @@ _TIED = frozenset((Distribution.TIES, Distribution.CONSTANT_ROWS, Distribution.Z
 class Judging:
     """How workloads of a judgement are drawn: `seed` repeats it.
 
-    `fixed` are sizes that the user chose, `edges` whether those he did not may be one or none.
+    `fixed` are sizes that the user chose, `edges` whether those he did not may be one or none. Of element types that an
+    original dispatches over `dtypes` are those that the candidate is for, all where it is empty.
     """
 
     seed: int
     fixed: Mapping[str, int]
     edges: bool = True
+    dtypes: frozenset[DType] = frozenset()
+
+    def wanted(self, contract: Contract) -> tuple[Contract, str]:
+        """`contract` with the element types that the candidate is for, and what is said of the others."""
+        left_out = [w for w in contract.workloads if self.dtypes and not self.dtypes.issuperset(w.dtypes.values())]
+        kept = replace(contract, workloads=tuple(w for w in contract.workloads if w not in left_out))
+        types = sorted({str(dtype) for w in left_out for dtype in w.dtypes.values()} - {str(d) for d in self.dtypes})
+        return kept, _NOT_WANTED.format(", ".join(types)) if types else ""
 
     def reseeded(self, contract: Contract) -> Contract:
         """`contract` with its workloads at seeds of this judgement."""
@@ -52,7 +65,8 @@ class Judging:
         edges = _edges(contract, small, frozenset(self.fixed)) if self.edges else ()
         kinds = _distributions(contract, small, replace(by_size[-1], scale=1.0))
         tiles = self._tiles(contract, small, fit) if self.edges else ()
-        return tuple(self._drawn(w) for w in (*again, *scales, *kinds, *edges, *tiles))
+        wide = _beyond_half(contract, small)
+        return tuple(self._drawn(w) for w in (*again, *scales, *wide, *kinds, *edges, *tiles))
 
     def _tiles(self, contract: Contract, small: Workload, fit: Fit | None) -> Iterator[Workload]:
         """Workloads at sizes that this judgement alone has."""
@@ -68,18 +82,18 @@ class Judging:
         return replace(workload, seed=int.from_bytes(digest, "little"))
 
 
-def decides(contract: Contract, expected: Expected) -> bool:
+def decides(contract: Contract, expected: Expected, *, takes_nothing: bool) -> bool:
     """Returns whether an answer that differs is wrong; else it is said.
 
     No standard settles what a minimum makes of a NaN, which of two equal elements is the largest, and whether nothing
-    may be asked of an operator.
+    may be asked of an operator, unless an original's own code `takes_nothing` soundly.
     """
     kind = expected.workload.distribution
     arguments = job(contract, expected.workload, given=expected.arguments).arguments
     empty = any(0 in value.shape for value in arguments if isinstance(value, TensorValue))
     read = {tensor.name for tensor in contract.tensors if tensor.role is Role.IN}
     chosen = any(not value.dtype.is_float for name, value in expected.outputs.tensors if name not in read)
-    return not (kind is Distribution.NAN or empty or (chosen and kind in _TIED))
+    return not (kind is Distribution.NAN or (empty and not takes_nothing) or (chosen and kind in _TIED))
 
 
 def _distributions(contract: Contract, small: Workload, large: Workload) -> Iterator[Workload]:
@@ -95,6 +109,16 @@ def _scales(small: Workload) -> Iterator[Workload]:
     """Values that overflow where nothing is done about it, and values that vanish beside others."""
     for name, scale in (("large values", 1e3), ("small values", 1e-3)):
         yield replace(small, name=name, scale=scale)
+
+
+def _beyond_half(contract: Contract, small: Workload) -> Iterator[Workload]:
+    """Values that bfloat16 has and float16 has not, for each choice of element types with some."""
+    chosen = [w for w in contract.workloads if w.dtypes and not (w.device_only or 0 in w.sizes.values())]
+    for base in (small, *{tuple(sorted(w.dtypes.items())): w for w in chosen}.values()):
+        read = (tensor for tensor in retyped(contract, base).tensors if tensor.role is not Role.OUT)
+        if any(tensor.dtype is DType.BFLOAT16 and tensor.values in _SCALED for tensor in read):
+            choice = f"{base.name}, " if base.dtypes else ""
+            yield replace(base, name=f"{choice}values beyond float16", scale=_BEYOND_HALF, takes="")
 
 
 def _inputs(contract: Contract, workload: Workload) -> list[bytes]:

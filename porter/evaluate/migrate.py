@@ -106,7 +106,9 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
     """
     begin = time.monotonic()
     program = original.program
-    judging = None if options.seed is None else Judging(options.seed, options.sizes, options.draws_edges)
+    judging = (
+        None if options.seed is None else Judging(options.seed, options.sizes, options.draws_edges, options.dtypes)
+    )
     with (
         bench(options.cache, options.time_limit_s) as place,
         executed(original, port, target, options, place, is_trusted=judging is None) as ready,

@@ -10,6 +10,7 @@ from typing import Protocol
 from porter.backend import PortedFile, Target
 from porter.branch_coverage import NO_BRANCHES, Branches
 from porter.contract.contract import Contract
+from porter.contract.dtype import DType
 from porter.evaluate.outcome import Fidelity, Outcome
 from porter.evaluate.speed import Speed
 from porter.findings import Finding
@@ -25,7 +26,8 @@ class MigrateOptions:
     `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content. A candidate that anyone
     may have written is called by `entry`, where that is not empty, and judged on what `seed` draws. What is `timed` is
     timed beside the CUDA original, and a Python `reference` where there is one. `stages` counts where the time goes.
-    With `edges` a stated contract, too, may be asked at sizes of one or none.
+    With `edges` a stated contract, too, may be asked at sizes of one or none. `dtypes` are the element types that a
+    candidate is for, of those that its original dispatches over; all where it is empty.
     """
 
     target: str
@@ -46,6 +48,7 @@ class MigrateOptions:
     environment: Mapping[str, str] = field(default_factory=dict)
     stages: Stages = field(default_factory=Stages)
     edges: bool = False
+    dtypes: frozenset[DType] = frozenset()
 
     @property
     def draws_edges(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from porter.branch_coverage import NOT_MEASURED, BranchCoverage
@@ -46,6 +46,12 @@ class Verified:
     compiled_for: tuple[str, ...] = ()
     coverage: BranchCoverage = NOT_MEASURED
     label = "verified"
+
+    def joined(self, other: Verified) -> Verified:
+        """The verdict over the workloads of both."""
+        caveat = "; ".join(dict.fromkeys(filter(None, (self.caveat, other.caveat))))
+        checked, coverage = (*self.checked, *other.checked), self.coverage | other.coverage
+        return replace(self, checked=checked, caveat=caveat, coverage=coverage)
 
 
 @dataclass(frozen=True, slots=True)

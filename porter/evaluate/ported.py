@@ -12,6 +12,7 @@ from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Refused
 from porter.evaluate.side import Side, ported_side
+from porter.evaluate.telling_sizes import Named
 from porter.rules.operators import COMPUTING
 from porter.rules.original import OwnCode, calls_libraries
 from porter.simt.host_calls import not_free
@@ -161,6 +162,7 @@ class EmulatedPort(SourcePort):
                     rehearse=rehearse,
                     caveat=self.caveat,
                     conclude=conclude,
+                    named=lambda: Named(self.side.numbers),
                 )
             )
         return tuple(ready)

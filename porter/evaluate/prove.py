@@ -9,7 +9,9 @@ from functools import reduce
 from porter.branch_coverage import NOT_MEASURED, Branches
 from porter.contract.contract import Contract
 from porter.evaluate.bench import Bench
-from porter.evaluate.judge import judge
+from porter.evaluate.choices import deciding
+from porter.evaluate.doubt import unsound
+from porter.evaluate.judge import Candidate, judge
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
@@ -18,6 +20,7 @@ from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.rehearsal import Rehearsal, rehearsals
 from porter.evaluate.side import Side
 from porter.evaluate.study import Originals, Studied, Unproven
+from porter.evaluate.telling import Held, Telling, telling
 from porter.findings import Finding
 from porter.oracle.outputs import largest
 from porter.oracle.reference import Reference
@@ -107,6 +110,16 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
     if originals.judging and (null := passing_null(reference)):
         return Proof(_entry(reference, NotVerified(TOLD_BY_NOTHING.format(null))), seen)
     at = rehearsals(reference.contract, originals.sizes, {}, lambda _: None) if originals.judging else ()
+    reference, outcome = _held(originals, studied, port, at)
+    if originals.judging and isinstance(outcome, Verified) and isinstance(port, tuple):
+        workloads = telling(reference, port, originals.source.numbers, originals.judging)
+        reference, outcome = _asked(originals, studied, port).held(reference, outcome, workloads)
+    return Proof(_entry(reference, outcome), seen)
+
+
+def _held(originals: Originals, studied: Studied, port: Candidates, at: Sequence[Rehearsal] = ()) -> Held:
+    """What was expected, and what came of the port."""
+    reference = studied.reference
     outcome = _outcome(reference, port, at, is_trusted=not originals.judging)
     if isinstance(outcome, Wrong) and _may_round(reference, outcome):
         reference = originals.measured(studied)
@@ -114,7 +127,19 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
         if isinstance(outcome, Verified):
             exact = originals.in_whole_numbers(reference, studied.execute)
             outcome = _both(outcome, _outcome(exact, port)) if exact else outcome
-    return Proof(_entry(reference, outcome), seen)
+    return reference, outcome
+
+
+def _asked(originals: Originals, studied: Studied, port: tuple[Candidate, ...]) -> Telling:
+    """How original and port are asked further."""
+
+    def hold(contract: Contract) -> Held | None:
+        reference = originals.examined(contract, studied.execute)
+        if unsound(reference):
+            return None
+        return _held(originals, replace(studied, reference=deciding(contract, reference)), port)
+
+    return Telling(port, lambda contract: originals.examined(contract, studied.execute, once=True), hold)
 
 
 def _may_round(reference: Reference, wrong: Wrong) -> bool:
@@ -152,7 +177,7 @@ def _entry(reference: Reference, outcome: Outcome) -> EntryOutcome:
 
 def _both(first: Verified, second: Outcome) -> Outcome:
     """The verdict over the workloads of two."""
-    return replace(first, checked=(*first.checked, *second.checked)) if isinstance(second, Verified) else second
+    return first.joined(second) if isinstance(second, Verified) else second
 
 
 def _not_run(workloads: list[str]) -> str:

@@ -15,6 +15,7 @@ from porter.simt.job import BuildRequest, Callee, Dialect
 from porter.source.parse import parse
 from porter.source.program import CType, Function, Program
 from porter.source.text import Source
+from porter.source.whole_numbers import whole_numbers
 
 _MACA_ARCH = "__MACA_ARCH__=1000"  # which the executor's headers define, and no CUDA source should
 
@@ -33,6 +34,12 @@ class Side:
     defines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
     own: OwnCode = NO_CODE
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The whole numbers that its text and its local headers name."""
+        texts = (self.source.text, *(header.text for _, header in self.headers))
+        return frozenset[int]().union(*map(whole_numbers, texts))
 
     def replaced(self, files: Iterable[Source]) -> Side:
         """The side with `files` for those at the same paths."""

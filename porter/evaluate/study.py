@@ -83,8 +83,7 @@ class Originals:
         noted = contract_findings(confirmation, self.source.program)
         if because := still_open(settled, confirmation.trouble):
             return Unproven(settled, because, noted)
-        drafted = not self.stated and any(symbol not in self.sizes for symbol in settled.symbols)
-        look = partial(examine, program=self.source.program, execute=execute, drafted=drafted)
+        look = partial(self.examined, execute=execute)
         found = self._examined(settled, look)
         if unsound(found.reference):
             return _doubted(found.reference, contract, noted, look)
@@ -97,9 +96,16 @@ class Originals:
 
     def _examined(self, settled: Contract, look: Examine) -> Examined:
         if self.judging is None:
-            return examined(settled, look)
-        drawn = self.judging.reseeded(settled)
-        return examined(drawn, look, self.judging.further(drawn))
+            return examined(settled, look, is_code=True)
+        wanted, left_out = self.judging.wanted(settled)
+        drawn = self.judging.reseeded(wanted)
+        found = examined(drawn, look, self.judging.further(drawn), is_code=True)
+        return replace(found, left_out="; ".join(filter(None, (found.left_out, left_out))))
+
+    def examined(self, contract: Contract, execute: Execute, *, once: bool = False) -> Reference:
+        """The answers of `execute`, the original; sizes that nobody stated may be none of its."""
+        drafted = not self.stated and any(symbol not in self.sizes for symbol in contract.symbols)
+        return examine(contract, self.source.program, execute, drafted=drafted, once=once)
 
     def measured(self, studied: Studied) -> Reference:
         """The answers with what a twin of the original that rounds otherwise shows it to lose.

@@ -15,10 +15,10 @@ from porter.evaluate.admission import not_admitted
 from porter.evaluate.bench import bench
 from porter.evaluate.calling import Called
 from porter.evaluate.candidate import candidate_port
-from porter.evaluate.choices import examined
+from porter.evaluate.choices import deciding, examined
 from porter.evaluate.doubt import unsound
 from porter.evaluate.environment import environment
-from porter.evaluate.judge import judge
+from porter.evaluate.judge import Candidate, judge
 from porter.evaluate.judging import Judging
 from porter.evaluate.migrate import executed, held, worst
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
@@ -32,6 +32,7 @@ from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed
 from porter.evaluate.standard_rivals import of_standard
 from porter.evaluate.standards import AgainstCuda, against_cuda, opened
+from porter.evaluate.telling import Held, Telling, telling
 from porter.evaluate.unexecuted import with_unexecuted
 from porter.evaluate.verdict import Verdict
 from porter.findings import Finding
@@ -77,10 +78,14 @@ def answers(standard: Standard, contract: Contract, options: MigrateOptions) -> 
     chosen = {symbol: size for symbol, size in options.sizes.items() if symbol in contract.symbols}
     sized = (replace(w, sizes={**w.sizes, **chosen}) for w in contract.workloads if not w.device_only)
     here = replace(contract, workloads=tuple(sized))
-    judging = Judging(options.seed or 0, options.sizes, edges=not contract.reference and options.contract is None)
+    judging = _judging(contract, options)
     drawn = judging.reseeded(here)
     found = examined(drawn, standard.reference, judging.further(drawn, partial(standard.sizes_near, drawn)))
     return found.reference, found.left_out
+
+
+def _judging(contract: Contract, options: MigrateOptions) -> Judging:
+    return Judging(options.seed or 0, options.sizes, edges=not contract.reference and options.contract is None)
 
 
 @dataclass(frozen=True)
@@ -159,11 +164,28 @@ class _Trial:
             at = rehearsals(contract, self.options.sizes, standard.written_sizes(contract), standard.construction)
             if isinstance(candidates, tuple):
                 outcome = judge(reference, candidates, at, is_trusted=False)
+                if isinstance(outcome, Verified) and standard.recorded is None:
+                    reference, outcome = self._told(standard, candidates, reference, outcome)
             else:
                 outcome = candidates
         port = outcome.coverage if isinstance(outcome, Verified) else NOT_MEASURED
         entry = EntryOutcome(reference.contract, outcome, branches=Branches(reference.coverage, port))
         return reduce(with_caveat, (left_out, standard.left_out), Proof(entry, reference.findings))
+
+    def _told(
+        self, standard: Standard, candidates: tuple[Candidate, ...], reference: Reference, verified: Verified
+    ) -> Held:
+        """The verdict where the candidate's numbers tell, too."""
+
+        def hold(contract: Contract) -> Held | None:
+            answer = standard.reference(contract)
+            if unsound(answer):
+                return None
+            answer = deciding(contract, answer)
+            return answer, judge(answer, candidates, is_trusted=False)
+
+        workloads = telling(reference, candidates, frozenset(), _judging(reference.contract, self.options))
+        return Telling(candidates, standard.reference, hold).held(reference, verified, workloads)
 
     def _broken(self, own: OwnCode) -> tuple[Finding, ...]:
         """The rules that its text breaks, from the functions on that it is called by."""

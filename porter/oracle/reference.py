@@ -90,18 +90,25 @@ def workloads_of(contract: Contract) -> tuple[Workload, ...]:
 
 
 def examine(
-    contract: Contract, program: Program, execute: Execute, *, drafted: bool = False, budget_s: float = 60.0
+    contract: Contract,
+    program: Program,
+    execute: Execute,
+    *,
+    drafted: bool = False,
+    once: bool = False,
+    budget_s: float = 60.0,
 ) -> Reference:
     """Run the original on every workload of `contract` and judge it.
 
     `execute` runs the watched executable built at 32 lanes. `drafted` says that porter chose sizes: an original that
     only takes others is not wrong. No workload is begun after `budget_s` of processor time; the first is always
-    examined whole.
+    examined whole. With `once` each workload is run a single time: what that shows is all that is judged.
     """
-    examiner = _Examiner(contract, program, execute, drafted)
+    examiner = _Examiner(contract, program, execute, drafted, once)
     workloads = workloads_of(contract)
     expected = tuple(examiner.expected(workloads, budget_s))
-    examiner.call_twice(expected)
+    if not once:
+        examiner.call_twice(expected)
     return Reference(
         contract=contract,
         expected=expected,
@@ -120,9 +127,10 @@ def examine(
 class _Examiner:
     """Collects what is observed over all workloads."""
 
-    def __init__(self, contract: Contract, program: Program, execute: Execute, drafted: bool) -> None:
+    def __init__(self, contract: Contract, program: Program, execute: Execute, drafted: bool, once: bool) -> None:
         self.contract = contract
         self.drafted = drafted
+        self.once = once
         self.program = program
         self.execute = execute
         self.observed: list[Observed] = []
@@ -160,6 +168,8 @@ class _Examiner:
         if not first.finished:
             return None
         want = outputs(self.contract, first)
+        if self.once:
+            return Expected(workload, want, None)
         self._poison(workload, want)
         others = [self._schedule(workload, schedule, want) for schedule in _SCHEDULES]
         return Expected(workload, want, widest(want, others))

@@ -12,7 +12,7 @@ from porter.launch_plan.views import extent_bytes, written
 from porter.simt.job import Job, Run, TensorValue
 from porter_triton.differences import is_other_everywhere, same
 from porter_triton.kernel_rules import constants_of
-from porter_triton.records import KernelText
+from porter_triton.records import CompileTime, KernelText
 from porter_triton.size_arguments import SizeArgument, sizes_of
 
 Kernels = Mapping[str, KernelText]
@@ -25,7 +25,8 @@ class CallHistory:
     `changed` are the arguments that a call left changed; of those in `overwritten` every call changed every element.
     `contributed` says of outputs whether they are others when nothing is launched. `launched` are kernels with the
     values that they were launched with, `output_bytes` how large outputs were, by what was launched for them.
-    `arguments` says of each whole number that kernels took what it was in every call.
+    `arguments` says of each whole number that kernels took what it was in every call, `numbers` are those that were
+    compiled into them.
     """
 
     calls: int = 0
@@ -36,6 +37,7 @@ class CallHistory:
     launched: set[tuple[str, str]] = field(default_factory=set)
     output_bytes: dict[object, int] = field(default_factory=dict)
     arguments: dict[tuple[str, str], SizeArgument] = field(default_factory=dict)
+    numbers: set[int] = field(default_factory=set)
 
     def note_launches(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> None:
         """Keeps in mind what a plan of `job` that was carried out launches."""
@@ -43,6 +45,8 @@ class CallHistory:
         sizes = sizes_of(job)
         for key, value in _whole_numbers(plan, kernels):
             self.arguments.setdefault(key, SizeArgument(frozenset(sizes))).note(value, sizes)
+        for launch in plan.launches:
+            self.numbers.update(_compiled_numbers(launch, kernels[launch.kernel]))
 
     def otherwise(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> Iterator[str]:
         """Yields the numbers with which a plan of `job` launches that were a size of the tensors in every call before,
@@ -124,6 +128,14 @@ def _whole_numbers(plan: LaunchPlan, kernels: Kernels) -> Iterator[tuple[tuple[s
         for name, argument in launch.arguments:
             if isinstance(argument, Scalar) and type(argument.value) is int:
                 yield (kernels[launch.kernel].name, name), argument.value
+
+
+def _compiled_numbers(launch: Launch, kernel: KernelText) -> Iterator[int]:
+    compiled = constants_of(kernel)
+    given = (argument.value for name, argument in launch.arguments if name in compiled and isinstance(argument, Scalar))
+    bound = (value.value for _, value in kernel.bindings if isinstance(value, CompileTime))
+    values = (*given, *(scalar.value for scalar in bound if isinstance(scalar, Scalar)))
+    return (value for value in values if type(value) is int)
 
 
 def _switches(launch: Launch, kernels: Kernels) -> tuple[str, str]:

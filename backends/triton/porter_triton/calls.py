@@ -63,6 +63,10 @@ class Calls:
         """Returns the signatures of the launches of `function` so far, each once."""
         return tuple(self._histories[function].signatures)
 
+    def numbers(self, function: str) -> frozenset[int]:
+        """Returns the whole numbers that were compiled into what `function` launched so far."""
+        return frozenset(self._histories[function].numbers)
+
     def run(self, function: Function, job: Job) -> Run:
         """Returns what comes of one call. Never raises for anything that the module does."""
         history = self._histories[function.name]

@@ -17,6 +17,7 @@ from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
 from porter.evaluate.ported import Candidates, Signature
 from porter.evaluate.side import Side
+from porter.evaluate.telling_sizes import Named
 from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source.text import Source
@@ -28,6 +29,7 @@ from porter_triton.planned_calls import Function
 from porter_triton.port import Lowered, lowered
 from porter_triton.processes import PlanningProcess, ReplayProcess
 from porter_triton.targets import targets
+from porter_triton.whole_numbers import operations, whole_numbers
 
 _NOT_COMPILED = "PORT1810"
 _LINES = re.compile(r"\s*# (lines? \d+(?:-\d+)?)$")
@@ -70,6 +72,11 @@ class Module:
     def functions(self) -> Mapping[str, Signature]:
         """The functions at its top; none where it is no Python."""
         return functions_of(self.path)
+
+    def named(self, function: str) -> Named:
+        """The numbers of the module's text and of what `function` launched so far."""
+        numbers = whole_numbers(self.path.read_text("utf-8")) | self.calls.numbers(function)
+        return Named(numbers, sum(operations(kernel.text) for kernel in self.calls.kernels))
 
 
 @dataclass(frozen=True)
@@ -186,6 +193,7 @@ class InterpretedPort:
             lambda: self._compiled(module, module.calls.signatures(function)),
             rehearse=rehearse,
             conclude=lambda: module.calls.idle(called),
+            named=lambda: module.named(function),
         )
 
     def called(self, entry: Entry, function: str) -> Function:

@@ -188,3 +188,41 @@ def test_what_does_not_decide_is_said_once_for_all_widths():
     assert isinstance(outcome, Verified)
     assert outcome.caveat.count("answers otherwise where no standard decides") == 1
     assert isinstance(with_nothing_to_do(FaultKind.OUT_OF_BOUNDS, 5, decides=True), Crashed)
+
+
+def test_an_element_type_that_the_original_takes_has_to_be_taken():
+    half = Workload("float64", {"n": 5}, 3, dtypes={"x": DType.FLOAT64, "y": DType.FLOAT64})
+
+    def narrow(job: Job) -> Run:
+        refused = Fault(FaultKind.HOST_CHECK, "", 0, "", "not implemented for float64", fatal=True)
+        if any(isinstance(a, TensorValue) and a.dtype is DType.FLOAT64 for a in job.arguments):
+            return replace(honest(job), finished=False, outputs=(), faults=(refused,))
+        return honest(job)
+
+    def wide(job: Job) -> Run:
+        x, y = job.arguments
+        assert isinstance(x, TensorValue)
+        assert isinstance(y, TensorValue)
+        out = TensorValue(y.dtype, y.shape, (x.storage * 2).astype(y.storage.dtype))
+        return replace(honest(job), outputs=(x, out))
+
+    contract = replace(CONTRACT, workloads=(*CONTRACT.workloads, half))
+    tolerance = {**CONTRACT.tolerance, DType.FLOAT64: Tolerance(1e-10, 1e-10)}
+    reference = examine(replace(contract, tolerance=tolerance), PROGRAM, wide)
+    outcome = judge(reference, (Candidate(64, narrow),), is_trusted=False)
+    assert isinstance(outcome, NotVerified)
+    assert "at float64, which it does not take" in outcome.because
+    assert "--dtype" in outcome.because
+    assert isinstance(judge(reference, (Candidate(64, wide),), is_trusted=False), Verified)
+    own = judge(reference, (Candidate(64, narrow),))
+    assert isinstance(own, Verified)
+    assert "at float64" in own.caveat
+
+
+def test_a_verdict_over_more_workloads_adds_to_the_one_before():
+    first = judged(honest)
+    assert isinstance(first, Verified)
+    idle = lambda job: replace(honest(job), launches=())  # noqa: E731
+    both = judge(REFERENCE, (Candidate(64, idle),), is_trusted=False, besides=first)
+    assert isinstance(both, Verified)
+    assert len(both.checked) == len(first.checked) + len(CONTRACT.workloads)

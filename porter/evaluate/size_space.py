@@ -1,0 +1,210 @@
+"""The points at which an operator may be asked, and which of them tell most for their cost.
+
+An axis lies to a number in four ways: one over several of it, one over it, one under it, at it. A point is worth what
+no point before it has of these, and costs what interpreting it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2, prod
+from random import Random
+
+from porter.contract.contract import Contract, Workload
+from porter.contract.expressions import evaluate, names_in
+from porter.contract.validate import satisfies
+
+Point = Mapping[str, int]  # a value for each axis, and for symbols that are none
+Event = tuple[str, int, str]  # an axis, a number, how the axis lies to it
+
+LARGEST = 1 << 17  # of the numbers: what is beyond is no tile
+_MOST_ELEMENTS = 1 << 18  # of all tensors together
+_LEAST = (1, 2, 3, 4, 5, 7, 8, 11, 12, 16, 17, 32, 64, 128, 256)
+_FEW = (2, 3, 5, 4, 7, 6)
+_STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_TURNS = 4  # of a loop that one pass over a kernel's operations has about
+_ALL = "all elements"  # of the largest tensor, which kernels without rows walk as one axis
+_COMBINED = 800  # points at which several axes may be over a number
+# What a tile is worth, which is a power of two, and a product: a thread takes several elements, a block several tiles.
+TILE, PRODUCT = 1.0, 0.5
+_LEAST_TILE = 16  # of smaller numbers, and of what is no tile, only what is over them counts
+_WEIGHTS = {"over": 3.0, "just over": 1.0, "under": 1.0, "at": 0.3}
+_WHOLE_BITS = 5  # a number of fewer bits tells less: most sizes are next to it
+_TOGETHER = 0.15  # is worth that two axes are over a number each
+_LEAST_GAIN = 0.002  # a millisecond
+# Milliseconds of a workload as such, of a row, of an operation for a row where a program is interpreted, of an element.
+_WORKLOAD_MS, _ROW_MS, _OPERATION_MS, _ELEMENT_MS = 40.0, 0.3, 0.03, 0.003
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A symbol, or an argument of the operator, which has values from `least` to `most`, and one of its own."""
+
+    name: str
+    least: int = 0
+    most: int = 0
+    own: int = 0
+
+    @property
+    def is_argument(self) -> bool:
+        """Returns whether it is no symbol."""
+        return self.most > 0
+
+
+class SizeSpace:
+    """The points over `axes`; what the workloads `alike` show is known.
+
+    `numbers` have what each is worth, and a program of so many `operations` is interpreted for each row.
+    """
+
+    def __init__(
+        self,
+        contract: Contract,
+        axes: Sequence[Axis],
+        alike: Sequence[Workload],
+        *,
+        numbers: Mapping[int, float],
+        operations: int,
+        random: Random,
+    ) -> None:
+        self._contract = contract
+        self._axes = axes
+        self._numbers = numbers
+        self._worth = {n: worth * min(1.0, log2(n) / _WHOLE_BITS) for n, worth in numbers.items()}
+        self._random = random
+        self._row_ms = _ROW_MS + _OPERATION_MS * operations
+        self._seen: dict[tuple[str, int], frozenset[Event]] = {}
+        extents = frozenset[str]().union(*(names_in(extent) for tensor in contract.tensors for extent in tensor.shape))
+        self._loops = [axis.name for axis in axes if axis.name not in extents]
+        given = {axis.name: axis.own for axis in axes if axis.is_argument}
+        base = {**given, **alike[0].sizes}
+        self._least = self._lowered(base, [_LEAST] * len(axes))
+        self._few = self._lowered(
+            self._least,
+            [(axis.own,) if axis.is_argument else _FEW[index % len(_FEW) :] for index, axis in enumerate(axes)],
+        )
+        self._steps = {axis.name: self._step(axis.name) for axis in axes}
+        self._asked = [{**given, **workload.sizes} for workload in alike]
+        events = list(map(self._events, self._asked))
+        self._known = {event for some in events for event in (*some, *_pairs(some))}
+
+    def chosen(self, most: int, budget_ms: float) -> Iterator[Point]:
+        """Yields the smallest point, and those that tell most for their cost, each beside those before it."""
+        if self._least not in self._asked:
+            yield self._least
+        pool = [(point, self._cost(point), self._events(point)) for point in self._pool()]
+        for _ in range(most):
+            pool = [found for found in pool if found[1] <= budget_ms]
+            gains = [(self._gain(events) / cost, -index) for index, (_, cost, events) in enumerate(pool)]
+            gain, index = max(gains, default=(0.0, 0))
+            if gain < _LEAST_GAIN:
+                return
+            point, cost, events = pool[-index]
+            budget_ms -= cost
+            self._known |= {*events, *_pairs(events)}
+            yield point
+
+    def _gain(self, events: frozenset[Event]) -> float:
+        alone = sum(self._worth[number] * _WEIGHTS[how] for _, number, how in events - self._known)
+        return alone + _TOGETHER * sum(pair not in self._known for pair in _pairs(events))
+
+    def _pool(self) -> list[Point]:
+        """Points at which one axis is next to a number, and some at which several are over one."""
+        over = {axis.name: self._over(axis.name) for axis in self._axes}
+        values = {name: self._beside(name, found) for name, found in over.items()}
+        points = [{**rest, name: v} for rest in (self._least, self._few) for name in values for v in values[name]]
+        for _ in range(_COMBINED if len(values) > 1 else 0):
+            some = {name: self._random.choice(v) for name, v in over.items() if v and self._random.random() < 0.5}
+            points.append({**self._random.choice((self._least, self._few)), **some})
+        unique = {tuple(sorted(point.items())): point for point in points}
+        return [point for point in unique.values() if self._is_small(point) and self._allows(point)]
+
+    def _over(self, name: str) -> list[int]:
+        """The least values beyond each number."""
+        step, rest = self._steps[name], self._least[name] % self._steps[name]
+        return sorted({_above(number, step, rest) for number in self._numbers})
+
+    def _beside(self, name: str, over: Sequence[int]) -> list[int]:
+        """The values at each number, and on both sides of it."""
+        step, rest = self._steps[name], self._least[name] % self._steps[name]
+        under = {_above(number - 1, step, rest) - step for number in self._numbers}
+        return sorted(v for v in {*over, *under, *self._numbers} if v > 0)
+
+    def _lowered(self, start: Point, wishes: Sequence[Sequence[int]]) -> Point:
+        """`start` with each axis at the first of its wishes that is allowed; twice, since they depend on each other."""
+        point = start
+        for axis, wished in 2 * list(zip(self._axes, wishes, strict=True)):
+            tried = ({**point, axis.name: value} for value in wished)
+            point = next(filter(self._allows, tried), point)
+        return point
+
+    def _step(self, name: str) -> int:
+        """Returns how far an allowed value is from the next."""
+        value = self._few[name]
+        return next((step for step in _STEPS if self._allows({**self._few, name: value + step})), 1)
+
+    def _allows(self, point: Point) -> bool:
+        inside = all(axis.least <= point[axis.name] <= axis.most for axis in self._axes if axis.is_argument)
+        return inside and satisfies(self._contract, self._sizes(point))
+
+    def _sizes(self, point: Point) -> dict[str, int]:
+        return {symbol: point[symbol] for symbol in self._contract.symbols}
+
+    def _shapes(self, point: Point) -> list[tuple[int, ...]]:
+        sizes = self._sizes(point)
+        return [tuple(evaluate(extent, sizes) for extent in tensor.shape) for tensor in self._contract.tensors]
+
+    def _is_small(self, point: Point) -> bool:
+        return sum(map(prod, self._shapes(point))) <= _MOST_ELEMENTS
+
+    def _cost(self, point: Point) -> float:
+        """About how long original and candidate take."""
+        shapes = self._shapes(point)
+        rows = max((prod(shape[:-1]) for shape in shapes), default=1)
+        turns = prod(max(1, point[name] // _TURNS) for name in self._loops)
+        return _WORKLOAD_MS + self._row_ms * rows * turns + _ELEMENT_MS * sum(map(prod, shapes))
+
+    def _events(self, point: Point) -> frozenset[Event]:
+        """How each axis lies to each number."""
+        found = [self._lie(axis.name, point[axis.name]) for axis in self._axes]
+        if len(self._axes) > 1:
+            found.append(self._lie(_ALL, max(map(prod, self._shapes(point)), default=1)))
+        return frozenset[Event]().union(*found)
+
+    def _lie(self, name: str, value: int) -> frozenset[Event]:
+        if (name, value) not in self._seen:
+            step = self._steps.get(name, 1)
+            self._seen[name, value] = frozenset(
+                (name, number, how)
+                for number, worth in self._numbers.items()
+                for how in _lies(value, number, step, is_tile=worth >= TILE and number >= _LEAST_TILE)
+            )
+        return self._seen[name, value]
+
+
+def _above(number: int, step: int, rest: int) -> int:
+    """The least value beyond `number` that leaves `rest` when divided by `step`."""
+    return number + 1 + (rest - number - 1) % step
+
+
+def _lies(value: int, number: int, step: int, *, is_tile: bool) -> Iterator[str]:
+    """Yields how `value` lies to `number`; nothing where it is nowhere near."""
+    if is_tile:
+        yield from (how for how, lies in _beside(value, number, step).items() if lies)
+    if value > number and 0 < value % number <= step:
+        yield "over"
+
+
+def _beside(value: int, number: int, step: int) -> dict[str, bool]:
+    return {
+        "at": value == number,
+        "under": 0 < number - value <= step,
+        "just over": 0 < value - number <= step,
+    }
+
+
+def _pairs(events: frozenset[Event]) -> list[tuple[Event, Event]]:
+    """Two axes that are over a number each."""
+    over = sorted(event for event in events if event[2] == "over" and event[0] != _ALL)
+    return [(one, other) for index, one in enumerate(over) for other in over[index + 1 :] if one[0] != other[0]]

@@ -1,0 +1,85 @@
+"""A candidate that was right so far, asked where its own numbers and the original's tell (`telling_sizes.py`).
+
+Original and candidate run once each there. Where they differ the original is examined as it is at every other size, and
+only what then remains is held against the candidate; where the original has no sound answer nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from porter.contract.contract import Contract, Workload
+from porter.evaluate.choices import Examine, at_workloads, deciding, joined
+from porter.evaluate.doubt import unsound
+from porter.evaluate.judge import Candidate, judge
+from porter.evaluate.judging import Judging
+from porter.evaluate.outcome import NotVerified, Outcome, Verified
+from porter.evaluate.telling_sizes import Named, telling_workloads
+from porter.oracle.reference import Reference
+from porter.simt.job import Schedule
+
+Held = tuple[Reference, Outcome]
+_ONCE = (Schedule.FORWARD,)
+_LEFT_OUT = "nothing was compared at {}: {}"
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How original and candidate are asked. `once` runs the original a single time.
+
+    `hold` examines it and holds the candidate to that; None where it has no sound answer.
+    """
+
+    candidates: tuple[Candidate, ...]
+    once: Examine
+    hold: Callable[[Contract], Held | None]
+
+    def held(self, reference: Reference, verified: Verified, workloads: Sequence[Workload]) -> Held:
+        """The verdict over the workloads of `reference`, at which the candidate is `verified`, and over `workloads`.
+
+        The first that is not right decides.
+        """
+        seen, outcome = [reference], verified
+        for workload in workloads:
+            found, said = self._at(at_workloads(reference.contract, [workload]), outcome)
+            if isinstance(said, NotVerified):
+                outcome = outcome.joined(Verified((), _LEFT_OUT.format(workload.name, said.because)))
+            elif found is not None:
+                seen.append(found)
+                if not isinstance(said, Verified):
+                    return _together(seen), said
+                outcome = said
+        return _together(seen), outcome
+
+    def _at(self, contract: Contract, besides: Verified) -> tuple[Reference | None, Outcome]:
+        """What is expected at one workload, None where nothing is, and the verdict with it."""
+        reference = self.once(contract)
+        if unsound(reference):
+            return None, besides
+        reference = deciding(contract, reference)
+        outcome = judge(reference, self.candidates, is_trusted=False, schedules=_ONCE, besides=besides)
+        if isinstance(outcome, Verified | NotVerified):
+            return reference, outcome
+        held = self.hold(contract)
+        if held is None:
+            return None, besides
+        reference, outcome = held
+        return reference, besides.joined(outcome) if isinstance(outcome, Verified) else outcome
+
+
+def telling(
+    reference: Reference, candidates: Sequence[Candidate], numbers: Set[int], judging: Judging
+) -> tuple[Workload, ...]:
+    """The workloads at which `numbers` of the original and those of its candidates tell; none without edges."""
+    named = [candidate.named() for candidate in candidates if candidate.named is not None]
+    if not named or not judging.edges:
+        return ()
+    own = reduce(Named.__or__, named)
+    drawn = telling_workloads(reference.contract, own, numbers, judging.fixed, judging.seed)
+    return judging.reseeded(replace(reference.contract, workloads=drawn)).workloads
+
+
+def _together(references: Sequence[Reference]) -> Reference:
+    return joined(references[0].contract, references)

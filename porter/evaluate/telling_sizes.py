@@ -1,0 +1,119 @@
+"""Workloads at which the numbers of a program tell: its tiles, steps and limits.
+
+A loop over rows by 1,024 comes round again where there are 1,025 of them; a tile of 128 columns is half masked with 97.
+Each axis lies next to each number that original and candidate name, as far as no workload so far has that, while the
+others are small or next to a number, too. Each choice that the contract has workloads for, of element types or of
+arguments, has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+from random import Random
+
+from porter.contract.contract import Contract, ScalarArg, Workload
+from porter.contract.dtype import DType
+from porter.evaluate.size_space import LARGEST, PRODUCT, TILE, Axis, SizeSpace
+
+# How much a number tells: what the candidate alone has may be wrong.
+_ANY, _NEW = 0.6, 1.5
+_LEAST_OF_PRODUCTS = 32
+_MOST_NUMBERS = 32
+_MOST, _MOST_CHOICES, _MOST_OF_CHOICE = 22, 6, 2
+# Milliseconds, and more for each operation of what is interpreted: that takes longer at all other workloads, too.
+_BUDGET_MS, _BUDGET_OF_CHOICE_MS, _BUDGET_OF_OPERATION = 2_000.0, 200.0, 0.005
+_LARGEST_ARGUMENT = 4_096  # what is larger is no size: a seed, an address
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The whole numbers that a candidate's code and launches name, and how many operations its kernels have.
+
+    None count where kernels are compiled for the CPU.
+    """
+
+    numbers: frozenset[int] = frozenset()
+    operations: int = 0
+
+    def __or__(self, other: Named) -> Named:
+        """Returns what both name."""
+        return Named(self.numbers | other.numbers, max(self.operations, other.operations))
+
+
+Choice = tuple[tuple[tuple[str, DType], ...], tuple[tuple[str, int], ...]]
+
+
+def telling_workloads(
+    contract: Contract, own: Named, others: Set[int], fixed: Mapping[str, int], seed: int
+) -> tuple[Workload, ...]:
+    """Workloads beyond those of `contract`; `own` is what the candidate names, `others` are the original's numbers.
+
+    `fixed` sizes stay.
+    """
+    numbers = _weighed(own.numbers, others)
+    more = 1.0 + _BUDGET_OF_OPERATION * own.operations
+    choices: dict[Choice, list[Workload]] = {}
+    for workload in contract.workloads:
+        if not workload.device_only and 0 not in workload.sizes.values():
+            choices.setdefault(_choice(workload), []).append(workload)
+    plain: Choice = ((), ())
+    arguments = _arguments(contract)
+    found: list[Workload] = []
+    for choice in [c for c in (plain, *(c for c in choices if c != plain)) if c in choices][: 1 + _MOST_CHOICES]:
+        alike = choices[choice]
+        axes = [Axis(symbol) for symbol in contract.symbols if symbol not in fixed]
+        axes += arguments if choice == plain else []
+        most, budget_ms = (_MOST, _BUDGET_MS) if choice == plain else (_MOST_OF_CHOICE, _BUDGET_OF_CHOICE_MS)
+        random = Random(f"{seed} {contract.name} {choice}")
+        space = SizeSpace(contract, axes, alike, numbers=numbers, operations=own.operations, random=random)
+        found += [
+            _workload(alike[0], point, contract, axes, len(found) + n)
+            for n, point in enumerate(space.chosen(most, more * budget_ms), 1)
+        ]
+    return tuple(found)
+
+
+def _weighed(own: Set[int], others: Set[int]) -> dict[int, float]:
+    """The numbers that may be sizes of something, and products of tiles, with how much each tells."""
+    possible = [n for n in own | others if 1 < n <= LARGEST]
+    worth = {n: (TILE if _is_tile(n) else _ANY) * (1.0 if n in others else _NEW) for n in possible}
+    most = dict(sorted(worth.items(), key=lambda item: (-item[1], item[0]))[:_MOST_NUMBERS])
+    tiles = [n for n in most if _is_tile(n)]
+    products = {a * b for a in tiles for b in tiles if _LEAST_OF_PRODUCTS <= a * b <= LARGEST // 2}
+    return dict(sorted({**dict.fromkeys(products, PRODUCT), **most}.items()))
+
+
+def _is_tile(number: int) -> bool:
+    return number & (number - 1) == 0
+
+
+def _choice(workload: Workload) -> Choice:
+    """What a workload chooses of the operator beside its sizes."""
+    return tuple(sorted(workload.dtypes.items())), tuple(sorted(workload.scalars.items()))
+
+
+def _arguments(contract: Contract) -> list[Axis]:
+    """The whole numbers that workloads give several values: each is one between these."""
+    found = []
+    for argument in contract.arguments:
+        if isinstance(argument, ScalarArg) and argument.value.isdecimal() and argument.type != "bool":
+            given = {w.scalars[argument.name] for w in contract.workloads if argument.name in w.scalars}
+            values = {int(argument.value), *given}
+            if len(values) > 1 and max(values) <= _LARGEST_ARGUMENT:
+                found.append(Axis(argument.name, min(values), max(values), int(argument.value)))
+    return found
+
+
+def _workload(base: Workload, point: Mapping[str, int], contract: Contract, axes: list[Axis], number: int) -> Workload:
+    """`base` at another point."""
+    scalars = {axis.name: point[axis.name] for axis in axes if axis.is_argument}
+    choice = f"{base.name}, " if base.dtypes or base.scalars else ""
+    return replace(
+        base,
+        name=f"{choice}telling sizes {number}",
+        sizes={symbol: point[symbol] for symbol in contract.symbols},
+        scalars={**base.scalars, **scalars},
+        scale=1.0,
+        takes="",
+    )

@@ -1,0 +1,47 @@
+"""Which workloads a judgement adds, and which answers decide."""
+
+from dataclasses import replace
+
+from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.dtype import DType
+from porter.evaluate.judging import Judging, decides
+from porter.oracle.outputs import Outputs
+from porter.oracle.reference import Expected
+
+X = TensorArg("x", Role.IN, DType.FLOAT32, ("n",))
+TINY = Workload("tiny", {"n": 5}, 1)
+
+
+def contract(*workloads, x=X):
+    return Contract("op", "other", Entry(EntryKind.TORCH, "op"), (x,), ("n",), (), workloads, {})
+
+
+def further(one, **options):
+    return {w.name: w for w in Judging(1, {}, **options).further(one)}
+
+
+def test_bfloat16_has_values_that_float16_has_not():
+    wide = replace(TINY, name="bfloat16", dtypes={"x": DType.BFLOAT16})
+    found = further(contract(TINY, wide))
+    assert found["bfloat16, values beyond float16"].scale > 65_504
+    assert "values beyond float16" not in found
+    assert "values beyond float16" in further(contract(TINY, x=replace(X, dtype=DType.BFLOAT16)))
+    chances = replace(X, dtype=DType.BFLOAT16, values=Values.PROBABILITY)
+    assert "values beyond float16" not in further(contract(TINY, x=chances))
+
+
+def test_nothing_decides_only_where_an_original_takes_it():
+    empty = Expected(replace(TINY, sizes={"n": 0}), Outputs(()), None)
+    assert decides(contract(TINY), empty, takes_nothing=True)
+    assert not decides(contract(TINY), empty, takes_nothing=False)
+    assert decides(contract(TINY), Expected(TINY, Outputs(()), None), takes_nothing=False)
+
+
+def test_types_that_nobody_asked_for_are_left_out_and_named():
+    double = replace(TINY, name="float64", dtypes={"x": DType.FLOAT64})
+    half = replace(TINY, name="float16", dtypes={"x": DType.FLOAT16})
+    whole = contract(TINY, double, half)
+    assert Judging(1, {}).wanted(whole) == (whole, "")
+    kept, said = Judging(1, {}, dtypes=frozenset((DType.FLOAT32, DType.FLOAT16))).wanted(whole)
+    assert [w.name for w in kept.workloads] == ["tiny", "float16"]
+    assert said == "float64 was not asked for (--dtype)"
