@@ -1,9 +1,18 @@
-"""What all tests share: how golden files are compared and rewritten, and how properties choose their examples."""
+"""What all tests share: where they build, how golden files are rewritten, and how properties choose their examples."""
 
+import os
 import signal
+import sys
 
 import hypothesis
 import pytest
+
+from porter.garbage_collection import collect_seldom
+
+# The hundreds of processes that tests start need not compile porter again, each for itself.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+collect_seldom()  # as the command line does
 
 # A property fails for its answer alone: every run tries the same examples, and a loaded machine may take its time.
 REPEATABLE = hypothesis.settings(
@@ -21,6 +30,24 @@ def pytest_configure(config):
     hypothesis.settings.register_profile("repeatable", REPEATABLE)
     hypothesis.settings.register_profile("exploring", EXPLORING)
     hypothesis.settings.load_profile("exploring" if config.getoption("--explore") else "repeatable")
+
+
+@pytest.fixture(scope="session")
+def build_cache():
+    """Where tests build: the user's cache, which the installation has warmed, and in which nothing is built twice."""
+    from porter.cli.options import cache_folder
+
+    return cache_folder()
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory, build_cache):
+    """A cache of this process alone, in which what all programs share is there already."""
+    folder = tmp_path_factory.mktemp("cache")
+    for shared in ("headers", "objects"):
+        (build_cache / shared).mkdir(parents=True, exist_ok=True)
+        (folder / shared).symlink_to(build_cache / shared)
+    return folder
 
 
 @pytest.fixture

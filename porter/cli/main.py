@@ -33,6 +33,7 @@ from porter.cli.suite import suite
 from porter.cli.verify import verify
 from porter.cli.watch import watch
 from porter.errors import UsageError
+from porter.garbage_collection import collect_seldom
 
 app = typer.Typer(
     name="porter",
@@ -74,6 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def run() -> None:
     """The console script. Who asks it to end is answered as who presses Ctrl-C: what it started ends, too."""
+    collect_seldom()
     _open_standard_streams()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))

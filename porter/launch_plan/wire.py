@@ -6,13 +6,16 @@ What is decoded was written by a process that runs a candidate's code: nothing i
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 _KIND = "is"
+_ATOMS = frozenset((bool, int, float, str, NoneType))
 _T = TypeVar("_T")
+_Decoder = Callable[[object], object]
 
 
 class WireError(ValueError):
@@ -21,7 +24,7 @@ class WireError(ValueError):
 
 def encode(record: object) -> str:
     """A record, with the records in it, as JSON."""
-    return json.dumps(_plain(record), separators=(",", ":"))
+    return _ENCODER.encode(record)
 
 
 def decode(kind: type[_T], text: str | bytes) -> _T:
@@ -31,24 +34,26 @@ def decode(kind: type[_T], text: str | bytes) -> _T:
     except (ValueError, RecursionError) as error:
         raise WireError(f"no JSON: {error}") from None
     try:
-        return _decoded(kind, data)  # type: ignore[return-value]
+        return _decoder(kind)(data)  # type: ignore[return-value, arg-type]
     except RecursionError:
         raise WireError("nested too deeply") from None
 
 
-def _plain(value: object) -> object:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {_KIND: type(value).__name__, **{f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise TypeError(f"a {type(value).__name__} has no place in a record")
-
-
 @cache
-def _hints(kind: type) -> dict[str, object]:
-    return get_type_hints(kind)
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a record."""
+    return tuple(field.name for field in fields(kind))
+
+
+def _object(value: object) -> dict[str, object]:
+    """Returns what JSON has in place of a record."""
+    if not is_dataclass(value) or isinstance(value, type):
+        raise TypeError(f"a {type(value).__name__} has no place in a record")
+    kind = type(value)
+    return {_KIND: kind.__name__, **{name: getattr(value, name) for name in _names(kind)}}
+
+
+_ENCODER = json.JSONEncoder(default=_object, separators=(",", ":"))
 
 
 @cache
@@ -59,34 +64,54 @@ def _choices(kind: object) -> tuple[object, ...]:
     return (kind,)
 
 
-def _decoded(kind: object, data: object) -> object:
+@cache
+def _decoder(kind: object) -> _Decoder:
+    """Returns what decodes a type of fields, made once: a plan has thousands of them."""
     choices = _choices(kind)
-    if isinstance(data, dict):
-        name = data.get(_KIND)
-        for choice in choices:
-            if is_dataclass(choice) and choice.__name__ == name:  # type: ignore[union-attr]
-                return _record(choice, data)  # type: ignore[arg-type]
-    for choice in choices:
-        if choice in (bool, int, float, str, NoneType) and type(data) is choice:
+    records = {choice.__name__: choice for choice in choices if isinstance(choice, type) and is_dataclass(choice)}
+    atoms = _ATOMS.intersection(choices)
+    items = next((_items(get_args(choice)) for choice in choices if get_origin(choice) is tuple), None)
+
+    def decoded(data: Any) -> object:  # noqa: ANN401 - what JSON has
+        given = type(data)
+        if given in atoms:
             return data
-        if get_origin(choice) is tuple and isinstance(data, list):
-            return _items(get_args(choice), data)
-    raise WireError(f"{_shown(data)} where {_named(choices)} is expected")
+        if given is list and items is not None:
+            return items(data)
+        name = data.get(_KIND) if given is dict else None
+        if isinstance(name, str) and name in records:
+            return _record(records[name], data)
+        raise WireError(f"{_shown(data)} where {_named(choices)} is expected")
+
+    return decoded
+
+
+@cache
+def _fields(kind: type) -> Mapping[str, _Decoder]:
+    """What decodes each field of a record."""
+    return {name: _decoder(hint) for name, hint in get_type_hints(kind).items()}
 
 
 def _record(kind: type, data: dict[str, object]) -> object:
-    hints = _hints(kind)
-    if data.keys() != {_KIND, *hints}:
+    decoders = _fields(kind)
+    if len(data) != len(decoders) + 1 or not decoders.keys() <= data.keys():
         raise WireError(f"{kind.__name__} has {', '.join(sorted(map(str, data.keys() - {_KIND})))}")
-    return kind(**{name: _decoded(hint, data[name]) for name, hint in hints.items()})
+    return kind(**{name: decoded(data[name]) for name, decoded in decoders.items()})
 
 
-def _items(kinds: tuple[object, ...], data: list[object]) -> tuple[object, ...]:
+def _items(kinds: tuple[object, ...]) -> Callable[[list[object]], tuple[object, ...]]:
+    """Returns what decodes the items of a tuple: any number of one kind, or one of each."""
+    decoders = tuple(_decoder(kind) for kind in kinds if kind is not Ellipsis)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
-        return tuple(_decoded(kinds[0], item) for item in data)
-    if len(kinds) != len(data):
-        raise WireError(f"{len(data)} items where {len(kinds)} are expected")
-    return tuple(_decoded(kind, item) for kind, item in zip(kinds, data, strict=True))
+        (each,) = decoders
+        return lambda data: tuple(map(each, data))
+
+    def one_of_each(data: list[object]) -> tuple[object, ...]:
+        if len(decoders) != len(data):
+            raise WireError(f"{len(data)} items where {len(decoders)} are expected")
+        return tuple(decoded(item) for decoded, item in zip(decoders, data, strict=True))
+
+    return one_of_each
 
 
 def _shown(data: object) -> str:

@@ -6,15 +6,15 @@ import math
 import os
 import resource
 import secrets
+import select
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
 from porter.simt.job import FaultKind, Limits
 from porter.worker.environment import environment_of
@@ -26,12 +26,12 @@ _START_S = 120.0  # importing torch and triton takes two seconds on an idle mach
 _END_S = 10.0  # what a process may take to end once it has closed its pipe: a core of gigabytes is given back
 _LOOK_S = 0.05  # how often resident memory is looked at
 _TICKS = os.sysconf("SC_CLK_TCK")
+_MOST_AT_ONCE = 1 << 20  # that is read of a pipe
 _MAPPED, _RESIDENT = 0, 1  # fields of statm
 _DEADLY = {
     signal.SIGXCPU: (FaultKind.TIMEOUT, "the time limit is reached"),
     signal.SIGKILL: (FaultKind.RESOURCE, "killed: most likely the machine ran out of memory"),
 }
-_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,14 @@ class Child:
             else:
                 self._process = _started(module, arguments, work, log, environment or {})
         self._death_by: Death | None = None
+        self._deadline = math.inf
+        self._pipe = _Pipe(self._process, self._look, _LOOK_S if resident else None)
         self.greeting = b""
 
     def begin(self) -> Death | None:
         """Waits until it is ready, which it says with its `greeting`; its limits count from here."""
-        greeting = self._guarded(_START_S, lambda: read_frame(self._replies))
+        self._deadline = time.monotonic() + _START_S
+        greeting = read_frame(self._pipe)
         if greeting is None:
             return self._with_last_words(self._death())
         self.greeting = greeting
@@ -94,13 +97,14 @@ class Child:
         """The `parts` frames of its answer. After a `Death` it is gone."""
         allowed = math.ceil(self.cpu_s() + self._limits.cpu_s)
         _limit(self._process.pid, resource.RLIMIT_CPU, allowed)
-        answer = self._guarded(self._limits.wall_s, lambda: self._exchange(question, parts))
+        self._deadline = time.monotonic() + self._limits.wall_s
+        answer = self._exchange(question, parts)
         return self._death() if answer is None else answer
 
     def cpu_s(self) -> float:
         """The processor time it has used so far."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8").rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        user, system = _stat(self._process.pid)[11:13]
+        return (int(user) + int(system)) / _TICKS
 
     def end(self) -> None:
         """Kills its group; its id is not given to anyone else before it is reaped here."""
@@ -116,47 +120,30 @@ class Child:
         """The last lines of what it wrote to its log."""
         return last_words(self._log.read_text("utf-8", "replace"))
 
-    @property
-    def _replies(self) -> IO[bytes]:
-        assert self._process.stdout is not None
-        return self._process.stdout
-
     def _exchange(self, question: bytes, parts: int) -> tuple[bytes, ...] | None:
-        assert self._process.stdin is not None
         seal = secrets.token_bytes(SEAL_BYTES) if self._sealed else b""
         with suppress(BrokenPipeError):
-            write_frame(self._process.stdin, seal + question)
+            write_frame(self._pipe, seal + question)
         whole: list[bytes] = []
-        while len(whole) < parts and (part := read_frame(self._replies, self._limits.memory_bytes)) is not None:
+        while len(whole) < parts and (part := read_frame(self._pipe, self._limits.memory_bytes)) is not None:
             if not part.startswith(seal):
                 self._death_by = Death(FaultKind.FORGED, "what it answered was not written by the judge's own code")
                 return None
             whole.append(part.removeprefix(seal))
         return tuple(whole) if len(whole) == parts else None
 
-    def _guarded(self, wall_s: float, wait: Callable[[], _Answer]) -> _Answer:
-        """`wait()`, which ends when the process does: that happens after `wall_s` at the latest."""
-        done = threading.Event()
-        watch = threading.Thread(target=self._watch, args=(time.monotonic() + wall_s, done))
-        watch.start()
-        try:
-            return wait()
-        finally:
-            done.set()
-            watch.join()
-
-    def _watch(self, deadline: float, done: threading.Event) -> None:
-        """Kills the group when it is late, or holds too much memory, unless it is `done` before."""
-        while not done.wait(max(0.0, deadline - time.monotonic()) if self._resident_limit is None else _LOOK_S):
-            if time.monotonic() >= deadline:
-                self._death_by = Death(FaultKind.TIMEOUT, "the time limit is reached, most of it by waiting")
-            elif self._resident_limit is not None and self._holds_too_much():
-                self._death_by = Death(FaultKind.RESOURCE, "it holds more memory than it may")
-            else:
-                continue
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            return
+    def _look(self) -> float:
+        """Kills the group where it is late, or holds too much memory; returns how long it may still take."""
+        left = self._deadline - time.monotonic()
+        if self._death_by is None and left <= 0:
+            self._death_by = Death(FaultKind.TIMEOUT, "the time limit is reached, most of it by waiting")
+        elif self._death_by is None and self._resident_limit is not None and self._holds_too_much():
+            self._death_by = Death(FaultKind.RESOURCE, "it holds more memory than it may")
+        if self._death_by is None:
+            return left
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        return math.inf
 
     def _holds_too_much(self) -> bool:
         limit = self._resident_limit
@@ -191,6 +178,63 @@ class Child:
         return False
 
 
+class _Pipe:
+    """The two pipes of a process as one stream. How long it may wait `look` says, each `look_s` seconds anew.
+
+    A thread that watches the clock takes longer to start and to end than most answers.
+    """
+
+    def __init__(
+        self, process: subprocess.Popen[bytes] | Born, look: Callable[[], float], look_s: float | None
+    ) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._to, self._from = process.stdin.fileno(), process.stdout.fileno()
+        os.set_blocking(self._to, False)
+        self._writable, self._readable = _poll(self._to, select.POLLOUT), _poll(self._from, select.POLLIN)
+        self._look = look
+        self._look_s = math.inf if look_s is None else look_s
+        self._unsent = b""
+
+    def write(self, payload: bytes, /) -> None:
+        """Holds it back until `flush`."""
+        self._unsent += payload
+
+    def flush(self) -> None:
+        """Sends all that was written; raises `BrokenPipeError`."""
+        left, self._unsent = memoryview(self._unsent), b""
+        while left:
+            self._wait(self._writable)
+            with suppress(BlockingIOError):
+                left = left[os.write(self._to, left) :]
+
+    def read(self, count: int, /) -> bytes:
+        """As many bytes; fewer where the other side has closed its end."""
+        parts, left = list[bytes](), count
+        while left:
+            self._wait(self._readable)
+            part = os.read(self._from, min(left, _MOST_AT_ONCE))
+            if not part:
+                break
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, ready: select.poll) -> None:
+        while not ready.poll(_milliseconds(min(self._look(), self._look_s))):
+            pass
+
+
+def _poll(descriptor: int, what: int) -> select.poll:
+    made = select.poll()
+    made.register(descriptor, what)
+    return made
+
+
+def _milliseconds(seconds: float) -> int | None:
+    return None if seconds == math.inf else math.ceil(seconds * 1000)
+
+
 def _started(
     module: str, arguments: Sequence[str], work: Path, log: IO[bytes], environment: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
@@ -208,9 +252,15 @@ def _started(
 def _state(pid: int) -> str:
     """The letter that the system has for what the process does; X where it is gone."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text("utf-8").rsplit(")", 1)[1].split()[0]
+        return _stat(pid)[0].decode()
     except OSError:
         return "X"
+
+
+def _stat(pid: int) -> list[bytes]:
+    """What the system tells of a process, from its state on."""
+    with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - a path takes longer than to read it
+        return file.read().rsplit(b")", 1)[1].split()
 
 
 def _limit(pid: int, what: int, amount: int) -> None:

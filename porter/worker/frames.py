@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import IO
+from typing import Protocol
 
 from porter.contract.dtype import DType
 from porter.simt.job import Job
@@ -37,14 +37,31 @@ class Task:
     rehearsal: bool = False
 
 
-def write_frame(stream: IO[bytes], payload: bytes) -> None:
+class Writable(Protocol):
+    """What frames are written to."""
+
+    def write(self, payload: bytes, /) -> object:
+        """Takes all of it."""
+
+    def flush(self) -> None:
+        """Sends what was taken."""
+
+
+class Readable(Protocol):
+    """What frames are read from."""
+
+    def read(self, count: int, /) -> bytes:
+        """As many bytes; fewer at the end."""
+
+
+def write_frame(stream: Writable, payload: bytes) -> None:
     """Sends a frame."""
     stream.write(_LENGTH.pack(len(payload)))
     stream.write(payload)
     stream.flush()
 
 
-def read_frame(stream: IO[bytes], limit: int | None = None) -> bytes | None:
+def read_frame(stream: Readable, limit: int | None = None) -> bytes | None:
     """The next frame; None where the other side has gone or sends more than `limit` bytes."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:

@@ -9,6 +9,7 @@ candidate runs here.
 from __future__ import annotations
 
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -19,9 +20,13 @@ import tempfile
 import warnings
 from typing import NoReturn, Protocol, cast
 
+from porter.garbage_collection import collect_seldom
+from porter.worker.huge_pages import share_by_huge_pages
+
 REQUEST_BYTES = 1 << 16
 ENDING = 1 << 16  # no exit code, and no negative number of a signal
 _PARENT_DEATH_SIGNAL = 1  # of prctl
+_MANY = 16  # births, after which large pages are worth making
 
 
 class Program(Protocol):
@@ -38,10 +43,14 @@ def main() -> None:
     """Serves until the other end is closed."""
     # Libraries start threads when they are imported, as PyTorch for CUDA does; these wait, and hold no lock.
     warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+    collect_seldom()
     program = cast("Program", importlib.import_module(sys.argv[1]))
     with socket.socket(fileno=int(sys.argv[2])) as line:
         program.prepare()
+        gc.collect()
+        gc.freeze()  # else the first collection of each worker writes to all that it shares, which copies it
         line.sendall(b"ready\n")
+        births = 0
         while True:
             request, descriptors, _, _ = socket.recv_fds(line, REQUEST_BYTES, 3)
             if not request:
@@ -52,6 +61,9 @@ def main() -> None:
                 ended, status = os.waitpid(asked, os.WNOHANG)
                 answer = os.waitstatus_to_exitcode(status) if ended else ENDING
             else:
+                births += 1
+                if births == _MANY:
+                    share_by_huge_pages()
                 answer = _born(program, asked, descriptors, line)
             line.sendall(f"{answer}\n".encode())
 

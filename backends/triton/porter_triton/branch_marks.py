@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from porter.branch_coverage import BranchCoverage, Side
 
@@ -37,12 +38,10 @@ class BranchMarks:
     def insert_in_host_code(self, tree: ast.Module, file: str) -> None:
         """Mark the functions of a module, in place, but for its kernels: Triton reads these from the file again."""
         _Inserter(self, file, 1, _kernels(tree)).visit(tree)
-        ast.fix_missing_locations(tree)
 
     def insert(self, tree: ast.AST, file: str, first_line: int = 1) -> None:
         """Mark the functions of `tree`, in place; its line 1 is `first_line` of `file`."""
         _Inserter(self, file, first_line, frozenset()).visit(tree)
-        ast.fix_missing_locations(tree)
 
     def number(self, side: Side) -> int:
         """The number of `side`, which is a new one where it is not known yet."""
@@ -133,11 +132,11 @@ class _Inserter(ast.NodeTransformer):
             return test
         ways = zip(("true", "false"), fails, strict=True)
         given = [*(self._number(test, way, text, fails=failing) for way, failing in ways), test]
-        return ast.copy_location(ast.Call(ast.Name(_WENT, ast.Load()), given, []), test)
+        return _placed(ast.Call(ast.Name(_WENT, ast.Load()), given, []), test)
 
     def _mark(self, node: ast.stmt, way: str, text: str, *, fails: bool = False) -> ast.stmt:
         number = self._number(node, way, text, fails=fails)
-        return ast.copy_location(ast.Expr(ast.Call(ast.Name(_CAME, ast.Load()), [number], [])), node)
+        return _placed(ast.Expr(ast.Call(ast.Name(_CAME, ast.Load()), [number], [])), node)
 
     def _number(self, node: ast.expr | ast.stmt, way: str, text: str, *, fails: bool) -> ast.Constant:
         side = Side(self._file, node.lineno + self._offset, node.col_offset, way, text, fails)
@@ -145,14 +144,23 @@ class _Inserter(ast.NodeTransformer):
 
 
 _Tested = ast.If | ast.While | ast.IfExp
+_Made = TypeVar("_Made", ast.Call, ast.Expr)
+
+
+def _placed(made: _Made, at: ast.AST) -> _Made:
+    """What is `made` where `at` stands."""
+    return ast.fix_missing_locations(ast.copy_location(made, at))
 
 
 def _kernels(tree: ast.Module) -> frozenset[str]:
     """The names of functions that `jit` makes kernels of, as a decorator or called on them."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    decorated = {f.name for f in functions if any(_is_jit(decorator) for decorator in f.decorator_list)}
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_jit(node.func))
-    return frozenset(decorated | {given.id for call in calls for given in call.args if isinstance(given, ast.Name)})
+    found = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(map(_is_jit, node.decorator_list)):
+            found.add(node.name)
+        elif isinstance(node, ast.Call) and _is_jit(node.func):
+            found |= {given.id for given in node.args if isinstance(given, ast.Name)}
+    return frozenset(found)
 
 
 def _is_jit(node: ast.expr) -> bool:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from porter.launch_plan.normal import nudged, same_work
+from porter.launch_plan.normal import nudged, same_work, work_of
 from porter.launch_plan.steps import Compute, Constant, LaunchPlan, Move, TensorView
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter_triton.call_history import CallHistory
@@ -219,16 +219,16 @@ class Calls:
 
     def _otherwise(self, function: Function, request: PlanRequest, job: Job, call: Call) -> Run | None:
         """Returns the first run of another plan of the call that fails, else the one that answers farthest off."""
-        seen = [call.plan]
+        seen = [work_of(call.plan)]
         farthest: tuple[float, Run] | None = None
         for asked in _variants(request, self._calls.configurations(function)):
             try:
                 plan = self._planned_alone(function, asked, job)
             except EndedError as ended:
                 return ended.run
-            if any(same_work(plan, other) for other in seen):
+            if (work := work_of(plan)) in seen:
                 continue
-            seen.append(plan)
+            seen.append(work)
             other = self._carried_out(function, asked, job)
             if not other.run.finished or other.run.faults:
                 return other.run

@@ -23,12 +23,6 @@ class Done:
         return json.loads(self.stdout)
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory):
-    """One cache for all tests: precompiled headers are built once."""
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture
 def porter(tmp_path, cache):
     """`porter("migrate", "op.cu", "--target", "maca")`, run in `tmp_path`."""

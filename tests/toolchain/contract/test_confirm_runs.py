@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(bool(missing_compiler()), reason=missing_compile
 
 
 @pytest.fixture
-def judge(pytestconfig):
+def judge(build_cache):
     def judged(text: str, sizes: Mapping[str, int] | None = None) -> tuple[Confirmation, Reference]:
         source = Source(Path("op.cu"), text)
         program = parse(source)
@@ -35,7 +35,7 @@ def judge(pytestconfig):
         (entry,) = [f for f in functions if f.qualified == contract.entry.name]
         parameters = tuple(p.type for p in entry.params)
         request = BuildRequest(source, (), Dialect.CUDA, (Callee(contract.entry, parameters),), 32)
-        (executable,) = build(request, pytestconfig.cache.mkdir("simt"))
+        (executable,) = build(request, build_cache)
         assert isinstance(executable, Executable), executable
         execute = partial(run, executable)
         confirmation = confirm(contract, execute, sizes)

@@ -64,8 +64,8 @@ def proven(text, cache):
 
 
 @pytest.fixture(scope="module")
-def entries(pytestconfig):
-    return proven(TEXT, pytestconfig.cache.mkdir("simt"))
+def entries(build_cache):
+    return proven(TEXT, build_cache)
 
 
 def test_every_choice_is_compared_and_counts_the_kernel_it_launches(entries):
@@ -95,13 +95,13 @@ def test_a_choice_at_which_the_original_is_wrong_has_a_verdict_of_its_own(entrie
     assert wrong.outcome.because.startswith("the original itself cannot be believed: race")
 
 
-def test_a_side_of_a_branch_at_which_the_original_is_wrong_says_nothing_of_the_other(pytestconfig):
+def test_a_side_of_a_branch_at_which_the_original_is_wrong_says_nothing_of_the_other(build_cache):
     kernels = TEXT[: TEXT.index("__global__ void spread")]
     launcher = """void copy(const float* x, float* y, int n) {
     if (n % 4 == 0) raced<<<(n + 63) / 64, 64>>>(x, y, n);
     else copied<<<(n + 63) / 64, 64>>>(x, y, n);
 }"""
-    whole, multiples = proven(kernels + launcher, pytestconfig.cache.mkdir("simt"))
+    whole, multiples = proven(kernels + launcher, build_cache)
     assert isinstance(whole.outcome, Verified)
     assert multiples.contract.name == "copy at n % 4 == 0"
     assert isinstance(multiples.outcome, NotVerified)

@@ -13,9 +13,9 @@ from tests.toolchain.evaluate.scaled_models import CANDIDATE, REFERENCE
 
 
 @pytest.fixture(scope="module")
-def verdict(pytestconfig, tmp_path_factory):
+def verdict(build_cache, tmp_path_factory):
     """`verdict(text, reference)`: a candidate with that text held to a reference."""
-    options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"), seed=7)
+    options = MigrateOptions("triton", build_cache, seed=7)
     folder = tmp_path_factory.mktemp("classes")
 
     def judge(text, against="model.py", **changed):

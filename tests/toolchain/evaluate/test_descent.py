@@ -119,14 +119,14 @@ int main() {
 
 
 @pytest.fixture
-def migrated(pytestconfig, tmp_path):
+def migrated(build_cache, tmp_path):
     if missing_compiler():
         pytest.skip(missing_compiler())
 
     def migrate_text(text: str, target: str = "maca", **options: object) -> Migration:
         path: Path = tmp_path / "op.cu"
         path.write_text(text)
-        cache = pytestconfig.cache.mkdir("simt")
+        cache = build_cache
         (migration,) = migrate(path, MigrateOptions(target, cache, **options), lambda _: None)
         return migration
 

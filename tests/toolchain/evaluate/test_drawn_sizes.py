@@ -68,13 +68,13 @@ def forward(a, b):
 
 
 @pytest.fixture
-def judged(tmp_path, pytestconfig):
+def judged(tmp_path, build_cache):
     """What is said of a candidate held to a reference."""
 
     def judge(reference, candidate):
         (tmp_path / "op.py").write_text(reference)
         (tmp_path / "candidate.py").write_text(candidate)
-        options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"), seed=3)
+        options = MigrateOptions("triton", build_cache, seed=3)
         return verify(tmp_path / "candidate.py", tmp_path / "op.py", options, lambda _: None).outcome
 
     return judge

@@ -85,10 +85,10 @@ def _needs_a_compiler():
 
 
 @pytest.fixture(scope="module")
-def golden(pytestconfig, tmp_path_factory):
+def golden(build_cache, tmp_path_factory):
     """The recording of one of `SOURCES`, made once."""
     folder = tmp_path_factory.mktemp("goldens")
-    options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"), seed=5)
+    options = MigrateOptions("triton", build_cache, seed=5)
 
     def made(name):
         path = folder / f"{name}.golden"

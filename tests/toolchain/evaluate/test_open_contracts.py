@@ -52,8 +52,8 @@ def _needs_a_compiler():
 
 
 @pytest.fixture
-def options(pytestconfig):
-    return MigrateOptions(target="maca", cache=pytestconfig.cache.mkdir("simt"))
+def options(build_cache):
+    return MigrateOptions(target="maca", cache=build_cache)
 
 
 @pytest.fixture

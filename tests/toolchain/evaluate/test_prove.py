@@ -73,11 +73,11 @@ class InPython:
 
 
 @pytest.fixture
-def outcomes(pytestconfig):
+def outcomes(build_cache):
     def prove(run, failure=None) -> dict[str, object]:
         program = parse(Source(Path("scale.cu"), TEXT))
         contracts = draft(program)
-        with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
+        with bench(build_cache, time_limit_s=20.0) as place:
             prover = Prover(original_side(program, (), ()), InPython(run, failure), {}, place)
             proofs = prover.prove(contracts, lambda _: None)
         return {proof.entry.contract.name: proof.entry.outcome for proof in proofs}
@@ -104,13 +104,13 @@ def test_a_port_that_lost_its_host_functions_is_none_where_the_original_has_them
     assert outcomes(scaled, failure)["scale"] == failure
 
 
-def test_a_contract_of_the_users_is_held_to_as_it_stands(pytestconfig):
+def test_a_contract_of_the_users_is_held_to_as_it_stands(build_cache):
     program = parse(Source(Path("scale.cu"), TEXT))
     (scale, *_) = draft(program)
     shaped = tuple(replace(a, shape=("n",)) if isinstance(a, TensorArg) else a for a in scale.arguments)
     large = Workload("large", {"n": 1 << 40}, 1, device_only=True)
     stated = replace(scale, arguments=shaped, workloads=(Workload("mine", {"n": 100}, 1), large), questions=())
-    with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
+    with bench(build_cache, time_limit_s=20.0) as place:
         prover = Prover(original_side(program, (), ()), InPython(scaled), {}, place, stated=True)
         (proof,) = prover.prove((stated,), lambda _: None)
     assert isinstance(proof.entry.outcome, Verified)

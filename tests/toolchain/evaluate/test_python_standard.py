@@ -176,9 +176,9 @@ def test_one_that_cannot_be_asked_is_bad_input(standard, text, message):
 
 
 @pytest.fixture(scope="module")
-def verdict(pytestconfig, tmp_path_factory):
+def verdict(build_cache, tmp_path_factory):
     """`verdict(files, against)`: candidates and standards are files of one folder."""
-    options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"), seed=SEED)
+    options = MigrateOptions("triton", build_cache, seed=SEED)
     folder = tmp_path_factory.mktemp("candidates")
 
     def judge(files, candidate, against, **changed):

@@ -131,11 +131,11 @@ CHANGED = {
 
 
 @pytest.mark.parametrize(("right", "other", "outcome"), CHANGED.values(), ids=CHANGED)
-def test_candidates_are_held_to_it(tmp_path, pytestconfig, right, other, outcome):
+def test_candidates_are_held_to_it(tmp_path, build_cache, right, other, outcome):
     assert right in CANDIDATE
     (tmp_path / "candidate.py").write_text(CANDIDATE.replace(right, other) if right else CANDIDATE)
     (tmp_path / "op.py").write_text("def reference(x, y):\n    x += 2 * y\n")
     (tmp_path / "op.toml").write_text(dumps((contract_of(X, Y),)))
-    options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"), seed=5, contract=tmp_path / "op.toml")
+    options = MigrateOptions("triton", build_cache, seed=5, contract=tmp_path / "op.toml")
     found = verify(tmp_path / "candidate.py", tmp_path / "op.py", options, lambda _: None)
     assert isinstance(found.outcome, outcome), found.outcome

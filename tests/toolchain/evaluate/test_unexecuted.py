@@ -90,13 +90,13 @@ def _needs_a_compiler():
 
 
 @pytest.fixture
-def migrated(tmp_path, pytestconfig):
+def migrated(tmp_path, build_cache):
     """`migrated(text)`: the migration of a source to MACA."""
 
     def run(text, **options):
         source = tmp_path / "op.cu"
         source.write_text(text)
-        cache = pytestconfig.cache.mkdir("simt")
+        cache = build_cache
         (migration,) = migrate(source, MigrateOptions("maca", cache, **options), lambda _: None)
         return migration
 
@@ -104,13 +104,13 @@ def migrated(tmp_path, pytestconfig):
 
 
 @pytest.fixture
-def verified(tmp_path, pytestconfig):
+def verified(tmp_path, build_cache):
     """`verified(text, old, new)`: the verdict on the source's MACA port, in which `old` became `new`."""
 
     def run(text, old, new):
         source, candidate = tmp_path / "op.cu", tmp_path / "candidate.maca.cu"
         source.write_text(text)
-        cache = pytestconfig.cache.mkdir("simt")
+        cache = build_cache
         (migration,) = migrate(source, MigrateOptions("maca", cache), lambda _: None)
         port = migration.files[0].text
         assert old in port

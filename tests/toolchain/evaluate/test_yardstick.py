@@ -94,7 +94,7 @@ class InPython:
 
 
 @pytest.fixture(params=list(TYPES), ids=str)
-def outcome(request, pytestconfig):
+def outcome(request, build_cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
 
@@ -102,7 +102,7 @@ def outcome(request, pytestconfig):
         dtype, added_in = TYPES[request.param]
         program = parse(Source(Path("sums.cu"), TEXT.replace("TYPE", request.param).replace("SUM", added_in)))
         (contract,) = (c for c in draft(program) if c.name == "sums")
-        with bench(pytestconfig.cache.mkdir("simt"), time_limit_s=20.0) as place:
+        with bench(build_cache, time_limit_s=20.0) as place:
             (proof,) = Prover(original_side(program, (), ()), InPython(add, dtype), {}, place).prove(
                 [contract], lambda _: None
             )

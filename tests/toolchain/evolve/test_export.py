@@ -72,8 +72,8 @@ def exported(tmp_path):
     return tmp_path / "to"
 
 
-def test_the_exported_test_passes_and_fails_where_the_port_is_wrong(exported, pytestconfig, monkeypatch):
-    monkeypatch.setenv("PORTER_CACHE_DIR", str(pytestconfig.cache.mkdir("simt")))
+def test_the_exported_test_passes_and_fails_where_the_port_is_wrong(exported, build_cache, monkeypatch):
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(build_cache))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(exported / "test_port.py")]
     right = subprocess.run(command, capture_output=True, text=True, check=False)
     assert right.returncode == 0, right.stdout

@@ -17,16 +17,11 @@ HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-def ran(name: str, cache: Path, warp_size: int, dialect: Dialect = Dialect.CUDA, *, watched: bool = False) -> Run:
+def ran(name: str, build_cache: Path, warp_size: int, dialect: Dialect = Dialect.CUDA, *, watched: bool = False) -> Run:
     path = HERE / name
     main = Callee(Entry(EntryKind.PROGRAM, "main"))
     request = BuildRequest(Source(path, path.read_text()), (), dialect, (main,), warp_size, watched)
-    (built,) = build(request, cache)
+    (built,) = build(request, build_cache)
     assert not isinstance(built, BuildFailure), built.log
     done = run(built, Job())
     assert done.finished, done.faults
@@ -34,19 +29,19 @@ def ran(name: str, cache: Path, warp_size: int, dialect: Dialect = Dialect.CUDA,
 
 
 @pytest.mark.parametrize("warp_size", [32, 64])
-def test_collectives_atomics_fragments_and_ptx(cache: Path, warp_size: int) -> None:
-    done = ran("collectives.cu", cache, warp_size)
+def test_collectives_atomics_fragments_and_ptx(build_cache: Path, warp_size: int) -> None:
+    done = ran("collectives.cu", build_cache, warp_size)
     assert done.stdout == "0 failures, no error\n"
     assert not done.faults
 
 
-def test_runtime_api_and_libraries(cache: Path) -> None:
-    done = ran("runtime_api.cu", cache, 32)
+def test_runtime_api_and_libraries(build_cache: Path) -> None:
+    done = ran("runtime_api.cu", build_cache, 32)
     assert done.stdout == "done, no error\n"
     assert [fault.message for fault in done.faults] == [
         "cudaMemcpy of 5000 bytes at offset 0 of an allocation of 4000 bytes"
     ]
 
 
-def test_macas_words_mean_the_same(cache: Path) -> None:
-    assert ran("spelled_for_maca.cpp", cache, 64, Dialect.MACA).stdout == "128 inf 32 64 no error\n"
+def test_macas_words_mean_the_same(build_cache: Path) -> None:
+    assert ran("spelled_for_maca.cpp", build_cache, 64, Dialect.MACA).stdout == "128 inf 32 64 no error\n"

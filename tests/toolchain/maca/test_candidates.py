@@ -61,14 +61,14 @@ def returned(reference):
 
 
 @pytest.fixture(scope="module")
-def outcomes(pytestconfig):
+def outcomes(build_cache):
     """What comes of every candidate of the files at 64 lanes: each file is built once."""
     if missing_compiler():
         pytest.skip(missing_compiler())
     source = Source(FOLDER / "softmax.cu", (FOLDER / "softmax.cu").read_text())
     original = original_side(parse(source), (), ())
     target = find_target(find_backend("maca"))
-    with bench(pytestconfig.cache.mkdir("simt"), 5.0) as place:
+    with bench(build_cache, 5.0) as place:
         (built,) = place.begin(original.request((CONTRACT,), CUDA_WARP_SIZE)).result()
         reference = examine(CONTRACT, original.program, place.execute(built))
         found = {}

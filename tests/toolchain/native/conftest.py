@@ -15,9 +15,3 @@ def nvcc() -> Nvcc:
         return Nvcc.found("sm_90")
     except MachineError as error:
         pytest.skip(error.message)
-
-
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory):
-    """Where builds go."""
-    return tmp_path_factory.mktemp("cache")

@@ -43,18 +43,12 @@ def _needs_a_compiler() -> None:
         pytest.skip(missing_compiler())
 
 
-@pytest.fixture(scope="session")
-def simt_cache(pytestconfig: pytest.Config) -> Path:
-    assert pytestconfig.cache is not None
-    return pytestconfig.cache.mkdir("simt")
-
-
 @pytest.fixture
-def build_text(simt_cache: Path) -> Callable[..., Executable]:
+def build_text(build_cache: Path) -> Callable[..., Executable]:
     def build_it(text: str, name: str = "k", kind: EntryKind = EntryKind.KERNEL, **request: object) -> Executable:
         source, callee = Source(Path("/home/user/user.cu"), text), Callee(Entry(kind, name))
         base = BuildRequest(source, (), Dialect.CUDA, (callee,), 32)
-        (built,) = build(replace(base, **request), simt_cache)
+        (built,) = build(replace(base, **request), build_cache)
         assert isinstance(built, Executable), built.log
         return built
 

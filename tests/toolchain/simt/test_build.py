@@ -20,10 +20,10 @@ INT_POINTER = CType("int*", "int", 1, False, False)
 
 
 @pytest.fixture
-def build_all(simt_cache):
+def build_all(build_cache):
     def build_them(text: str, *callees: str | Callee) -> tuple[Built, ...]:
         wanted = tuple(c if isinstance(c, Callee) else Callee(Entry(EntryKind.KERNEL, c)) for c in callees)
-        return build(BuildRequest(Source(Path("/u/user.cu"), text), (), Dialect.CUDA, wanted, 32), simt_cache)
+        return build(BuildRequest(Source(Path("/u/user.cu"), text), (), Dialect.CUDA, wanted, 32), build_cache)
 
     return build_them
 
@@ -51,7 +51,7 @@ def test_entries_share_an_executable_and_each_is_called(build_all):
 
 
 @pytest.mark.parametrize("dialect", list(Dialect))
-def test_a_header_that_is_included_by_two_names_is_one_file(simt_cache, dialect):
+def test_a_header_that_is_included_by_two_names_is_one_file(build_cache, dialect):
     """It is not defined again where its branches are marked; a clang's questions have an answer where there is one."""
     text = """#pragma once
     #if defined(__clang__)
@@ -64,7 +64,7 @@ def test_a_header_that_is_included_by_two_names_is_one_file(simt_cache, dialect)
     user = '#include "lib/shapes.h"\n#include "shapes.h"\n__global__ void one(int* x) { *x = area(5); }'
     headers = (("lib/shapes.h", shapes), ("shapes.h", shapes))
     callees = (Callee(Entry(EntryKind.KERNEL, "one")),)
-    (built,) = build(BuildRequest(Source(Path("/u/user.cu"), user), headers, dialect, callees, 32), simt_cache)
+    (built,) = build(BuildRequest(Source(Path("/u/user.cu"), user), headers, dialect, callees, 32), build_cache)
     assert answer(built) == 25
     done = run(built, Job((TensorValue(DType.INT32, (1,), np.zeros(1, np.int32)),)))
     assert "a > 3" in {side.text for side in done.coverage.present}
@@ -129,16 +129,16 @@ def test_a_source_that_is_broken_is_so_for_every_entry(build_all):
         assert "not declared" in failure.message
 
 
-def test_a_programs_own_copy_of_a_samples_helper_comes_before_porters(simt_cache):
+def test_a_programs_own_copy_of_a_samples_helper_comes_before_porters(build_cache):
     text = "#include <helper_string.h>\n__global__ void k(int* x) { x[0] = OWN; }"
     own = Source(Path("/u/common/helper_string.h"), "#define OWN 7\nstruct StopWatchInterface {};")
     wanted = (Callee(Entry(EntryKind.KERNEL, "k")),)
     request = BuildRequest(Source(Path("/u/user.cu"), text), (("helper_string.h", own),), Dialect.CUDA, wanted, 32)
-    (built,) = build(request, simt_cache)
+    (built,) = build(request, build_cache)
     assert answer(built) == 7
 
 
-def test_macros_of_the_build_are_in_force_in_the_source_and_nowhere_else(simt_cache):
+def test_macros_of_the_build_are_in_force_in_the_source_and_nowhere_else(build_cache):
     text = """
     #if !T || !value || defined(EMPTY) != 1
     #error not as the build has it
@@ -147,17 +147,17 @@ def test_macros_of_the_build_are_in_force_in_the_source_and_nowhere_else(simt_ca
     callee = Callee(Entry(EntryKind.KERNEL, "k"))
     defines = ("N=64", "T", "value=2", "EMPTY=")
     source = Source(Path("/u/user.cu"), text)
-    (built,) = build(BuildRequest(source, (), Dialect.CUDA, (callee,), 32, defines=defines), simt_cache)
+    (built,) = build(BuildRequest(source, (), Dialect.CUDA, (callee,), 32, defines=defines), build_cache)
     assert answer(built) == 65
 
 
-def test_a_header_in_angles_is_the_translated_one(simt_cache, tmp_path):
+def test_a_header_in_angles_is_the_translated_one(build_cache, tmp_path):
     text = "__device__ int last(int v) { __shared__ int s[32]; s[31 - threadIdx.x] = v; __syncthreads(); return s[0]; }"
     header = Source(tmp_path / "own.cuh", text)
     header.path.write_text(text)
     source = Source(Path("/u/user.cu"), "#include <own.cuh>\n__global__ void k(int* x) { *x = last(7); }")
     request = BuildRequest(source, (("own.cuh", header),), Dialect.CUDA, (Callee(Entry(EntryKind.KERNEL, "k")),), 32)
-    (built,) = build(replace(request, include_dirs=(str(tmp_path),)), simt_cache)
+    (built,) = build(replace(request, include_dirs=(str(tmp_path),)), build_cache)
     assert isinstance(built, Executable), built.log
 
 

@@ -103,8 +103,8 @@ def test_an_object_that_needs_what_a_missing_call_returns_names_the_call(execute
     assert "`table()`" in fault.message
 
 
-def test_entries_are_linked_together_with_one_that_misses_something(simt_cache):
+def test_entries_are_linked_together_with_one_that_misses_something(build_cache):
     source = Source(Path("/home/user/user.cu"), DECLARED)
     callees = tuple(Callee(Entry(EntryKind.POINTER, name)) for name in ("quiet", "calls", "reads"))
-    built = build(BuildRequest(source, (), Dialect.CUDA, callees, 32), simt_cache)
+    built = build(BuildRequest(source, (), Dialect.CUDA, callees, 32), build_cache)
     assert len({b.path for b in built}) == 1

@@ -21,10 +21,10 @@ void launch(int* x) { k<<<1, 1>>>(x); }
 
 
 @pytest.fixture
-def build_all(simt_cache):
+def build_all(build_cache):
     def build_them(text: str, *entries: tuple[EntryKind, str]) -> tuple[Built, ...]:
         callees = tuple(Callee(Entry(kind, name)) for kind, name in entries)
-        return build(BuildRequest(Source(Path("/u/user.cu"), text), (), Dialect.CUDA, callees, 32), simt_cache)
+        return build(BuildRequest(Source(Path("/u/user.cu"), text), (), Dialect.CUDA, callees, 32), build_cache)
 
     return build_them
 
@@ -43,12 +43,12 @@ def test_a_launcher_that_needs_what_is_missing_fails_for_that(build_all):
     assert launcher.message == "nowhere/library.h: No such file or directory"
 
 
-def test_a_header_is_built_without_its_host_functions_too(simt_cache):
+def test_a_header_is_built_without_its_host_functions_too(build_cache):
     header = Source(Path("/u/own.cuh"), ABSENT)
     text = '#include "own.cuh"\nvoid twice(int* x) { launch(x); launch(x); }\n'
     callees = (Callee(Entry(EntryKind.KERNEL, "k")),)
     request = BuildRequest(Source(Path("/u/user.cu"), text), (("own.cuh", header),), Dialect.CUDA, callees, 32)
-    (kernel,) = build(request, simt_cache)
+    (kernel,) = build(request, build_cache)
     assert isinstance(kernel, Executable)
     assert kernel.absent == ("nowhere/library.h", "other.h")
 

@@ -24,13 +24,13 @@ X, Y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
 
 
 @pytest.fixture
-def planned(simt_cache):
+def planned(build_cache):
     """Builds a source whose host code plans: with what carries its plans out, or why there is none."""
 
     def build_it(text, name="f", kind=EntryKind.POINTER):
         source = Source(Path("/home/user/user.cu"), HEAD + text)
         request = BuildRequest(source, (), Dialect.CUDA, (Callee(Entry(kind, name)),), 32, part=Part.HOST)
-        (built,) = build(request, simt_cache)
+        (built,) = build(request, build_cache)
         if isinstance(built, BuildFailure):
             return built
         return PlannedExecutable(built, built.device, Limits())

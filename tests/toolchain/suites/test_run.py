@@ -26,12 +26,12 @@ BROKEN = RIGHT.replace("2.0f * x[i]", "2.0f * z[i]")
 
 
 @pytest.fixture(scope="module")
-def bring_up(tmp_path_factory, pytestconfig):
+def bring_up(tmp_path_factory, build_cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
     root = tmp_path_factory.mktemp("suite")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PORTER_CACHE_DIR", str(pytestconfig.cache.mkdir("simt")))
+        patch.setenv("PORTER_CACHE_DIR", str(build_cache))
         for name, text in (("right", RIGHT), ("unsound", UNSOUND), ("broken", BROKEN)):
             (root / f"{name}.cu").write_text(text)
             assert (

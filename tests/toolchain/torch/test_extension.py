@@ -32,13 +32,12 @@ X = np.random.default_rng(0).normal(size=(5, 77))
 
 
 @pytest.fixture(scope="module", params=[(32, False), (64, False), (32, True)], ids=["32", "64", "double precision"])
-def softmax(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Executable:
+def softmax(request: pytest.FixtureRequest, build_cache: Path) -> Executable:
     """The extension at 32 and 64 lanes, and with `float` as `double`; kept between test runs."""
     warp_size, double_precision = request.param
-    assert pytestconfig.cache is not None
     source, entry = Source(PATH, PATH.read_text()), Entry(EntryKind.TORCH, "row_softmax")
     wanted = BuildRequest(source, (), Dialect.CUDA, (Callee(entry),), warp_size, double_precision=double_precision)
-    (built,) = build(wanted, pytestconfig.cache.mkdir("simt"))
+    (built,) = build(wanted, build_cache)
     assert isinstance(built, Executable), built.log
     return built
 

@@ -12,11 +12,11 @@ NAMED = pieces("named")
 
 
 @pytest.fixture(scope="module")
-def judge(pytestconfig):
+def judge(build_cache):
     """The judge of all candidates here: one original, executed once."""
     if missing_compiler():
         pytest.skip(missing_compiler())
-    return Judge(pytestconfig.cache.mkdir("simt"))
+    return Judge(build_cache)
 
 
 @pytest.mark.parametrize("piece", CHEATS, ids=lambda piece: piece.name)

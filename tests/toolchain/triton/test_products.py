@@ -43,9 +43,9 @@ def forward(a, b):
 
 
 @pytest.mark.parametrize(("how", "outcome"), [("", Wrong), (', input_precision="ieee"', Verified)])
-def test_operands_of_a_product_have_the_bits_that_a_device_takes(pytestconfig, tmp_path, how, outcome):
+def test_operands_of_a_product_have_the_bits_that_a_device_takes(build_cache, tmp_path, how, outcome):
     (tmp_path / "mm.py").write_text(REFERENCE)
     (tmp_path / "candidate.py").write_text(CANDIDATE.replace("y, total)", f"y, total{how})"))
-    options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"), seed=7)
+    options = MigrateOptions("triton", build_cache, seed=7)
     found = verify(tmp_path / "candidate.py", tmp_path / "mm.py", options, lambda _: None)
     assert isinstance(found.outcome, outcome), found.outcome

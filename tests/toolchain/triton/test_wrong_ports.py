@@ -20,7 +20,7 @@ LAUNCHER = "void {}(const float* x, float* y, int n) {{ smooth<<<(n + 63) / 64, 
 
 
 @pytest.fixture(scope="module")
-def outcomes(pytestconfig, tmp_path_factory):
+def outcomes(build_cache, tmp_path_factory):
     """The outcome of every launcher of the file; the original has as many, which are all the same."""
     if missing_compiler():
         pytest.skip(missing_compiler())
@@ -29,7 +29,7 @@ def outcomes(pytestconfig, tmp_path_factory):
     launchers = [LAUNCHER.format(node.name) for node in functions if not node.decorator_list]
     (folder / "op.cu").write_text(KERNEL + "".join(launchers))
     (folder / "op_triton.py").write_text(PORTS.read_text())
-    options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"))
+    options = MigrateOptions("triton", build_cache)
     migration = verify(folder / "op_triton.py", folder / "op.cu", options, lambda _: None)
     return {entry.contract.name: entry.outcome for entry in migration.entries}
 

@@ -27,8 +27,33 @@ class Module:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes, in no order."""
-        return tuple(ast.walk(self.tree))
+        """All nodes that have parts, each before these, as they are written."""
+        return self._walked[0]
+
+    @cached_property
+    def _walked(self) -> tuple[tuple[ast.AST, ...], dict[int, slice]]:
+        """The nodes, and where among them each and its parts are: what asks for parts need not walk again."""
+        nodes: list[ast.AST] = []
+        parts: dict[int, slice] = {}
+        pending: list[ast.AST | int] = [self.tree]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, int):
+                parts[id(nodes[node])] = slice(node, len(nodes))
+                continue
+            pending.append(len(nodes))
+            nodes.append(node)
+            pending += reversed(list(_inner(node)))
+        return tuple(nodes), parts
+
+    def within(self, node: ast.AST) -> tuple[ast.AST, ...]:
+        """A node of the module and its parts."""
+        return self.nodes[self._walked[1][id(node)]]
+
+    def _without(self, left_out: Iterable[ast.AST], among: Iterable[ast.AST]) -> tuple[ast.AST, ...]:
+        """The nodes `among` which are none of those that are left out, nor parts of one."""
+        gone = {id(inner) for node in left_out for inner in self.within(node)}
+        return tuple(node for node in among if id(node) not in gone)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -64,9 +89,8 @@ class Module:
     @cached_property
     def host(self) -> tuple[ast.AST, ...]:
         """The nodes of `running` that are no kernel's: what a kernel may hold is checked where it is rebuilt."""
-        inside = {id(n) for k in self.kernels for part in (*k.body, k.args) for n in ast.walk(part)}
-        inside |= {id(n) for k in self.kernels if k.returns is not None for n in ast.walk(k.returns)}
-        return tuple(node for node in self.running if id(node) not in inside)
+        parts = (part for k in self.kernels for part in (*k.body, k.args, k.returns) if part is not None)
+        return self._without(parts, self.running)
 
     @cached_property
     def own_attributes(self) -> frozenset[str]:
@@ -80,7 +104,7 @@ class Module:
             and _called(n) == "setattr"
             and isinstance(n.args[1], ast.Constant)
         )
-        in_classes = (n for c in self.nodes if isinstance(c, ast.ClassDef) for n in ast.walk(c))
+        in_classes = (n for c in self.nodes if isinstance(c, ast.ClassDef) for n in self.within(c))
         declared = (n.id for n in in_classes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         defined = (n.name for n in self.nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
         return frozenset((*stored, *(str(name) for name in named), *declared, *defined))
@@ -121,16 +145,13 @@ class Module:
         """The nodes that may run: all but the bodies of functions that no entry reaches; all where it has no entry."""
         if not self.reached:
             return self.nodes
-        functions = (node for node in self.nodes if isinstance(node, Function))
-        idle = {f for f in functions if f not in self.reached and f not in self.kernels and not self._within(f)}
+        active = {
+            inner for f in (*self.reached, *self.kernels) for inner in self.within(f) if isinstance(inner, Function)
+        }
+        idle = [node for node in self.nodes if isinstance(node, Function) and node not in active]
         # Of decorators those of torch (`torch.compile`) do nothing until the function is called.
-        parts = [(*f.body, *(d for d in f.decorator_list if self.dotted(d).startswith("torch."))) for f in idle]
-        left_out = {inner for part in parts for node in part for inner in ast.walk(node)}
-        return tuple(node for node in self.nodes if node not in left_out)
-
-    def _within(self, function: Function) -> bool:
-        """Returns whether `function` is part of one that runs."""
-        return any(function in ast.walk(running) for running in (*self.reached, *self.kernels))
+        parts = ((*f.body, *(d for d in f.decorator_list if self.dotted(d).startswith("torch."))) for f in idle)
+        return self._without((node for part in parts for node in part), self.nodes)
 
     @cached_property
     def reached(self) -> tuple[Function, ...]:
@@ -148,9 +169,18 @@ class Module:
         while pending:
             current = pending.pop()
             seen.append(current)
-            for name in _mentioned(current):
+            for name in _mentioned(self.within(current)):
                 pending.extend(f for f in by_name.get(name, ()) if f not in seen and f not in pending)
         return tuple(seen)
+
+
+def _inner(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node that have parts of their own; `ast.iter_child_nodes` takes twice the time."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        for inner in value if isinstance(value, list) else (value,):
+            if isinstance(inner, ast.AST) and inner._fields:
+                yield inner
 
 
 def _called(node: ast.Call) -> str:
@@ -183,8 +213,8 @@ def _mentioned_outside(tree: ast.Module) -> Iterator[str]:
             pending += ast.iter_child_nodes(node)
 
 
-def _mentioned(function: Function) -> Iterator[str]:
-    for node in ast.walk(function):
+def _mentioned(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Attribute):

@@ -47,7 +47,7 @@ def _library(asked: Asked) -> Iterator[Broken]:
         if function.name == "__init__":  # what it makes are modules that hold parameters; to call one is work
             continue
         given = {argument.arg for argument in (*function.args.posonlyargs, *function.args.args)}
-        for node in ast.walk(function):
+        for node in asked.module.within(function):
             name = _operator(node, given, asked.module)
             if name and name not in asked.permitted:
                 yield Broken("PORT1901", node, f"the library's {name} does the work in '{function.name}'")
@@ -150,10 +150,12 @@ def _attribute(name: str, asked: Asked) -> Iterator[str]:
 def _where_it_lies(asked: Asked) -> Iterator[Broken]:
     """Yields questions where the file lies, which is elsewhere while it is judged, but to find what lies beside it."""
     module = asked.module
-    searching = {id(inner) for node in module.host for part in _searching(node, module) for inner in ast.walk(part)}
+    searching = {
+        id(inner) for node in module.host for part in _searching(node, module) for inner in module.within(part)
+    }
     given = [n for n in module.host if isinstance(n, ast.Assign) and _is_name(n.targets) and _tells_where(n, module)]
     named = {target.id for node in given for target in node.targets if isinstance(target, ast.Name)}
-    searching |= {id(inner) for node in given for inner in ast.walk(node)}
+    searching |= {id(inner) for node in given for inner in module.within(node)}
     for node in module.host:
         if id(node) in searching or not isinstance(getattr(node, "ctx", None), ast.Load):
             continue
@@ -174,7 +176,7 @@ def _searching(node: ast.AST, module: Module) -> Iterator[ast.AST]:
 
 
 def _tells_where(node: ast.AST, module: Module) -> bool:
-    return any(_is_place(inner, module) for inner in ast.walk(node))
+    return any(_is_place(inner, module) for inner in module.within(node))
 
 
 def _is_place(node: ast.AST, module: Module) -> bool:
