@@ -51,13 +51,13 @@ class Bench:
         return run_job
 
     def planned(
-        self, executable: Executable, device: DeviceProgram, hardware: HardwareLimits
+        self, executable: Executable, device: DeviceProgram, hardware: HardwareLimits, permitted: frozenset[str]
     ) -> tuple[Execute, Execute, Callable[[], tuple[Fault, ...]]]:
         """As `execute`, of what plans and is carried out by `device`; the second function only plans.
 
-        The third says what all runs together show.
+        The third says what all runs together show. `permitted` are operators of the library.
         """
-        planned = PlannedExecutable(executable, device, self.limits)
+        planned = PlannedExecutable(executable, device, self.limits, permitted)
 
         def run_job(job: Job) -> Run:
             return planned.execute(replace(job, hardware=hardware))

@@ -37,7 +37,6 @@ _NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"
 _ALL_TYPES = "{} (--dtype names those that it is for)"
 # Who did the work, which there is none of for an empty input.
 _WORK = frozenset((FaultKind.LIBRARY, FaultKind.DECOY, FaultKind.RESULT, FaultKind.HOST_WORK))
-_LIBRARY = frozenset((FaultKind.LIBRARY,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +45,9 @@ class Candidate:
 
     `failure` is why it was built without its host functions, if it was.
     `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
-    `timed` is the same on a device; None where it is executed on the CPU. Where runs do not tell
-    which operators of a library make results, `calls_as_original` says that its text has none beyond the original's.
-    `rehearse` runs host code alone; what comes of it are faults. `caveat` is what its verdict has to say in any case,
-    `conclude` says what all runs together show. `named` says what its code and its launches name, None
-    where it is not to be asked at sizes by that.
+    `timed` is the same on a device; None where it is executed on the CPU. `rehearse` runs host code alone; what comes
+    of it are faults. `conclude` says what all runs together show. `named` says what its code and its launches name,
+    None where it is not to be asked at sizes by that.
     """
 
     warp_size: int | None
@@ -58,9 +55,7 @@ class Candidate:
     compiled: Callable[[], tuple[str, ...] | NotBuilt] = tuple
     failure: NotBuilt | None = None
     timed: Timed | None = None
-    calls_as_original: bool = False
     rehearse: Execute | None = None
-    caveat: str = ""
     conclude: Callable[[], tuple[Fault, ...]] = tuple
     named: Callable[[], Named] | None = None
 
@@ -94,8 +89,6 @@ def judge(
     for candidate in candidates:
         if refused := trial.concluded(candidate) or trial.rehearsed(candidate, rehearsals):
             return refused
-        if candidate.caveat:
-            trial.said.setdefault(candidate.caveat, candidate.caveat)
     if trial.not_taken and not is_trusted:
         return NotVerified(_ALL_TYPES.format("; ".join(trial.not_taken.values())))
     trial.said.update(trial.not_taken)
@@ -125,7 +118,7 @@ class _Trial:
         for schedule in self._schedules:
             given = self._after_another(candidate, expected, self._job(candidate, expected, schedule))
             run = candidate.execute(given)
-            if rules := _rules(run, self._excused(candidate) | (_WORK if _is_empty(given) else frozenset())):
+            if rules := _rules(run, self.reference.habits | (_WORK if _is_empty(given) else frozenset())):
                 return Refused(f"{rules[0].code}: {_where(rules[0])}{rules[0].message} ({place})", rules)
             broken = _broken(run, self.excused)
             if broken is not None and given.before:  # two calls take twice the time
@@ -162,7 +155,7 @@ class _Trial:
 
         A worker of Python's has had calls before anyway; of C++ every run is a process of its own.
         """
-        if candidate.warp_size is None or self._is_trusted or FaultKind.KEPT in self._excused(candidate):
+        if candidate.warp_size is None or self._is_trusted or FaultKind.KEPT in self.reference.habits:
             return given
         key = candidate.warp_size, given.schedule, *shapes_of(given)
         name, arguments = self._earlier.setdefault(key, (expected.workload.name, given.arguments))
@@ -173,7 +166,7 @@ class _Trial:
 
     def concluded(self, candidate: Candidate) -> Refused | None:
         """Returns what it may not do, as all its runs together show."""
-        broken = _broken_rules(candidate.conclude(), self._excused(candidate))
+        broken = _broken_rules(candidate.conclude(), self.reference.habits)
         return Refused(f"{broken[0].code}: {broken[0].message}", broken) if broken else None
 
     def rehearsed(self, candidate: Candidate, rehearsals: Iterable[Rehearsal]) -> Refused | None:
@@ -188,7 +181,7 @@ class _Trial:
             ended: Fault | None = None
             came_to_its_end = False
             for run in map(candidate.rehearse, jobs):
-                if broken := _rules(run, self._excused(candidate)):
+                if broken := _rules(run, self.reference.habits):
                     return Refused(f"{broken[0].code}: {_where(broken[0])}{broken[0].message}", broken)
                 ended = next((fault for fault in run.faults if fault.fatal), None)
                 self._tell_rehearsed(run)
@@ -206,10 +199,6 @@ class _Trial:
                 self.said.setdefault(_UNLAUNCHED, f"at sizes for a device {refused}")
             elif fault.kind is FaultKind.UNKNOWN and not fault.fatal:
                 self.said.setdefault(f"{_UNKNOWN}: {fault.message}", f"at sizes for a device {fault.message}")
-
-    def _excused(self, candidate: Candidate) -> frozenset[FaultKind]:
-        """Returns what the original does, too."""
-        return self.reference.habits - (frozenset() if candidate.calls_as_original else _LIBRARY)
 
     def tell(self, expected: Expected, failed: Refused | Wrong | Crashed | NotVerified) -> None:
         """Keep in mind what does not decide, of each workload the first."""

@@ -13,15 +13,12 @@ from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Refused
 from porter.evaluate.side import Side, ported_side
 from porter.evaluate.telling_sizes import Named
-from porter.rules.operators import COMPUTING
-from porter.rules.original import OwnCode, calls_libraries
+from porter.rules.operators import with_steps
+from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.host_calls import not_free
 from porter.simt.job import BuildFailure, Built, Fault, HardwareLimits, Part
 from porter.simt.planned_run import calls_outside
 
-_BESIDE = (
-    "its host code, in which a library computes as the original's does, was watched in the process that has the data"
-)
 _MOST_NAMED = 3
 
 # NotBuilt for what is wrong with the port, Refused for what breaks a rule, NotVerified where an entry has nothing
@@ -78,24 +75,12 @@ class Ported(Protocol):
 def emulated(port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True) -> EmulatedPort:
     """A port in C++, run by the executor: at the target's width first, then at CUDA's own, which must be right, too.
 
-    What is not trusted plans its launches in one process, and another one carries them out. Operators of a library,
-    which it may have as its original has, are no part of plans yet: they run where its host code does.
+    What is not trusted plans its launches in one process, and another one carries them out.
     """
     hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
     warp_sizes = tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
-    side = ported_side(port, original)
-    beside = not is_trusted and _calls_as(side, original)
-    part = Part.WHOLE if is_trusted or beside else Part.HOST
-    caveat = _BESIDE if beside else ""
-    besides = original.own.besides(side.program)
-    return EmulatedPort(side, bench, hardware, warp_sizes, not besides, part, caveat, original.own.words)
-
-
-def _calls_as(side: Side, original: Side) -> bool:
-    """Returns True where the text has a library compute, and its original's has it, too."""
-    if calls_libraries(side.program):
-        return calls_libraries(original.program)
-    return bool(OwnCode.of(side.program).operators & original.own.operators & COMPUTING)
+    part = Part.WHOLE if is_trusted else Part.HOST
+    return EmulatedPort(ported_side(port, original), bench, hardware, warp_sizes, part, original.own)
 
 
 @dataclass(frozen=True)
@@ -118,18 +103,15 @@ class SourcePort:
 class EmulatedPort(SourcePort):
     """A port that the executor runs at each of `warp_sizes`, held to its target's limits by `hardware`.
 
-    `calls_as_original` says that its host code calls no operators of the library that its original's does not, and
-    `part` whether it runs whole or only plans; `caveat` is what verdicts have to say of that. Host code that is not
-    trusted calls what launches need, and what its original's words name: these are `free`.
+    `part` says whether it runs whole or only plans. Host code that is not trusted calls what launches need, and what
+    its original's, which is its `own`, calls.
     """
 
     bench: Bench
     hardware: HardwareLimits
     warp_sizes: tuple[int, ...]
-    calls_as_original: bool
     part: Part = Part.WHOLE
-    caveat: str = ""
-    free: frozenset[str] = frozenset()
+    own: OwnCode = NO_CODE
     runs_programs = True
     fidelity = Fidelity.EMULATED
 
@@ -149,18 +131,17 @@ class EmulatedPort(SourcePort):
             execute, rehearse = self.bench.execute(port, self.hardware), None
             conclude: Callable[[], tuple[Fault, ...]] = tuple
             if port.device is not None:
-                if others := not_free(calls_outside(port), self.free):
+                if others := not_free(calls_outside(port), self.own.words):
                     named = ", ".join(f"`{name}`" for name in others[:_MOST_NAMED])
                     return Refused(f"PORT1194: its host code uses {named}, which no launch needs")
-                execute, rehearse, conclude = self.bench.planned(port, port.device, self.hardware)
+                permitted = with_steps(self.own.operators)
+                execute, rehearse, conclude = self.bench.planned(port, port.device, self.hardware, permitted)
             ready.append(
                 Candidate(
                     port.request.warp_size,
                     execute,
                     failure=failure,
-                    calls_as_original=self.calls_as_original,
                     rehearse=rehearse,
-                    caveat=self.caveat,
                     conclude=conclude,
                     named=lambda: Named(self.side.numbers),
                 )

@@ -15,7 +15,7 @@ from porter.evaluate.judge import Candidate, judge
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
-from porter.evaluate.outcome import Equal, NotVerified, Outcome, Verified, Wrong
+from porter.evaluate.outcome import Equal, NotVerified, Outcome, Refused, Verified, Wrong
 from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.rehearsal import Rehearsal, rehearsals
 from porter.evaluate.side import Side
@@ -104,7 +104,8 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
     """The port held to sound answers.
 
     A twin of the original that rounds otherwise is only built where the port differs by more than tolerance: it says
-    how much the original itself loses. Ports that keep the order of operations never need it.
+    how much the original itself loses. Ports that keep the order of operations never need it. In the same way the
+    original is planned only where the port breaks a rule: what the one does, the other may do.
     """
     reference, seen = studied.reference, (*studied.noted, *studied.reference.findings)
     if originals.judging and (null := passing_null(reference)):
@@ -121,6 +122,11 @@ def _held(originals: Originals, studied: Studied, port: Candidates, at: Sequence
     """What was expected, and what came of the port."""
     reference = studied.reference
     outcome = _outcome(reference, port, at, is_trusted=not originals.judging)
+    if isinstance(outcome, Refused):
+        habitual = originals.with_habits(reference)
+        if habitual.habits != reference.habits:
+            reference, studied = habitual, replace(studied, reference=habitual)
+            outcome = _outcome(reference, port, at, is_trusted=False)
     if isinstance(outcome, Wrong) and _may_round(reference, outcome):
         reference = originals.measured(studied)
         outcome = _outcome(reference, port, at, is_trusted=not originals.judging)

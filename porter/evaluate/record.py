@@ -84,7 +84,7 @@ def _studied(originals: Originals, contract: Contract, built: Built, progress: P
     if isinstance(studied, Unproven):
         yield _Found(None, f"{contract.name}: {studied.because}")
         return
-    reference = originals.measured(studied)
+    reference = originals.with_habits(originals.measured(studied))
     yield _Found(_whole(reference), "; ".join(filter(None, studied.left_out)))
     if exact := originals.in_whole_numbers(reference, studied.execute):
         named = replace(exact.contract, name=f"{exact.contract.name} on whole numbers")

@@ -21,7 +21,10 @@ from porter.evaluate.vacuous import vacuous
 from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
-from porter.simt.job import BuildFailure, Built, Executable, Execute
+from porter.rules.operators import with_steps
+from porter.simt.job import DISHONEST, BuildFailure, Built, Executable, Execute, HardwareLimits, Part
+
+_FEW_WORKLOADS = 3  # show what host code does
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,21 @@ class Originals:
         """`reference` on whole numbers, whose sums are exact; None where it owes nothing to chance."""
         whole, twin = in_whole_numbers(reference), self.twin(reference.contract)
         return measured(examine(whole, self.source.program, execute), twin) if whole and twin else None
+
+    def with_habits(self, reference: Reference) -> Reference:
+        """The answers with what the original's own host code does that a candidate's must not do of itself.
+
+        It is seen as it is of candidates: the original is planned, too.
+        """
+        contract = reference.contract
+        (built,) = self.bench.begin(replace(self.source.request((contract,), CUDA_WARP_SIZE), part=Part.HOST)).result()
+        if not isinstance(built, Executable) or built.device is None:
+            return reference
+        permitted = with_steps(self.source.own.operators)
+        execute, _, conclude = self.bench.planned(built, built.device, HardwareLimits(), permitted)
+        runs = [execute(expected.job(contract)) for expected in reference.expected[:_FEW_WORKLOADS]]
+        faults = (*conclude(), *(fault for run in runs for fault in run.faults))
+        return replace(reference, habits=reference.habits | ({fault.kind for fault in faults} & DISHONEST))
 
     def twin(self, contract: Contract) -> Execute | None:
         """The original rounding otherwise; None where it cannot be compiled so."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from porter.contract.dtype import DType
+from porter.launch_plan.library_work import LibraryWork, PlanRefusedError
 from porter.launch_plan.ordering import Ordering
 from porter.launch_plan.steps import (
     Allocate,
@@ -41,33 +42,17 @@ _MOST_NUMBER = 1 << 62
 _DTYPES = frozenset(dtype.value for dtype in DType)
 
 
-class PlanRefusedError(Exception):
-    """A step that nobody carries out: `kind` says which rule it breaks, `line` is the candidate's, 0 where unknown."""
-
-    def __init__(self, kind: FaultKind, message: str, line: int = 0) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.line = line
-
-
 @dataclass
 class _Buffer:
     """What is known of a buffer: `call` made it; `argument` is its number among those of the call, if it is one.
 
-    `operator` is the operator of the library whose result it is, at `line`; `of_floats` says that it was given floats.
-    `reaches` says that something of an
-    argument may be in it, `launched` that a kernel may have written it, `dtypes` as what it was used.
+    `reaches` says that something of an argument may be in it, `dtypes` as what it was used.
     """
 
     size_bytes: int
     call: int
     argument: int | None = None
-    operator: str = ""
-    line: int = 0
-    of_floats: bool = False
     reaches: bool = False
-    launched: bool = False
     dtypes: set[str] = field(default_factory=set)
 
 
@@ -75,7 +60,7 @@ class Admission:
     """Admits the steps of one call of a candidate after the other."""
 
     def __init__(self) -> None:
-        self._permitted: frozenset[str] = frozenset()
+        self._library = LibraryWork()
         self._buffers: dict[int, _Buffer] = {}
         self._history: list[Step] = []  # the steps so far that reach no argument
         self._call = 0
@@ -100,7 +85,7 @@ class Admission:
         `permitted` are the operators of the library that the original's own host code applies, `parameters` the
         arguments that a class is built with, and does not take with each call.
         """
-        self._permitted, self._parameters = permitted, parameters
+        self._library.permitted, self._parameters = permitted, parameters
         self._call += 1
         self._arguments = arguments
         self._restored = set()
@@ -129,7 +114,7 @@ class Admission:
 
     def is_launched(self, buffer: int) -> bool:
         """Returns True where a launch of any call may have written what is in `buffer`."""
-        return buffer in self._buffers and self._buffers[buffer].launched
+        return self._library.is_launched(buffer)
 
     def admit(self, step: Step) -> tuple[Step, ...]:
         """Admits a step; returns those that first have to restore kept memory. Raises `PlanRefusedError`."""
@@ -142,10 +127,12 @@ class Admission:
         for view in used(step):
             self._check_view(view, line)
         self._check(step)
+        self._library.check(step)
         if ordering := self._ordering.broken_by(step):
             raise PlanRefusedError(FaultKind.RACE, ordering, line)
         restoring = tuple(self._restoring(step))
         self._follow(step)
+        self._library.follow(step)
         return restoring
 
     def _make(self, number: int, step: Step) -> None:
@@ -165,12 +152,10 @@ class Admission:
                 self._buffers[number] = _Buffer(size, self._call)
             case Constant(content=content):
                 self._buffers[number] = _Buffer(self._constant(content), self._call)
-            case Compute(operator=operator, results=results):
+            case Compute(results=results):
                 view = next(result for result in results if result.buffer == number)
                 self._check_shape(view)
-                made = _Buffer(extent_bytes(view)[1], self._call, operator=operator, line=step.line)
-                made.of_floats = any(self._is_of_floats(given) for given in used(step))
-                self._buffers[number] = made
+                self._buffers[number] = _Buffer(extent_bytes(view)[1], self._call)
 
     def _constant(self, content: str) -> int:
         try:
@@ -217,17 +202,13 @@ class Admission:
                     raise PlanRefusedError(FaultKind.CRASH, f"kernel {min(missing)!r} is not known", step.line)
                 if min(grid) < 0 or any(extent > most for extent, most in zip(grid, _MOST_BLOCKS, strict=True)):
                     raise PlanRefusedError(FaultKind.LAUNCH, f"no device takes the grid {grid}", step.line)
-                self._check_uses(step, f"the kernel {kernel!r} is given", step.line)
             case Read(source):
-                self._check_read(source)
+                self._check_read(step, source)
             case Return():
-                self._check_uses(step, "it returns", 0)
                 self._check_results(step)
-            case Compute(operator, _, results):
+            case Compute(results=results):
                 for result in results:
                     self._check_shape(result)
-                if self._permits(operator):
-                    self._check_uses(step, f"{_plain(operator)} is given", step.line)
 
     def _check_move(self, to: TensorView, source: TensorView) -> None:
         if to.shape != source.shape:
@@ -238,11 +219,10 @@ class Admission:
             raise PlanRefusedError(
                 FaultKind.LIBRARY, f"the library turns {source.dtype} into {to.dtype}, which is a computation"
             )
-        self._check_computed(source, "it copies", 0)
 
     def _computes(self, to: TensorView, source: TensorView) -> bool:
         """Returns True for casts that truncate, and for those of bits that were taken for numbers of another type."""
-        if to.dtype == source.dtype or {"to", "_to_copy", "copy_"} & self._permitted:
+        if to.dtype == source.dtype or {"to", "_to_copy", "copy_"} & self._library.permitted:
             return False
         gives, takes = DType(to.dtype), DType(source.dtype)
         if gives.is_float and takes.is_float:
@@ -251,31 +231,13 @@ class Admission:
             return gives.is_float and len(self._buffers[source.buffer].dtypes) > 1
         return True
 
-    def _check_uses(self, step: Step, what: str, line: int) -> None:
-        for view in used(step):
-            self._check_computed(view, what, line, for_launch=isinstance(step, Launch))
-
-    def _check_computed(self, view: TensorView, what: str, line: int, *, for_launch: bool = False) -> None:
-        buffer = self._buffers[view.buffer]
-        if buffer.operator and not self._permits(buffer.operator):
-            message = f"{what} what the library's {_plain(buffer.operator)} computed"
-            raise PlanRefusedError(FaultKind.LIBRARY, message, buffer.line or line)
-        if buffer.operator and not (buffer.launched or for_launch):
-            message = f"{what} what the library's {_plain(buffer.operator)} computed before any kernel was launched"
-            raise PlanRefusedError(FaultKind.DECOY, message, buffer.line or line)
-
-    def _permits(self, operator: str) -> bool:
-        """Returns True for an operator that the original's own host code applies, in place or not."""
-        name = _plain(operator).strip("_")
-        return name in self._permitted or f"{name}_" in self._permitted
-
     def _check_not_kept(self, source: TensorView, does: str) -> None:
         """Raises where `source` lies in memory that an earlier call filled with what came of its arguments."""
         buffer = self._buffers[source.buffer]
         if buffer.call != self._call and buffer.reaches:
             raise PlanRefusedError(FaultKind.KEPT, f"it {does} what an earlier call left")
 
-    def _check_read(self, source: TensorView) -> None:
+    def _check_read(self, step: Read, source: TensorView) -> None:
         self._check_not_kept(source, "reads")
         count = 1
         for extent in source.shape:
@@ -288,15 +250,11 @@ class Admission:
             )
         is_float = DType(source.dtype).is_float
         self._floats_read += count if is_float else 0
-        buffer = self._buffers[source.buffer]
-        if buffer.operator and buffer.of_floats and not is_float and source.dtype != DType.BOOL.value:
+        if self._library.is_made_of_floats(step) and not is_float and source.dtype != DType.BOOL.value:
             self._whole.add(self._reads)
         self._reads += 1
-        if self._whole or (is_float and (buffer.operator or self._floats_read > MOST_HANDED_ON)):
+        if self._whole or (is_float and (self._library.is_made(step) or self._floats_read > MOST_HANDED_ON)):
             self._looked = True
-
-    def _is_of_floats(self, view: TensorView) -> bool:
-        return DType(view.dtype).is_float or (view.buffer in self._buffers and self._buffers[view.buffer].of_floats)
 
     def _check_results(self, step: Return) -> None:
         for result in used(step):
@@ -322,11 +280,8 @@ class Admission:
         """Keeps in mind what reaches an argument, and the steps that do not."""
         touched = {view.buffer for view in used(step)}
         reaches = any(self._buffers[b].reaches for b in touched)
-        after = [view.buffer for view in written(step)] + list(made(step) if isinstance(step, Compute) else ())
-        launched = isinstance(step, Launch) or any(self._buffers[b].launched for b in touched)
-        for buffer in after:
-            self._buffers[buffer].reaches |= reaches
-            self._buffers[buffer].launched |= launched
+        for view in written(step):
+            self._buffers[view.buffer].reaches |= reaches
         mine = all(self._buffers[b].call == self._call for b in touched)
         lasts = step.argument in self._parameters if isinstance(step, Input) else not isinstance(step, (Read, Return))
         if not reaches and mine and lasts:
@@ -340,11 +295,6 @@ def _check_written_once(to: TensorView) -> None:
         if extent > 1 and stride <= reach:
             raise PlanRefusedError(FaultKind.CRASH, "it writes a tensor whose elements overlap")
         reach += max(0, extent - 1) * stride
-
-
-def _plain(operator: str) -> str:
-    """The name of an operator without its overload: `sum` for `sum.dim_IntList`."""
-    return operator.split(".", maxsplit=1)[0]
 
 
 def size_bytes(view: TensorView) -> int:

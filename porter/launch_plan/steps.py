@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 Number = bool | int | float
 MAIN_STREAM = 0
+OUT = "out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +152,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """Applies an operator of the library (`operator`, as torch names its overload); its results are new buffers.
+    """Applies an operator of the library (`operator`, as torch names its overload).
 
-    They may be read; they may be used only where the original's own host code has the operator. `line` is that of the
-    candidate.
+    Its results are new buffers, or the arguments called `OUT`. They may be read; they may be used only where the
+    original's own host code has the operator. `line` is that of the candidate, in C++ the number of the calls that
+    lead there.
     """
 
     operator: str

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from porter.contract.dtype import DType
 from porter.launch_plan.steps import (
+    OUT,
     Allocate,
     Argument,
     Bytes,
@@ -86,11 +87,18 @@ def made(step: Step) -> tuple[int, ...]:
     return ()
 
 
+def outputs(step: Compute) -> tuple[TensorView, ...]:
+    """The tensors that an operator writes: new ones, and those that it is told to."""
+    return (*step.results, *(view for name, value in step.arguments if name == OUT for view in views_of(value)))
+
+
 def written(step: Step) -> tuple[TensorView, ...]:
     """The tensors that `step` may write: of a launch all that it is given."""
     match step:
         case Fill(to) | Move(to):
             return (to,)
+        case Compute():
+            return outputs(step)
         case Launch():
             return used(step)
     return ()

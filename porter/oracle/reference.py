@@ -20,8 +20,7 @@ from porter.oracle.faults import Observed, findings_of, named, observation, outg
 from porter.oracle.jobs import job
 from porter.oracle.outputs import Outputs, is_rounding, outputs, widest
 from porter.oracle.text_output import compare_text
-from porter.rules.original import calls_libraries
-from porter.simt.job import DISHONEST, Construction, Execute, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
+from porter.simt.job import Construction, Execute, Fault, FaultKind, Job, Run, Schedule, TensorValue, Value
 from porter.source.program import Program
 
 _SCHEDULES = (Schedule.REVERSE, Schedule.SHUFFLED)
@@ -119,7 +118,7 @@ def examine(
         seconds=examiner.seconds,
         damned=any(o.damning for o in examiner.observed),
         launched=tuple(dict.fromkeys(examiner.launched)),
-        habits=frozenset(examiner.habits).union([FaultKind.DECOY] if calls_libraries(program) else ()),
+        habits=frozenset(examiner.habits),
         coverage=examiner.coverage,
     )
 
@@ -192,8 +191,7 @@ class _Examiner:
         return run
 
     def _collect(self, run: Run, workload: Workload) -> None:
-        self.habits |= {fault.kind for fault in run.faults} & DISHONEST
-        faults = [fault for fault in run.faults if fault.kind not in DISHONEST]
+        faults = run.faults
         outgrown = [fault for fault in faults if outgrows_array(fault) and self._is_chosen(workload)]
         # What was overwritten behind an array may crash it: that comes of the same sizes.
         self.observed += [self._observation(fault, workload) for fault in (outgrown if self.fitted else ()) or faults]

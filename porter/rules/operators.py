@@ -6,6 +6,8 @@ counting, which may be about the indices that kernels take. What they were about
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 _SPACES = ("torch", "torch.nn.functional", "torch.special", "torch.nn", "torch.ops.aten", "torch.linalg")
 _WHOLE_SPACES = ("torch.fft.", "torch.linalg.", "torch.sparse.", "torch.nn.init.")
 _WORK = """
@@ -37,6 +39,26 @@ METHODS = frozenset(_METHODS.split())
 OF_INDICES = frozenset(("sort", "argsort", "unique", "bincount", "searchsorted"))
 # By their plain names, whatever they are about: what computes, rather than allocates, views, moves or asks.
 COMPUTING = _NAMES | METHODS | OF_INDICES | frozenset(_PLAIN.split())
+
+
+# The steps that an operator has in C++ (simt/runtime/torch), where it is not one by its own name.
+_STEPS: Mapping[str, str] = {
+    "linear": "bmm add", "matmul": "bmm", "mm": "bmm", "mv": "bmm", "dot": "bmm", "addmm": "bmm mul add",
+    "baddbmm": "bmm mul add", "std": "var sqrt", "max": "amax argmax maximum", "min": "amin argmin minimum",
+    "clamp": "maximum minimum", "clamp_min": "maximum", "clamp_max": "minimum", "add": "mul", "sub": "mul",
+    "addcmul": "mul add", "addcdiv": "div add", "div": "div_floor div_trunc", "floor_divide": "div_floor",
+    "masked_fill": "where", "masked_select": "nonzero index", "index": "nonzero", "index_put": "nonzero",
+    "index_select": "index", "index_fill": "index_put", "index_add": "mul", "flip": "index", "argsort": "sort",
+    "sort": "gather", "topk": "sort gather", "tril": "where", "triu": "where", "bitwise_not": "logical_not neg sub",
+    "unique_dim": "unique index", "_unique": "unique index", "_unique2": "unique index", "equal": "eq all",
+    "allclose": "eq sub abs le mul add logical_and logical_or isfinite isnan all", "copy": "to", "type_as": "to",
+    "_to_copy": "to", "toType": "to",
+}  # fmt: skip
+
+
+def with_steps(operators: frozenset[str]) -> frozenset[str]:
+    """The operators, and the steps that plans of C++ have for them."""
+    return operators.union(*(_STEPS.get(name.rstrip("_"), "").split() for name in operators))
 
 
 def library_operator(dotted: str) -> str:

@@ -12,17 +12,20 @@ from porter.rules.operators import COMPUTING
 from porter.source.program import Function, Program
 
 _CALLS = re.compile(r"(?:\b(?:torch|at|F|functional|native|linalg)\s*::|\.|->)\s*([A-Za-z_]\w*)\s*\(")
-_TENSORS = re.compile(r"\bTensor\s*&?\s*([A-Za-z_]\w*)|\bauto\s*&?\s*([A-Za-z_]\w*)\s*=")
+_TENSORS = re.compile(r"\bTensor\s*&?\s*([A-Za-z_]\w*)")
+_ANYTHING = re.compile(r"\bauto\s*&?\s*([A-Za-z_]\w*)\s*=")
+_FURTHER = re.compile(r"\s*&?\s*([A-Za-z_]\w*)\s*[=,;({]")
 _AFTER_CALL = re.compile(r"\.\s*([A-Za-z_]\w*)\s*\([^()]*\)\s*([-+*/])(?![-+=>])")
 _QUERIES = frozenset(
     ("size", "sizes", "numel", "dim", "stride", "strides", "data_ptr", "element_size", "itemsize", "get", "stream")
 )
 _ARITHMETIC: Mapping[str, tuple[str, ...]] = {
     "+": ("add", "add_"),
-    "-": ("sub", "sub_", "rsub"),
+    "-": ("sub", "sub_", "rsub", "neg"),
     "*": ("mul", "mul_"),
     "/": ("div", "div_", "true_divide", "reciprocal"),
 }
+_COMPARISONS: Mapping[str, str] = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 # What CUDA's own calls are in torch, by how their names begin.
 _RUNTIME: Mapping[str, tuple[str, ...]] = {
     "cudaMemcpy": ("copy_", "clone", "fill_"),  # one number of the host is filled in
@@ -103,8 +106,9 @@ def _body(function: Function, program: Program) -> str:
 
 
 def _arithmetic(body: str, tensors: list[str]) -> Iterator[str]:
-    """Arithmetic on tensors: next to the name of one, or behind a call that gives one."""
-    found = {name for match in _TENSORS.finditer(body) for name in match.groups() if name} | set(tensors)
+    """Arithmetic on tensors: next to the name of one, or behind a call that gives one; and comparisons of tensors."""
+    declared = {name for match in _TENSORS.finditer(body) for name in _declared(body, match)} | set(tensors)
+    found = declared | set(_ANYTHING.findall(body))
     signs = {m[2] for m in _AFTER_CALL.finditer(body) if m[1] not in _QUERIES}
     for name in found:
         word = re.escape(name)
@@ -112,3 +116,21 @@ def _arithmetic(body: str, tensors: list[str]) -> Iterator[str]:
         signs |= set(re.findall(rf"(?<![-+*/])([-+*/])=?\s*{word}\b(?!\s*(?:\.|->))", body))
     for sign in signs:
         yield from _ARITHMETIC[sign]
+    for name in declared:
+        word = re.escape(name)
+        compared = re.findall(
+            rf"\b{word}\s*([=!<>]=|[<>](?![<>=]))|([=!<>]=|(?<![<>-])[<>])\s*{word}\b(?!\s*[.\[])", body
+        )
+        yield from (_COMPARISONS[sign] for pair in compared for sign in pair if sign)
+
+
+def _declared(body: str, first: re.Match[str]) -> Iterator[str]:
+    """The names of a declaration: the `first`, and those behind commas that are in no brackets."""
+    yield first[1]
+    depth = 0
+    for place in range(first.end(), len(body)):
+        depth += (body[place] in "([{") - (body[place] in ")]}")
+        if depth < 0 or (depth == 0 and body[place] == ";"):
+            return
+        if depth == 0 and body[place] == "," and (name := _FURTHER.match(body, place + 1)):
+            yield name[1]

@@ -19,8 +19,10 @@ import numpy as np
 
 from porter.contract.dtype import DType
 from porter.launch_plan.steps import (
+    OUT,
     Allocate,
     Bytes,
+    Compute,
     Constant,
     Fill,
     Free,
@@ -44,6 +46,7 @@ _MEMORY_BYTES = 1 << 38  # of addresses: runtime/regions.h
 _NO_MEMORY = 0x6000_0000_0000  # what a kernel gets for an address of the host: none of its own
 _DTYPES = tuple(DType)
 _WORD = struct.Struct("<Q")
+_FRAMES = "8I"
 
 
 class _Kind(IntEnum):
@@ -64,6 +67,7 @@ class _Kind(IntEnum):
     FILL_ELEMENTS = 12
     ORDER = 13  # of the work before
     END = 14  # of a call: the work that comes before it
+    COMPUTE = 15
 
 
 class PlanError(ValueError):
@@ -105,6 +109,7 @@ class _Recorded:
     buffers: list[tuple[int, int]] = field(default_factory=list)  # number and size in bytes, in the order of `starts`
     functions: dict[int, str] = field(default_factory=dict)
     returned: list[TensorValue | None] = field(default_factory=list)
+    places: dict[tuple[int, ...], int] = field(default_factory=dict)  # numbers of where host code calls operators
 
     def add(self, number: int, base: int, size: int) -> None:
         at = bisect_right(self.starts, base)
@@ -139,6 +144,9 @@ class _Recorded:
                 return (Read(_bytes_at(source, at, size)),)
             case _Kind.LAUNCH:
                 return (self.launch(reader),)
+            case _Kind.COMPUTE:
+                frames = tuple(frame for frame in reader.take(_FRAMES) if frame)
+                return (_computed(reader, self.places.setdefault(frames, len(self.places) + 1)),)
             case _Kind.RETURN:
                 return (Return(tuple(self.result(reader) for _ in range(reader.one("I")))),)
             case _:
@@ -249,6 +257,22 @@ def _written(kind: _Kind, reader: _Reader) -> Move | Fill:
     raise PlanError("a step is of no known kind")
 
 
+def _computed(reader: _Reader, place: int) -> Compute:
+    """A step of an operator: what it writes, what it reads, and its numbers."""
+    operator = reader.text()
+    written, read = ([_tensor(reader) for _ in range(reader.one("I"))] for _ in range(2))
+    numbers = reader.take(f"{reader.one('I')}d")
+    inputs = [(str(place), view) for place, view in enumerate(read)]
+    named = [(f"number {place}", Scalar(number)) for place, number in enumerate(numbers)]
+    return Compute(operator, (*((OUT, view) for view in written), *inputs, *named), (), line=place)
+
+
+def _tensor(reader: _Reader) -> TensorView:
+    buffer, at, dtype, rank = reader.take("IqBI")
+    shape, strides = reader.take(f"{rank}q"), reader.take(f"{rank}q")
+    return _view(buffer, at, _DTYPES[dtype], shape, strides)
+
+
 def _view(buffer: int, at: int, dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...]) -> TensorView:
     if at % dtype.bytes:
         raise PlanError("a tensor is not aligned")
@@ -267,12 +291,14 @@ def _dense(shape: Sequence[int]) -> list[int]:
 class Planned:
     """The plans of the calls of a job, in order. `returned` are results of the last that the host holds itself.
 
-    Where the device holds it, the result is None there. `orders` are those of the calls.
+    Where the device holds it, the result is None there. `orders` are those of the calls; `places` are where host
+    code calls operators, by their numbers from 1 on: each is the return addresses of the calls that lead there.
     """
 
     calls: tuple[LaunchPlan, ...]
     returned: tuple[TensorValue | None, ...]
     orders: tuple[Order, ...] = ()
+    places: tuple[tuple[int, ...], ...] = ()
 
 
 def read_plan(records: Sequence[bytes], host: Elf, base: int) -> Planned:
@@ -300,7 +326,7 @@ def read_plan(records: Sequence[bytes], host: Elf, base: int) -> Planned:
     except (struct.error, ValueError, IndexError, KeyError) as error:
         raise PlanError(f"what the host code asks of the device is no plan: {error}") from None
     plans = tuple(LaunchPlan(tuple(steps)) for steps in calls)
-    return Planned(plans, tuple(recorded.returned), tuple(map(Order, works, ends)))
+    return Planned(plans, tuple(recorded.returned), tuple(map(Order, works, ends)), tuple(recorded.places))
 
 
 def _work(reader: _Reader) -> Work:
@@ -368,12 +394,10 @@ def _record(step: Step, kernels: Mapping[str, int], variables: Places) -> bytes:
             return struct.pack("<BI", _Kind.CONSTANT, buffer) + _bytes(content, pointers)
         case Move(to, source):
             return _move(to, source)
-        case Fill(to, value) if to.dtype == "uint8" and to.strides == (1,):
-            return struct.pack("<BIqQB", _Kind.FILL, to.buffer, to.offset, to.shape[0], int(value))
         case Fill(to, value):
-            head = struct.pack("<BIq", _Kind.FILL_ELEMENTS, to.buffer, to.offset * DType(to.dtype).bytes)
-            element = struct.pack("<BQI", DType(to.dtype).bytes, int(value), len(to.shape))
-            return head + element + _words(to.shape, to.strides)
+            return _fill(to, int(value))
+        case Compute():
+            return _compute(step)
         case Read(source):
             return struct.pack("<BIqQ", _Kind.READ, source.buffer, source.offset, source.shape[0])
         case Launch():
@@ -381,6 +405,14 @@ def _record(step: Step, kernels: Mapping[str, int], variables: Places) -> bytes:
         case Return(results):
             return _returned([result for result in results if isinstance(result, TensorView)])
     raise PlanError(f"a plan of C++ has no {type(step).__name__}")
+
+
+def _fill(to: TensorView, value: int) -> bytes:
+    if to.dtype == "uint8" and to.strides == (1,):
+        return struct.pack("<BIqQB", _Kind.FILL, to.buffer, to.offset, to.shape[0], value)
+    head = struct.pack("<BIq", _Kind.FILL_ELEMENTS, to.buffer, to.offset * DType(to.dtype).bytes)
+    element = struct.pack("<BQI", DType(to.dtype).bytes, value, len(to.shape))
+    return head + element + _words(to.shape, to.strides)
 
 
 def _move(to: TensorView, source: TensorView) -> bytes:
@@ -393,6 +425,21 @@ def _move(to: TensorView, source: TensorView) -> bytes:
         sides += struct.pack("<IqB", view.buffer, view.offset * dtype.bytes, _DTYPES.index(dtype))
     head = bytes((_Kind.MOVE_ELEMENTS,)) + sides + struct.pack("<I", len(to.shape))
     return head + _words(to.shape, to.strides, source.strides)
+
+
+def _compute(step: Compute) -> bytes:
+    views = [(name, value) for name, value in step.arguments if isinstance(value, TensorView)]
+    written, read = ([view for name, view in views if (name == OUT) is out] for out in (True, False))
+    numbers = [float(value.value or 0) for _, value in step.arguments if isinstance(value, Scalar)]
+    tensors = b"".join(struct.pack("<I", len(some)) + b"".join(map(_described, some)) for some in (written, read))
+    ending = struct.pack(f"<I{len(numbers)}d", len(numbers), *numbers)
+    return bytes((_Kind.COMPUTE,)) + _text(step.operator) + tensors + ending
+
+
+def _described(view: TensorView) -> bytes:
+    dtype = DType(view.dtype)
+    head = struct.pack("<IqBI", view.buffer, view.offset * dtype.bytes, _DTYPES.index(dtype), len(view.shape))
+    return head + _words(view.shape, view.strides)
 
 
 def _words(*lists: tuple[int, ...]) -> bytes:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.contract.contract import EntryKind
+from porter.launch_plan.library_work import LibraryWork, PlanRefusedError
 from porter.launch_plan.normal import same_work
 from porter.launch_plan.steps import Free, Input, Launch, LaunchPlan, Read, Return
 from porter.launch_plan.views import made, used
@@ -42,7 +43,7 @@ from porter.simt.job import (
 from porter.simt.launched import Launched
 from porter.simt.plan_protocol import PlanError, Planned, read_plan, write_plan
 from porter.simt.protocol import EMULATED, Machine, contents, encode_planning_job, encode_replaying_job
-from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, run_of
+from porter.simt.run import SNAPSHOT_BYTES, Left, coverage_by, fatal, faults_of, left_by, not_started, place_of, run_of
 from porter.simt.stream_order import latest_first
 from porter.simt.unit import OUTSIDE
 
@@ -64,6 +65,7 @@ _NOW_US = 1_790_000_000_000_000
 class PlannedExecutable:
     """An executable that plans, and `device`, which carries plans out.
 
+    `permitted` are the operators of the library that its original's own host code applies.
     `launched` is what its jobs launched, `rehearsed` the last call at sizes for a device, `decoys` whether the answers
     of jobs stayed as they were when none of their kernels was launched.
     """
@@ -71,6 +73,7 @@ class PlannedExecutable:
     executable: Executable
     device: DeviceProgram
     limits: Limits
+    permitted: frozenset[str] = frozenset()
     launched: Launched = field(default_factory=Launched)
     rehearsed: list[tuple[Job, list[Launch]]] = field(default_factory=list)
     decoys: list[bool] = field(default_factory=list)
@@ -117,7 +120,7 @@ class PlannedExecutable:
 
     def _run(self, job: Job, machine: Machine) -> _PlannedRun:
         calls = (job.before, job.arguments) if job.before else (job.arguments,)
-        return _PlannedRun(self.executable, self.device, job, self.limits, calls, machine)
+        return _PlannedRun(self.executable, self.device, job, self.limits, calls, machine, self.permitted)
 
 
 def _is_larger(one: Job, other: Job) -> bool:
@@ -159,6 +162,14 @@ class _Answered:
     replayed: Run
 
 
+@dataclass(frozen=True, slots=True)
+class _LibraryWork:
+    """What operators of the library are used for that they must not be, and whether host code looked at their work."""
+
+    faults: tuple[Fault, ...]
+    looked: bool
+
+
 @dataclass(frozen=True)
 class _PlannedRun:
     """One job; `calls` are the arguments of each of its calls. `spent_s` is the processor time of its processes.
@@ -172,6 +183,7 @@ class _PlannedRun:
     limits: Limits
     calls: tuple[tuple[Value, ...], ...]
     machine: Machine
+    permitted: frozenset[str]
     spent_s: list[float] = field(default_factory=list)
     launched: list[Launch] = field(default_factory=list)
 
@@ -180,8 +192,10 @@ class _PlannedRun:
         answers = list[bytes]()
         while True:
             planning = self._plan(1, answers)
-            steps = [step for plan in self._read(planning).calls for step in plan.steps]
+            planned = self._read(planning)
+            steps = [step for plan in planned.calls for step in plan.steps]
             noted = faults_of(self.executable.request, self.executable.path, planning, self.limits)
+            noted += self._library(planned).faults
             reads = [step for step in steps if isinstance(step, Read)]
             if planning.decoded.exit_code != _ASKS or len(answers) == MOST_READS or len(reads) <= len(answers):
                 return noted, [step for step in steps if isinstance(step, Launch)], len(answers)
@@ -269,6 +283,7 @@ class _PlannedRun:
     def _whole(self, found: _Answered) -> Run:
         """The run as the user sees it: what the host printed and noted, and what the device did."""
         noted = faults_of(self.executable.request, self.executable.path, found.planning, self.limits)
+        noted += self._library(found.planned).faults
         replayed, host = found.replayed, found.planning
         results = iter(replayed.results)
         returned = (value if value is not None else next(results, None) for value in found.planned.returned)
@@ -283,10 +298,27 @@ class _PlannedRun:
             seconds=sum(self.spent_s),
         )
 
+    def _library(self, planned: Planned) -> _LibraryWork:
+        """Returns what operators of the library are used for."""
+        work, looked = LibraryWork(self.permitted), False
+        try:
+            for step in (step for plan in planned.calls for step in plan.steps):
+                work.check(step)
+                looked |= isinstance(step, Read) and work.is_handed_on(step)
+                work.follow(step)
+        except PlanRefusedError as error:
+            frames = planned.places[error.line - 1] if error.line else ()
+            place = place_of(self.executable.request, self.executable.path, frames)
+            return _LibraryWork((Fault(error.kind, place.file, place.line, "", error.message),), looked)
+        return _LibraryWork((), looked)
+
     def _follows_reads(self, found: _Answered) -> Fault | None:
-        """The fault of host code that asks otherwise where it reads other numbers, and has read more than a few."""
+        """The fault of host code that asks otherwise where it reads other numbers, and has read more than a few.
+
+        Of what only an operator of the library made, any number is too much.
+        """
         read = sum(map(len, found.answers))
-        if read <= A_FEW_BYTES:
+        if read <= A_FEW_BYTES and not self._library(found.planned).looked:
             return None
         chance = random.SystemRandom()
         for part in _DRAWS:

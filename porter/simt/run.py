@@ -198,6 +198,13 @@ def _faults(request: BuildRequest, program: str, decoded: Decoded) -> list[Fault
     return [_placed(fault, places) for fault in decoded.faults]
 
 
+def place_of(request: BuildRequest, program: str, frames: Sequence[int]) -> Place:
+    """The innermost of the return addresses `frames` that lies in a file of the user's; line 0 where none does."""
+    own = frozenset({str(request.source.path), *(str(header.path) for _, header in request.headers)})
+    places = find_places(program, frames, own)
+    return next((places[frame] for frame in frames if frame in places), Place("", 0))
+
+
 def _addresses(message: str) -> list[int]:
     return [int(m, 16) for m in _OTHER_PLACE.findall(message)]
 

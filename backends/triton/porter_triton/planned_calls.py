@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from porter.contract.dtype import DType
-from porter.launch_plan.admission import Admission, PlanRefusedError
+from porter.launch_plan.admission import Admission
+from porter.launch_plan.library_work import PlanRefusedError
 from porter.launch_plan.steps import LaunchPlan, Number, Read, Return, Step
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.simt.protocol import coverage_of

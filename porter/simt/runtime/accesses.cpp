@@ -82,21 +82,6 @@ void report_uninitialised(const Access& access) {
             who(*access.thread) + " reads " + described(access) + ", which nobody has written");
 }
 
-void report_made_elsewhere(const Access& access, int made) {
-    const bool host = (made & HOST_MADE) != 0;
-    const FaultKind kind = host ? FaultKind::HOST_WORK : FaultKind::LIBRARY;
-    if (counted(kind, place_of(access.instruction))) return;
-    note_at(kind, frames_of(access.instruction),
-            who(*access.thread) + " reads " + described(access) +
-                (host ? ", which the host computed from numbers of the device" : ", which an operator of the library computed"));
-}
-
-void report_host_write(const Region& region, const void* instruction) {
-    if (counted(FaultKind::HOST_WORK, place_of(instruction))) return;
-    note_at(FaultKind::HOST_WORK, frames_of(instruction),
-            std::string("host code writes `") + region.label + "` by itself, which is memory of the device");
-}
-
 void report_outside(const Access& access, bool write) {
     ++access.region->beyond;
     if (counted(FaultKind::OUT_OF_BOUNDS, place_of(access.instruction))) return;

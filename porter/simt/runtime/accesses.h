@@ -42,8 +42,6 @@ void report_race(const Conflict& race, bool write);
 void report_uninitialised(const Access& access);
 void report_outside(const Access& access, bool write);
 void report_misaligned(const char* type, std::uintptr_t address, std::size_t alignment, const void* instruction);
-void report_made_elsewhere(const Access& access, int made);
-void report_host_write(const Region& region, const void* instruction);
 void report_host_memory(std::size_t bytes, bool write, const void* instruction);
 
 // Reads with which a compare-and-swap loop begins.

@@ -30,8 +30,6 @@ std::size_t arena_used = GUARD_BYTES;
 std::size_t arena_gap = GUARD_BYTES;  // what lies before the next allocation
 std::size_t bytes_in_use = 0;
 std::size_t refused_bytes = 0;
-std::size_t bytes_taken = 0;  // by host code, of what is on the device
-constexpr std::size_t A_FEW_NUMBERS = 64;  // bytes that may decide a launch: sizes, flags, a maximum
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -177,66 +175,11 @@ void host_used(const void* pointer, std::size_t bytes, bool write) {
     }
 }
 
-namespace {
-
-// What the host writes is its own work once it has looked at more than a few numbers.
-void mark_host_made(std::uint8_t* state, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes && bytes_taken > A_FEW_NUMBERS; ++i) state[i] |= HOST_MADE;
-}
-
-}  // namespace
-
-void host_hands_on(Where where) {
-    if (!watching || bytes_taken <= A_FEW_NUMBERS) return;
-    note(FaultKind::HOST_WORK, where, "host code hands a kernel numbers after it has looked at those of the device");
-}
-
-void host_took(std::size_t bytes) { bytes_taken += bytes; }
-
-void host_accessed(const void* pointer, std::size_t bytes, bool write, const void* instruction) {
-    host_used(pointer, bytes, write);
-    std::uint8_t* state = states(pointer, bytes);
-    if (state == nullptr) return;
-    if (!write) {
-        bytes_taken += bytes;
-        return;
-    }
-    mark_host_made(state, bytes);
-    Region* region = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
-    if (!region->managed) report_host_write(*region, instruction);
-}
-
-int made_elsewhere(const void* address, std::size_t bytes) {
-    const std::uint8_t* state = states(address, bytes);
-    int made = 0;
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) made |= state[i] & (ELSEWHERE_MADE | WHOLE_MADE | RAW_MADE);
-    return made;
-}
-
-void library_computed(void* pointer, std::size_t bytes, bool whole, bool raw) {
-    std::uint8_t* state = states(pointer, bytes);
-    const int made = WRITTEN | (whole ? WHOLE_MADE : LIBRARY_MADE) | (raw ? RAW_MADE : 0);
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] |= static_cast<std::uint8_t>(made);
-}
-
-void was_given(const void* pointer, std::size_t bytes) {
-    std::uint8_t* state = states(pointer, bytes);
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] |= GIVEN;
-}
-
 void given_anew(const void* pointer, std::size_t bytes) {
-    bytes_taken = 0;
     std::uint8_t* state = states(pointer, bytes);
     if (state == nullptr) return;
     find_allocation(reinterpret_cast<std::uintptr_t>(pointer))->beyond = 0;
-    for (std::size_t i = 0; i < bytes; ++i) state[i] = WRITTEN | GIVEN;
-}
-
-Origin origin_of(const void* pointer, std::size_t bytes) {
-    const std::uint8_t* state = states(pointer, bytes);
-    int all = 0;
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) all |= state[i];
-    return {(all & GIVEN) != 0, (all & USER_WRITTEN) != 0, (all & (ELSEWHERE_MADE | WHOLE_MADE)) != 0, (all & RAW_MADE) != 0};
+    for (std::size_t i = 0; i < bytes; ++i) state[i] = WRITTEN;
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes) {
@@ -244,36 +187,14 @@ void device_copy(void* to, const void* from, std::size_t bytes) {
     std::memmove(to, from, bytes);
     std::uint8_t* target = states(to, bytes);
     const std::uint8_t* source = states(from, bytes);
-    if (target == nullptr) {
-        if (source != nullptr) bytes_taken += bytes;
-        return;
-    }
-    if (source == nullptr) {
-        mark_host_made(target, bytes);
-        return host_wrote(to, bytes);
-    }
-    for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~CARRIED) | (source[i] & CARRIED));
-}
-
-void device_converted(void* to, std::size_t bytes, const void* from, std::size_t read) {
-    std::uint8_t* target = states(to, bytes);
-    const std::uint8_t* source = states(from, read);
-    if (target == nullptr) {
-        if (source != nullptr) bytes_taken += read;
-        return;
-    }
-    if (source == nullptr) return mark_host_made(target, bytes);
-    int carried = 0;
-    for (std::size_t i = 0; i < read; ++i) carried |= source[i] & CARRIED;
-    for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~CARRIED) | carried);
+    if (target == nullptr) return;
+    if (source == nullptr) return host_wrote(to, bytes);
+    for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>((target[i] & ~WRITTEN) | (source[i] & WRITTEN));
 }
 
 void device_fill(void* to, int byte, std::size_t bytes) {
     if (planning()) return plan_fill(to, byte, bytes);
     std::memset(to, byte, bytes);
-    std::uint8_t* state = states(to, bytes);
-    for (std::size_t i = 0; state != nullptr && i < bytes; ++i) state[i] &= static_cast<std::uint8_t>(~CARRIED);
-    if (state != nullptr && byte != 0 && byte != 0xFF) mark_host_made(state, bytes);
     host_wrote(to, bytes);
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -229,8 +230,6 @@ void left_to_device(const Location& at, const Moment& by) {
 
 void put_words(StepText& step, const std::int64_t* words, std::size_t count) { step.put(words, count * sizeof *words); }
 
-volatile bool library_works = false;  // as the handler of a fault sees it
-
 }  // namespace
 
 void plan_move_elements(const Elements& to, const Elements& from, const std::int64_t* sizes, std::size_t rank) {
@@ -255,13 +254,42 @@ void plan_fill_elements(const Elements& to, const void* element, std::size_t byt
     left_to_device(target, step.work());
 }
 
-void plan_library(const void* data) {
-    library_works = true;
-    static_cast<void>(*static_cast<const volatile char*>(data));  // the handler of its fault knows the line
-    library_works = false;
+namespace {
+
+// The location of a tensor; an empty one is nowhere, and told to be where `other` is.
+Location locate(const PlannedTensor& tensor, const PlannedTensor& other) {
+    return locate(tensor.elements.data != nullptr ? tensor.elements.data : other.elements.data);
 }
 
-bool library_at_work() { return library_works; }
+void put_tensors(StepText& step, const std::vector<PlannedTensor>& tensors, const PlannedTensor& other) {
+    step.put(static_cast<std::uint32_t>(tensors.size()));
+    for (const PlannedTensor& tensor : tensors) {
+        const Location at = locate(tensor, other);
+        step.put(at.buffer).put(at.offset).put(tensor.elements.dtype).put(static_cast<std::uint32_t>(tensor.rank));
+        put_words(step, tensor.sizes, tensor.rank), put_words(step, tensor.elements.strides, tensor.rank);
+    }
+}
+
+}  // namespace
+
+void plan_step(const char* name, const std::vector<PlannedTensor>& out, const std::vector<PlannedTensor>& in,
+               const std::vector<double>& numbers) {
+    const PlannedTensor& some = *std::find_if(out.begin(), out.end(), [](const PlannedTensor& each) { return each.elements.data != nullptr; });
+    for (const auto* tensors : {&out, &in}) {
+        for (const PlannedTensor& tensor : *tensors) leave_to_device(locate(tensor, some));
+    }
+    StepText step(StepKind::COMPUTE);
+    step.put(frames_here()).put_text(name);
+    put_tensors(step, out, some), put_tensors(step, in, some);
+    step.put(static_cast<std::uint32_t>(numbers.size())).put(numbers.data(), numbers.size() * sizeof(double));
+    const Moment moment = step.work();
+    for (const PlannedTensor& tensor : out) left_to_device(locate(tensor, some), moment);
+}
+
+void plan_library(const void* data) {
+    const UnwatchedScope library;
+    static_cast<void>(*static_cast<const volatile char*>(data));  // the handler of its fault knows the line
+}
 
 bool plan_fetch(std::uintptr_t address) {
     const Location at = locate(reinterpret_cast<const void*>(address));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "record.h"
 
@@ -41,6 +42,7 @@ std::uint64_t next_chance();
 extern int job_file;  // open behind the header
 
 void catch_signals();
+void run_guarded(const std::function<void()>& body);  // what it throws is a fault
 void begin_entry(bool whole_program);  // the objects of the user's files are made
 static void raise_walls(const char* work_directory);  // seccomp and Landlock
 static unsigned long handlers_word = 0;               // last argument of the executor's own calls; unknown to user code

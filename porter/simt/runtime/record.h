@@ -23,6 +23,7 @@ struct Frames {
 };
 
 static void open_result(const char* path);
+Frames frames_here();
 void note_at(FaultKind kind, const Frames& frames, const std::string& message);
 // True, after counting it, when this fault is known already: then no message need be made.
 bool counted(FaultKind kind, std::uint32_t address);

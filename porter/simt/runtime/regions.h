@@ -20,13 +20,6 @@ enum ByteState : std::uint8_t {
     WRITTEN = 1,         // somebody gave it a value
     USER_WRITTEN = 2,    // user code did: a kernel, host code, or a copy that it asked for
     USER_READ = 4,       // user code read it before any wrote it
-    HOST_MADE = 8,       // host code put it there after it had looked at numbers of the device
-    LIBRARY_MADE = 16,   // an operator of a library computed it
-    WHOLE_MADE = 32,     // one computed it of integers: a kernel may take it as an index, but it is no result
-    GIVEN = 64,          // the entry was called with it
-    RAW_MADE = 128,      // an operator of a library computed it of what no kernel had written
-    ELSEWHERE_MADE = HOST_MADE | LIBRARY_MADE,  // what no kernel of the source did
-    CARRIED = WRITTEN | ELSEWHERE_MADE | WHOLE_MADE | GIVEN | RAW_MADE,  // what a copy takes along
 };
 
 // The last write and two reads by different threads of one granule of a region. A stamp of 0 is none.
@@ -56,12 +49,6 @@ std::uint32_t buffer_of(const Region& region);     // its number in a plan
 int allocation_count();
 Region& allocation(int index);
 void follow(Region& region);                       // gives it state and cells
-// Host code reads or writes device memory by itself, as only managed memory lets it on a device.
-void host_accessed(const void* address, std::size_t bytes, bool write, const void* instruction);
-// Which of HOST_MADE, LIBRARY_MADE, WHOLE_MADE and RAW_MADE any of `[address, address + bytes)` is.
-int made_elsewhere(const void* address, std::size_t bytes);
-// These bytes are the entry's arguments.
-void was_given(const void* address, std::size_t bytes);
 // These bytes are the entry's arguments in another call than before, of which nothing is known any more.
 void given_anew(const void* address, std::size_t bytes);
 // One load or store of user code, which the instruction is about to make.

@@ -166,10 +166,13 @@ std::uint32_t read_rank() {
 Tensor tensor_in(std::uint32_t number, std::int64_t offset, std::size_t element_bytes, const std::vector<std::int64_t>& sizes,
                  std::vector<std::int64_t> strides) {
     __int128 last = 1;
+    bool empty = false;
     for (std::size_t d = 0; d < sizes.size(); ++d) {
         if (sizes[d] < 0 || strides[d] < 0) refuse_plan("a tensor has impossible sizes");
         last += static_cast<__int128>(sizes[d] - 1) * strides[d];
+        empty |= sizes[d] == 0;
     }
+    if (empty) last = 0;
     if (last < 0 || last > (__int128(1) << 40)) refuse_plan("a tensor has impossible sizes");
     return {place_in(number, offset, static_cast<std::uint64_t>(last) * element_bytes), element_bytes, std::move(strides)};
 }
@@ -225,6 +228,47 @@ void move_elements() {
         porter_convert_element(target, sides[0].dtype, source, sides[1].dtype);
         host_wrote(target, to.element_bytes);
     });
+}
+
+// A tensor of a step of an operator, with what it is made of.
+struct Described {
+    Tensor tensor;
+    DType dtype;
+    std::vector<std::int64_t> sizes;
+};
+
+std::vector<Described> read_tensors() {
+    std::vector<Described> tensors;
+    for (auto left = read_value<std::uint32_t>(); left > 0; --left) {
+        const auto number = read_value<std::uint32_t>();
+        const auto offset = read_value<std::int64_t>();
+        const auto dtype = read_value<DType>();
+        const auto rank = read_rank();
+        const auto sizes = read_words(rank);
+        tensors.push_back({tensor_in(number, offset, bytes_of(dtype), sizes, read_words(rank)), dtype, sizes});
+    }
+    return tensors;
+}
+
+std::vector<PlannedTensor> described(const std::vector<Described>& tensors, bool written) {
+    std::vector<PlannedTensor> planned;
+    for (const Described& each : tensors) {
+        const Tensor& tensor = each.tensor;
+        each_element(each.sizes, tensor, tensor, [&](char* place, char*) { host_used(place, tensor.element_bytes, written); });
+        planned.push_back({{tensor.data, each.dtype, tensor.strides.data()}, each.sizes.data(), each.sizes.size()});
+    }
+    return planned;
+}
+
+void compute() {
+    const std::string name = read_text();
+    const auto out = read_tensors(), in = read_tensors();
+    std::vector<double> numbers(read_value<std::uint32_t>());
+    for (double& number : numbers) number = read_value<double>();
+    const auto read = described(in, false), written = described(out, true);
+    bool known = false;
+    if (porter_carry_out != nullptr) run_guarded([&] { known = porter_carry_out(name.c_str(), written, read, numbers); });
+    if (!known) refuse_plan("the tensor library has no step " + name);
 }
 
 void fill_elements() {
@@ -324,6 +368,9 @@ void carry_out(StepKind step, const ReplayedKernel* kernels, std::size_t count) 
         case StepKind::RETURN: return return_results();
         case StepKind::MOVE_ELEMENTS: return move_elements();
         case StepKind::FILL_ELEMENTS: return fill_elements();
+        case StepKind::COMPUTE: return compute();
+        case StepKind::ORDER:
+        case StepKind::END: break;  // which plans that are carried out do not have
     }
     refuse_plan("a step is of no known kind");
 }

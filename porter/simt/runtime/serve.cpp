@@ -120,9 +120,11 @@ std::uint64_t end_of(const Region& region, std::uint8_t bit) {
     return end;
 }
 
-void run_guarded(Entry entry) {
+}  // namespace
+
+void run_guarded(const std::function<void()>& body) {
     try {
-        entry(arguments, results);
+        body();
     } catch (const HostCheck& check) {
         fail(FaultKind::HOST_CHECK, check.where, check.what());
     } catch (const std::bad_alloc&) {
@@ -132,6 +134,12 @@ void run_guarded(Entry entry) {
     } catch (...) {
         fail(FaultKind::HOST_CHECK, {}, "an exception of a type of its own");
     }
+}
+
+namespace {
+
+void run_entry(Entry entry) {
+    run_guarded([entry] { entry(arguments, results); });
 }
 
 // A job may say what its tensors held in a call before. That call is made, and nothing told of it: what the user's code
@@ -146,7 +154,7 @@ void call_before(Entry entry) {
         read_exactly(argument.data, argument.bytes);
     }
     record_launches(false);
-    run_guarded(entry);
+    run_entry(entry);
     results.clear();
     record_launches(true);
     auto next = now.begin();
@@ -155,13 +163,6 @@ void call_before(Entry entry) {
         std::memcpy(argument.data, next++->data(), argument.bytes);
         given_anew(argument.data, argument.bytes);
     }
-}
-
-void note_work_of_others(const void* data, std::size_t bytes) {
-    const int made = made_elsewhere(data, bytes);
-    if ((made & HOST_MADE) != 0) note(FaultKind::HOST_WORK, {}, "a result holds what the host computed from numbers of the device");
-    if ((made & (LIBRARY_MADE | WHOLE_MADE)) != 0) note(FaultKind::LIBRARY, {}, "a result holds what an operator of the library computed");
-    if ((made & RAW_MADE) != 0) note(FaultKind::DECOY, {}, "a result holds what the library computed of nothing that a kernel wrote");
 }
 
 // Calls behind the first have their tensors elsewhere: pointers that the host kept of the first are not theirs.
@@ -183,7 +184,7 @@ void move_arguments() {
         if (call > 0) plan_call();
         if (call == 1) move_arguments();
         results.clear();
-        run_guarded(entry);
+        run_entry(entry);
     }
     plan_results(results);
     end_process(0, true);
@@ -216,15 +217,11 @@ void serve(const Entry* entries) {
     if (job.mode == JobMode::PLAN) plan(entries[job.entry]);
     call_before(entries[job.entry]);
     close(job_file);
-    run_guarded(entries[job.entry]);
+    run_entry(entries[job.entry]);
     for (const Argument& argument : arguments) {
-        if (argument.data != nullptr) note_work_of_others(argument.data, argument.bytes);
         if (argument.is_tensor) record_output(argument);
     }
-    for (const Result& result : results) {
-        note_work_of_others(result.data, result.bytes);
-        record_result(result);
-    }
+    for (const Result& result : results) record_result(result);
     end_process(0, true);
 }
 

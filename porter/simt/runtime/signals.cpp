@@ -51,6 +51,16 @@ struct Trace {
     void add(std::uintptr_t address) {
         if (is_code(address) && count < MAX_FRAMES) frames.address[count++] = static_cast<std::uint32_t>(address);
     }
+
+    // Along the chain of frames, which ends before `end`.
+    void add_callers(std::uintptr_t frame, std::uintptr_t end) {
+        while (frame + 16 <= end && frame % 8 == 0 && count < MAX_FRAMES) {
+            const auto* words = reinterpret_cast<const std::uintptr_t*>(frame);
+            add(words[1]);
+            if (words[0] <= frame) return;
+            frame = words[0];
+        }
+    }
 };
 
 }  // namespace
@@ -64,10 +74,10 @@ Frames frames_at(const ucontext_t& context) {
     const auto& registers = context.uc_mcontext.gregs;
     const auto instruction = static_cast<std::uintptr_t>(registers[REG_RIP]);
     const auto stack = static_cast<std::uintptr_t>(registers[REG_RSP]);
-    auto frame = static_cast<std::uintptr_t>(registers[REG_RBP]);
+    const auto frame = static_cast<std::uintptr_t>(registers[REG_RBP]);
 #elif defined(__aarch64__)
     const std::uintptr_t instruction = context.uc_mcontext.pc, stack = context.uc_mcontext.sp;
-    std::uintptr_t frame = context.uc_mcontext.regs[29];
+    const std::uintptr_t frame = context.uc_mcontext.regs[29];
 #endif
     const std::uintptr_t end = stack_end(stack), scanned = std::min(end, stack + (is_code(instruction) ? 16 : 2048));
     trace.add(instruction + 1);  // as a return address has it
@@ -75,12 +85,15 @@ Frames frames_at(const ucontext_t& context) {
         const std::uintptr_t value = *reinterpret_cast<const std::uintptr_t*>(word);
         if (is_code(value) && follows_call(value)) trace.add(value);
     }
-    while (frame >= stack && frame + 16 <= end && frame % 8 == 0 && trace.count < MAX_FRAMES) {
-        const auto* words = reinterpret_cast<const std::uintptr_t*>(frame);
-        trace.add(words[1]);
-        if (words[0] <= frame) break;
-        frame = words[0];
-    }
+    if (frame >= stack) trace.add_callers(frame, end);
+    return trace.frames;
+}
+
+// The calls that the running function is in.
+Frames frames_here() {
+    Trace trace;
+    const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    trace.add_callers(frame, stack_end(frame));
     return trace.frames;
 }
 

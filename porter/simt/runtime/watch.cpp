@@ -128,14 +128,11 @@ void check_race(const Access& access, std::size_t bytes, std::uint64_t own, bool
 void check_read_state(const Access& access, std::size_t bytes) {
     std::uint8_t* state = access.region->state + access.offset;
     bool missing = false;
-    int elsewhere = 0;
     for (std::size_t i = 0; i < bytes; ++i) {
         missing |= (state[i] & WRITTEN) == 0;
-        elsewhere |= state[i] & ELSEWHERE_MADE;
         if ((state[i] & USER_WRITTEN) == 0) state[i] |= USER_READ;
     }
     if (missing) report_uninitialised(access);
-    if (elsewhere != 0) report_made_elsewhere(access, elsewhere);
 }
 
 // How a word that overlaps the end of its region is accessed, if it may be: read in doubt, or swapped, which must leave the
@@ -180,7 +177,7 @@ void check_access(const Access& access, std::uint64_t own, bool read, bool write
     if (write) {
         note_store(access);
         std::uint8_t* state = region.state + access.offset;
-        for (std::size_t i = 0; i < bytes; ++i) state[i] = static_cast<std::uint8_t>((state[i] & ~(ELSEWHERE_MADE | WHOLE_MADE | RAW_MADE)) | WRITTEN | USER_WRITTEN);
+        for (std::size_t i = 0; i < bytes; ++i) state[i] |= WRITTEN | USER_WRITTEN;
     }
 }
 
@@ -271,7 +268,7 @@ Region* region_of(const volatile void* pointer) {
 }
 
 void access_plain(const volatile void* pointer, std::size_t bytes, bool write, const void* instruction) {
-    if (current == nullptr) return host_accessed(const_cast<const void*>(pointer), bytes, write, instruction);
+    if (current == nullptr) return host_used(const_cast<const void*>(pointer), bytes, write);
     if (unwatched_depth != 0 || bytes == 0) return;
     judge_store();
     Region* region = region_of(pointer);
@@ -384,6 +381,8 @@ void end_atomic() {
     --unwatched_depth;
     judge_overlap();
 }
+
+bool library_at_work() { return unwatched_depth != 0; }
 
 UnwatchedScope::UnwatchedScope() { ++unwatched_depth; }
 UnwatchedScope::~UnwatchedScope() { --unwatched_depth; }

@@ -5,7 +5,8 @@ from math import prod
 
 import pytest
 
-from porter.launch_plan.admission import MOST_HANDED_ON, MOST_READ, Admission, PlanRefusedError
+from porter.launch_plan.admission import MOST_HANDED_ON, MOST_READ, Admission
+from porter.launch_plan.library_work import PlanRefusedError
 from porter.launch_plan.steps import (
     Allocate,
     Compute,

@@ -106,16 +106,36 @@ at::Tensor on_the_cpu(at::Tensor x) {
 }
 
 // truncated_on_the_way: PORT6001
-at::Tensor truncated_on_the_way(at::Tensor x) {
-    at::Tensor y = launched(x), whole = x.to(at::kInt);
-    scaled<<<1, 64>>>(y.data_ptr<float>(), 1.0f, whole.numel() * 0);
+at::Tensor truncated_on_the_way(at::Tensor x) { return launched(x.sub(x.to(at::kInt))); }
+
+// whether_it_is_zero: PORT6001
+at::Tensor whether_it_is_zero(at::Tensor x) { return launched(x) * x.to(at::kBool); }
+
+// handed_on_by_the_host: PORT6007
+at::Tensor handed_on_by_the_host(at::Tensor x) {
+    at::Tensor y = launched(x);
+    scaled<<<1, 64>>>(y.data_ptr<float>(), x.abs().max().item<float>() * 0 + 1, y.numel());
+    scaled<<<1, 64>>>(y.data_ptr<float>(), x.abs().max().item<float>(), 0);
     return y;
 }
 
-// whether_it_is_zero: PORT6001
-at::Tensor whether_it_is_zero(at::Tensor x) {
-    at::Tensor mask = x.to(at::kInt).to(at::kBool);
+// checks_its_input
+at::Tensor checks_its_input(at::Tensor x) {
+    TORCH_CHECK(!x.isnan().any().item<bool>(), "not a number");
     return launched(x);
+}
+
+// decides_by_the_largest
+at::Tensor decides_by_the_largest(at::Tensor x) {
+    if (x.abs().max().item<float>() < 1e30f) return launched(x);
+    return launched(x.contiguous());
+}
+
+// by_arithmetic_on_an_arange
+at::Tensor by_arithmetic_on_an_arange(at::Tensor x) {
+    at::Tensor order = at::arange(2, 2 + x.size(0), x.options().dtype(at::kLong)) - 2, y = at::empty_like(x);
+    by_order<<<x.size(0), 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), order.data_ptr<long>(), x.size(1));
+    return y;
 }
 
 // integers_of_one_size_and_another

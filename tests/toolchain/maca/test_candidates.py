@@ -76,8 +76,8 @@ def outcomes(build_cache):
             names = re.findall(r"^// (\w+)(?:[:?].*)?$", text, re.MULTILINE)
             untrusted = emulated(port(file), original, target, place, is_trusted=False)
             # What cheats call is free here, so that they are seen when they run.
-            free = frozenset(re.findall(r"\w+", text)) if "cheats" in file else untrusted.free
-            ported = replace(untrusted, warp_sizes=(target.warp_size,), free=free)
+            words = frozenset(re.findall(r"\w+", text)) if "cheats" in file else untrusted.own.words
+            ported = replace(untrusted, warp_sizes=(target.warp_size,), own=replace(untrusted.own, words=words))
             candidates = ported.candidates([called(name, file) for name in names])
             held = reference if file != "tensors.cpp" else returned(reference)
             for name, each in zip(names, candidates, strict=True):

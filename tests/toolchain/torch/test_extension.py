@@ -59,10 +59,7 @@ def call(executable: Executable, *arguments: Value) -> Run:
 def test_numbers_are_those_of_pytorch(softmax: Executable) -> None:
     done = call(softmax, matrix(X, softmax), ScalarValue(0))
     assert done.finished
-    assert {fault.kind for fault in done.faults} == {
-        FaultKind.LIBRARY,
-        FaultKind.DECOY,
-    }  # its host code computes with its input
+    assert done.faults == ()
     (launch,) = done.launches
     assert launch.grid == (5, 1, 1)
     assert launch.block == (128, 1, 1)

@@ -50,10 +50,6 @@ const void* pointed_to(const T& argument) {
     return nullptr;
 }
 
-// Whether a kernel that takes a `T` by value may be handed numbers to compute with; integers are sizes and indices.
-template <class T>
-inline constexpr bool holds_numbers = std::is_floating_point_v<T> || (std::is_class_v<T> && !std::is_empty_v<T>);
-
 // What a launch is given for a stream: a handle, something that has one, or nothing.
 template <class T, class = void>
 struct Handle {
@@ -83,7 +79,6 @@ struct Configured {
         const std::tuple<std::decay_t<Args>...> values(std::forward<Args>(args)...);
         const void* const pointers[] = {pointed_to<std::decay_t<Args>>(args)..., nullptr};
         watch_arguments(pointers, sizeof...(Args));
-        if constexpr ((holds_numbers<std::decay_t<Args>> || ...)) host_hands_on(where);
         const AtStream at(stream);
         launch(name, grid, block, shared_bytes, where, [&] { std::apply(call, values); });
     }

@@ -27,20 +27,8 @@ void host_wrote(void* pointer, std::size_t bytes);
 // used by that as by a kernel.
 void host_used(const void* pointer, std::size_t bytes, bool write);
 
-// Tells the watch that an operator of a library computed what is in device memory now; of integers `whole` numbers, which
-// a kernel may take as indices, and `raw` of nothing that a kernel has written.
-void library_computed(void* pointer, std::size_t bytes, bool whole, bool raw);
-
-// Where numbers come from: arguments of the entry, a kernel, a library or the host, a library that no kernel came before.
-struct Origin {
-    bool given = false, launched = false, elsewhere = false, raw = false;
-};
-Origin origin_of(const void* pointer, std::size_t bytes);
-
 // Copies within or across host and device memory as cudaMemcpy does: what was never written stays so.
 void device_copy(void* to, const void* from, std::size_t bytes);
-// Tells the watch that a number in host or device memory was converted from another.
-void device_converted(void* to, std::size_t bytes, const void* from, std::size_t read);
 void device_fill(void* to, int byte, std::size_t bytes);
 
 // The address by which the device knows a `__device__` or `__constant__` variable of the source.

@@ -10,7 +10,6 @@ inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::si
     if (offset + bytes > sizeof(T)) return porter::returned(cudaErrorInvalidValue);
     if (!porter::within(from, bytes, "cudaMemcpyToSymbol", where)) return porter::returned(cudaErrorInvalidValue);
     porter::simt::host_used(from, bytes, false);
-    if (porter::simt::device_extent(from).base == nullptr) porter::simt::host_hands_on({});
     porter::simt::device_copy((char*)porter::simt::device_variable(std::addressof(symbol), sizeof(T)) + offset, from, bytes);
     porter::simt::host_waits_for_work();
     return cudaSuccess;
@@ -29,7 +28,6 @@ inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t b
     if (offset + bytes > sizeof(T)) return porter::returned(cudaErrorInvalidValue);
     if (!porter::within(to, bytes, "cudaMemcpyFromSymbol", where)) return porter::returned(cudaErrorInvalidValue);
     porter::simt::host_used(to, bytes, true);
-    if (porter::simt::device_extent(to).base == nullptr) porter::simt::host_took(bytes);
     porter::simt::device_copy(to, (const char*)porter::simt::device_variable(std::addressof(symbol), sizeof(T)) + offset, bytes);
     return cudaSuccess;
 }

@@ -15,10 +15,6 @@ void end_atomic();
 // The pointers a kernel is launched with. Of what they point to, the host's own memory is out of its reach.
 void watch_arguments(const void* const* pointers, std::size_t count);
 
-// Host code hands numbers to a kernel past device memory, or takes some: as work of its own, once it has looked at many.
-void host_hands_on(Where where);
-void host_took(std::size_t bytes);
-
 class AtomicScope {
 public:
     AtomicScope(const volatile void* address, std::size_t bytes, const void* expected = nullptr) {

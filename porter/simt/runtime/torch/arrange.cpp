@@ -3,23 +3,24 @@
 #include <numeric>
 
 #include "loops.h"
+#include "steps.h"
 
 namespace at {
 
-std::tuple<Tensor, Tensor> Tensor::sort(std::int64_t dim, bool descending) const {
-    if (this->dim() == 0) return {clone(), zeros({}, options().dtype(kLong))};
-    dim = detail::wrap_dim(dim, *this);
-    const Tensor order = empty(sizes(), options().dtype(kLong));
-    const Tensor lines =
-        to(detail::computes_in_double(scalar_type()) ? kDouble : kLong).contiguous().transpose(dim, -1).contiguous();
-    const Tensor columns = order.transpose(dim, -1);
-    const std::int64_t length = size(dim), count = length ? numel() / length : 0;
-    Tensor sorted = empty(lines.sizes(), TensorOptions(kLong).device(device()));
+// The places of the numbers along a dimension, in their order.
+PORTER_STEP(sort) {
+    const Tensor& x = in[0];
+    const auto dim = static_cast<std::int64_t>(numbers[0]);
+    const bool descending = numbers[1] != 0, real = detail::computes_in_double(x.scalar_type());
+    const Tensor lines = x.to(real ? kDouble : kLong).contiguous().transpose(dim, -1).contiguous();
+    const Tensor columns = out[0].transpose(dim, -1);
+    const std::int64_t length = x.size(dim), count = length ? x.numel() / length : 0;
+    const Tensor sorted = empty(lines.sizes(), TensorOptions(kLong).device(x.device()));
     const auto less = [](auto a, auto b) { return a < b || (b != b && a == a); };  // NaN is the largest
     const auto sort_lines = [&](const auto* values) {
-        auto* const out = sorted.data_ptr<std::int64_t>();
+        auto* const places = sorted.data_ptr<std::int64_t>();
         for (std::int64_t i = 0; i < count; ++i) {
-            std::int64_t* const first = out + i * length;
+            std::int64_t* const first = places + i * length;
             std::iota(first, first + length, 0);
             const auto* const line = values + i * length;
             std::stable_sort(first, first + length, [&](std::int64_t a, std::int64_t b) {
@@ -27,10 +28,17 @@ std::tuple<Tensor, Tensor> Tensor::sort(std::int64_t dim, bool descending) const
             });
         }
     };
-    detail::computes_in_double(scalar_type()) ? sort_lines(static_cast<const double*>(lines.data_ptr()))
-                    : sort_lines(static_cast<const std::int64_t*>(lines.data_ptr()));
-    detail::computed(sorted, {*this});
+    real ? sort_lines(static_cast<const double*>(lines.data_ptr()))
+         : sort_lines(static_cast<const std::int64_t*>(lines.data_ptr()));
+    detail::wrote(sorted);
     columns.copy_(sorted);
+}
+
+std::tuple<Tensor, Tensor> Tensor::sort(std::int64_t dim, bool descending) const {
+    if (this->dim() == 0) return {clone(), zeros({}, options().dtype(kLong))};
+    dim = detail::wrap_dim(dim, *this);
+    const Tensor order = empty(sizes(), options().dtype(kLong));
+    sort_step({order}, {*this}, {double(dim), double(descending)});
     return {gather(dim, order), order};
 }
 
@@ -118,10 +126,10 @@ Tensor stack(TensorList tensors, std::int64_t dim) {
     return cat(parts, maybe_wrap_dim(dim, tensors[0].dim() + 1));
 }
 
-Uniques unique_dim(const Tensor& x, std::int64_t dim, bool, bool inverse, bool counts) {
-    dim = detail::wrap_dim(dim, x);
-    const Tensor rows = x.transpose(0, dim).contiguous().view({x.size(dim), -1});
-    const Tensor keys = rows.to(detail::computes_in_double(x.scalar_type()) ? kDouble : kLong).contiguous();
+// Of rows: for each the number of its kind, and of each kind where it comes first and how often; how many kinds there are.
+PORTER_STEP(unique) {
+    const Tensor& rows = in[0];
+    const Tensor keys = rows.to(detail::computes_in_double(rows.scalar_type()) ? kDouble : kLong).contiguous();
     const std::int64_t count = rows.size(0), width = rows.size(1);
     std::vector<std::int64_t> order(count), place(count), first, times;
     std::iota(order.begin(), order.end(), 0);
@@ -139,10 +147,23 @@ Uniques unique_dim(const Tensor& x, std::int64_t dim, bool, bool inverse, bool c
     };
     if (keys.scalar_type() == kDouble) sort_rows(static_cast<const double*>(keys.data_ptr()));
     else sort_rows(static_cast<const std::int64_t*>(keys.data_ptr()));
+    const auto kinds = static_cast<std::int64_t>(first.size());
+    out[0].copy_(tensor(place));
+    out[1].narrow(0, 0, kinds).copy_(tensor(first));
+    out[2].narrow(0, 0, kinds).copy_(tensor(times));
+    out[3].fill_(kinds);
+}
+
+Uniques unique_dim(const Tensor& x, std::int64_t dim, bool, bool inverse, bool counts) {
+    dim = detail::wrap_dim(dim, x);
+    const Tensor rows = x.transpose(0, dim).contiguous().view({x.size(dim), -1});
     const TensorOptions longs = TensorOptions(kLong).device(x.device());
-    const Tensor none = empty({0}, longs);
-    return {x.index_select(dim, tensor(first)), inverse ? tensor(place, longs) : none,
-            counts ? tensor(times, longs) : none};
+    const Tensor place = empty({rows.size(0)}, longs), first = empty_like(place), times = empty_like(place);
+    const Tensor kinds = zeros({1}, longs), none = empty({0}, longs);
+    unique_step({place, first, times, kinds}, {rows});
+    const auto count = kinds.item<std::int64_t>();
+    return {x.index_select(dim, first.narrow(0, 0, count)), inverse ? place : none,
+            counts ? times.narrow(0, 0, count) : none};
 }
 Uniques _unique2(const Tensor& x, bool sorted, bool inverse, bool counts) {
     auto [values, place, times] = unique_dim(x.reshape({-1}), 0, sorted, inverse, counts);

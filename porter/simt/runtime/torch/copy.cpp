@@ -4,6 +4,7 @@
 #include "loops.h"
 #include "porter/plan_tensors.h"
 #include "porter/torch/convert.h"
+#include "steps.h"
 
 namespace at {
 
@@ -13,11 +14,13 @@ template <class N>
 void convert(const Tensor& to, const Tensor& from) {
     const auto load = detail::loader<N>(from.scalar_type());
     const auto store = detail::storer<N>(to.scalar_type());
-    const std::size_t written = to.element_size(), read = from.element_size();
-    detail::walk(to.sizes(), {detail::operand(to), detail::operand(from)}, [&](char* const* at) {
-        store(at[0], load(at[1]));
-        porter::simt::device_converted(at[0], written, at[1], read);
-    });
+    detail::walk(to.sizes(), {detail::operand(to), detail::operand(from)}, [&](char* const* at) { store(at[0], load(at[1])); });
+}
+
+PORTER_STEP(to) {
+    if (detail::computes_in_double(in[0].scalar_type())) convert<double>(out[0], in[0]);
+    else convert<std::int64_t>(out[0], in[0]);
+    detail::wrote(out[0]);
 }
 
 void move(const Tensor& to, const Tensor& from) {
@@ -39,7 +42,7 @@ bool computes(ScalarType to, ScalarType from) {
 // A copy as a step of a plan: what lies in host memory is converted there.
 void plan_copy(const Tensor& to, const Tensor& from) {
     if (to.is_cuda() && from.is_cuda()) {
-        if (computes(to.scalar_type(), from.scalar_type())) porter::simt::plan_library(from.data_ptr());
+        if (computes(to.scalar_type(), from.scalar_type())) return to_step({to}, {from});
         return porter::simt::plan_move_elements(elements_of(to), elements_of(from), to.sizes().data(), to.sizes().size());
     }
     const Tensor& there = to.is_cuda() ? to : from;
@@ -66,9 +69,7 @@ Tensor& Tensor::copy_(const Tensor& source, bool) const {
                        from.is_non_overlapping_and_dense() && from.strides() == strides();
     if (porter::simt::planning() && (is_cuda() || from.is_cuda()) && !alike) return plan_copy(*this, from), self();
     if (from.scalar_type() != scalar_type()) {
-        detail::computes_in_double(from.scalar_type()) ? convert<double>(*this, from)
-                                                       : convert<std::int64_t>(*this, from);
-        detail::wrote(*this);
+        to_step({*this}, {from});
     } else if (alike) {
         porter::simt::device_copy(data_ptr(), from.data_ptr(), nbytes());
     } else {
@@ -140,16 +141,8 @@ Scalar Tensor::item() const {
 
 }  // namespace at
 
-static c10::ScalarType torch_type(porter::simt::DType dtype) {
-    for (const auto& [known, type] : porter::simt::TORCH_TYPES) {
-        if (known == dtype) return type;
-    }
-    TORCH_CHECK(false, "no tensor has this type");
-    return c10::ScalarType::Undefined;
-}
-
 extern "C" void porter_convert_element(void* to, porter::simt::DType to_type, const void* from, porter::simt::DType from_type) {
-    const c10::ScalarType target = torch_type(to_type), source = torch_type(from_type);
+    const c10::ScalarType target = porter::simt::torch_type(to_type), source = porter::simt::torch_type(from_type);
     if (at::detail::computes_in_double(source)) at::detail::storer<double>(target)(to, at::detail::loader<double>(source)(from));
     else at::detail::storer<std::int64_t>(target)(to, at::detail::loader<std::int64_t>(source)(from));
 }

@@ -3,6 +3,7 @@
 
 #include "loops.h"
 #include "scalar_functions.h"
+#include "steps.h"
 
 namespace at {
 
@@ -59,17 +60,38 @@ void apply(const Tensor& out, const Tensor& x, Function function) {
     walk(out.sizes(), {operand(out), operand(x)}, [&](char* const* at) { store(at[0], function(load(at[1]))); });
 }
 
-void compute(Unary operation, const Tensor& x, ScalarType type, const Tensor& out) {
-    if (computes_in_double(type)) apply<double>(out, x, real_function(operation));
-    else apply<std::int64_t>(out, x, whole_function(operation));
-    computed(out, {x});
+template <Unary operation>
+void apply_unary(TensorList out, TensorList in, Numbers) {
+    const ScalarType type = computed_type(result_kind(operation), in[0].scalar_type());
+    if (computes_in_double(type)) apply<double>(out[0], in[0], real_function(operation));
+    else apply<std::int64_t>(out[0], in[0], whole_function(operation));
+    wrote(out[0]);
+}
+
+// Both operands are of one kind already.
+template <Binary operation>
+void apply_binary(TensorList out, TensorList in, Numbers) {
+    if (computes_in_double(in[0].scalar_type())) apply<double>(out[0], in[0], in[1], real_function(operation));
+    else apply<std::int64_t>(out[0], in[0], in[1], whole_function(operation));
+    wrote(out[0]);
+}
+
+// In the order of the enumerations.
+#define PORTER_STEP_OF(name) {#name, apply_unary<Unary::name>},
+constexpr Step unary_steps[] = {PORTER_TORCH_UNARY(PORTER_STEP_OF)};
+#undef PORTER_STEP_OF
+#define PORTER_STEP_OF(name) {#name, apply_binary<Binary::name>},
+constexpr Step binary_steps[] = {PORTER_STEP_OF(add) PORTER_STEP_OF(sub) PORTER_STEP_OF(div_floor) PORTER_STEP_OF(div_trunc)
+                                     PORTER_TORCH_BINARY(PORTER_STEP_OF)};
+#undef PORTER_STEP_OF
+const Known known_unary(unary_steps), known_binary(binary_steps);
+
+void compute(Unary operation, const Tensor& x, const Tensor& out) {
+    unary_steps[static_cast<std::size_t>(operation)]({out}, {x});
 }
 
 void compute(Binary operation, const Tensor& a, const Tensor& b, ScalarType type, const Tensor& out) {
-    const Tensor left = as_operand(a, type), right = as_operand(b, type);
-    if (computes_in_double(type)) apply<double>(out, left, right, real_function(operation));
-    else apply<std::int64_t>(out, left, right, whole_function(operation));
-    computed(out, {a, b});
+    binary_steps[static_cast<std::size_t>(operation)]({out}, {as_operand(a, type), as_operand(b, type)});
 }
 
 void check_defined_for(Binary operation, const Tensor& a, const Tensor& b) {
@@ -90,14 +112,14 @@ Tensor unary(Unary operation, const Tensor& x) {
     const Result kind = result_kind(operation);
     const ScalarType type = computed_type(kind, x.scalar_type());
     Tensor out = result_of(x, x.sizes(), kind == Result::PREDICATE ? kBool : type);
-    return compute(operation, x, type, out), out;
+    return compute(operation, x, out), out;
 }
 
 Tensor& unary_into(Unary operation, const Tensor& x, Tensor& out) {
     const Result kind = result_kind(operation);
     const ScalarType type = computed_type(kind, x.scalar_type());
     check_cast(kind == Result::PREDICATE ? kBool : type, out);
-    return compute(operation, x, type, resize_output(out, x.sizes())), out;
+    return compute(operation, x, resize_output(out, x.sizes())), out;
 }
 
 Tensor binary(Binary operation, const Tensor& a, const Tensor& b) {
@@ -170,31 +192,39 @@ Tensor Tensor::clamp(const std::optional<Scalar>& low, const std::optional<Scala
     return high ? result.minimum(*high) : result;
 }
 
+PORTER_STEP(where) {
+    const std::size_t bytes = out[0].element_size();
+    const auto operand = [&](const Tensor& tensor) { return detail::operand(tensor.expand(out[0].sizes())); };
+    detail::walk(out[0].sizes(), {operand(out[0]), operand(in[0]), operand(in[1]), operand(in[2])},
+                 [&](char* const* at) { __builtin_memcpy(at[0], *at[1] ? at[2] : at[3], bytes); });
+    detail::wrote(out[0]);
+}
+
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
     TORCH_CHECK(condition.scalar_type() == kBool || condition.scalar_type() == kByte,
                 "where expected condition to be a boolean tensor, but got a tensor with dtype ",
                 condition.scalar_type());
     const ScalarType type = detail::result_type({a, b});
     const DimVector sizes = detail::broadcast_sizes({condition, a, b});
-    Tensor out = detail::result_of({condition, a.to(type), b.to(type)}, sizes, type);
-    const Tensor left = a.to(type).expand(sizes), right = b.to(type).expand(sizes);
-    const std::size_t bytes = out.element_size();
-    detail::walk(sizes, {detail::operand(out), detail::operand(condition.expand(sizes)), detail::operand(left),
-                                   detail::operand(right)},
-                 [&](char* const* at) { __builtin_memcpy(at[0], *at[1] ? at[2] : at[3], bytes); });
-    detail::computed(out, {condition, a, b});
+    const Tensor left = a.to(type), right = b.to(type);
+    Tensor out = detail::result_of({condition, left, right}, sizes, type);
+    where_step({out}, {condition, left, right});
     return out;
 }
 Tensor Tensor::where(const Tensor& condition, const Tensor& other) const { return at::where(condition, *this, other); }
 
-Tensor gelu(const Tensor& x, string_view approximate) {
-    const bool tanh = approximate == "tanh";
-    Tensor out = detail::result_of(x, x.sizes(), x.scalar_type());
-    detail::apply<double>(out, x, [tanh](double v) {
+PORTER_STEP(gelu) {
+    const bool tanh = numbers[0] != 0;
+    detail::apply<double>(out[0], in[0], [tanh](double v) {
         return tanh ? 0.5 * v * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))
                     : 0.5 * v * (1 + std::erf(v * 0.7071067811865476));
     });
-    detail::computed(out, {x});
+    detail::wrote(out[0]);
+}
+
+Tensor gelu(const Tensor& x, string_view approximate) {
+    Tensor out = detail::result_of(x, x.sizes(), x.scalar_type());
+    gelu_step({out}, {x}, {double(approximate == "tanh")});
     return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "loops.h"
 #include "porter/torch/indexing.h"
+#include "steps.h"
 
 namespace at {
 
@@ -67,23 +68,33 @@ Indexed apply_basic(const Tensor& x, ArrayRef<indexing::TensorIndex> indices) {
     return result;
 }
 
-// For every position of the result of advanced indexing, the offset in elements of the indexed element in `view`, as a
-// tensor of the result's sizes. Index tensors that are not neighbours put their dimensions first, as in NumPy.
-Tensor element_offsets(const Indexed& indexed) {
+// The sizes of the result of advanced indexing: those of the index tensors stand at `position`. Where these are not
+// neighbours, they come first, as in NumPy.
+struct Layout {
+    DimVector broadcast, sizes;
+    std::int64_t position;
+};
+
+Layout layout_of(const Indexed& indexed) {
     std::vector<Tensor> given;
     for (const auto& tensor : indexed.tensors) {
         if (tensor) given.push_back(*tensor);
     }
-    const DimVector broadcast = detail::broadcast_sizes(given);
     const std::int64_t first = indexed.first();
     bool adjacent = true;
     for (std::size_t i = 0; i < given.size(); ++i) adjacent = adjacent && indexed.tensors[first + i].has_value();
-    const std::int64_t rank = indexed.view.dim(), position = adjacent ? first : 0;
-    DimVector sizes;
-    for (std::int64_t d = 0; d < rank; ++d) {
-        if (!indexed.tensors[d]) sizes.push_back(indexed.view.size(d));
+    Layout layout{detail::broadcast_sizes(given), {}, adjacent ? first : 0};
+    for (std::int64_t d = 0; d < indexed.view.dim(); ++d) {
+        if (!indexed.tensors[d]) layout.sizes.push_back(indexed.view.size(d));
     }
-    sizes.insert(sizes.begin() + position, broadcast.begin(), broadcast.end());
+    layout.sizes.insert(layout.sizes.begin() + layout.position, layout.broadcast.begin(), layout.broadcast.end());
+    return layout;
+}
+
+// For every position of the result, the offset in elements of the indexed element in `view`.
+Tensor element_offsets(const Indexed& indexed) {
+    const auto [broadcast, sizes, position] = layout_of(indexed);
+    const std::int64_t rank = indexed.view.dim();
     Tensor offsets = zeros({}, kLong);
     std::int64_t plain = 0;
     for (std::int64_t d = 0; d < rank; ++d) {
@@ -114,11 +125,9 @@ void for_each_indexed(const Tensor& offsets, const Tensor& beside, const Tensor&
     });
 }
 
-Tensor take_offsets(const Tensor& x, const Tensor& offsets) {
-    const Tensor out = empty(offsets.sizes(), x.options());
+void take_offsets(const Tensor& out, const Tensor& x, const Tensor& offsets) {
     for_each_indexed(offsets, out, x,
                      [bytes = x.element_size()](char* to, char* from) { porter::simt::device_copy(to, from, bytes); });
-    return out;
 }
 
 // Offsets of gather and scatter: along `dim` the index decides, elsewhere the position.
@@ -144,11 +153,53 @@ void put_offsets(const Tensor& x, const Tensor& offsets, const Tensor& values) {
 }
 
 template <class N>
-void add_offsets(const Tensor& x, const Tensor& offsets, const Tensor& values) {
+void add_numbers(const Tensor& x, const Tensor& offsets, const Tensor& values) {
     const auto load = detail::loader<N>(x.scalar_type());
     const auto store = detail::storer<N>(x.scalar_type());
     const Tensor source = values.to(x.scalar_type()).expand(offsets.sizes());
     for_each_indexed(offsets, source, x, [&](char* from, char* to) { store(to, load(to) + load(from)); });
+}
+
+void add_offsets(const Tensor& x, const Tensor& offsets, const Tensor& values) {
+    if (detail::computes_in_double(x.scalar_type())) add_numbers<double>(x, offsets, values);
+    else add_numbers<std::int64_t>(x, offsets, values);
+}
+
+// `tensors` behind the first are the index tensors of `view`, for these dimensions.
+Tensor offsets_by(const Tensor& view, TensorList tensors, detail::Numbers dims) {
+    Indexed indexed{view, std::vector<std::optional<Tensor>>(view.dim())};
+    for (std::size_t i = 0; i < dims.size(); ++i) indexed.tensors[static_cast<std::size_t>(dims[i])] = tensors[i + 1];
+    return element_offsets(indexed);
+}
+
+PORTER_STEP(index) { take_offsets(out[0], in[0], offsets_by(in[0], in, numbers)); }
+PORTER_STEP(index_put) { put_offsets(out[0], offsets_by(out[0], in, numbers), in[0]); }
+PORTER_STEP(index_add) { add_offsets(out[0], offsets_by(out[0], in, numbers), in[0]); }
+PORTER_STEP(gather) { take_offsets(out[0], in[0], gather_offsets(in[0], static_cast<std::int64_t>(numbers[0]), in[1])); }
+PORTER_STEP(scatter) { put_offsets(out[0], gather_offsets(out[0], static_cast<std::int64_t>(numbers[0]), in[1]), in[0]); }
+PORTER_STEP(scatter_add) { add_offsets(out[0], gather_offsets(out[0], static_cast<std::int64_t>(numbers[0]), in[1]), in[0]); }
+
+// Carries out a step on what is indexed; `first` is what it reads besides the index tensors.
+void carry_out(const detail::Step& step, const Tensor& out, const Tensor& first, const Indexed& indexed) {
+    std::vector<Tensor> in = {first};
+    std::vector<double> dims;
+    for (std::size_t d = 0; d < indexed.tensors.size(); ++d) {
+        if (indexed.tensors[d]) in.push_back(*indexed.tensors[d]), dims.push_back(double(d));
+    }
+    step({out}, in, dims);
+}
+
+Tensor taken(const Indexed& indexed) {
+    const Tensor out = empty(layout_of(indexed).sizes, indexed.view.options());
+    carry_out(index_step, out, indexed.view, indexed);
+    return out;
+}
+
+// `x` with one index tensor, for a dimension.
+Indexed along_dimension(const Tensor& x, std::int64_t dim, const Tensor& index) {
+    Indexed indexed{x, std::vector<std::optional<Tensor>>(x.dim())};
+    indexed.tensors[detail::wrap_dim(dim, x)] = index;
+    return indexed;
 }
 
 }  // namespace
@@ -156,7 +207,7 @@ void add_offsets(const Tensor& x, const Tensor& offsets, const Tensor& values) {
 Tensor Tensor::index(ArrayRef<indexing::TensorIndex> indices) const {
     const Indexed indexed = apply_basic(*this, indices);
     if (indexed.first() == indexed.view.dim()) return indexed.view;
-    return take_offsets(indexed.view, element_offsets(indexed));
+    return taken(indexed);
 }
 Tensor Tensor::index(std::initializer_list<indexing::TensorIndex> indices) const {
     return index(ArrayRef<indexing::TensorIndex>(indices));
@@ -164,7 +215,7 @@ Tensor Tensor::index(std::initializer_list<indexing::TensorIndex> indices) const
 Tensor& Tensor::index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& values) const {
     const Indexed indexed = apply_basic(*this, indices);
     if (indexed.first() == indexed.view.dim()) indexed.view.copy_(values);
-    else put_offsets(indexed.view, element_offsets(indexed), values);
+    else carry_out(index_put_step, indexed.view, values, indexed);
     return self();
 }
 Tensor& Tensor::index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& values) const {
@@ -176,39 +227,30 @@ Tensor& Tensor::index_put_(std::initializer_list<indexing::TensorIndex> indices,
 
 Tensor Tensor::index_select(std::int64_t dim, const Tensor& index) const {
     TORCH_CHECK_INDEX(index.dim() <= 1, "index_select(): Index is supposed to be a vector");
-    dim = detail::wrap_dim(dim, *this);
-    Indexed indexed{*this, std::vector<std::optional<Tensor>>(this->dim())};
-    indexed.tensors[dim] = index.reshape({-1});
-    return take_offsets(*this, element_offsets(indexed));
+    return taken(along_dimension(*this, dim, index.reshape({-1})));
 }
 
 Tensor& Tensor::index_add_(std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) const {
-    dim = detail::wrap_dim(dim, *this);
-    Indexed indexed{*this, std::vector<std::optional<Tensor>>(this->dim())};
-    indexed.tensors[dim] = index;
-    const Tensor offsets = element_offsets(indexed), values = source.mul(alpha);
-    detail::computes_in_double(scalar_type()) ? add_offsets<double>(*this, offsets, values)
-                                              : add_offsets<std::int64_t>(*this, offsets, values);
+    carry_out(index_add_step, *this, alpha.equal(1) ? source : source.mul(alpha), along_dimension(*this, dim, index));
     return self();
 }
 
 Tensor& Tensor::index_fill_(std::int64_t dim, const Tensor& index, const Scalar& value) const {
-    for (std::int64_t i : as_indices(index, size(dim))) select(dim, i).fill_(value);
+    carry_out(index_put_step, *this, scalar_tensor(value, options()), along_dimension(*this, dim, index));
     return self();
 }
 
 Tensor Tensor::gather(std::int64_t dim, const Tensor& index) const {
-    return take_offsets(*this, gather_offsets(*this, dim, index));
+    const Tensor out = empty(index.sizes(), options());
+    gather_step({out}, {*this, index}, {double(dim)});
+    return out;
 }
 Tensor& Tensor::scatter_(std::int64_t dim, const Tensor& index, const Tensor& source) const {
-    put_offsets(*this, gather_offsets(*this, dim, index), source.as_strided(index.sizes(), source.strides()));
+    scatter_step({*this}, {source.as_strided(index.sizes(), source.strides()), index}, {double(dim)});
     return self();
 }
 Tensor& Tensor::scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& source) const {
-    const Tensor offsets = gather_offsets(*this, dim, index),
-                 values = source.as_strided(index.sizes(), source.strides());
-    detail::computes_in_double(scalar_type()) ? add_offsets<double>(*this, offsets, values)
-                                              : add_offsets<std::int64_t>(*this, offsets, values);
+    scatter_add_step({*this}, {source.as_strided(index.sizes(), source.strides()), index}, {double(dim)});
     return self();
 }
 
@@ -216,20 +258,25 @@ Tensor Tensor::masked_fill(const Tensor& mask, const Scalar& value) const {
     return at::where(mask, scalar_tensor(value, options()), *this);
 }
 
-Tensor Tensor::nonzero() const {
+// The positions of what is not zero, and how many there are: there is room for all.
+PORTER_STEP(nonzero) {
+    const Tensor set = in[0].ne(0);
     std::vector<std::int64_t> found;
-    DimVector position(dim(), 0);
-    const Tensor set = ne(0);
-    detail::walk(sizes(), {detail::operand(set)}, [&](char* const* at) {
-        if (*at[0]) found.insert(found.end(), position.begin(), position.end());
-        for (std::int64_t d = dim() - 1; d >= 0 && ++position[d] == size(d); --d) position[d] = 0;
+    std::int64_t count = 0;
+    DimVector position(set.dim(), 0);
+    detail::walk(set.sizes(), {detail::operand(set)}, [&](char* const* at) {
+        if (*at[0]) found.insert(found.end(), position.begin(), position.end()), ++count;
+        for (std::int64_t d = set.dim() - 1; d >= 0 && ++position[d] == set.size(d); --d) position[d] = 0;
     });
-    const std::int64_t rows = set.sum().item<std::int64_t>();
-    return tensor(found, TensorOptions(device()))
-        .view({rows, dim()})
-        .t()
-        .contiguous()
-        .t();  // torch has the columns dense
+    out[0].narrow(0, 0, count).copy_(tensor(found).view({count, set.dim()}));
+    out[1].fill_(count);
+}
+
+Tensor Tensor::nonzero() const {
+    const Tensor found = empty({numel(), dim()}, TensorOptions(kLong).device(device()));
+    const Tensor count = zeros({1}, found.options());
+    nonzero_step({found, count}, {*this});
+    return found.narrow(0, 0, count.item<std::int64_t>()).t().contiguous().t();  // torch has the columns dense
 }
 
 Tensor Tensor::masked_select(const Tensor& mask) const {

@@ -1,5 +1,6 @@
 // Matrix products, accumulated in double and rounded once.
 #include "loops.h"
+#include "steps.h"
 
 namespace at {
 
@@ -32,16 +33,21 @@ void multiply(const double* a, const double* b, double* c, std::int64_t m, std::
     }
 }
 
-Tensor batched_product(const Tensor& a, const Tensor& b) {
+PORTER_STEP(bmm) {
+    const Tensor &a = in[0], &b = in[1];
     const std::int64_t batch = a.size(0), m = a.size(1), k = a.size(2), n = b.size(2);
     const std::vector<double> left = as_doubles(a), right = as_doubles(b);
     std::vector<double> result(batch * m * n);
     for (std::int64_t i = 0; i < batch; ++i) {
         multiply(left.data() + i * m * k, right.data() + i * k * n, result.data() + i * m * n, m, k, n);
     }
-    const Tensor numbers = from_blob(result.data(), {batch, m, n}, kDouble);
-    const Tensor product = numbers.to(TensorOptions(a.scalar_type()).device(detail::common_device({a, b})), false, true);
-    detail::computed(product, {a, b});
+    out[0].copy_(from_blob(result.data(), {batch, m, n}, kDouble));
+}
+
+Tensor batched_product(const Tensor& a, const Tensor& b) {
+    const TensorOptions options = TensorOptions(a.scalar_type()).device(detail::common_device({a, b}));
+    const Tensor product = empty({a.size(0), a.size(1), b.size(2)}, options);
+    bmm_step({product}, {a, b});
     return product;
 }
 

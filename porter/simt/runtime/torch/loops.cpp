@@ -90,38 +90,6 @@ void wrote(const Tensor& tensor) {
     walk(tensor.sizes(), {operand(tensor)}, [&](char* const* at) { porter::simt::host_wrote(at[0], bytes); });
 }
 
-namespace {
-
-porter::simt::Origin origin_of(const Tensor& tensor) {
-    porter::simt::Origin all;
-    if (!tensor.is_cuda() || tensor.numel() == 0) return all;
-    const std::size_t bytes = tensor.element_size();
-    walk(tensor.sizes(), {operand(tensor)}, [&](char* const* at) {
-        const porter::simt::Origin one = porter::simt::origin_of(at[0], bytes);
-        all.given |= one.given, all.launched |= one.launched, all.elsewhere |= one.elsewhere, all.raw |= one.raw;
-    });
-    return all;
-}
-
-}  // namespace
-
-void computed(const Tensor& tensor, TensorList inputs) {
-    wrote(tensor);
-    if (!tensor.is_cuda() || tensor.numel() == 0) return;
-    bool work = false, whole = !tensor.is_floating_point(), launched = false, raw = false;
-    for (const Tensor& input : inputs) {
-        const porter::simt::Origin origin = origin_of(input);
-        work |= origin.elsewhere || (input.numel() > 1 && (origin.given || origin.launched));
-        whole &= !input.is_floating_point();
-        launched |= origin.launched || (origin.elsewhere && !origin.raw);
-        raw |= origin.raw;
-    }
-    if (!work) return;
-    const std::size_t bytes = tensor.element_size();
-    walk(tensor.sizes(), {operand(tensor)},
-         [&](char* const* at) { porter::simt::library_computed(at[0], bytes, whole, raw || !launched); });
-}
-
 DimVector broadcast_sizes(TensorList tensors) {
     DimVector sizes;
     for (const Tensor& tensor : tensors) {

@@ -38,9 +38,6 @@ void walk(IntArrayRef sizes, ArrayRef<Operand> operands, FunctionRef<char* const
 
 // Tells the watch that every element of `tensor` has been written.
 void wrote(const Tensor& tensor);
-// And that it was computed of `inputs`, rather than copied or filled. What is computed of constants is no work, and what
-// is computed of single numbers is about sizes.
-void computed(const Tensor& tensor, TensorList inputs);
 
 DimVector broadcast_sizes(TensorList tensors);
 // The GPU if any tensor is there; a CPU tensor beside it must be a single number.

@@ -28,16 +28,19 @@ inline DType stored_type(c10::ScalarType type) {
     __builtin_unreachable();
 }
 
+inline c10::ScalarType torch_type(DType wanted) {
+    for (const auto& [dtype, torch_type] : TORCH_TYPES) {
+        if (dtype == wanted) return torch_type;
+    }
+    return c10::ScalarType::Undefined;
+}
+
 template <>
 struct Convert<at::Tensor> {
     static at::Tensor from(Argument& argument) {
         TORCH_CHECK_TYPE(argument.is_tensor, "a tensor is needed, a number was given");
-        c10::ScalarType type = c10::ScalarType::Undefined;
-        for (const auto& [dtype, torch_type] : TORCH_TYPES) {
-            if (dtype == argument.dtype) type = torch_type;
-        }
-        const at::Tensor tensor =
-            at::from_blob(argument.data, argument.shape, at::TensorOptions(type).device(at::kCUDA, 0));
+        const at::TensorOptions options = at::TensorOptions(torch_type(argument.dtype)).device(at::kCUDA, 0);
+        const at::Tensor tensor = at::from_blob(argument.data, argument.shape, options);
         TORCH_CHECK(tensor.nbytes() == argument.bytes, "a tensor argument of ", tensor.nbytes(), " bytes came with ",
                     argument.bytes);
         return tensor;
