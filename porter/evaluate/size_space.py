@@ -29,12 +29,14 @@ _COMBINED = 800  # points at which several axes may be over a number
 # What a tile is worth, which is a power of two, and a product: a thread takes several elements, a block several tiles.
 TILE, PRODUCT = 1.0, 0.5
 _LEAST_TILE = 16  # of smaller numbers, and of what is no tile, only what is over them counts
-_WEIGHTS = {"over": 3.0, "just over": 1.0, "under": 1.0, "at": 0.3}
+_WEIGHTS = {"over": 3.0, "just over": 0.6, "under": 0.8, "at": 0.2}
 _WHOLE_BITS = 5  # a number of fewer bits tells less: most sizes are next to it
 _TOGETHER = 0.15  # is worth that two axes are over a number each
-_LEAST_GAIN = 0.002  # a millisecond
+_SPARE_MS = 3_500.0  # that one point may cost, whatever the budget
+_LEAST_GAIN = 0.0005  # a millisecond
+_SAME_MS = 300.0  # are added to what each point costs: else many cheap ones come before any that costs much
 # Milliseconds of a workload as such, of a row, of an operation for a row where a program is interpreted, of an element.
-_WORKLOAD_MS, _ROW_MS, _OPERATION_MS, _ELEMENT_MS = 40.0, 0.3, 0.03, 0.003
+_WORKLOAD_MS, _ROW_MS, _OPERATION_MS, _ELEMENT_MS = 40.0, 0.3, 0.04, 0.003
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +96,25 @@ class SizeSpace:
         if self._least not in self._asked:
             yield self._least
         pool = [(point, self._cost(point), self._events(point)) for point in self._pool()]
+        spare_ms = _SPARE_MS
         for _ in range(most):
-            pool = [found for found in pool if found[1] <= budget_ms]
-            gains = [(self._gain(events) / cost, -index) for index, (_, cost, events) in enumerate(pool)]
+            pool = [p for p in pool if p[1] <= budget_ms or (p[1] <= spare_ms and self._is_pressing(p[2]))]
+            gains = [(self._gain(events) / (_SAME_MS + cost), -index) for index, (_, cost, events) in enumerate(pool)]
             gain, index = max(gains, default=(0.0, 0))
             if gain < _LEAST_GAIN:
                 return
             point, cost, events = pool[-index]
-            budget_ms -= cost
+            if cost <= budget_ms:
+                budget_ms -= cost
+            else:
+                spare_ms = 0.0
             self._known |= {*events, *_pairs(events)}
             yield point
+
+    def _is_pressing(self, events: frozenset[Event]) -> bool:
+        """Returns whether an axis is over a tile of the candidate's own as it never was."""
+        new = (event for event in events - self._known if event[2] == "over" and event[0] != _ALL)
+        return any(number >= _LEAST_TILE and self._numbers[number] > TILE for _, number, _ in new)
 
     def _gain(self, events: frozenset[Event]) -> float:
         alone = sum(self._worth[number] * _WEIGHTS[how] for _, number, how in events - self._known)

@@ -41,6 +41,9 @@ class Kernels:
         if isinstance(result, Refusal):
             raise result
         shared = self._by_text.setdefault(result.text, self._renamed(result))
+        if not set(result.helpers) <= set(shared.helpers):  # the same text for other types
+            shared = replace(shared, helpers=tuple(sorted({*shared.helpers, *result.helpers})))
+            self._by_text[result.text] = shared
         return replace(shared, parameters=result.parameters)  # whose types are this instance's own
 
     def merge(self) -> bool:

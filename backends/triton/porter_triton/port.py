@@ -129,7 +129,7 @@ class _Porter:
     def parts(self) -> Parts:
         """The texts of the module."""
         kernels = self._kernels.texts()
-        helpers = helper_source(name for kernel in kernels for name in kernel.helpers)
+        helpers = helper_source(call for kernel in kernels for call in kernel.helpers)
         hosts = (*self._hosts.texts(), *self._bare.values())
         return Parts(helpers, tuple(kernel.text for kernel in kernels), hosts).told_apart()
 

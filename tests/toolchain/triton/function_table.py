@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from porter_triton.device.functions import Overload, functions, overloads, vector
+from porter_triton.device.helper_calls import HelperCall
 from porter_triton.device.source import helper_source, helpers_in
 
 COUNT = 256
@@ -147,7 +148,7 @@ def triton_module(tested):
             f"@triton.jit\ndef rows_{start}({parameters}):\n    i = tl.arange(0, {COUNT})\n" + "\n".join(body)
         )
     head = "import triton\nimport triton.language as tl\n\n\n"
-    return head + "\n\n\n".join([helper_source(helpers), *kernels]) + "\n", counts
+    return head + "\n\n\n".join([helper_source(map(HelperCall, helpers)), *kernels]) + "\n", counts
 
 
 def expressions(tested):

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from porter_triton.device.helper_calls import Following, HelperCall
+
 # In this order they appear in a module: what is called stands before what calls it.
 _ELEMENTWISE = ("bits", "float8", "math", "special", "integer")
 _FILES = (*_ELEMENTWISE, "warp", "reduce", "vector", "atomic")
@@ -15,7 +17,7 @@ _FILES = (*_ELEMENTWISE, "warp", "reduce", "vector", "atomic")
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A @triton.jit function: its text with the decorator, and the helpers it calls itself.
+    """A @triton.jit function: its text with the decorator, and as a tree, and the helpers it calls itself.
 
     `elementwise`: of tiles, each element of the result depends on those at its place only.
     """
@@ -24,6 +26,7 @@ class Helper:
     text: str
     calls: frozenset[str]
     elementwise: bool
+    tree: ast.FunctionDef
 
 
 @cache
@@ -36,7 +39,7 @@ def helpers() -> Mapping[str, Helper]:
         found |= {node.name: (text, node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
         elementwise |= found.keys() if file in _ELEMENTWISE else set()
     return {
-        name: Helper(name, _text(text, node), _names(node) & found.keys() - {name}, name in elementwise)
+        name: Helper(name, _text(text, node), _names(node) & found.keys() - {name}, name in elementwise, node)
         for name, (text, node) in found.items()
     }
 
@@ -46,13 +49,43 @@ def helpers_in(expression: str) -> frozenset[str]:
     return _names(ast.parse(expression, mode="eval")) & helpers().keys()
 
 
-def helper_source(names: Iterable[str]) -> str:
-    """The text of the helpers `names` and of those they call, each once, two empty lines between them.
+def helper_source(calls: Iterable[HelperCall]) -> str:
+    """The text of the helpers that are called and of those they call, each once, two empty lines between them.
 
-    Raises KeyError for a name that is no helper.
+    What no call comes to is left out. Raises KeyError for a name that is no helper.
     """
-    needed = with_callees(names)
-    return "\n\n\n".join(helper.text for name, helper in helpers().items() if name in needed)
+    needed: dict[str, set[HelperCall]] = {}
+    ways: dict[ast.If, set[bool | None]] = {}
+    waiting = list(calls)
+    while waiting:
+        call = waiting.pop()
+        helper = helpers()[call.name]
+        if call in needed.setdefault(call.name, set()):
+            continue
+        needed[call.name].add(call)
+        following = Following(tree_of, waiting.append, lambda branch, way: ways.setdefault(branch, set()).add(way))
+        following.body(helper.tree, dict(call.known))
+    only = {branch: way.pop() for branch, way in ways.items() if len(way) == 1}
+    return "\n\n\n".join(_without_branches(h, only) for name, h in helpers().items() if name in needed)
+
+
+def tree_of(name: str) -> ast.FunctionDef | None:
+    """The helper of this name; None where there is none."""
+    return helpers()[name].tree if name in helpers() else None
+
+
+def _without_branches(helper: Helper, only: Mapping[ast.If, bool | None]) -> str:
+    """The text with the one side of a branch in its place, where calls take no other."""
+    lines = helper.text.splitlines()
+    shift = helper.tree.end_lineno or 0
+    first = shift - len(lines) + 1
+    branches = [node for node in ast.walk(helper.tree) if isinstance(node, ast.If) and only.get(node) is not None]
+    for branch in sorted(branches, key=lambda node: node.lineno, reverse=True):
+        side = branch.body if only[branch] else branch.orelse
+        kept = lines[side[0].lineno - first : (side[-1].end_lineno or 0) - first + 1] if side else []
+        inward = side[0].col_offset - branch.col_offset if side else 0
+        lines[branch.lineno - first : (branch.end_lineno or 0) - first + 1] = [line[inward:] for line in kept]
+    return "\n".join(lines)
 
 
 def with_callees(names: Iterable[str]) -> frozenset[str]:

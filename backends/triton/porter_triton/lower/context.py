@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 from porter.syntax.nodes import Call, Name
 from porter.syntax.unit import FunctionTree, Unit
 from porter.syntax.walk import walk
+from porter_triton.device.helper_calls import HelperCall, helper_call
 from porter_triton.lower.affine import Digit, only_thread
 from porter_triton.lower.assigned import assigned_names
 from porter_triton.lower.decisions import Decisions, FewTurns
@@ -63,7 +64,7 @@ class Context:
     targets: list[Target] = field(default_factory=list)
     path: Key = ()
     parameters: list[LoweredParameter] = field(default_factory=list)
-    helpers: set[str] = field(default_factory=set)
+    helpers: set[HelperCall] = field(default_factory=set)
     remarks: dict[Remark, None] = field(default_factory=dict)
     python_depth: int = 0
     threads: int | None = None
@@ -285,9 +286,9 @@ class Context:
         """The last line of a statement."""
         return self.told(node, _last_line)
 
-    def helper(self, name: str) -> str:
-        """Call for a function of the device room; its name."""
-        self.helpers.add(name)
+    def helper(self, name: str, **known: str) -> str:
+        """Call for a function of the device room, with what is `known` of arguments; its name."""
+        self.helpers.add(helper_call(name, known))
         return name
 
     @property

@@ -160,9 +160,9 @@ def _written(cx: Context) -> LoweredKernel:
     parameters = _ordered([p for p in cx.parameters if p.name in used or not _may_go(p)])
     name = cx.kernel.head.name
     text = f"@triton.jit\n{signature(name, parameters)}\n{body}\n"
-    helpers_used = tuple(sorted(h for h in cx.helpers if h in used))
+    helpers_used = tuple(sorted(call for call in cx.helpers if call.name in used))
     source, remarks = cx.kernel.head.qualified, tuple(cx.remarks)
-    held = lanes.threads_per_lane(cx, body, helpers_used)
+    held = lanes.threads_per_lane(cx, body, {call.name for call in helpers_used})
     return LoweredKernel(name, text, tuple(parameters), helpers_used, source, remarks, held)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from porter.syntax.nodes import Expression, TypeName
+from porter_triton.device.helper_calls import HelperCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class LoweredKernel:
-    """A Triton function. `helpers` are the functions of `porter_triton.device` that its text calls.
+    """A Triton function. `helpers` are the calls of functions of `porter_triton.device` in its text.
 
     `source` is the CUDA kernel's qualified name. `threads_per_lane` is how many threads of the source a lane of the
     device should hold.
@@ -99,7 +100,7 @@ class LoweredKernel:
     name: str
     text: str
     parameters: tuple[LoweredParameter, ...]
-    helpers: tuple[str, ...]
+    helpers: tuple[HelperCall, ...]
     source: str = ""
     remarks: tuple[Remark, ...] = ()
     threads_per_lane: int = 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter_triton.device.helper_calls import GIVEN
 from porter_triton.lower import memory
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert
@@ -28,7 +29,7 @@ def _load_row(cx: Context, pointers: list[Scalar], loose: str) -> list[Scalar]:
     width = len(pointers)
     memory.before_load(cx, pointers[0], width)
     cx.loaded_bits += width * _element(pointers[0]).bits
-    text = f"{cx.helper(f'load{width}')}({pointers[0].text}{_mask(cx)}{loose})"
+    text = f"{_helper(cx, f'load{width}', loose)}({pointers[0].text}{_mask(cx)}{loose})"
     name = cx.names.temporary("values")
     cx.emit(Line(text, name, loads=True, count=width, bases=pointers[0].bases))
     values = [Scalar(f"{name}[{k}]", _element(pointers[0]), True, ATOM) for k in range(width)]
@@ -47,8 +48,9 @@ def store(cx: Context, pointers: list[Scalar], held: Arithmetic, values: list[Sc
     for k in range(0, len(pointers), width):
         memory.before_store(cx, pointers[k], width)
         texts = ", ".join(_spread(cx, value, held) for value in values[k : k + width])
-        text = f"{pointers[k].text}, {texts}{_mask(cx)}{_loose(pointers, alignment)}"
-        cx.emit(Line(f"{cx.helper(f'store{width}')}({text})", effect=True))
+        loose = _loose(pointers, alignment)
+        text = f"{pointers[k].text}, {texts}{_mask(cx)}{loose}"
+        cx.emit(Line(f"{_helper(cx, f'store{width}', loose)}({text})", effect=True))
 
 
 def _width(pointers: list[Scalar]) -> int:
@@ -74,6 +76,11 @@ def _element(pointer: Scalar) -> Arithmetic:
     assert isinstance(pointer.type, Pointer)
     assert isinstance(pointer.type.element, Arithmetic)
     return pointer.type.element
+
+
+def _helper(cx: Context, name: str, loose: str) -> str:
+    """The helper that takes a mask, or none, and what `_loose` says."""
+    return cx.helper(name, mask="None" if cx.mask is None else GIVEN, loose=str(bool(loose)))
 
 
 def _mask(cx: Context) -> str:

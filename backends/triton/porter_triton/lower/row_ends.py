@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from porter_triton.device.helper_calls import GIVEN
 from porter_triton.lower.context import Context
 from porter_triton.lower.emit import Line
 from porter_triton.lower.gathering import called, chosen
@@ -58,11 +59,18 @@ def arguments(text: str) -> list[str]:
     return [_text(text, node) for node in call.args] + [f"{k.arg}={_text(text, k.value)}" for k in call.keywords]
 
 
+def tile_helper(cx: Context, name: str, further: list[str]) -> str:
+    """The helper called `name`, which takes a mask and whether elements lie loose, if `further` has them."""
+    loose = [text for text in further if text.startswith("loose=")]
+    mask = "None" if len(further) == len(loose) else GIVEN
+    return cx.helper(name, mask=mask, loose=str(bool(loose)))
+
+
 def _store(cx: Context, at: int, text: str, width: int) -> End:
     pointer, *rest = arguments(text)
 
     def written(row: str) -> str:
-        return f"{cx.helper('store_tile')}({', '.join([pointer, row, *rest[width:]])})"
+        return f"{tile_helper(cx, 'store_tile', rest[width:])}({', '.join([pointer, row, *rest[width:]])})"
 
     return End((at,), (at,) * width, rest[:width], written)
 

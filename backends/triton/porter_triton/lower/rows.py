@@ -20,7 +20,7 @@ from porter_triton.lower.emit import Branch, Line, Loop, Node, Suite, assigned, 
 from porter_triton.lower.independent import elementwise
 from porter_triton.lower.naming import stem
 from porter_triton.lower.prune import live_around, live_before
-from porter_triton.lower.row_ends import ACCESS, End, arguments, ends
+from porter_triton.lower.row_ends import ACCESS, End, arguments, ends, tile_helper
 
 _ATOM = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*(?:\[\d+\])?")
 _BLOCKS = re.compile(r"tl\.(full|zeros|arange)\(")
@@ -214,7 +214,7 @@ class _Packing:
         if access is None:
             return replace(line, text=text, target=names[row.key], value=None, change=None)
         pointer, *rest = arguments(line.text)
-        made = f"{self._cx.helper('load_tile')}({', '.join([pointer, access[2], *rest])})"
+        made = f"{tile_helper(self._cx, 'load_tile', rest)}({', '.join([pointer, access[2], *rest])})"
         return replace(line, text=made, target=names[row.key], count=1)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call
 from porter_triton.device.functions import Overload, overload, overloads, vector
-from porter_triton.device.source import helpers_in
+from porter_triton.device.helper_calls import calls_in
+from porter_triton.device.source import tree_of
 from porter_triton.lower import access, expressions, lvalues, operators, powers
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import cast_text, convert, narrowed, settled
@@ -149,8 +150,10 @@ def _scalar_text(value: Scalar, parameter: str, found: Overload, node: Call) -> 
 def _expression(
     cx: Context, found: Overload, text: str, texts: list[str | _Parts], kind: str, *, inputs: list[tuple[Value, str]]
 ) -> Scalar:
-    for helper in sorted(helpers_in(_HOLE.sub("x", text))):
-        cx.helper(helper)
+    types = {
+        f"hole_{k}": f"tl.{_component(found.function.computed or p)}" for k, (_, p) in enumerate(inputs) if p != "any"
+    }
+    cx.helpers.update(calls_in(_HOLE.sub(r"hole_\1", text), types, tree_of))
     type_ = _BY_DTYPE[kind]
     computed = found.function.computed
     level = LEVELS.get(found.function.level, ATOM if not found.function.level else 0)
@@ -161,6 +164,11 @@ def _expression(
     if not found.function.pure:
         value = cx.temporary(value, "value", effect=True)
     return value if made == type_ else convert(value, type_)
+
+
+def _component(parameter: str) -> str:
+    parts = vector(parameter)
+    return parts[0] if parts is not None else parameter
 
 
 _IS_CAST = re.compile(r"\{0\}\.to\(tl\.\w+\)")
