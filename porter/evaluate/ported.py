@@ -13,7 +13,6 @@ from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Refused
 from porter.evaluate.side import Side, ported_side
 from porter.evaluate.telling_sizes import Named
-from porter.rules.operators import with_steps
 from porter.rules.original import NO_CODE, OwnCode
 from porter.simt.host_calls import not_free
 from porter.simt.job import BuildFailure, Built, Fault, HardwareLimits, Part
@@ -134,8 +133,9 @@ class EmulatedPort(SourcePort):
                 if others := not_free(calls_outside(port), self.own.words):
                     named = ", ".join(f"`{name}`" for name in others[:_MOST_NAMED])
                     return Refused(f"PORT1194: its host code uses {named}, which no launch needs")
-                permitted = with_steps(self.own.operators)
-                execute, rehearse, conclude = self.bench.planned(port, port.device, self.hardware, permitted)
+                execute, rehearse, conclude = self.bench.planned(
+                    port, port.device, self.hardware, self.own.library_work
+                )
             ready.append(
                 Candidate(
                     port.request.warp_size,

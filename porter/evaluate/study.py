@@ -21,7 +21,6 @@ from porter.evaluate.vacuous import vacuous
 from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
-from porter.rules.operators import with_steps
 from porter.simt.job import DISHONEST, BuildFailure, Built, Executable, Execute, HardwareLimits, Part
 
 _FEW_WORKLOADS = 3  # show what host code does
@@ -134,8 +133,8 @@ class Originals:
         (built,) = self.bench.begin(replace(self.source.request((contract,), CUDA_WARP_SIZE), part=Part.HOST)).result()
         if not isinstance(built, Executable) or built.device is None:
             return reference
-        permitted = with_steps(self.source.own.operators)
-        execute, _, conclude = self.bench.planned(built, built.device, HardwareLimits(), permitted)
+        own = self.source.own.library_work
+        execute, _, conclude = self.bench.planned(built, built.device, HardwareLimits(), own)
         runs = [execute(expected.job(contract)) for expected in reference.expected[:_FEW_WORKLOADS]]
         faults = (*conclude(), *(fault for run in runs for fault in run.faults))
         return replace(reference, habits=reference.habits | ({fault.kind for fault in faults} & DISHONEST))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from porter.contract.dtype import DType
 from porter.contract.elements import element_type
-from porter.rules.operators import COMPUTING
+from porter.rules.operators import with_steps
 from porter.source.program import Function, Program
 
 _CALLS = re.compile(r"(?:\b(?:torch|at|F|functional|native|linalg)\s*::|\.|->)\s*([A-Za-z_]\w*)\s*\(")
@@ -39,6 +39,8 @@ _LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "sort": ("sort", "argsort", "topk"),
     "scan": ("cumsum", "cumprod"),
 }
+_FAMILIES = ("gemm", "gemv", "geam", "axpy", "scal", "dot", "asum", "nrm2")
+_AS = {"gemv": "gemm"}
 _LIBRARY_CALLS = re.compile(r"\b(?:cublas|cub::|thrust::|cudnn)\w*(?:::\w+)*", re.IGNORECASE)
 
 
@@ -69,19 +71,16 @@ class OwnCode:
             numbers={n: t for f in host if (t := _number(f)) for n in (f.qualified, f.name)},
         )
 
-    def besides(self, port: Program) -> frozenset[str]:
-        """The operators that the host functions of `port` call, and this code does not use; signs left out."""
-        bodies = (_body(function, port) for function in port.host_functions)
-        called = {match[1].rstrip("_") for body in bodies for match in _CALLS.finditer(body)} & COMPUTING
-        return frozenset(called - {name.rstrip("_") for name in self.operators})
+    @property
+    def library_work(self) -> frozenset[str]:
+        """Returns what a library may compute in a plan of C++: steps of operators, functions of CUDA's libraries."""
+        lower = [word.lower() for word in self.words if word.startswith("cublas")]
+        families = {_AS.get(family, family) for family in _FAMILIES if any(family in word for word in lower)}
+        named = (f"{space}::{word}" for space in ("cub", "thrust") if space in self.words for word in self.words)
+        return with_steps(self.operators).union(named, (f"cublas::{family}" for family in families))
 
 
 NO_CODE = OwnCode()
-
-
-def calls_libraries(program: Program) -> bool:
-    """Returns whether its host functions have libraries of CUDA compute, which work on whatever they are given."""
-    return any(_LIBRARY_CALLS.search(_body(function, program)) for function in program.host_functions)
 
 
 def _number(function: Function) -> DType | None:

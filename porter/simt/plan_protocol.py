@@ -21,12 +21,14 @@ from porter.contract.dtype import DType
 from porter.launch_plan.steps import (
     OUT,
     Allocate,
+    Argument,
     Bytes,
     Compute,
     Constant,
     Fill,
     Free,
     Input,
+    KernelName,
     Launch,
     LaunchPlan,
     Move,
@@ -47,6 +49,7 @@ _NO_MEMORY = 0x6000_0000_0000  # what a kernel gets for an address of the host: 
 _DTYPES = tuple(DType)
 _WORD = struct.Struct("<Q")
 _FRAMES = "8I"
+_KERNEL = "kernel"
 
 
 class _Kind(IntEnum):
@@ -68,6 +71,7 @@ class _Kind(IntEnum):
     ORDER = 13  # of the work before
     END = 14  # of a call: the work that comes before it
     COMPUTE = 15
+    LIBRARY = 16  # an operator that is a kernel of a library's
 
 
 class PlanError(ValueError):
@@ -145,8 +149,9 @@ class _Recorded:
             case _Kind.LAUNCH:
                 return (self.launch(reader),)
             case _Kind.COMPUTE:
-                frames = tuple(frame for frame in reader.take(_FRAMES) if frame)
-                return (_computed(reader, self.places.setdefault(frames, len(self.places) + 1)),)
+                return (_computed(reader, self.place(reader)),)
+            case _Kind.LIBRARY:
+                return (self.library(reader, self.place(reader)),)
             case _Kind.RETURN:
                 return (Return(tuple(self.result(reader) for _ in range(reader.one("I")))),)
             case _:
@@ -156,10 +161,7 @@ class _Recorded:
         place, *grid, bx, by, bz = reader.take("Q6I")
         shared_bytes, line = reader.take("Qi")
         written, file = reader.text(), reader.text()
-        arguments = []
-        for number in range(reader.one("I")):
-            size, is_pointer = reader.take("IB")
-            arguments.append((str(number), self.argument(reader.raw(size), number, bool(is_pointer))))
+        arguments = self.arguments(reader)
         options: dict[str, int | str] = {
             "block_x": bx,
             "block_y": by,
@@ -168,16 +170,42 @@ class _Recorded:
             "as": written,
             "file": file,
         }
-        if place not in self.functions:
-            self.functions[place] = self.host.function_at(place)
         gx, gy, gz = grid
         return Launch(
-            self.functions[place],
+            self.function(place),
             (gx, gy, gz),
-            tuple(arguments),
+            arguments,
             tuple((name, Scalar(value)) for name, value in options.items()),
             line=line,
         )
+
+    def library(self, reader: _Reader, place: int) -> Compute:
+        """What a library's function does: its name, the kernel that does it, where that writes, and its arguments."""
+        name, kernel = reader.text(), self.function(reader.one("Q"))
+        arguments: list[tuple[str, Argument]] = [(_KERNEL, KernelName(kernel))]
+        for _ in range(reader.one("I")):
+            buffer, at = reader.take("Iq")
+            arguments.append((OUT, TensorView(buffer, "uint8", (), (), at)))
+        return Compute(name, (*arguments, *self.arguments(reader)), (), line=place)
+
+    def arguments(self, reader: _Reader) -> tuple[tuple[str, Argument], ...]:
+        """Those of a kernel, by their numbers."""
+        found = list[tuple[str, Argument]]()
+        for number in range(reader.one("I")):
+            size, is_pointer = reader.take("IB")
+            found.append((str(number), self.argument(reader.raw(size), number, bool(is_pointer))))
+        return tuple(found)
+
+    def function(self, place: int) -> str:
+        """The symbol of the function that has the instruction at `place`."""
+        if place not in self.functions:
+            self.functions[place] = self.host.function_at(place)
+        return self.functions[place]
+
+    def place(self, reader: _Reader) -> int:
+        """The number of where host code calls an operator."""
+        frames = tuple(frame for frame in reader.take(_FRAMES) if frame)
+        return self.places.setdefault(frames, len(self.places) + 1)
 
     def result(self, reader: _Reader) -> TensorView | Scalar:
         """A result: of the device, or a number of the host's, which is kept apart."""
@@ -397,7 +425,7 @@ def _record(step: Step, kernels: Mapping[str, int], variables: Places) -> bytes:
         case Fill(to, value):
             return _fill(to, int(value))
         case Compute():
-            return _compute(step)
+            return _compute(step, kernels)
         case Read(source):
             return struct.pack("<BIqQ", _Kind.READ, source.buffer, source.offset, source.shape[0])
         case Launch():
@@ -427,7 +455,11 @@ def _move(to: TensorView, source: TensorView) -> bytes:
     return head + _words(to.shape, to.strides, source.strides)
 
 
-def _compute(step: Compute) -> bytes:
+def _compute(step: Compute, kernels: Mapping[str, int]) -> bytes:
+    if kernel := dict(step.arguments).get(_KERNEL):
+        assert isinstance(kernel, KernelName)
+        head = struct.pack("<BI", _Kind.LIBRARY, _number(kernel.name, step.operator, kernels))
+        return head + _text(step.operator) + _passed(step.arguments)
     views = [(name, value) for name, value in step.arguments if isinstance(value, TensorView)]
     written, read = ([view for name, view in views if (name == OUT) is out] for out in (True, False))
     numbers = [float(value.value or 0) for _, value in step.arguments if isinstance(value, Scalar)]
@@ -448,13 +480,21 @@ def _words(*lists: tuple[int, ...]) -> bytes:
 
 def _launch(step: Launch, kernels: Mapping[str, int]) -> bytes:
     options = {name: scalar.value for name, scalar in step.options}
-    if step.kernel not in kernels:
-        raise PlanError(f"the kernel {options['as']} cannot be built without its host code")
-    head = struct.pack("<BI3I", _Kind.LAUNCH, kernels[step.kernel], *step.grid)
+    head = struct.pack("<BI3I", _Kind.LAUNCH, _number(step.kernel, str(options["as"]), kernels), *step.grid)
     sizes = [int(options[name] or 0) for name in ("block_x", "block_y", "block_z", "shared_bytes")]
-    words = _text(str(options["as"])) + _text(str(options["file"])) + struct.pack("<I", len(step.arguments))
-    passed = (_bytes(a.content, a.pointers) for _, a in step.arguments if isinstance(a, Bytes))
-    return head + struct.pack("<3IQi", *sizes, step.line) + words + b"".join(passed)
+    words = _text(str(options["as"])) + _text(str(options["file"]))
+    return head + struct.pack("<3IQi", *sizes, step.line) + words + _passed(step.arguments)
+
+
+def _number(kernel: str, named: str, kernels: Mapping[str, int]) -> int:
+    if kernel not in kernels:
+        raise PlanError(f"the kernel {named} cannot be built without its host code")
+    return kernels[kernel]
+
+
+def _passed(arguments: Sequence[tuple[str, Argument]]) -> bytes:
+    passed = [_bytes(value.content, value.pointers) for _, value in arguments if isinstance(value, Bytes)]
+    return struct.pack("<I", len(passed)) + b"".join(passed)
 
 
 def _returned(results: Sequence[TensorView]) -> bytes:

@@ -55,7 +55,7 @@ OUTSIDE = "outside"  # beside an executable that plans: what its host code calls
 VARIABLES = "variables"  # beside an executable of kernels: the symbols of its own static storage, one a line
 _MOST_NAMED = 3
 # What calls a kernel is to find it as a function of its own, by the parameters it has.
-_APART = "#undef __global__\n#define __global__ __attribute__((noipa))\n"
+_APART = "#undef __global__\n#define __global__ __attribute__((noipa))\n#define PORTER_PLANS\n"
 # Copies that the compiler would make by itself, without a hook.
 _WATCHED_COPIES = (
     'extern "C" void* porter_memcpy(void*, const void*, unsigned long);\n'

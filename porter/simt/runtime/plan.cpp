@@ -153,6 +153,8 @@ struct Launching {
     dim3 grid, block;
     std::size_t shared_bytes;
     Where where;
+    const void* const* written;  // what a library's kernel writes, null for a kernel of the source
+    std::size_t written_count;
 };
 const Launching* launching = nullptr;
 bool arguments_came = false;
@@ -332,15 +334,43 @@ void* device_variable(const void* address, std::size_t bytes) {
     return stand_in;
 }
 
-void plan_launch(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, Where where, Body body, const void* context) {
+namespace {
+
+void plan_kernel(const Launching& now, Body body, const void* context) {
     upload_all();
-    const Launching now = {name, grid, block, shared_bytes, where};
     launching = &now;
     arguments_came = false;
     body(context);
     launching = nullptr;
-    if (!arguments_came) fail(FaultKind::UNKNOWN, where, std::string("`") + name + "` is launched, and is no kernel that could be told apart from host code");
+    if (!arguments_came) fail(FaultKind::UNKNOWN, now.where, std::string("`") + now.name + "` is launched, and is no kernel that could be told apart from host code");
     take_away_given(launched_at);
+}
+
+// Which of the launched kernels it is, and how it is launched.
+void put_launch(StepText& step, std::uint64_t kernel) {
+    if (launching->written == nullptr) {
+        step.put(kernel);
+        for (const dim3 extent : {launching->grid, launching->block}) step.put(extent.x).put(extent.y).put(extent.z);
+        step.put(std::uint64_t(launching->shared_bytes)).put(std::int32_t(launching->where.line));
+        step.put_text(launching->name).put_text(launching->where.file);
+        return;
+    }
+    std::vector<Location> places;
+    for (std::size_t i = 0; i < launching->written_count; ++i) {
+        if (const Location at = locate(launching->written[i]); at.region != nullptr) places.push_back(at);
+    }
+    step.put(frames_here()).put_text(launching->name).put(kernel).put(static_cast<std::uint32_t>(places.size()));
+    for (const Location& at : places) step.put(at.buffer).put(at.offset);
+}
+
+}  // namespace
+
+void plan_launch(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, Where where, Body body, const void* context) {
+    plan_kernel({name, grid, block, shared_bytes, where, nullptr, 0}, body, context);
+}
+
+void plan_library_work(const char* name, const void* const* written, std::size_t count, Body body, const void* context) {
+    plan_kernel({name, {}, {}, 0, {}, written, count}, body, context);
 }
 
 void hand_over(const HandedOver* values, std::size_t count) {
@@ -348,11 +378,9 @@ void hand_over(const HandedOver* values, std::size_t count) {
         fail(FaultKind::HOST_CHECK, {}, "host code calls a kernel as a function, without a launch");
     }
     arguments_came = true;
-    StepText step(StepKind::LAUNCH);
-    step.put(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
-    for (const dim3 extent : {launching->grid, launching->block}) step.put(extent.x).put(extent.y).put(extent.z);
-    step.put(std::uint64_t(launching->shared_bytes)).put(std::int32_t(launching->where.line));
-    step.put_text(launching->name).put_text(launching->where.file).put(static_cast<std::uint32_t>(count));
+    StepText step(launching->written == nullptr ? StepKind::LAUNCH : StepKind::LIBRARY);
+    put_launch(step, reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+    step.put(static_cast<std::uint32_t>(count));
     for (const HandedOver* value = values; value != values + count; ++value) {
         step.put(static_cast<std::uint32_t>(value->bytes)).put(value->is_pointer).put(value->data, value->bytes);
         mark_given(value->data, value->bytes);

@@ -20,7 +20,7 @@ namespace porter::simt {
 enum class StepKind : std::uint8_t {
     INPUT, ALLOCATE, FREE, VARIABLE, CONSTANT, MOVE, FILL, READ, LAUNCH, CALL, RETURN, MOVE_ELEMENTS, FILL_ELEMENTS,
     ORDER, END,  // of the work before, and of the call
-    COMPUTE,
+    COMPUTE, LIBRARY,
 };
 
 // The memory of an argument; null where there is none left.

@@ -305,10 +305,37 @@ void answer_read() {
     record_read(source, bytes);
 }
 
-void launch_kernel(const ReplayedKernel* kernels, std::size_t kernel_count) {
-    PlannedLaunch launch{};
+// With the arguments that the plan has for it.
+void launch_with(const ReplayedKernel& kernel, PlannedLaunch launch) {
+    std::vector<std::string> values(read_value<std::uint32_t>());
+    std::vector<const unsigned char*> places;
+    for (std::string& value : values) {
+        value = read_bytes();
+        places.push_back(reinterpret_cast<const unsigned char*>(value.data()));
+    }
+    if (values.size() != kernel.count) refuse_plan("a kernel has other parameters");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i].size() != kernel.sizes[i]) refuse_plan("an argument has another size than its parameter");
+    }
+    launch.arguments = places.data();
+    kernel.launch(launch);
+}
+
+const ReplayedKernel& read_kernel(const ReplayedKernel* kernels, std::size_t count) {
     const auto kernel = read_value<std::uint32_t>();
-    if (kernel >= kernel_count) refuse_plan("a kernel is not known");
+    if (kernel >= count) refuse_plan("a kernel is not known");
+    return kernels[kernel];
+}
+
+// A kernel of a library's: no launch of the source's.
+void run_library(const ReplayedKernel& kernel, bool launches_count) {
+    record_launches(false);
+    launch_with(kernel, {kept(read_text()), {}, {1, 1, 1}, {1, 1, 1}, 0, nullptr});
+    record_launches(launches_count);
+}
+
+void launch_kernel(const ReplayedKernel& kernel) {
+    PlannedLaunch launch{};
     for (dim3* extent : {&launch.grid, &launch.block}) {
         const auto x = read_value<std::uint32_t>(), y = read_value<std::uint32_t>(), z = read_value<std::uint32_t>();
         *extent = {x, y, z};
@@ -317,18 +344,7 @@ void launch_kernel(const ReplayedKernel* kernels, std::size_t kernel_count) {
     const auto line = read_value<std::int32_t>();
     launch.name = kept(read_text());
     launch.where = {kept(read_text()), line};
-    std::vector<std::string> values(read_value<std::uint32_t>());
-    std::vector<const unsigned char*> places;
-    for (std::string& value : values) {
-        value = read_bytes();
-        places.push_back(reinterpret_cast<const unsigned char*>(value.data()));
-    }
-    if (values.size() != kernels[kernel].count) refuse_plan("a kernel has other parameters");
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i].size() != kernels[kernel].sizes[i]) refuse_plan("an argument has another size than its parameter");
-    }
-    launch.arguments = places.data();
-    kernels[kernel].launch(launch);
+    launch_with(kernel, launch);
 }
 
 void return_results() {
@@ -351,7 +367,7 @@ void return_results() {
     }
 }
 
-void carry_out(StepKind step, const ReplayedKernel* kernels, std::size_t count) {
+void carry_out(StepKind step, const ReplayedKernel* kernels, std::size_t count, bool last_call) {
     switch (step) {
         case StepKind::INPUT: return read_input();
         case StepKind::ALLOCATE: return read_allocation();
@@ -363,7 +379,8 @@ void carry_out(StepKind step, const ReplayedKernel* kernels, std::size_t count) 
         case StepKind::MOVE: return move_bytes();
         case StepKind::FILL: return fill_bytes();
         case StepKind::READ: return answer_read();
-        case StepKind::LAUNCH: return launch_kernel(kernels, count);
+        case StepKind::LAUNCH: return launch_kernel(read_kernel(kernels, count));
+        case StepKind::LIBRARY: return run_library(read_kernel(kernels, count), last_call);
         case StepKind::CALL: return read_next_contents();
         case StepKind::RETURN: return return_results();
         case StepKind::MOVE_ELEMENTS: return move_elements();
@@ -386,7 +403,7 @@ void replay(const ReplayedKernel* kernels, std::size_t count) {
     for (auto left = read_value<std::uint32_t>(); left > 0; --left) {
         const auto step = read_value<StepKind>();
         if (step == StepKind::CALL) record_launches(--calls == 1);
-        carry_out(step, kernels, count);
+        carry_out(step, kernels, count, calls == 1);
     }
     close(job_file);
     for (const Argument& argument : arguments) {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from porter.backend import Port, PortedFile
-from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Tolerance, Workload
+from porter.contract.contract import Contract, Entry, EntryKind, Role, ScalarArg, TensorArg, Tolerance, Workload
 from porter.contract.dtype import DType
 from porter.evaluate.bench import CUDA_WARP_SIZE, bench
 from porter.evaluate.judge import judge
@@ -20,50 +20,66 @@ from porter.source.parse import parse
 from porter.source.text import Source
 
 FOLDER = Path(__file__).parent
-TEXT = (FOLDER / "shares.cpp").read_text()
-CHEATS = re.findall(r"^// (\w+): (PORT\d+)$", TEXT, re.MULTILINE)
-HONEST = re.findall(r"^// (\w+)$", TEXT, re.MULTILINE)
-CONTRACT = Contract(
-    "shares", "shares", Entry(EntryKind.TORCH, "shares"),
-    (TensorArg("x", Role.IN, DType.FLOAT32, ("rows", "cols")),), ("rows", "cols"), (),
-    (Workload("small", {"rows": 3, "cols": 37}, 3), Workload("again", {"rows": 3, "cols": 37}, 5)),
-    {DType.FLOAT32: Tolerance(1e-5, 1e-6)},
-)  # fmt: skip
+TENSORS, LIBRARIES = "shares", "sums"
+TEXTS = {name: (FOLDER / f"{name}.cpp").read_text() for name in (TENSORS, LIBRARIES)}
+CHEATS = [(n, *one) for n, text in TEXTS.items() for one in re.findall(r"^// (\w+): (PORT\d+)$", text, re.MULTILINE)]
+HONEST = [(n, one) for n, text in TEXTS.items() for one in re.findall(r"^// (\w+)$", text, re.MULTILINE)]
+CONTRACTS = {
+    TENSORS: Contract(
+        "shares", "shares", Entry(EntryKind.TORCH, "shares"),
+        (TensorArg("x", Role.IN, DType.FLOAT32, ("rows", "cols")),), ("rows", "cols"), (),
+        (Workload("small", {"rows": 3, "cols": 37}, 3), Workload("again", {"rows": 3, "cols": 37}, 5)),
+        {DType.FLOAT32: Tolerance(1e-5, 1e-6)},
+    ),
+    LIBRARIES: Contract(
+        "sums", "sums", Entry(EntryKind.POINTER, "sums"),
+        (TensorArg("x", Role.IN, DType.FLOAT32, ("n",)), TensorArg("y", Role.OUT, DType.FLOAT32, ("n",)),
+         TensorArg("total", Role.OUT, DType.FLOAT32, ("2",)), TensorArg("product", Role.OUT, DType.FLOAT32, ("1",)),
+         ScalarArg("n", "int", "n")), ("n",), (),
+        (Workload("small", {"n": 37}, 3), Workload("again", {"n": 37}, 5)), {DType.FLOAT32: Tolerance(1e-5, 1e-6)},
+    ),
+}  # fmt: skip
+
+
+def judged(name, place):
+    """What comes of every candidate of a file at 64 lanes."""
+    contract, text = CONTRACTS[name], TEXTS[name]
+    source = Source(FOLDER / f"{name}.cu", (FOLDER / f"{name}.cu").read_text())
+    original = original_side(parse(source), (), ())
+    target = find_target(find_backend("maca"))
+    port = Port((PortedFile(f"{name}.cpp", text, Source(FOLDER / f"{name}.cpp", text)),), ())
+    (built,) = place.begin(original.request((contract,), CUDA_WARP_SIZE)).result()
+    reference = examine(contract, original.program, place.execute(built))
+    ported = replace(emulated(port, original, target, place, is_trusted=False), warp_sizes=(target.warp_size,))
+    names = re.findall(r"^// (\w+)(?:: PORT\d+)?$", text, re.MULTILINE)
+    entries = [replace(contract, entry=replace(contract.entry, name=each)) for each in names]
+    candidates = ported.candidates(entries)
+    return {(name, n): judge(reference, c, is_trusted=False) for n, c in zip(names, candidates, strict=True)}
 
 
 @pytest.fixture(scope="module")
 def outcomes(pytestconfig):
-    """What comes of every candidate at 64 lanes."""
     if missing_compiler():
         pytest.skip(missing_compiler())
-    source = Source(FOLDER / "shares.cu", (FOLDER / "shares.cu").read_text())
-    original = original_side(parse(source), (), ())
-    target = find_target(find_backend("maca"))
-    port = Port((PortedFile("shares.cpp", TEXT, Source(FOLDER / "shares.cpp", TEXT)),), ())
-    names = [name for name, _ in CHEATS] + HONEST
     with bench(pytestconfig.cache.mkdir("simt"), 5.0) as place:
-        (built,) = place.begin(original.request((CONTRACT,), CUDA_WARP_SIZE)).result()
-        reference = examine(CONTRACT, original.program, place.execute(built))
-        untrusted = emulated(port, original, target, place, is_trusted=False)
-        ported = replace(untrusted, warp_sizes=(target.warp_size,))
-        entries = [replace(CONTRACT, entry=Entry(EntryKind.TORCH, name)) for name in names]
-        candidates = ported.candidates(entries)
-        return {n: judge(reference, c, is_trusted=False) for n, c in zip(names, candidates, strict=True)}
+        return judged(TENSORS, place) | judged(LIBRARIES, place)
 
 
-@pytest.mark.parametrize(("name", "code"), CHEATS)
-def test_an_operator_that_the_original_has_not_makes_no_result(outcomes, name, code):
-    outcome = outcomes[name]
+@pytest.mark.parametrize(("file", "name", "code"), CHEATS)
+def test_an_operator_that_the_original_has_not_makes_no_result(outcomes, file, name, code):
+    outcome = outcomes[file, name]
     assert outcome.label == "refused"
     assert outcome.because.startswith(code), outcome.because
 
 
-@pytest.mark.parametrize("name", HONEST)
-def test_what_the_original_computes_with_tensors_is_free(outcomes, name):
-    assert outcomes[name].label == "verified", outcomes[name].because
+@pytest.mark.parametrize(("file", "name"), HONEST)
+def test_what_the_original_has_a_library_compute_is_free(outcomes, file, name):
+    assert outcomes[file, name].label == "verified", outcomes[file, name].because
 
 
 def test_the_operator_is_named_with_its_line(outcomes):
-    line = TEXT[: TEXT.index("x.flip({1}).softmax(1)")].count("\n") + 1
-    assert f"shares.cpp:{line}: " in outcomes["by_another_operator"].because
-    assert "the library's softmax computed" in outcomes["by_another_operator"].because
+    text = TEXTS[TENSORS]
+    line = text[: text.index("x.flip({1}).softmax(1)")].count("\n") + 1
+    because = outcomes[TENSORS, "by_another_operator"].because
+    assert f"shares.cpp:{line}: " in because
+    assert "the library's softmax computed" in because

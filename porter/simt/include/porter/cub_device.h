@@ -8,8 +8,8 @@
 #include "porter/cub_block_reduce.h"
 #include "porter/cub_block_sort.h"
 #include "porter/cub_iterators.h"
+#include "porter/library.h"
 #include "porter/runtime_memory.h"
-#include "porter/watch.h"
 
 namespace cub {
 
@@ -20,10 +20,47 @@ inline bool asks_for_size(void* storage, std::size_t& bytes) {
 }
 template <class Iterator>
 using ValueOf = std::decay_t<decltype(*std::declval<Iterator>())>;
-// What the host stores to device memory must be known as written.
+// What is stored unwatched must be known as written.
 template <class Output>
 inline void wrote(Output out, long long count) {
     if constexpr (std::is_pointer_v<Output>) porter::simt::host_wrote(out, sizeof(*out) * std::size_t(count));
+}
+
+template <class In, class Out, class Op, class T>
+__global__ void reduce(In in, Out out, long long count, Op op, T initial) {
+    PORTER_LIBRARY(in, out, count, op, initial)
+    std::vector<T> values(count);
+    for (long long i = 0; i < count; ++i) values[i] = T(in[i]);
+    *out = count == 0 ? initial : op(initial, fold(values.data(), int(count), op));
+    wrote(out, 1);
+}
+template <class In, class Out, class Begin, class End, class Op, class T>
+__global__ void reduce_segments(In in, Out out, int segments, Begin begin, End end, Op op, T initial) {
+    PORTER_LIBRARY(in, out, segments, begin, end, op, initial)
+    for (int s = 0; s < segments; ++s) {
+        T total = initial;
+        for (auto i = begin[s]; i < end[s]; ++i) total = op(total, T(in[i]));
+        out[s] = total;
+    }
+    wrote(out, segments);
+}
+template <class In, class Out, class Op>
+__global__ void scan_inclusively(In in, Out out, Op op, long long count) {
+    PORTER_LIBRARY(in, out, op, count)
+    ValueOf<In> running = in[0];
+    out[0] = running;
+    for (long long i = 1; i < count; ++i) out[i] = running = op(running, ValueOf<In>(in[i]));
+    wrote(out, count);
+}
+template <class In, class Out, class Op, class T>
+__global__ void scan_exclusively(In in, Out out, Op op, T initial, long long count) {
+    PORTER_LIBRARY(in, out, op, initial, count)
+    for (long long i = 0; i < count; ++i) {
+        const T next = op(initial, T(in[i]));
+        out[i] = initial;
+        initial = next;
+    }
+    wrote(out, count);
 }
 
 struct DeviceReduce {
@@ -31,11 +68,7 @@ struct DeviceReduce {
     static cudaError_t Reduce(void* storage, std::size_t& bytes, In in, Out out, long long count, Op op, T initial,
                               cudaStream_t = nullptr) {
         if (asks_for_size(storage, bytes)) return cudaSuccess;
-        const porter::simt::UnwatchedScope unwatched;
-        std::vector<T> values(count);
-        for (long long i = 0; i < count; ++i) values[i] = T(in[i]);
-        *out = count == 0 ? initial : op(initial, fold(values.data(), int(count), op));
-        wrote(out, 1);
+        porter::library::run("cub::DeviceReduce", [&] { reduce(in, out, count, op, initial); }, out);
         return cudaSuccess;
     }
     template <class In, class Out>
@@ -69,13 +102,7 @@ struct DeviceSegmentedReduce {
     static cudaError_t Reduce(void* storage, std::size_t& bytes, In in, Out out, int segments, Begin begin, End end, Op op,
                               T initial, cudaStream_t = nullptr) {
         if (asks_for_size(storage, bytes)) return cudaSuccess;
-        for (int s = 0; s < segments; ++s) {
-            const porter::simt::UnwatchedScope unwatched;
-            T total = initial;
-            for (auto i = begin[s]; i < end[s]; ++i) total = op(total, T(in[i]));
-            out[s] = total;
-        }
-        wrote(out, segments);
+        porter::library::run("cub::DeviceSegmentedReduce", [&] { reduce_segments(in, out, segments, begin, end, op, initial); }, out);
         return cudaSuccess;
     }
     template <class In, class Out, class Begin, class End>
@@ -100,24 +127,14 @@ struct DeviceScan {
     static cudaError_t InclusiveScan(void* storage, std::size_t& bytes, In in, Out out, Op op, long long count,
                                      cudaStream_t = nullptr) {
         if (asks_for_size(storage, bytes) || count == 0) return cudaSuccess;
-        const porter::simt::UnwatchedScope unwatched;
-        ValueOf<In> running = in[0];
-        out[0] = running;
-        for (long long i = 1; i < count; ++i) out[i] = running = op(running, ValueOf<In>(in[i]));
-        wrote(out, count);
+        porter::library::run("cub::DeviceScan", [&] { scan_inclusively(in, out, op, count); }, out);
         return cudaSuccess;
     }
     template <class In, class Out, class Op, class T>
     static cudaError_t ExclusiveScan(void* storage, std::size_t& bytes, In in, Out out, Op op, T initial, long long count,
                                      cudaStream_t = nullptr) {
         if (asks_for_size(storage, bytes)) return cudaSuccess;
-        const porter::simt::UnwatchedScope unwatched;
-        for (long long i = 0; i < count; ++i) {
-            const T next = op(initial, T(in[i]));
-            out[i] = initial;
-            initial = next;
-        }
-        wrote(out, count);
+        porter::library::run("cub::DeviceScan", [&] { scan_exclusively(in, out, op, initial, count); }, out);
         return cudaSuccess;
     }
     template <class In, class Out>

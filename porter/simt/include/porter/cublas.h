@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "porter/bfloat16.h"
-#include "porter/runtime_memory.h"
-#include "porter/watch.h"
+#include "porter/library.h"
 
 enum cublasStatus_t {
     CUBLAS_STATUS_SUCCESS = 0,
@@ -91,17 +90,16 @@ struct Matrix {
     const void* data;
     cudaDataType type;
     int leading;
-    bool transposed;
+    long long transposed;
     double at(long long offset, int row, int column) const {
         const long long place = transposed ? column + (long long)row * leading : row + (long long)column * leading;
         return read_element(data, type, offset + place);
     }
 };
 
-// C = alpha A B + beta C for each of `batch` matrices; beta 0 does not read C.
-inline cublasStatus_t multiply(int m, int n, int k, double alpha, Matrix a, long long stride_a, Matrix b, long long stride_b,
-                               double beta, void* c, cudaDataType type, int leading, long long stride_c, int batch) {
-    const simt::UnwatchedScope unwatched;
+inline __global__ void products(int m, int n, int k, double alpha, Matrix a, long long stride_a, Matrix b, long long stride_b,
+                                double beta, void* c, cudaDataType type, int leading, long long stride_c, int batch) {
+    PORTER_LIBRARY(m, n, k, alpha, a, stride_a, b, stride_b, beta, c, type, leading, stride_c, batch)
     for (int i = 0; i < batch; ++i) {
         for (int column = 0; column < n; ++column) {
             const long long first = stride_c * i + (long long)column * leading;
@@ -113,6 +111,50 @@ inline cublasStatus_t multiply(int m, int n, int k, double alpha, Matrix a, long
             simt::host_wrote(static_cast<char*>(c) + std::size_t(first) * element_bytes(type), std::size_t(m) * element_bytes(type));
         }
     }
+}
+
+// C = alpha A B + beta C for each of `batch` matrices; beta 0 does not read C.
+inline cublasStatus_t multiply(int m, int n, int k, double alpha, Matrix a, long long stride_a, Matrix b, long long stride_b,
+                               double beta, void* c, cudaDataType type, int leading, long long stride_c, int batch) {
+    const auto work = [&] { products(m, n, k, alpha, a, stride_a, b, stride_b, beta, c, type, leading, stride_c, batch); };
+    return library::run("cublas::gemm", work, c), CUBLAS_STATUS_SUCCESS;
+}
+
+template <class T>
+__global__ void weighted_sum(bool turned_a, bool turned_b, int m, int n, T alpha, const T* a, int lda, T beta, const T* b, int ldb,
+                             T* c, int ldc) {
+    PORTER_LIBRARY(turned_a, turned_b, m, n, alpha, a, lda, beta, b, ldb, c, ldc)
+    for (int column = 0; column < n; ++column) {
+        for (int row = 0; row < m; ++row)
+            c[row + column * ldc] = alpha * a[turned_a ? column + row * lda : row + column * lda] +
+                                    (b == nullptr ? T(0) : beta * b[turned_b ? column + row * ldb : row + column * ldb]);
+        simt::host_wrote(c + column * ldc, std::size_t(m) * sizeof(T));
+    }
+}
+template <class T>
+__global__ void add_scaled(int n, T alpha, const T* x, int incx, T* y, int incy) {
+    PORTER_LIBRARY(n, alpha, x, incx, y, incy)
+    for (int i = 0; i < n; ++i) y[i * incy] += alpha * x[i * incx];
+}
+template <class T>
+__global__ void scale(int n, T alpha, T* x, int incx) {
+    PORTER_LIBRARY(n, alpha, x, incx)
+    for (int i = 0; i < n; ++i) x[i * incx] *= alpha;
+}
+enum class Sum { PRODUCTS, SIZES, LENGTH };
+template <class T>
+__global__ void sum_up(Sum sum, int n, const T* x, int incx, const T* y, int incy, T* result) {
+    PORTER_LIBRARY(sum, n, x, incx, y, incy, result)
+    double total = 0.0;
+    for (int i = 0; i < n; ++i) {
+        total += sum == Sum::SIZES ? std::fabs(double(x[i * incx])) : double(x[i * incx]) * y[i * incy];
+    }
+    *result = T(sum == Sum::LENGTH ? std::sqrt(total) : total);
+    simt::host_wrote(result, sizeof(T));
+}
+template <class T>
+cublasStatus_t summed(const char* name, Sum sum, int n, const T* x, int incx, const T* y, int incy, T* result) {
+    library::run_for(name, result, [&](T* to) { sum_up(sum, n, x, incx, y, incy, to); });
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -170,13 +212,9 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a
     inline cublasStatus_t cublas##name##geam(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, \
                                              const T* alpha, const T* a, int lda, const T* beta, const T* b, int ldb, T* c, \
                                              int ldc) { \
-        const porter::simt::UnwatchedScope unwatched; \
-        for (int column = 0; column < n; ++column) { \
-            for (int row = 0; row < m; ++row) \
-                c[row + column * ldc] = *alpha * a[op_a == CUBLAS_OP_N ? row + column * lda : column + row * lda] + \
-                                        (b == nullptr ? T(0) : *beta * b[op_b == CUBLAS_OP_N ? row + column * ldb : column + row * ldb]); \
-            porter::simt::host_wrote(c + column * ldc, std::size_t(m) * sizeof(T)); \
-        } \
+        porter::library::run("cublas::geam", [&] { \
+            porter::weighted_sum(op_a != CUBLAS_OP_N, op_b != CUBLAS_OP_N, m, n, T(*alpha), a, lda, T(*beta), b, ldb, c, ldc); \
+        }, c); \
         return CUBLAS_STATUS_SUCCESS; \
     } \
     inline cublasStatus_t cublas##name##gemv(cublasHandle_t handle, cublasOperation_t op, int m, int n, const T* alpha, \
@@ -193,32 +231,21 @@ PORTER_GEMM(H, __half, CUDA_R_16F)
 
 #define PORTER_VECTOR(name, T) \
     inline cublasStatus_t cublas##name##axpy(cublasHandle_t, int n, const T* alpha, const T* x, int incx, T* y, int incy) { \
-        const porter::simt::UnwatchedScope unwatched; \
-        for (int i = 0; i < n; ++i) y[i * incy] += *alpha * x[i * incx]; \
+        porter::library::run("cublas::axpy", [&] { porter::add_scaled(n, *alpha, x, incx, y, incy); }, y); \
         return CUBLAS_STATUS_SUCCESS; \
     } \
     inline cublasStatus_t cublas##name##scal(cublasHandle_t, int n, const T* alpha, T* x, int incx) { \
-        const porter::simt::UnwatchedScope unwatched; \
-        for (int i = 0; i < n; ++i) x[i * incx] *= *alpha; \
+        porter::library::run("cublas::scal", [&] { porter::scale(n, *alpha, x, incx); }, x); \
         return CUBLAS_STATUS_SUCCESS; \
     } \
     inline cublasStatus_t cublas##name##dot(cublasHandle_t, int n, const T* x, int incx, const T* y, int incy, T* result) { \
-        const porter::simt::UnwatchedScope unwatched; \
-        double sum = 0.0; \
-        for (int i = 0; i < n; ++i) sum += double(x[i * incx]) * y[i * incy]; \
-        return *result = T(sum), porter::simt::host_wrote(result, sizeof(T)), CUBLAS_STATUS_SUCCESS; \
+        return porter::summed("cublas::dot", porter::Sum::PRODUCTS, n, x, incx, y, incy, result); \
     } \
     inline cublasStatus_t cublas##name##asum(cublasHandle_t, int n, const T* x, int incx, T* result) { \
-        const porter::simt::UnwatchedScope unwatched; \
-        double sum = 0.0; \
-        for (int i = 0; i < n; ++i) sum += std::fabs(double(x[i * incx])); \
-        return *result = T(sum), porter::simt::host_wrote(result, sizeof(T)), CUBLAS_STATUS_SUCCESS; \
+        return porter::summed("cublas::asum", porter::Sum::SIZES, n, x, incx, x, incx, result); \
     } \
-    inline cublasStatus_t cublas##name##nrm2(cublasHandle_t handle, int n, const T* x, int incx, T* result) { \
-        const porter::simt::UnwatchedScope unwatched; \
-        double sum = 0.0; \
-        for (int i = 0; i < n; ++i) sum += double(x[i * incx]) * x[i * incx]; \
-        return *result = T(std::sqrt(sum)), porter::simt::host_wrote(result, sizeof(T)), CUBLAS_STATUS_SUCCESS; \
+    inline cublasStatus_t cublas##name##nrm2(cublasHandle_t, int n, const T* x, int incx, T* result) { \
+        return porter::summed("cublas::nrm2", porter::Sum::LENGTH, n, x, incx, x, incx, result); \
     }
 PORTER_VECTOR(S, porter::Float)
 PORTER_VECTOR(D, double)

@@ -20,12 +20,19 @@ HandedOver handed_over(const T& argument) {
 
 // Called by a kernel, which is known by the place that this returns to.
 void hand_over(const HandedOver* values, std::size_t count);
+template <class... T>
+__attribute__((always_inline)) inline void hand_over_all(const T&... arguments) {
+    const HandedOver values[] = {handed_over(arguments)..., {nullptr, 0, false}};
+    hand_over(values, sizeof...(T));
+}
 
 }  // namespace porter::simt
 
-// The body of a kernel: each of what it hands over is followed by a comma. Its address goes to a list, by which the
-// instances are known that host code can launch.
+// The address of a kernel goes to a list, by which the instances are known that host code can launch.
+#define PORTER_KERNEL_PLACE __asm__ volatile("0:\n\t.pushsection porter_kernels,\"a\"\n\t.quad 0b\n\t.popsection");
+
+// The body of a kernel: each of what it hands over is followed by a comma.
 #define PORTER_HAND_OVER(...) \
-    __asm__ volatile("0:\n\t.pushsection porter_kernels,\"a\"\n\t.quad 0b\n\t.popsection"); \
+    PORTER_KERNEL_PLACE \
     const ::porter::simt::HandedOver porter_values[] = {__VA_ARGS__{nullptr, 0, false}}; \
     ::porter::simt::hand_over(porter_values, sizeof porter_values / sizeof porter_values[0] - 1);

@@ -32,6 +32,9 @@ struct PlannedTensor {
 void plan_step(const char* name, const std::vector<PlannedTensor>& out, const std::vector<PlannedTensor>& in,
                const std::vector<double>& numbers);
 
+// What a library's function `name` does by one of its kernels, which `body` calls, and writes from each of `written` on.
+void plan_library_work(const char* name, const void* const* written, std::size_t count, void (*body)(const void*), const void* context);
+
 // An operator of a library is about to use the device memory at `data` itself: nothing that a plan has a word for.
 void plan_library(const void* data);
 

@@ -41,8 +41,9 @@ class device_reference {
 public:
     explicit device_reference(T* place) : place_(place) {}
     operator T() const {
-        const porter::simt::UnwatchedScope unwatched;
-        return *place_;
+        T value;
+        porter::simt::device_copy(&value, place_, sizeof(T));
+        return value;
     }
     const device_reference& operator=(const T& value) const {
         porter::simt::device_copy(place_, &value, sizeof(T));
