@@ -21,7 +21,6 @@ from porter.measure.stages import Stage
 from porter.report.columns import Cell, columns
 from porter.report.diff import port_diff
 from porter.report.document import Json
-from porter.report.improved import improved_document, improved_text
 from porter.report.machine import Machine, examine
 from porter.report.migration import migration_text
 from porter.report.migration_document import migration_document
@@ -165,8 +164,12 @@ def attempt_text(one: Attempt, *, with_diff: bool) -> Text:
         about = "" if str(one.path) in one.error.message else f"{one.path}: "
         return Text.assemble(("error: ", "bold red"), f"{about}{one.error}")
     diffs = [port_diff(file) for file in one.migration.files] if with_diff else []
-    found = [improved_text(one.improved)] if one.improved else []
-    if one.unsearched is not None:
+    found: list[Text] = []
+    if one.improved is not None:
+        from porter.report.improved import improved_text
+
+        found = [improved_text(one.improved)]
+    elif one.unsearched is not None:
         found = [Text.assemble(("error: ", "bold red"), f"no search: {one.unsearched}")]
     return Text("\n").join([*diffs, migration_text(one.migration, one.outputs), *found])
 
@@ -196,6 +199,8 @@ def attempt_document(one: Attempt) -> Json:
     if isinstance(one, Migrated):
         document = migration_document(one.migration, one.outputs)
         if one.improved is not None:
+            from porter.report.improved import improved_document
+
             document["search"] = improved_document(one.improved)
         elif one.unsearched is not None:
             document["search"] = {"error": _error_document(one.unsearched)}

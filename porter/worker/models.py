@@ -32,7 +32,7 @@ class Models:
             first = len(arguments) - len(state)
             given = dict(zip(state, arguments[first:], strict=True))
             _check(model, given, made.__name__)
-            return functional_call(model, given, arguments[:first])  # type: ignore[arg-type]
+            return functional_call(model, given, arguments[:first])
 
         return call
 

@@ -1,12 +1,14 @@
 """Runs the command line as a process of its own, in a folder of the test's own."""
 
 import json
+import multiprocessing
 import os
 import subprocess
-import sys
 from dataclasses import dataclass
 
 import pytest
+
+from tests.toolchain.cli.forked import command_line
 
 
 @dataclass(frozen=True)
@@ -23,23 +25,30 @@ class Done:
         return json.loads(self.stdout)
 
 
+@pytest.fixture(scope="session")
+def forked():
+    """What starts processes that are forks of one which has imported porter: that takes longer than most commands."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.toolchain.cli.forked"])
+    return context.Process
+
+
 @pytest.fixture
-def porter(tmp_path, cache):
+def porter(tmp_path, cache, forked):
     """`porter("migrate", "op.cu", "--target", "maca")`, run in `tmp_path`."""
     environment = {**os.environ, "PORTER_CACHE_DIR": str(cache)}
+    output = tmp_path.with_name(f"{tmp_path.name}-output")
 
     def run(*arguments, timeout_s=900, **changed):
-        command = [sys.executable, "-m", "porter", *(str(argument) for argument in arguments)]
-        done = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment | changed,
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        output.mkdir(exist_ok=True)
+        given = [str(argument) for argument in arguments]
+        process = forked(target=command_line, args=(given, tmp_path, environment | changed, output))
+        process.start()
+        process.join(timeout_s)
+        if process.exitcode is None:
+            process.kill()
+            raise subprocess.TimeoutExpired(given, timeout_s)
+        return Done(process.exitcode, *((output / name).read_text("utf-8") for name in ("stdout", "stderr")))
 
     return run
 

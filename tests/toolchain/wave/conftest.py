@@ -88,7 +88,7 @@ def _built(source: Source, dialect: Dialect, warp_size: int) -> Executable:
     entry = next(f for f in program.host_functions if f.extern_c)
     types = tuple(p.type for p in entry.params)
     callee = Callee(Entry(EntryKind.POINTER, "run"), types)
-    (result,) = build(BuildRequest(source, (), dialect, (callee,), warp_size, watched=False), cache_folder())
+    (result,) = build(BuildRequest(source, (), dialect, (callee,), warp_size), cache_folder())
     assert not isinstance(result, BuildFailure), result.log
     return result
 
