@@ -26,6 +26,7 @@ _MOST_RUNS, _MOST_FOUND = 40, 6
 _SEED = 20_018
 _FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
 _INTEGERS = (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8)
+_INDICES = (DType.INT64, DType.INT32)  # which hold any index that a workload has
 _NUMBERS = (0, 1, -1, 2)
 _EXTENTS = (1, 4, 64, 33, 257, 1024, 1025, 0)  # one, vectors, warps, blocks and their tails, nothing
 _NUMBER = re.compile(r"\b\d+\b")
@@ -97,7 +98,9 @@ def _trials(contract: Contract, fixed: Sizes, covered: BranchCoverage) -> Iterat
 
 
 def _types(contract: Contract) -> Iterator[dict[str, DType]]:
-    """Other element types of all tensors that have the same one; those of pointers are in the source."""
+    """Other element types of all tensors that have the same one, and of indices; those of pointers are in the
+    source.
+    """
     if contract.entry.kind is not EntryKind.TORCH:
         return
     for family in (_FLOATS, _INTEGERS):
@@ -105,6 +108,9 @@ def _types(contract: Contract) -> Iterator[dict[str, DType]]:
         for main in dict.fromkeys(own[:1]):
             names = [t.name for t in contract.tensors if t.dtype is main and _is_plain(t)]
             yield from (dict.fromkeys(names, other) for other in family if other is not main and names)
+    for wide, narrow in (_INDICES, _INDICES[::-1]):
+        if names := [t.name for t in contract.tensors if t.dtype is wide and t.bound]:
+            yield dict.fromkeys(names, narrow)
 
 
 def _is_plain(tensor: TensorArg) -> bool:

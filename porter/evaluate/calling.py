@@ -7,7 +7,7 @@ the contract's order. Backends know nothing of it: arguments go, results come ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -101,6 +101,7 @@ class _Call:
                 candidate,
                 execute=self._executing(candidate.execute),
                 rehearse=candidate.rehearse and self._rehearsing(candidate.rehearse),
+                operations=candidate.operations and self._counting(candidate.operations),
                 timed=candidate.timed and candidate.timed.through(self._reduced, self._whole),
             )
             for candidate in candidates
@@ -114,6 +115,9 @@ class _Call:
 
     def _rehearsing(self, rehearse: Execute) -> Execute:
         return lambda job: rehearse(self._reduced(job))
+
+    def _counting(self, operations: Callable[[Job], int]) -> Callable[[Job], int]:
+        return lambda job: operations(self._reduced(job))
 
     def _reduced(self, job: Job) -> Job:
         """`job` with the arguments that the function takes, in its order."""

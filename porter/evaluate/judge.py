@@ -47,7 +47,8 @@ class Candidate:
     `compiled` is asked once every run was right, and compiles what they launched: for the devices it gives, or not.
     `timed` is the same on a device; None where it is executed on the CPU. `rehearse` runs host code alone; what comes
     of it are faults. `conclude` says what all runs together show. `named` says what its code and its launches name,
-    None where it is not to be asked at sizes by that.
+    None where it is not to be asked at sizes by that. Where kernels are interpreted `operations` says how many a call
+    has.
     """
 
     warp_size: int | None
@@ -58,6 +59,7 @@ class Candidate:
     rehearse: Execute | None = None
     conclude: Callable[[], tuple[Fault, ...]] = tuple
     named: Callable[[], Named] | None = None
+    operations: Callable[[Job], int] | None = None
 
 
 def judge(

@@ -20,6 +20,8 @@ Event = tuple[str, int, str]  # an axis, a number, how the axis lies to it
 
 LARGEST = 1 << 17  # of the numbers: what is beyond is no tile
 _MOST_ELEMENTS = 1 << 18  # of all tensors together
+_MOST_OF_ALL_SIZES = 1 << 20  # which is as many elements as a result may have, that no contract tells of
+_IN_ONE = 8  # elements of that take as long as one of a tensor
 _LEAST = (1, 2, 3, 4, 5, 7, 8, 11, 12, 16, 17, 32, 64, 128, 256)
 _FEW = (2, 3, 5, 4, 7, 6)
 _STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -32,11 +34,11 @@ _LEAST_TILE = 16  # of smaller numbers, and of what is no tile, only what is ove
 _WEIGHTS = {"over": 3.0, "just over": 0.6, "under": 0.8, "at": 0.2}
 _WHOLE_BITS = 5  # a number of fewer bits tells less: most sizes are next to it
 _TOGETHER = 0.15  # is worth that two axes are over a number each
-_SPARE_MS = 3_500.0  # that one point may cost, whatever the budget
+SPARE_MS = 3_500.0  # that one point may cost, whatever the budget
 _LEAST_GAIN = 0.0005  # a millisecond
 _SAME_MS = 300.0  # are added to what each point costs: else many cheap ones come before any that costs much
 # Milliseconds of a workload as such, of a row, of an operation for a row where a program is interpreted, of an element.
-_WORKLOAD_MS, _ROW_MS, _OPERATION_MS, _ELEMENT_MS = 40.0, 0.3, 0.04, 0.003
+_WORKLOAD_MS, _ROW_MS, OPERATION_MS, _ELEMENT_MS = 40.0, 0.3, 0.04, 0.003
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +77,12 @@ class SizeSpace:
         self._numbers = numbers
         self._worth = {n: worth * min(1.0, log2(n) / _WHOLE_BITS) for n, worth in numbers.items()}
         self._random = random
-        self._row_ms = _ROW_MS + _OPERATION_MS * operations
+        self._row_ms = _ROW_MS + OPERATION_MS * operations
         self._seen: dict[tuple[str, int], frozenset[Event]] = {}
         extents = frozenset[str]().union(*(names_in(extent) for tensor in contract.tensors for extent in tensor.shape))
+        columns = {tensor.shape[-1] for tensor in contract.tensors if len(tensor.shape) > 1}
+        # Of one number a row, such as indices, beside a tensor with columns.
+        self._singles = [bool(columns) and len(t.shape) == 1 and t.shape[0] not in columns for t in contract.tensors]
         self._loops = [axis.name for axis in axes if axis.name not in extents]
         given = {axis.name: axis.own for axis in axes if axis.is_argument}
         base = {**given, **alike[0].sizes}
@@ -96,7 +101,7 @@ class SizeSpace:
         if self._least not in self._asked:
             yield self._least
         pool = [(point, self._cost(point), self._events(point)) for point in self._pool()]
-        spare_ms = _SPARE_MS
+        spare_ms = SPARE_MS
         for _ in range(most):
             pool = [p for p in pool if p[1] <= budget_ms or (p[1] <= spare_ms and self._is_pressing(p[2]))]
             gains = [(self._gain(events) / (_SAME_MS + cost), -index) for index, (_, cost, events) in enumerate(pool)]
@@ -167,14 +172,18 @@ class SizeSpace:
         return [tuple(evaluate(extent, sizes) for extent in tensor.shape) for tensor in self._contract.tensors]
 
     def _is_small(self, point: Point) -> bool:
-        return sum(map(prod, self._shapes(point))) <= _MOST_ELEMENTS
+        is_small = prod(self._sizes(point).values()) <= _MOST_OF_ALL_SIZES
+        return is_small and sum(map(prod, self._shapes(point))) <= _MOST_ELEMENTS
 
     def _cost(self, point: Point) -> float:
         """About how long original and candidate take."""
         shapes = self._shapes(point)
-        rows = max((prod(shape[:-1]) for shape in shapes), default=1)
+        rows = max(
+            (prod(s if one_each else s[:-1]) for s, one_each in zip(shapes, self._singles, strict=True)), default=1
+        )
         turns = prod(max(1, point[name] // _TURNS) for name in self._loops)
-        return _WORKLOAD_MS + self._row_ms * rows * turns + _ELEMENT_MS * sum(map(prod, shapes))
+        elements = max(sum(map(prod, shapes)), prod(self._sizes(point).values()) // _IN_ONE)
+        return _WORKLOAD_MS + self._row_ms * rows * turns + _ELEMENT_MS * elements
 
     def _events(self, point: Point) -> frozenset[Event]:
         """How each axis lies to each number."""

@@ -16,9 +16,10 @@ from porter.evaluate.doubt import unsound
 from porter.evaluate.judge import Candidate, judge
 from porter.evaluate.judging import Judging
 from porter.evaluate.outcome import NotVerified, Outcome, Verified
+from porter.evaluate.size_space import OPERATION_MS, SPARE_MS
 from porter.evaluate.telling_sizes import Named, telling_workloads
 from porter.oracle.reference import Reference
-from porter.simt.job import Schedule
+from porter.simt.job import Job, Schedule
 
 Held = tuple[Reference, Outcome]
 _ONCE = (Schedule.FORWARD,)
@@ -59,6 +60,8 @@ class Telling:
         if unsound(reference):
             return None, besides
         reference = deciding(contract, reference)
+        if any(_is_long(candidate, e.job(contract)) for e in reference.expected for candidate in self.candidates):
+            return None, besides
         outcome = judge(reference, self.candidates, is_trusted=False, schedules=_ONCE, besides=besides)
         if isinstance(outcome, Verified | NotVerified):
             return reference, outcome
@@ -79,6 +82,11 @@ def telling(
     own = reduce(Named.__or__, named)
     drawn = telling_workloads(reference.contract, own, numbers, judging.fixed, judging.seed)
     return judging.reseeded(replace(reference.contract, workloads=drawn)).workloads
+
+
+def _is_long(candidate: Candidate, job: Job) -> bool:
+    """Returns whether interpreting a call takes longer than any size tells."""
+    return candidate.operations is not None and candidate.operations(job) * OPERATION_MS > SPARE_MS
 
 
 def _together(references: Sequence[Reference]) -> Reference:

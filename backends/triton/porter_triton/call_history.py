@@ -14,6 +14,7 @@ from porter_triton.differences import is_other_everywhere, same
 from porter_triton.kernel_rules import constants_of
 from porter_triton.records import CompileTime, KernelText
 from porter_triton.size_arguments import SizeArgument, sizes_of
+from porter_triton.whole_numbers import operations
 
 Kernels = Mapping[str, KernelText]
 
@@ -26,7 +27,7 @@ class CallHistory:
     `contributed` says of outputs whether they are others when nothing is launched. `launched` are kernels with the
     values that they were launched with, `output_bytes` how large outputs were, by what was launched for them.
     `arguments` says of each whole number that kernels took what it was in every call, `numbers` are those that were
-    compiled into them.
+    compiled into them, `operations` is how many are written in the kernels of one call, at the most.
     """
 
     calls: int = 0
@@ -38,6 +39,7 @@ class CallHistory:
     output_bytes: dict[object, int] = field(default_factory=dict)
     arguments: dict[tuple[str, str], SizeArgument] = field(default_factory=dict)
     numbers: set[int] = field(default_factory=set)
+    operations: int = 0
 
     def note_launches(self, plan: LaunchPlan, job: Job, kernels: Kernels) -> None:
         """Keeps in mind what a plan of `job` that was carried out launches."""
@@ -45,6 +47,8 @@ class CallHistory:
         sizes = sizes_of(job)
         for key, value in _whole_numbers(plan, kernels):
             self.arguments.setdefault(key, SizeArgument(frozenset(sizes))).note(value, sizes)
+        written = sum(operations(kernels[launch.kernel].text) for launch in plan.launches)
+        self.operations = max(self.operations, written)
         for launch in plan.launches:
             self.numbers.update(_compiled_numbers(launch, kernels[launch.kernel]))
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import prod
 
+from porter.evaluate.telling_sizes import Named
 from porter.launch_plan.normal import nudged, same_work, work_of
 from porter.launch_plan.steps import Compute, Constant, LaunchPlan, Move, TensorView
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
@@ -20,6 +22,7 @@ from porter_triton.planned_calls import AnswerRead, EndedError, Function, Native
 from porter_triton.processes import PlanningProcess, ReplayProcess
 from porter_triton.records import Arguments, DeviceFacts, KernelText, PlanRequest, TensorSpec
 from porter_triton.requests import PUT_BACK
+from porter_triton.whole_numbers import operations
 
 # The first is the device that originals run on (`porter/runtime_device.h` of the executor), the others differ in what
 # host code may ask of a device.
@@ -63,9 +66,18 @@ class Calls:
         """Returns the signatures of the launches of `function` so far, each once."""
         return tuple(self._histories[function].signatures)
 
-    def numbers(self, function: str) -> frozenset[int]:
-        """Returns the whole numbers that were compiled into what `function` launched so far."""
-        return frozenset(self._histories[function].numbers)
+    def named(self, function: str) -> Named:
+        """Returns the whole numbers compiled into what `function` launched so far, and the operations of a call."""
+        history = self._histories[function]
+        return Named(frozenset(history.numbers), history.operations)
+
+    def operations(self, function: Function, job: Job) -> int:
+        """Returns how many operations are interpreted in a call, as far as planning alone tells."""
+        planned = self.plan(function, job)
+        if isinstance(planned, str):
+            return 0
+        kernels = self._calls.kernels
+        return sum(prod(launch.grid) * operations(kernels[launch.kernel].text) for launch in planned.launches)
 
     def run(self, function: Function, job: Job) -> Run:
         """Returns what comes of one call. Never raises for anything that the module does."""

@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from porter_triton.planned_calls import Function
 from porter_triton.port import Lowered, lowered
 from porter_triton.processes import PlanningProcess, ReplayProcess
 from porter_triton.targets import targets
-from porter_triton.whole_numbers import operations, whole_numbers
+from porter_triton.whole_numbers import whole_numbers
 
 _NOT_COMPILED = "PORT1810"
 _LINES = re.compile(r"\s*# (lines? \d+(?:-\d+)?)$")
@@ -75,8 +75,8 @@ class Module:
 
     def named(self, function: str) -> Named:
         """The numbers of the module's text and of what `function` launched so far."""
-        numbers = whole_numbers(self.path.read_text("utf-8")) | self.calls.numbers(function)
-        return Named(numbers, sum(operations(kernel.text) for kernel in self.calls.kernels))
+        launched = self.calls.named(function)
+        return replace(launched, numbers=launched.numbers | whole_numbers(self.path.read_text("utf-8")))
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,7 @@ class InterpretedPort:
             rehearse=rehearse,
             conclude=lambda: module.calls.idle(called),
             named=lambda: module.named(function),
+            operations=lambda job: module.calls.operations(called, job),
         )
 
     def called(self, entry: Entry, function: str) -> Function:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import cache
 
 _LARGEST = 1 << 63
 _FOLDED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
@@ -15,6 +16,7 @@ _FOLDED: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 }
 
 
+@cache
 def operations(text: str) -> int:
     """Returns how many operations and calls are written in `text`."""
     return sum(isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) for node in ast.walk(ast.parse(text)))

@@ -1,0 +1,47 @@
+"""Workloads that are looked for where a side of a branch was not taken: other element types, of indices as well."""
+
+from porter.branch_coverage import LAUNCHED, BranchCoverage, Side
+from porter.contract.branch_search import branch_workloads
+from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.dtype import DType
+from porter.simt.job import LaunchRecord, Run
+
+IDS = TensorArg("ids", Role.IN, DType.INT64, ("count",), Values.INDEX, bound="rows")
+TABLE = TensorArg("table", Role.IN, DType.FLOAT32, ("rows", "columns"))
+SIZES = {"count": 3, "rows": 5, "columns": 7}
+SIDES = {
+    (ids, table): Side("op.cu", 3, 0, LAUNCHED, f"picked<{ids}, {table}>")
+    for ids in (DType.INT64, DType.INT32)
+    for table in (DType.FLOAT32, DType.FLOAT16)
+}
+
+
+class Original:
+    """A dispatch over two types of indices and two of the table, which refuses all others."""
+
+    runs = 0
+
+    def exact(self, contract, sizes):
+        """The run of a contract with the types of its tensors."""
+        self.runs += 1
+        side = SIDES.get(tuple(tensor.dtype for tensor in contract.tensors))
+        taken = frozenset((side,) if side else ())
+        launched = (LaunchRecord("picked", (1, 1, 1), (32, 1, 1), 0, 3),) if side else ()
+        coverage = BranchCoverage(frozenset(SIDES.values()), taken)
+        return Run(bool(side), 0, (), (), (), (), launched, (), "", "", 0.0, coverage)
+
+    def clean(self, contract, sizes):
+        """Whether there is an answer."""
+        return True
+
+
+def test_each_type_of_a_dispatch_has_a_workload_those_of_indices_too():
+    workload = Workload("tiny", SIZES, 1)
+    entry = Entry(EntryKind.TORCH, "op")
+    contract = Contract("op", "other", entry, (IDS, TABLE), tuple(SIZES), (), (workload,), {})
+    found = branch_workloads(contract, Original(), {})
+    assert {(w.name, tuple(w.dtypes.items())) for w in found} == {
+        ("float16", (("table", DType.FLOAT16),)),
+        ("int32", (("ids", DType.INT32),)),
+    }
+    assert all(w.takes.endswith("is launched") for w in found)
