@@ -50,7 +50,7 @@ from porter.contract.questions import (
     scalar_question,
     sizes_question,
 )
-from porter.contract.scalars import FunctionObject, Size, Unsupported, is_stream, scalar
+from porter.contract.scalars import FunctionObject, Size, Unsupported, is_guess, is_stream, scalar
 from porter.contract.scope import Scope, demands
 from porter.contract.size_lists import size_lists
 from porter.contract.syntax import Node
@@ -118,6 +118,7 @@ class _Drafter:
         self.template = template_arguments(usage, function)
         self.symbols: list[str] = []
         self.questions: list[Question] = []
+        self.guessed = 0  # parameters so far that are floats of which nothing is known
 
     def contract(self, sizes: Mapping[str, int]) -> Contract:
         """The drafted contract, with workloads where sizes satisfying its conditions were found."""
@@ -199,7 +200,7 @@ class _Drafter:
             return TensorArg(named.name, Role.IN, DType.UINT64, (_STREAMS,), Values.ZEROS)
         if is_buffer(type_.text, type_.pointers):
             return self._tensor(replace(named, type=type_))
-        found = scalar(self.usage, self.function, named, self.template)
+        found = scalar(self.usage, self.function, named, self.template, self.guessed)
         if isinstance(found, Size):
             self.symbols.append(found.name)
             return ScalarArg(found.name, param.type.text, found.name)
@@ -211,6 +212,7 @@ class _Drafter:
         if isinstance(found, Unsupported):
             self.questions.append(scalar_question(named.name, found.type))
             return ScalarArg(named.name, param.type.text, "0")
+        self.guessed += is_guess(found)
         return found
 
     def _sized(self, param: Param) -> Argument | None:

@@ -40,6 +40,9 @@ _CARRIERS = re.compile(r"(?:(?:std|c10|at|torch)::)?(?:optional|vector|ArrayRef)
 _SCALARS = re.compile(r"(?:(?:c10|at|torch)::)?Scalar")
 _OF_INDICES = re.compile(r"(?i:idx|index|size|offset|count)|^(?:int|Int)(?:eger)?(?![a-z])")
 _BLOCK_EDGE = {1: "256", 2: "16", 3: "8"}
+# What floats of unknown meaning are, in the order of the parameters: bounds that are equal leave nothing between them,
+# and of two factors that are equal nobody sees which is which. Each lies within (0, 1), and in bfloat16.
+_GUESSES = ("0.5", "0.75", "0.625", "0.875", "0.5625", "0.8125", "0.6875", "0.9375")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,11 @@ class FunctionObject:
 
 
 def scalar(
-    usage: Usage, function: Function, param: Param, arguments: tuple[str, ...] = ()
+    usage: Usage, function: Function, param: Param, arguments: tuple[str, ...] = (), guessed: int = 0
 ) -> ScalarArg | Size | FunctionObject | Unsupported:
     """Returns how a parameter that is no buffer is passed to `function`, instantiated with `arguments`.
+
+    `guessed` is how many parameters before it are floats of which nothing is known.
 
     A type that is not known, or of which no number is a value, is unsupported: a guess would be a size of 0.
     """
@@ -88,9 +93,14 @@ def scalar(
         return ScalarArg(param.name, text, default or "1", _with(default or "1", ("1", "0")))
     if number.is_integer:
         return _integer(usage, function, param, default)
-    value = default or ("1e-5" if "eps" in param.name.lower() else "0.5")
+    value = default or ("1e-5" if "eps" in param.name.lower() else _GUESSES[guessed % len(_GUESSES)])
     special = special_values(usage, function, param.name)
     return ScalarArg(param.name, text, value, _with(value, special))
+
+
+def is_guess(given: ScalarArg) -> bool:
+    """Returns whether a value is one that floats of unknown meaning get."""
+    return given.value in _GUESSES
 
 
 def _carried(usage: Usage, function: Function, type_: CType) -> str:

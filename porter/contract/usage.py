@@ -27,6 +27,7 @@ from porter.syntax.words import expanded
 
 _MACRO_DEPTH = 3
 _CLASS = re.compile(r"\b(?:struct|class)\s+(?:alignas\([^;{]*?\)\s*|__\w+__\([^)]*\)\s*)?(\w+)")
+_QUALIFIED = re.compile(r"(?:[A-Za-z_]\w*\s*::\s*)*([A-Za-z_]\w*)")
 _COUNTING = ("atomicAdd", "atomicInc", "atomicCAS", "atomicExch", "atomicOr")
 _STATEMENT_STARTS = frozenset((";", "{", "}", ")", "else"))
 _STORES = ("__stcs", "__stcg", "__stwt", "__stwb", "cudaMemset")
@@ -49,7 +50,7 @@ class Usage:
         """The body of `function`, aliases of arithmetic types followed."""
         if function not in self._bodies:
             written, words = function.body_text or self.program.source.slice(function.body), self.types.words
-            text = re.sub(r"[A-Za-z_]\w*", lambda m: words.get(m[0], m[0]), written) if words else written
+            text = _QUALIFIED.sub(lambda m: words.get(m[1], m[0]), written) if words else written
             self._bodies[function] = Body(text)
         return self._bodies[function]
 

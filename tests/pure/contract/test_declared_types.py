@@ -119,3 +119,25 @@ def test_aliases_in_a_body_hide_neither_indices_nor_casts():
     (contract,) = draft(parse(Source(Path("k.cu"), DECLARED + text)))
     assert contract.tensors[0].values.value == "index"
     assert contract.entry.launch.grid[0] == "cdiv(n, 64)"
+
+
+def test_aliases_in_a_body_are_followed_through_their_namespaces():
+    text = """
+    namespace lib { namespace sizes { typedef long index_t; } }
+    __global__ void scale(const float* x, float* y, lib::sizes::index_t n) {
+        lib::sizes::index_t i = blockIdx.x * (lib::sizes::index_t)blockDim.x + threadIdx.x;
+        if (i < n) y[i] = 2 * x[i];
+    }"""
+    (contract,) = draft(parse(Source(Path("k.cu"), DECLARED + text)))
+    assert contract.entry.launch.grid[0] == "cdiv(n, 256)"
+
+
+def test_floats_of_which_nothing_is_known_are_not_the_same():
+    text = """
+    __global__ void clip(const float* x, float* y, int n, float low, float high, double eps, float scale = 2.0f) {
+        if (threadIdx.x < n) y[threadIdx.x] = scale * fminf(fmaxf(x[threadIdx.x], low), high) + eps;
+    }"""
+    (contract,) = draft(parse(Source(Path("k.cu"), text)))
+    values = {a.name: a.value for a in contract.arguments[3:]}
+    assert float(values["low"]) < float(values["high"])
+    assert len(set(values.values())) == len(values) == 4
