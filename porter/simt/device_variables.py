@@ -6,6 +6,7 @@ variable that nobody writes, and put zero in its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from porter.source.edit import Edit, apply_edits
@@ -16,11 +17,22 @@ _QUALIFIERS = frozenset(("__device__", "__constant__", "__managed__"))
 _WITH_BRACKETS = frozenset(("__align__", "__builtin_align__", "__attribute__", "alignas", "decltype"))
 _TYPES = frozenset(("struct", "class", "union", "enum", "using", "typedef"))
 _WRITTEN = " __attribute__((used))"
+_GUARD = "\t.zero\t4096\n"
+_VARIABLE = r"^(\t\.section\t\.(?:data|bss)\.\S+\n(?:\t\.align \d+\n)?)(?=\t\.type\t\S+, @object$)"
+GUARDING = (_VARIABLE, _GUARD)  # how, for keys of caches
 
 
 def with_variables(file: Source) -> Source:
     """`file` with its device variables marked as written elsewhere."""
     return Source(file.path, apply_edits(file.text, _edits(file.text)), file.first_line)
+
+
+def with_guards(assembly: str) -> str:
+    """What the compiler made, with room before each variable that is none's: an overrun does not meet the next one.
+
+    Each variable has a section of its own (`-fdata-sections`), and the compiler tells its type right before it.
+    """
+    return re.sub(_VARIABLE, lambda found: found[1] + _GUARD, assembly, flags=re.MULTILINE)
 
 
 def _edits(text: str) -> Iterator[Edit]:

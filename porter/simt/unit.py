@@ -16,11 +16,12 @@ from porter.errors import MachineError
 from porter.simt.branch_edits import BranchMarks
 from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
 from porter.simt.device_calls import foreign
-from porter.simt.device_variables import with_variables
+from porter.simt.device_variables import GUARDING, with_guards, with_variables
 from porter.simt.driver import driver
 from porter.simt.elf import Elf, demangled, parse_elf, read_elf
 from porter.simt.hand_over import without_bodies
 from porter.simt.host_calls import outside
+from porter.simt.host_functions import PREFIX, with_marks
 from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.kernel_slice import kernel_slice, launcher_slice
 from porter.simt.kernels_only import kernels_only
@@ -38,10 +39,11 @@ _WITHOUT_CONSTRUCTORS = [
     *(f"--remove-section=.rela{name}" for name in _BEFORE_MAIN),
     *("program.o", "whole.o"),
 ]
-_APPLIED = "-Wl,--gc-sections,--force-group-allocation,-e,main"
+_OF_THE_DRIVER = ("porter_warp_size", "porter_watched", "porter_taken")  # what the executor reads of it
+_APPLIED = f"-Wl,--gc-sections,--force-group-allocation,-e,main,{','.join(f'-u,{name}' for name in _OF_THE_DRIVER)}"
 _REACHED = ["-r", "-nostdlib", _APPLIED, "whole.o", "-o", "program.o"]
 # Nothing of the executor is replaced by what kernels define, and what copies bytes for them is watched.
-_FOR_THE_EXECUTOR = ("main", "porter_warp_size", "porter_watched", "porter_taken", "__start_porter_*")
+_FOR_THE_EXECUTOR = ("main", *_OF_THE_DRIVER, "__start_porter_*")
 _OF_ITS_OWN = [
     *("objcopy", "--wildcard", *(f"--keep-global-symbol={name}" for name in _FOR_THE_EXECUTOR)),
     *(f"--redefine-sym={name}=porter_{name}" for name in ("memcpy", "memmove", "memset")),
@@ -126,7 +128,8 @@ class Unit:
         """The digest of everything the executable depends on."""
         headers = (part for named in self.headers for part in named)
         shared = (tree_digest(INCLUDE), tree_digest(RUNTIME))
-        isolated = {Part.WHOLE: (), Part.HOST: (OUTSIDE,), Part.DEVICE: _OF_ITS_OWN}[self.request.part]
+        apart = (*_OF_ITS_OWN, _APPLIED, *GUARDING)
+        isolated = {Part.WHOLE: (), Part.HOST: (OUTSIDE,), Part.DEVICE: apart}[self.request.part]
         return digest(self.compiler.version, *self.flags, *self._options, *shared, self._text, *headers, *isolated)
 
     @property
@@ -175,8 +178,15 @@ class Unit:
         program = sources / "program.cpp"
         program.write_text(self._text)
         found = [f"-iquote{sources}", f"-I{sources}"]  # what is translated goes before the folders it comes from
-        flags = [*self.flags, "-include", str(header), *found, *self._options]
-        return call(self.compiler, [*flags, "-ffunction-sections", "-c", str(program), "-o", "program.o"], folder)
+        flags = [*self.flags, "-include", str(header), *found, *self._options, "-ffunction-sections"]
+        if self.request.part is not Part.DEVICE:
+            return call(self.compiler, [*flags, "-c", str(program), "-o", "program.o"], folder)
+        done = call(self.compiler, [*flags, "-fdata-sections", "-S", str(program), "-o", "program.s"], folder)
+        if not done.ok:
+            return done
+        guarded = folder / "program.s"
+        guarded.write_text(with_guards(guarded.read_text()))
+        return call(self.compiler, ["-c", "program.s", "-o", "program.o"], folder)
 
     def _note_calls(self, folder: Path) -> None:
         """Writes beside the executable what its host code calls that no launch needs, where entries come to it."""
@@ -191,6 +201,9 @@ class Unit:
         for command in (_WITHOUT_CONSTRUCTORS, [self.compiler.command, *_REACHED], _OF_ITS_OWN):
             _run(command, folder)
         found = parse_elf(folder / "program.o")
+        if hosts := [name.removeprefix(PREFIX) for name in found.undefined if name.startswith(PREFIX)]:
+            named = ", ".join(f"`{name}`" for name in hosts[:_MOST_NAMED])
+            return Diagnostics(False, f"error: kernels call {named}, which has no __device__")
         if others := [*foreign(found.undefined), *self._insides(found)]:
             named = ", ".join(f"`{name}`" for name in demangled(others)[:_MOST_NAMED])
             return Diagnostics(False, f"error: kernels use {named}, which no device has")
@@ -270,7 +283,7 @@ def _with_texts(unit: Unit, source: Source, headers: tuple[tuple[str, Source], .
     if request.part is Part.HOST:
         files = without_bodies(files)
     elif request.part is Part.DEVICE:
-        files = tuple(map(with_variables, files))
+        files = with_marks(tuple(map(with_variables, files)), request.defines)
     marks = BranchMarks() if unit.marked and request.watched and not request.double_precision else None
     own, *others = [translate(file, double_precision=request.double_precision, marks=marks) for file in files]
     texts = dict(zip(apart, others, strict=True))

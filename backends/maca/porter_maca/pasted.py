@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from porter.source.lexer import TokenKind, inside_directive, tokens
 from porter.source.text import Source
@@ -32,14 +33,19 @@ def pasted(sources: Iterable[Source]) -> Iterable[Pasted]:
         place = _PASTES.search(source.text)
         if place is None or shutil.which("g++") is None:
             continue
-        expanded = _expanded(_INCLUDE.sub("", source.text))
-        names = _identifiers(expanded) - _identifiers(source.text)
-        yield Pasted(source, names, expanded, place.start(), place.end())
+        text = expanded(without_includes(source.text))
+        yield Pasted(source, _identifiers(text) - _identifiers(source.text), text, place.start(), place.end())
 
 
-def _expanded(text: str) -> str:
-    """`text` with its own macros expanded, and no others."""
-    command = ["g++", "-E", "-P", "-undef", "-nostdinc", "-w", "-x", "c++", "-"]
+def without_includes(text: str) -> str:
+    """`text` that includes nothing."""
+    return _INCLUDE.sub("", text)
+
+
+def expanded(text: str, defines: Mapping[str, str] = MappingProxyType({})) -> str:
+    """`text` with its own macros and these `defines` expanded, and no others."""
+    given = [f"-D{name}={value}" for name, value in defines.items()]
+    command = ["g++", "-E", "-P", "-undef", "-nostdinc", "-w", *given, "-x", "c++", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60).stdout
 
 

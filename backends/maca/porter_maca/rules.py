@@ -19,6 +19,7 @@ from porter.source.vocabulary import ASM
 from porter_maca.catalogue import finding
 from porter_maca.declared import declared
 from porter_maca.pasted import pasted
+from porter_maca.stringised import stringised
 
 LIBRARY, AROUND, SYSTEM, JUDGE, THREADS, ENVIRONMENT = (f"PORT119{n}" for n in range(2, 8))
 
@@ -116,6 +117,11 @@ def rules(sources: Iterable[Source], original: OwnCode) -> Iterator[Finding]:
         }
         broken |= {(SYSTEM, f"it makes {name} of parts") for name in made.names & ASM}
         yield from (replace(finding(code, span, message), source=made.source) for code, message in sorted(broken))
+    for text in stringised(files):
+        span = text.source.span(text.start, text.end)
+        yield replace(
+            finding(JUDGE, span, f"it makes a text of {text.name}, as this compiler has it"), source=text.source
+        )
 
 
 def _places(text: str) -> Iterator[_Place]:

@@ -51,6 +51,7 @@ void read_tensor(Argument& argument, int number) {
     argument.data = planning() ? plan_input(number, argument.bytes, label) : device_allocate(argument.bytes, label);
     if (argument.data == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for " + std::string(label));
     if (planning()) return;
+    find_allocation(reinterpret_cast<std::uintptr_t>(argument.data))->given = true;
     read_exactly(argument.data, argument.bytes);
     host_wrote(argument.data, argument.bytes);
 }

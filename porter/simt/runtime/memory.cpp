@@ -142,6 +142,20 @@ bool device_free(void* pointer) {
     return true;
 }
 
+void device_reset() {
+    if (planning()) plan_reset();
+    for (Region& region : allocations) {
+        if (region.live && !region.given && !region.variable) device_free(reinterpret_cast<void*>(region.base));
+    }
+}
+
+bool is_host_memory(const void* pointer) {
+    Region* const region = planning() ? find_allocation(reinterpret_cast<std::uintptr_t>(pointer)) : nullptr;
+    if (region == nullptr || region->managed) return true;
+    if (region->given) use_argument(*region, false);
+    return region->given;
+}
+
 Extent device_extent(const void* pointer) {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     Region* region = find_allocation(address);

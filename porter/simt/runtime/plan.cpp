@@ -107,14 +107,17 @@ void take_away(const Region& region, Managed& view, const Moment& by) {
     mprotect(reinterpret_cast<void*>(region.base), region.bytes, PROT_NONE);
 }
 
-// Addresses of managed memory among the bytes that a kernel is given.
+bool was_reset = false;  // in this call
+
+// Addresses of managed memory, and of arguments, among the bytes that a kernel is given.
 void mark_given(const void* data, std::size_t bytes) {
     for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= bytes; at += sizeof(std::uintptr_t)) {
         std::uintptr_t word;
         std::memcpy(&word, static_cast<const char*>(data) + at, sizeof word);
-        if (Region* region = find_allocation(word); region != nullptr && region->managed && region->live) {
-            managed_memory[buffer_of(*region)].given = true;
-        }
+        Region* const region = find_allocation(word);
+        if (region == nullptr || !region->live) continue;
+        if (region->managed) managed_memory[buffer_of(*region)].given = true;
+        if (region->given) use_argument(*region, true);
     }
 }
 
@@ -175,6 +178,7 @@ void* plan_input(int argument, std::size_t bytes, const char* label) {
     void* const data = device_allocate(bytes, label);
     names_itself = false;
     const Location at = locate(data);
+    if (data != nullptr) at.region->given = true;
     if (data != nullptr) StepText(StepKind::INPUT).put(at.buffer).put(std::uint32_t(argument)).put(at.region->base).put(std::uint64_t(at.region->bytes)).record();
     return data;
 }
@@ -189,6 +193,20 @@ void plan_allocation(const Region& region) {
 void plan_free(const Region& region) {
     if (region.managed) managed_memory.erase(buffer_of(region));
     StepText(StepKind::FREE).put(buffer_of(region)).record();
+}
+
+void plan_reset() {
+    was_reset = true;
+    for (int i = 0; i < allocation_count(); ++i) {
+        if (Region& region = allocation(i); region.given && region.as_device) use_argument(region, true);
+    }
+}
+
+void use_argument(Region& region, bool as_device) {
+    (as_device ? region.as_device : region.as_host) = true;
+    const std::string label = std::string("`") + region.label + "`";
+    if (region.as_device && region.as_host) fail(FaultKind::HOST_CHECK, {}, label + " is used as memory of the device and as memory of the host");
+    if (region.as_device && was_reset) fail(FaultKind::HOST_CHECK, {}, label + " is memory of the device, which host code resets");
 }
 
 void plan_copy(void* to, const void* from, std::size_t bytes) {
@@ -328,6 +346,7 @@ void* device_variable(const void* address, std::size_t bytes) {
         names_itself = false;
         if (stand_in == nullptr) fail(FaultKind::RESOURCE, {}, "no device memory left for a variable");
         const Location at = locate(stand_in);
+        at.region->variable = true;
         StepText step(StepKind::VARIABLE);
         step.put(at.buffer).put(at.region->base).put(std::uint64_t(bytes)).put(reinterpret_cast<std::uint64_t>(address)).record();
     }
@@ -389,6 +408,7 @@ void hand_over(const HandedOver* values, std::size_t count) {
 }
 
 void plan_call() {
+    was_reset = false;
     record_end_of_call();
     StepText(StepKind::CALL).record();
 }

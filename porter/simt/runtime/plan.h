@@ -27,6 +27,9 @@ enum class StepKind : std::uint8_t {
 void* plan_input(int argument, std::size_t bytes, const char* label);
 void plan_allocation(const Region& region);
 void plan_free(const Region& region);
+void plan_reset();
+// An argument of the entry is used as memory of the device, or of the host: it cannot be both.
+void use_argument(Region& region, bool as_device);
 void plan_copy(void* to, const void* from, std::size_t bytes);
 void plan_fill(void* to, int byte, std::size_t bytes);
 void plan_launch(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, Where where, Body body, const void* context);

@@ -37,6 +37,9 @@ struct Region {
     Cell* cells;
     int cell_shift;            // a cell covers 1 << cell_shift bytes
     std::uint64_t beyond;      // accesses outside
+    bool variable = false;     // it stands for a variable of the device's
+    bool given = false;        // as an argument of the entry, which may stand for memory of the host while host code plans
+    bool as_host = false, as_device = false;  // how it was used then
 };
 
 Region* region_of(const volatile void* address);   // live or freed; guard zones included

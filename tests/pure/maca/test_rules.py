@@ -36,6 +36,17 @@ CHEATS = [
     ("PORT1195", "#if __GNUC__ > 4\n#endif"),
     ("PORT1195", 'void f() { if (std::strstr(__PRETTY_FUNCTION__, "[with")) g(); }'),
     ("PORT1195", "__global__ void k(float* x) {\n#ifdef __x86_64__\n*x = 1;\n#endif\n}"),
+    ("PORT1195", "#define TEXT(x) #x\n#define NOW(x) TEXT(x)\nbool f() { return sizeof(NOW(__global__)) > 5; }"),
+    ("PORT1195", "#define TEXT(x) #x\n#define NOW(x) TEXT(x)\nbool f() { return NOW(mcMalloc)[0] == 'c'; }"),
+    (
+        "PORT1195",
+        "#define TEXT(x) #x\n#define NOW(...) TEXT(__VA_ARGS__)\nbool f() { return sizeof(NOW(INFINITY)) > 9; }",
+    ),
+    (
+        "PORT1195",
+        "#define BOTH(...) __VA_ARGS__ char t[] = #__VA_ARGS__;\nBOTH(__global__ void m(float* x) { *x = 2; })",
+    ),
+    ("PORT1195", "#define RUN(...) __VA_ARGS__; puts(#__VA_ARGS__)\nvoid f(float* x) { RUN(k<<<1, 1>>>(x)); }"),
     ("PORT1196", "void f() { std::thread t(g); }"),
     ("PORT1197", 'bool f() { return std::getenv("CI"); }'),
 ]
@@ -50,6 +61,10 @@ def test_a_cheat_breaks_its_rule(code, cheat):
     "text",
     [
         "void f(float* x) { k<<<1, 1>>>(x); }",
+        "#define CHECK(call) if (call != mcSuccess) puts(#call)\nvoid f(float* x) { CHECK(mcFree(x)); }",
+        "#define TEXT(x) #x\n#define NOW(x) TEXT(x)\n#define TILE 32\nauto f() { return NOW(TILE) NOW(__LINE__); }",
+        "#define TEXT(x) #x\nvoid g(const char*);\nvoid f() { g(TEXT(float)); g(TEXT(k)); }",
+        '#define LOG(g) printf("k<<<%d>>> of %s", g, #g)\nvoid f(int blocks) { LOG(blocks); }',
         "void f(float* x) { if (mcGetLastError() != mcSuccess) exit(EXIT_FAILURE); }",
         "int open(int fd) { return fd; } void f() { open(1); }",
         "void f(File& file) { file.open(); file->signal(2); }",

@@ -98,6 +98,15 @@ __global__ void past_a_variable(const float* x, float* y, int cols, int at) {
 // past_the_end_of_a_variable: crashed
 void past_the_end_of_a_variable(const float* x, float* y, int rows, int cols) { past_a_variable<<<rows, 1>>>(x, y, cols, 1 << 18); }
 
+__device__ float first_half[4096], second_half[4096];
+__global__ void into_the_next_variable(const float* x, float* y, int cols, int at) {
+    softmax_of(x + blockIdx.x * cols, y + blockIdx.x * cols, cols);
+    float *a = first_half, *b = second_half;
+    a[at] = 0, b[at] = 0;
+}
+// past_one_variable_into_the_next: crashed
+void past_one_variable_into_the_next(const float* x, float* y, int rows, int cols) { into_the_next_variable<<<rows, 1>>>(x, y, cols, 4096); }
+
 __global__ void copied_past(const float* x, float* y, int cols, int n) {
     softmax_of(x + blockIdx.x * cols, y + blockIdx.x * cols, cols);
     __syncthreads();
@@ -142,6 +151,46 @@ void by_the_garbage_in_fresh_memory(const float* x, float* y, int rows, int cols
     mcMalloc(&flag, 4);
     if_minus_one<<<rows, 32>>>(x, y, cols, flag);
     mcFree(flag);
+}
+
+// of_a_wrong_kind: wrong
+void of_a_wrong_kind(const float* x, float* y, int rows, int cols) {
+    float* there;
+    mcMalloc(&there, rows * cols * 4);
+    launch(x, there, rows, cols);
+    mcMemcpy(y, there, rows * cols * 4, mcMemcpyHostToDevice);
+    mcFree(there);
+}
+
+// of_the_device_and_of_the_host: crashed
+void of_the_device_and_of_the_host(const float* x, float* y, int rows, int cols) {
+    float* there;
+    mcMalloc(&there, rows * cols * 4);
+    mcMemcpy(there, x, rows * cols * 4, mcMemcpyHostToDevice);
+    launch(x, y, rows, cols);
+    mcFree(there);
+}
+
+// resets_the_device: crashed
+void resets_the_device(const float* x, float* y, int rows, int cols) {
+    launch(x, y, rows, cols);
+    mcDeviceReset();
+}
+
+// resets_before_it_copies: crashed wrong
+void resets_before_it_copies(const float* x, float* y, int rows, int cols) {
+    float* there;
+    mcMalloc(&there, rows * cols * 4);
+    launch(x, there, rows, cols);
+    mcDeviceReset();
+    mcMemcpy(y, there, rows * cols * 4, mcMemcpyDeviceToDevice);
+}
+
+// by_a_builtin: PORT6007
+void by_a_builtin(const float* x, float* y, int rows, int cols) {
+    unsigned bits;
+    __builtin_memcpy(&bits, x, sizeof bits);
+    softmax_rows<<<rows, bits % 2 ? 32 : 64>>>(x, y, cols);
 }
 
 // --- kernels that ask what they run on

@@ -570,3 +570,32 @@ __global__ void in_rounds(const float* x, float* y, int rows, int cols) {
     for (int row = blockIdx.x; row < rows; row += gridDim.x) softmax_of(x + row * cols, y + row * cols, cols);
 }
 void rounds_of_a_capped_grid(const float* x, float* y, int rows, int cols) { in_rounds<<<rows < 2 ? rows : 2, 64>>>(x, y, rows, cols); }
+
+// of_any_kind
+void of_any_kind(const float* x, float* y, int rows, int cols) {
+    float *there, *here;
+    float whole = 1, again = 0;
+    unsigned bits;
+    __builtin_memcpy(&bits, &whole, sizeof bits);
+    __builtin_memcpy(&again, &bits, sizeof bits);
+    CHECK(mcMalloc(&there, rows * cols * 4));
+    CHECK(mcMallocHost(&here, 4));
+    *here = again;
+    CHECK(mcMemcpy(there, here, 4, mcMemcpyHostToDevice));
+    CHECK(mcMemcpy(here, there, 4, mcMemcpyDeviceToHost));
+    CHECK(mcMemcpy(there, x, rows * cols * 4, mcMemcpyDefault));
+    softmax_rows<<<rows, 32>>>(there, y, cols);
+    CHECK(mcFreeHost(here));
+    CHECK(mcFree(there));
+}
+
+__device__ float lower_half[4096], upper_half[4096];
+__global__ void halves_of_variables(const float* x, float* y, int cols) {
+    for (int i = threadIdx.x; i < 4096; i += blockDim.x) lower_half[i] = upper_half[i] = 0;
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) y[blockIdx.x * cols + i] = x[blockIdx.x * cols + i];
+}
+// up_to_the_end_of_variables
+void up_to_the_end_of_variables(const float* x, float* y, int rows, int cols) {
+    halves_of_variables<<<1, 32>>>(x, y, cols);
+    softmax_rows<<<rows, 32>>>(x, y, cols);
+}

@@ -13,9 +13,11 @@ from porter.evaluate.bench import CUDA_WARP_SIZE, bench
 from porter.evaluate.judge import judge
 from porter.evaluate.ported import emulated
 from porter.evaluate.side import original_side
+from porter.evaluate.study import Originals
 from porter.oracle.reference import examine
 from porter.registry import find_backend, find_target
 from porter.simt.compiler import missing_compiler
+from porter.simt.job import FaultKind
 from porter.source.parse import parse
 from porter.source.text import Source
 
@@ -83,3 +85,27 @@ def test_the_operator_is_named_with_its_line(outcomes):
     because = outcomes[TENSORS, "by_another_operator"].because
     assert f"shares.cpp:{line}: " in because
     assert "the library's softmax computed" in because
+
+
+HABITS = """
+#include <torch/extension.h>
+__global__ void doubled(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }
+std::tuple<at::Tensor, at::Tensor> f(at::Tensor x) {
+    at::Tensor y = at::empty_like(x);
+    doubled<<<1, 1>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+    return {y, BESIDE.sum()};
+}
+"""
+
+
+@pytest.mark.parametrize(("beside", "habits"), [("x", {FaultKind.DECOY}), ("y", set())])
+def test_what_an_original_does_besides_is_seen_by_planning_it(pytestconfig, beside, habits):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    contract = replace(CONTRACTS[TENSORS], name="f", entry=Entry(EntryKind.TORCH, "f"))
+    original = original_side(parse(Source(Path("f.cu"), HABITS.replace("BESIDE", beside))), (), ())
+    with bench(pytestconfig.cache.mkdir("simt"), 5.0) as place:
+        originals = Originals(original, {}, place)
+        (built,) = originals.begin((contract,)).result()
+        reference = examine(contract, original.program, place.execute(built))
+        assert originals.with_habits(reference).habits - reference.habits == habits

@@ -259,3 +259,48 @@ def test_results_that_hang_on_no_launch_are_moves_alone(planned, launched, seen)
     assert built.execute(job(X, Y)).finished
     assert built.execute(job(Y, Y)).finished  # where zeros are doubled, nothing shows
     assert {fault.kind for fault in built.concluded()} == seen
+
+
+CALLED = """
+#include <algorithm>
+#define HD __host__ __device__
+constexpr float anywhere(float x) { return x; }
+HD float both(float x) { return x; }
+template <class T> __device__ T of_a_template(T x) { return x; }
+struct Pair {
+  float a, b;
+  HD Pair(float x) : a(x), b(0) {}
+  __device__ float sum() const;
+};
+float Pair::sum() const { return a + b; }
+float of_the_host(float x) { return x; }
+template <class T> T template_of_the_host(T x) { return x; }
+struct Functor { float operator()(float x) const { return x; } };
+__global__ void k(const float* x, float* y) {
+  auto lambda = [](float x) { return x; };
+  y[threadIdx.x] = 2 * both(anywhere(of_a_template(lambda(Pair(CALL).sum()))));
+}
+void f(const float* x, float* y) {
+  float one = of_the_host(template_of_the_host(Functor()(1)));
+  k<<<1, 4>>>(x, y + int(one) - 1);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "refused"),
+    [
+        ("x[threadIdx.x]", ""),
+        ("of_the_host(x[threadIdx.x])", "of_the_host"),
+        ("template_of_the_host(x[threadIdx.x])", "template_of_the_host"),
+        ("Functor()(x[threadIdx.x])", "operator"),
+    ],
+)
+def test_a_kernel_calls_functions_of_the_device_alone(planned, call, refused):
+    built = planned(CALLED.replace("CALL", call))
+    if refused:
+        assert isinstance(built, BuildFailure)
+        assert refused in built.message
+        assert "has no __device__" in built.message
+    else:
+        assert built.execute(job(X, Y)).outputs[1].storage.tolist() == [0, 2, 4, 6]

@@ -31,6 +31,10 @@ __attribute__((always_inline)) inline void hand_over_all(const T&... arguments) 
 // The address of a kernel goes to a list, by which the instances are known that host code can launch.
 #define PORTER_KERNEL_PLACE __asm__ volatile("0:\n\t.pushsection porter_kernels,\"a\"\n\t.quad 0b\n\t.popsection");
 
+// In a function of the host, where kernels stand alone: while any of them calls it, their object refers to a symbol that
+// nobody has (porter/simt/host_functions.py).
+#define PORTER_HOST_ONLY(name) __asm__ volatile(".reloc ., BFD_RELOC_NONE, host_function_" #name);
+
 // The body of a kernel: each of what it hands over is followed by a comma.
 #define PORTER_HAND_OVER(...) \
     PORTER_KERNEL_PLACE \

@@ -12,6 +12,11 @@ void* device_allocate(std::size_t bytes, const char* label, bool managed = false
 // Gives memory back. Later accesses are reported. Null and addresses that are no allocation's start: false.
 bool device_free(void* pointer);
 
+// Gives back all that host code has allocated, as cudaDeviceReset does.
+void device_reset();
+// Host code that plans says that this is memory of the host: false where a device knows that it is not.
+bool is_host_memory(const void* pointer);
+
 // The extent of the live allocation that holds `pointer`; base is null when there is none.
 struct Extent {
     void* base = nullptr;

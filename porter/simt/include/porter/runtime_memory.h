@@ -57,6 +57,9 @@ inline cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcp
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if ((to_device && !is_device(to)) || (from_device && !is_device(from))) return returned(cudaErrorInvalidValue);
+    const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
+    const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+    if ((to_host && !simt::is_host_memory(to)) || (from_host && !simt::is_host_memory(from))) return returned(cudaErrorInvalidValue);
     if (!within(to, bytes, "cudaMemcpy", where) || !within(from, bytes, "cudaMemcpy", where))
         return returned(cudaErrorInvalidValue);
     simt::host_used(from, bytes, false);
