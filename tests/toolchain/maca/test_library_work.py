@@ -91,19 +91,24 @@ HABITS = """
 #include <torch/extension.h>
 __global__ void doubled(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }
 std::tuple<at::Tensor, at::Tensor> f(at::Tensor x) {
-    at::Tensor y = at::empty_like(x);
+    at::Tensor y = at::empty_like(x), total;
+    BEFORE
     doubled<<<1, 1>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
-    return {y, BESIDE.sum()};
+    BEHIND
+    return {y, total};
 }
 """
 
 
-@pytest.mark.parametrize(("beside", "habits"), [("x", {FaultKind.DECOY}), ("y", set())])
-def test_what_an_original_does_besides_is_seen_by_planning_it(pytestconfig, beside, habits):
+@pytest.mark.parametrize(
+    ("before", "behind", "habits"), [("total = x.sum();", "", {FaultKind.DECOY}), ("", "total = y.sum();", set())]
+)
+def test_what_an_original_does_besides_is_seen_by_planning_it(pytestconfig, before, behind, habits):
     if missing_compiler():
         pytest.skip(missing_compiler())
     contract = replace(CONTRACTS[TENSORS], name="f", entry=Entry(EntryKind.TORCH, "f"))
-    original = original_side(parse(Source(Path("f.cu"), HABITS.replace("BESIDE", beside))), (), ())
+    text = HABITS.replace("BEFORE", before).replace("BEHIND", behind)
+    original = original_side(parse(Source(Path("f.cu"), text)), (), ())
     with bench(pytestconfig.cache.mkdir("simt"), 5.0) as place:
         originals = Originals(original, {}, place)
         (built,) = originals.begin((contract,)).result()
