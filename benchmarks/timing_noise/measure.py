@@ -26,11 +26,14 @@ from porter.cli.options import cache_folder
 from porter.contract.dtype import DType
 from porter.measure.interleave import StopRule, interleaved
 from porter.native.place import Place, place
-from porter.native.requests import ModuleEntry
+from porter.native.requests import PlanEntry
 from porter.native.session import Session
 from porter.native.timed import Timed
 from porter.native.versions import commit
-from porter.simt.job import Job, ScalarValue, TensorValue
+from porter.simt.job import Job, Limits, ScalarValue, TensorValue
+from porter_triton.native import entry_of
+from porter_triton.planned_calls import Function
+from porter_triton.proof import calls_of
 
 PER_PROCESS = 40
 WARM_BLOCKS = 5
@@ -117,9 +120,14 @@ def surroundings(device: Place, rows: list[dict]) -> dict:
 def measured_case(device: Place, module: Path, function: str, count: int, repeats: int) -> dict:
     began, medians, ratios = time.monotonic(), [], []
     while len(medians) < repeats:
-        with device.session(KERNELS) as session:
+        with (
+            device.session(KERNELS) as session,
+            tempfile.TemporaryDirectory() as work,
+            calls_of(module, Path(work), Limits()) as calls,
+        ):
+            planned = entry_of(calls, Function(function), job(count), session)
             for _ in range(min(PER_PROCESS, repeats - len(medians))):
-                median, ratio = measured(session, ModuleEntry(str(module), function), job(count))
+                median, ratio = measured(session, planned, job(count))
                 medians.append(median)
                 ratios.append(ratio)
     middle = statistics.median(medians)
@@ -136,7 +144,7 @@ def measured_case(device: Place, module: Path, function: str, count: int, repeat
     }
 
 
-def measured(session: Session, entry: ModuleEntry, given: Job) -> tuple[float, float]:
+def measured(session: Session, entry: PlanEntry, given: Job) -> tuple[float, float]:
     timed = Timed(session, entry)
     session.forget()
     arms = [timed.prepare(given) for _ in range(2)]

@@ -6,18 +6,60 @@ import hashlib
 from collections.abc import Container
 from dataclasses import replace
 
-from porter.launch_plan.steps import Argument, Constant, Descriptor, LaunchPlan, Number, Sequence, TensorView
+from porter.launch_plan.steps import (
+    MAIN_STREAM,
+    Argument,
+    Await,
+    Compute,
+    Constant,
+    Descriptor,
+    Fill,
+    Launch,
+    LaunchPlan,
+    Move,
+    Number,
+    Read,
+    Record,
+    Sequence,
+    Step,
+    Synchronise,
+    TensorView,
+    Wait,
+)
 from porter.launch_plan.views import made, renumbered, used
 from porter.launch_plan.wire import encode
 
 
 def normal(plan: LaunchPlan) -> LaunchPlan:
-    """The plan with its buffers numbered from 0 in the order in which steps name them."""
+    """The plan with its buffers, streams and events numbered in the order in which steps name them."""
     numbers: dict[int, int] = {}
+    streams, events = {MAIN_STREAM: MAIN_STREAM}, dict[int, int]()
     for step in plan.steps:
         for buffer in (*(view.buffer for view in used(step)), *made(step)):
             numbers.setdefault(buffer, len(numbers))
-    return LaunchPlan(tuple(renumbered(step, numbers) for step in plan.steps), plan.reads)
+    steps = (_on_numbered_streams(renumbered(step, numbers), streams, events) for step in plan.steps)
+    return LaunchPlan(tuple(steps), plan.reads)
+
+
+def _on_numbered_streams(step: Step, streams: dict[int, int], events: dict[int, int]) -> Step:
+    """Returns `step` with its streams and its event by their numbers here; a new one gets the next number."""
+
+    def stream(old: int) -> int:
+        return streams.setdefault(old, len(streams))
+
+    def event(old: int) -> int:
+        return events.setdefault(old, len(events))
+
+    match step:
+        case Fill() | Move() | Compute() | Launch() | Read():
+            return replace(step, stream=stream(step.stream))
+        case Wait(waiting, awaited):
+            return Wait(stream(waiting), stream(awaited))
+        case Record() | Await():
+            return replace(step, event=event(step.event), stream=stream(step.stream))
+        case Synchronise(int(awaited)):
+            return Synchronise(event(awaited))
+    return step
 
 
 def digest(plan: LaunchPlan) -> str:

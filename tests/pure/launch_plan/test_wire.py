@@ -70,6 +70,16 @@ def test_numbers_of_buffers_mean_nothing(plan, moved):
     assert normal(normal(plan)) == normal(plan)
 
 
+def test_numbers_of_streams_and_events_mean_nothing_but_which_are_the_same():
+    def plan(side, event, waits_for):
+        step = Launch("k", (1, 1, 1), (), stream=side)
+        return LaunchPlan((Wait(side, 0), step, Record(event, side), Await(waits_for, 0), Return(())))
+
+    assert same_work(plan(1, 0, 0), plan(7, 4, 4))
+    assert not same_work(plan(1, 0, 0), plan(0, 0, 0))
+    assert not same_work(plan(1, 0, 0), plan(1, 0, 1))
+
+
 def test_what_was_read_is_no_part_of_the_work_and_is_moved_where_it_is_a_float():
     step = Launch("k", (1, 1, 1), (("scale", Scalar(0.5)),))
     assert same_work(LaunchPlan((step,), ((0.5,),)), LaunchPlan((step,), ((0.25,),)))
