@@ -117,6 +117,13 @@ def test_an_honest_look_alike_breaks_none(text):
     assert broken(HEAD + text) == set()
 
 
+def test_statements_without_parts_are_read_like_all_others():
+    """`pass` in a kernel, beside what it does or alone."""
+    idle = "@triton.jit\ndef idle(x):\n    pass\n\n\n"
+    assert broken(HEAD.replace("    tl.store", "    pass\n    tl.store") + idle + PLAIN) == set()
+    assert broken(HEAD + idle + PLAIN.replace("empty_like(x)", "relu(x)")) == {"PORT1901"}
+
+
 @pytest.mark.parametrize("port", sorted(Path(__file__).parent.glob("golden/*_triton.py")), ids=lambda port: port.stem)
 def test_ports_of_porter_break_none(port):
     assert broken(port.read_text()) == set()

@@ -47,8 +47,9 @@ class Module:
         return tuple(nodes), parts
 
     def within(self, node: ast.AST) -> tuple[ast.AST, ...]:
-        """A node of the module and its parts."""
-        return self.nodes[self._walked[1][id(node)]]
+        """A node of the module and its parts; nothing of one that has none, such as `pass`."""
+        place = self._walked[1].get(id(node))
+        return () if place is None else self.nodes[place]
 
     def _without(self, left_out: Iterable[ast.AST], among: Iterable[ast.AST]) -> tuple[ast.AST, ...]:
         """The nodes `among` which are none of those that are left out, nor parts of one."""
