@@ -71,7 +71,7 @@ class _Compiler:
         """Nothing where the kernel compiles, else `LINE: message`; the line is 0 where Triton does not say."""
         signature = json.loads(asked.signature)
         kernel = self._kernels[signature["kernel"]]
-        constants = {name: decoded(value, self._kernels.__getitem__) for name, value in signature["constants"].items()}
+        constants = {tuple(place): decoded(value, self._kernels.__getitem__) for place, value in signature["constants"]}
         try:
             source = ASTSource(kernel, {name: typed(type_) for name, type_ in signature["types"].items()}, constants)
             triton.compile(source, target=GPUTarget(*asked.device), options=signature["options"])

@@ -1,13 +1,14 @@
 """What a kernel was launched with, as far as its compilation depends on it.
 
-A signature is JSON: the kernel's key, a type or `constexpr` for every parameter, the constants, and the options.
+A signature is JSON: the kernel's key, a type or `constexpr` for every parameter, the constants, and the options. A
+constant stands beside its place: the number of its parameter, and in a tuple those of the elements that it lies in.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import triton.language as tl
@@ -27,9 +28,21 @@ def signature_of(
     """The signature of a launch of `function`, with arguments by name; 1 is a constant, as Triton's launcher has it."""
     parameters = inspect.signature(function.fn).parameters.values()
     types = {p.name: _type_of(KernelParam(i, p, False, False), arguments[p.name]) for i, p in enumerate(parameters)}
-    constants = {name: _encode(arguments[name], key_of) for name, type_ in types.items() if type_ == _CONSTANT}
+    placed = ((i, arguments[name], type_) for i, (name, type_) in enumerate(types.items()))
+    constants = [
+        [place, _encode(value, key_of)] for i, given, type_ in placed for place, value in _constants(i, given, type_)
+    ]
     kept = {name: value for name, value in options.items() if name in _OPTIONS}
     return json.dumps({"kernel": key, "types": types, "constants": constants, "options": kept}, sort_keys=True)
+
+
+def _constants(place: int, value: Any, type_: object) -> Iterator[tuple[list[int], object]]:  # noqa: ANN401 - an argument
+    """Yields what of an argument is compiled into the kernel, with its place: a tuple may hold some."""
+    if type_ == _CONSTANT:
+        yield [place], value
+    elif isinstance(type_, tuple):
+        for index, (item, inner) in enumerate(zip(value, type_, strict=True)):
+            yield from (([place, *deeper], constant) for deeper, constant in _constants(index, item, inner))
 
 
 def decoded(constant: object, function: Callable[[str], object]) -> object:
