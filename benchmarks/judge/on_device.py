@@ -94,7 +94,7 @@ def judged(every: list[tuple[str, str, str]], processes: int, deadline: float, *
 
 
 def row(family: str, name: str, text: str, timed: bool) -> dict:
-    """What came of a candidate."""
+    """Returns what came of a candidate."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         candidate, against = Path(folder) / f"{name}.py", Path(folder) / "softmax_rows.py"
@@ -114,7 +114,7 @@ def row(family: str, name: str, text: str, timed: bool) -> dict:
 
 
 def times_of(found: Verdict) -> dict:
-    """How often a candidate is as fast as PyTorch, or why it has no time; nothing where none was asked for."""
+    """Returns how many times as fast as PyTorch a candidate is, or why that is not known; nothing if nobody asked."""
     for entry in found.entries:
         for speed in entry.speeds:
             if not isinstance(speed, Measured):

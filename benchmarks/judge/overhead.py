@@ -1,4 +1,4 @@
-"""What an evaluation of a Triton candidate costs on the CPU apart from interpreting its kernels.
+"""Measures what an evaluation of a Triton candidate costs on the CPU apart from interpreting its kernels.
 
     python -m benchmarks.judge.overhead --output benchmarks/results/judge_overhead.json
 

@@ -119,7 +119,7 @@ def judged(originals: Originals, studied: Studied, port: Candidates) -> Proof:
 
 
 def _held(originals: Originals, studied: Studied, port: Candidates, at: Sequence[Rehearsal] = ()) -> Held:
-    """What was expected, and what came of the port."""
+    """Returns what was expected, and what came of the port."""
     reference = studied.reference
     outcome = _outcome(reference, port, at, is_trusted=not originals.judging)
     if isinstance(outcome, Refused):
@@ -137,7 +137,7 @@ def _held(originals: Originals, studied: Studied, port: Candidates, at: Sequence
 
 
 def _asked(originals: Originals, studied: Studied, port: tuple[Candidate, ...]) -> Telling:
-    """How original and port are asked further."""
+    """Returns how original and port are asked further."""
 
     def hold(contract: Contract) -> Held | None:
         reference = originals.examined(contract, studied.execute)

@@ -186,7 +186,7 @@ class SizeSpace:
         return _WORKLOAD_MS + self._row_ms * rows * turns + _ELEMENT_MS * elements
 
     def _events(self, point: Point) -> frozenset[Event]:
-        """How each axis lies to each number."""
+        """Returns how each axis lies to each number."""
         found = [self._lie(axis.name, point[axis.name]) for axis in self._axes]
         if len(self._axes) > 1:
             found.append(self._lie(_ALL, max(map(prod, self._shapes(point)), default=1)))

@@ -28,7 +28,7 @@ _LEFT_OUT = "nothing was compared at {}: {}"
 
 @dataclass(frozen=True)
 class Telling:
-    """How original and candidate are asked. `once` runs the original a single time.
+    """Asks original and candidate at further workloads. `once` runs the original a single time.
 
     `hold` examines it and holds the candidate to that; None where it has no sound answer.
     """
@@ -55,7 +55,7 @@ class Telling:
         return _together(seen), outcome
 
     def _at(self, contract: Contract, besides: Verified) -> tuple[Reference | None, Outcome]:
-        """What is expected at one workload, None where nothing is, and the verdict with it."""
+        """Returns what is expected at one workload, None where nothing is, and the verdict with it."""
         reference = self.once(contract)
         if unsound(reference):
             return None, besides

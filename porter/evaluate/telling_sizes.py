@@ -89,7 +89,7 @@ def _is_tile(number: int) -> bool:
 
 
 def _choice(workload: Workload) -> Choice:
-    """What a workload chooses of the operator beside its sizes."""
+    """Returns what a workload chooses of the operator beside its sizes."""
     return tuple(sorted(workload.dtypes.items())), tuple(sorted(workload.scalars.items()))
 
 

@@ -88,7 +88,7 @@ def _decoder(kind: object) -> _Decoder:
 
 @cache
 def _fields(kind: type) -> Mapping[str, _Decoder]:
-    """What decodes each field of a record."""
+    """Returns what decodes each field of a record."""
     return {name: _decoder(hint) for name, hint in get_type_hints(kind).items()}
 
 

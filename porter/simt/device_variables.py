@@ -28,7 +28,7 @@ def with_variables(file: Source) -> Source:
 
 
 def with_guards(assembly: str) -> str:
-    """What the compiler made, with room before each variable that is none's: an overrun does not meet the next one.
+    """Returns what the compiler made, with room before each variable that is none's: no overrun meets the next one.
 
     Each variable has a section of its own (`-fdata-sections`), and the compiler tells its type right before it.
     """

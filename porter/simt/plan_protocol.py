@@ -180,7 +180,7 @@ class _Recorded:
         )
 
     def library(self, reader: _Reader, place: int) -> Compute:
-        """What a library's function does: its name, the kernel that does it, where that writes, and its arguments."""
+        """Returns what a library's function does: its name, its kernel, where that writes, and its arguments."""
         name, kernel = reader.text(), self.function(reader.one("Q"))
         arguments: list[tuple[str, Argument]] = [(_KERNEL, KernelName(kernel))]
         for _ in range(reader.one("I")):

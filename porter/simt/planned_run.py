@@ -164,7 +164,7 @@ class _Answered:
 
 @dataclass(frozen=True, slots=True)
 class _LibraryWork:
-    """What operators of the library are used for that they must not be, and whether host code looked at their work."""
+    """Follows what operators of the library are used for that they must not be, and whether host code looked at it."""
 
     faults: tuple[Fault, ...]
     looked: bool

@@ -258,7 +258,7 @@ def _state(pid: int) -> str:
 
 
 def _stat(pid: int) -> list[bytes]:
-    """What the system tells of a process, from its state on."""
+    """Returns what the system tells of a process, from its state on."""
     with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - a path takes longer than to read it
         return file.read().rsplit(b")", 1)[1].split()
 

@@ -51,7 +51,7 @@ def stringised(sources: Iterable[Source]) -> Iterator[Stringised]:
 
 
 def _telling(text: str, free: frozenset[str]) -> set[str]:
-    """What is written of devices in texts that macros make, and names in them that would be expanded before."""
+    """Finds what is written of devices in texts that macros make, and names in them that would be expanded before."""
     bare = without_includes(text)
     made = _strings(expanded(bare)) - _strings(bare)
     found = {match[0] for string in made for match in _OF_DEVICES.finditer(string)}

@@ -148,7 +148,7 @@ _Made = TypeVar("_Made", ast.Call, ast.Expr)
 
 
 def _placed(made: _Made, at: ast.AST) -> _Made:
-    """What is `made` where `at` stands."""
+    """Returns what is `made` where `at` stands."""
     return ast.fix_missing_locations(ast.copy_location(made, at))
 
 

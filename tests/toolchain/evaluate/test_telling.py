@@ -77,7 +77,7 @@ def forward(x):
 
 @pytest.fixture
 def judged(tmp_path, pytestconfig):
-    """What is said of a candidate held to the CUDA source by the contract."""
+    """Returns what is said of a candidate that the contract compares with the CUDA source."""
     if missing_compiler():
         pytest.skip(missing_compiler())
 

@@ -44,7 +44,7 @@ CONTRACTS = {
 
 
 def judged(name, place):
-    """What comes of every candidate of a file at 64 lanes."""
+    """Returns what comes of every candidate of a file at 64 lanes."""
     contract, text = CONTRACTS[name], TEXTS[name]
     source = Source(FOLDER / f"{name}.cu", (FOLDER / f"{name}.cu").read_text())
     original = original_side(parse(source), (), ())

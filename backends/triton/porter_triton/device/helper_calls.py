@@ -1,4 +1,4 @@
-"""What helpers are called with: branches that no call of a module takes are left out of it.
+"""Follows what helpers are called with: branches that no call of a module takes are left out of it.
 
 A helper asks for the type of an argument (`x.dtype == tl.float64`), whether one is given (`mask is None`), or for a
 constant (`loose`). What a kernel calls it with is known where the call is made, and followed from there through the
@@ -50,7 +50,7 @@ class Following:
     take: Callable[[ast.If, bool | None], object]
 
     def expression(self, node: ast.expr, known: Known) -> str | None:
-        """What is known of a value."""
+        """Returns what is known of a value."""
         match node:
             case ast.Name(name):
                 if self.tree(name) is not None and name not in known:
@@ -93,7 +93,7 @@ class Following:
         return None
 
     def _bound(self, helper: ast.FunctionDef, node: ast.Call, known: Known) -> dict[str, str]:
-        """What is known of the parameters of `helper` in a call."""
+        """Returns what is known of the parameters of `helper` in a call."""
         names = [parameter.arg for parameter in helper.args.args]
         defaults = dict(zip(reversed(names), reversed(helper.args.defaults), strict=False))
         given = dict(zip(names, node.args, strict=False)) | {k.arg: k.value for k in node.keywords if k.arg}
@@ -160,7 +160,7 @@ def _keep(known: dict[str, str], name: str, value: str | None) -> None:
 
 
 def _met(*values: str | None) -> str | None:
-    """What is known of the result of values that meet."""
+    """Returns what is known of the result of values that meet."""
     types = {value for value in values if value != ANY_NUMBER}
     return (types.pop() if len(types) == 1 else None) if types else ANY_NUMBER
 
@@ -176,7 +176,7 @@ def _type_named(node: ast.expr, known: Known) -> str | None:
 
 
 def _decided(test: ast.expr, known: Known) -> bool | None:
-    """How a condition on what is known comes out; None where that does not tell."""
+    """Returns how a condition on what is known comes out; None where that does not tell."""
     match test:
         case ast.Compare(ast.Attribute(ast.Name(name), "dtype"), [ast.Eq()], [ast.Attribute(ast.Name("tl"), wanted)]):
             held = known.get(name, "")
