@@ -49,6 +49,7 @@ from porter.source.load import load
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
+from porter.source.unfinished import refuse_unfinished
 from porter.warp.explicit import with_warp_barriers
 
 # From bad to good: a source is what its worst entry is.
@@ -84,6 +85,7 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
     program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
+    refuse_unfinished(program)
     original = original_side(program, options.include_dirs, options.defines)
     progress(f"porting {source.path.name}")
     port = backend.port(program, tuple(header for _, header in original.headers), target)

@@ -25,6 +25,7 @@ from porter.rules.original import OwnCode
 from porter.simt.job import Built
 from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
+from porter.source.unfinished import refuse_unfinished
 from porter.warp.explicit import with_warp_barriers
 
 _UNSOUND = "nothing of it can be recorded: {}"
@@ -65,6 +66,7 @@ def record(against: Path, options: MigrateOptions, progress: Progress) -> Golden
 def _of_cuda(against: AgainstCuda, options: MigrateOptions, progress: Progress) -> tuple[list[_Found], OwnCode]:
     options = replace(options, contract=against.contract)
     program = parse(against.source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
+    refuse_unfinished(program)
     side = original_side(program, options.include_dirs, options.defines)
     explicit = with_warp_barriers(program, [header for _, header in side.headers])
     contracts = contracts_of(side, options, whole_program=False)

@@ -43,6 +43,7 @@ from porter.rules.original import OwnCode
 from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.text import Source
+from porter.source.unfinished import refuse_unfinished
 
 
 def verify(candidate: Path, against: Path, options: MigrateOptions, progress: Progress) -> Verdict:
@@ -110,6 +111,7 @@ class _Trial:
         """Held to a CUDA source, which may take several entries, and their parts where these cannot be run."""
         options = replace(self.options, contract=against.contract)
         program = parse(against.source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
+        refuse_unfinished(program)
         original = original_side(program, options.include_dirs, options.defines)
         broken = self._broken(original.own)
         if refused := self._refused(broken):

@@ -15,6 +15,7 @@ from porter.source.program import Function, Launch, NotUnderstood
 from porter.source.qualified import unqualified
 from porter.source.reading import Reading
 from porter.source.text import Source, Span
+from porter.source.unfinished import CODE, Unfinished
 from porter.source.vocabulary import GRID_WIDE, LAMBDA_KERNELS, TEXTURES
 
 _LIBRARIES = frozenset(("thrust", "cub"))
@@ -30,6 +31,13 @@ def unread(stretches: Iterable[NotUnderstood]) -> Iterator[Finding]:
     """One finding for each stretch that was not understood."""
     for stretch in stretches:
         yield finding("PORT2001", stretch.span, stretch.reason, "check that every macro used here is defined")
+
+
+def unfinished(place: Unfinished | None) -> Iterator[Finding]:
+    """A finding for what the file begins and never finishes."""
+    if place is not None:
+        span, reason = place
+        yield finding(CODE, span, reason, "restore the rest of the file, or add what closes it")
 
 
 def missing(source: Source, inclusions: Iterable[Inclusion]) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from porter.source.program import Program
 from porter.source.reading import Reading
 from porter.source.shared import constant_variables
 from porter.source.text import Source
+from porter.source.unfinished import unfinished
 
 
 def parse(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[str, ...] = ()) -> Program:
@@ -73,9 +74,13 @@ def read(source: Source, *, headers: HeaderFinder | None = None, defines: tuple[
     included = _headers(preprocessed)
     skipped = tuple(about.skipped(reading, _kernels_in(source, preprocessed.skipped)))
     kinds = about.kinds(reading, functions, launches, (header for _, header in included))
+    missing = tuple(about.missing(source, preprocessed.inclusions))
     findings = (
+        *about.unfinished(
+            unfinished(reading, stream, preprocessed.skipped, all_headers=headers is not None and not missing)
+        ),
         *about.unread(unread),
-        *about.missing(source, preprocessed.inclusions),
+        *missing,
         *skipped,
         *about.exhausted(preprocessed.exhausted),
         *(f for f in kinds if not (skipped and f.code == "PORT2003")),

@@ -33,6 +33,51 @@ def test_findings_at_their_lines(code, line, text):
     assert found.message
 
 
+def read_with_headers(name, text):
+    """The findings on a file beside which there is no header."""
+    return parse(Source(Path(name), text), headers=lambda *_: None).findings
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "text"),
+    [
+        (3, 14, KERNEL + "void go(int n) {\n  if (n > 0) {\n    k<<<1, 1>>>(0);\n\nvoid other() {}\n"),
+        (2, 32, KERNEL + "void go(float* x) { k<<<1, 1>>>(x, "),
+        (2, 24, KERNEL + "void go(float* x) { run(x; }"),
+        (3, 1, KERNEL + "void go() {}\n}\nvoid other() {}"),
+        (2, 19, KERNEL + "void go() { run(1)); }"),
+        (2, 15, KERNEL + "namespace ops { void go() {}"),
+        (2, 1, KERNEL + "#ifdef A\n#if B\n#endif\nvoid go() {}"),
+        (2, 1, KERNEL + "/* begins"),
+        (2, 16, '#include "absent.h"\nvoid go(int n) {\nif (n) { }\n'),
+    ],
+)
+def test_a_file_that_ends_too_early_says_where(line, column, text):
+    found = next(f for f in read_with_headers("x.cu", text) if f.code == "PORT2014")
+    assert (found.span.line, found.span.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#if 0\n{ ( /*\n*/\n#endif\n" + KERNEL,
+        KERNEL + "// {\nconst char* brace = \"{ (\"; char other = '(';",
+        "#ifdef A\n__global__ void k() {\n#else\n__global__ void k() { {} \n#endif\n}",
+        "#define BEGIN namespace ops {\n#define END }\nBEGIN\n" + KERNEL + "END",
+        "#define LOOP(i, n) for (int i = 0; i < n; ++i) {\n#define DONE }\n__global__ void k() { LOOP(i, 4) DONE }",
+        '#include "absent.h"\nnamespace ops {\n' + KERNEL + "END_NAMESPACE\n",
+        '#include "absent.h"\nextern "C" {\n' + KERNEL + "END_C\n",
+        '#include "absent.h"\nBEGIN_NAMESPACE(ops)\n' + KERNEL + "}\n",
+    ],
+)
+def test_a_file_that_is_whole_or_may_be_is_none_that_ends_too_early(text):
+    assert all(f.code != "PORT2014" for f in read_with_headers("x.cu", text))
+
+
+def test_strings_of_python_files_may_be_put_together():
+    assert all(f.code != "PORT2014" for f in read_with_headers("x.py", KERNEL + "void go() {"))
+
+
 def test_an_ordinary_file_has_none():
     text = KERNEL + "void go(float* x, void (*f)(float*)) { k<<<1, 1>>>(x); f<<<1, 1>>>(x); }"
     assert parse(Source(Path("x.cu"), text)).findings == ()
@@ -40,7 +85,7 @@ def test_an_ordinary_file_has_none():
 
 def test_every_code_of_this_room_is_explained():
     codes = [c for c in core_catalogue() if c.startswith("PORT2")]
-    assert len(codes) == 13
+    assert len(codes) == 14
     assert all(len(core_catalogue()[c].explanation) > 100 for c in codes)
 
 
@@ -54,5 +99,6 @@ def test_every_code_of_this_room_is_explained():
 )
 def test_a_kernel_that_is_not_compiled_names_the_macro_that_brings_it_in(conditions, macro):
     text = f"{conditions}\n__global__ void k() {{}}\nvoid f() {{ k<<<1, 1>>>(); }}\n"
+    text += "#endif\n" * (conditions.count("#if") - conditions.count("#endif"))
     (only,) = parse(Source(Path("k.cu"), text)).findings
     assert (only.code, only.hint) == ("PORT2004", f"bring it in with --define {macro}")

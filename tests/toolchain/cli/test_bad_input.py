@@ -76,6 +76,13 @@ def test_what_is_not_cuda_is_refused_as_input(migrate, write, tmp_path, content,
     assert not (tmp_path / "porter-out").exists()
 
 
+def test_a_file_that_was_cut_off_is_refused_at_its_line(migrate, write, tmp_path):
+    done = migrate(write("op.cu", GOOD[: GOOD.index("2.0f")]))
+    assert (done.code, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: op.cu:1:56: syntax error: `{` is never closed: __global__ void twice(")
+    assert not (tmp_path / "porter-out").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [
