@@ -6,7 +6,7 @@ executables. A failure is not cached: it is rare, and what made it may be mended
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from porter.contract.contract import EntryKind
 from porter.errors import MachineError
 from porter.simt.compiler import Compiler, compiler, language_flags, missing_compiler, uses_torch
 from porter.simt.device_program import with_devices
-from porter.simt.failure import blamed, build_failure, error_lines, missing_header, only_driver_fails
+from porter.simt.failure import blamed, build_failure, error_lines, lines_behind, missing_header, only_driver_fails
 from porter.simt.job import BuildFailure, BuildRequest, Built, Executable, Part
 from porter.simt.parts import executor_objects, precompiled_header
 from porter.simt.unit import Unit, unit
@@ -35,7 +35,7 @@ def build(request: BuildRequest, cache: Path) -> tuple[Built, ...]:
     whole = unit(request, _found(), cache)
     built = _unless_marked(whole, _built(whole))
     again = dict[int, Built]()
-    for kinds, bare in ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_launchers)):
+    for kinds, bare in ((_KERNELS, Unit.of_kernels), (_LAUNCHERS, Unit.of_callees)):
         failed = [i for i, one in enumerate(built) if isinstance(one, BuildFailure) and _kind(whole, i) in kinds]
         again |= zip(failed, _bare(whole.calling(*(request.callees[i] for i in failed)), bare), strict=True)
     whichever = tuple(_either(one, again.get(i)) for i, one in enumerate(built))
@@ -85,7 +85,10 @@ def _kind(whole: Unit, index: int) -> EntryKind:
 
 
 def _bare(failed: Unit, narrowed: Callable[[Unit], Iterator[Unit]]) -> tuple[Built, ...]:
-    """Callees built from less text, step by step, in which headers that are not there are empty."""
+    """Callees built from less text, step by step, in which headers that are not there are empty.
+
+    Those that still fail are tried without the ones that mention what does not build.
+    """
     callees, built = failed.request.callees, dict[int, Built]()
     left = list(range(len(callees)))
     for bare in narrowed(failed) if left else ():
@@ -93,7 +96,17 @@ def _bare(failed: Unit, narrowed: Callable[[Unit], Iterator[Unit]]) -> tuple[Bui
         left = [i for i in left if not isinstance(built[i], Executable)]
         if not left:
             break
+    sound = _unconcerned(failed, {i: built[i] for i in left})
+    if len(sound) < len(left):
+        built |= zip(sound, _bare(failed.calling(*(callees[i] for i in sound)), narrowed), strict=True)
     return tuple(built[i] for i in range(len(callees)))
+
+
+def _unconcerned(failed: Unit, built: Mapping[int, Built]) -> list[int]:
+    """Returns which of the callees that did not build mention nothing in which an error lies."""
+    logs = {one.log for one in built.values() if isinstance(one, BuildFailure)}
+    errors = frozenset[tuple[str, int]]().union(*map(lines_behind, logs))
+    return [i for i in built if not errors & failed.calling(failed.request.callees[i]).lines]
 
 
 def _without_absent(bare: Unit) -> tuple[Built, ...]:

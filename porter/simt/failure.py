@@ -10,6 +10,7 @@ from porter.simt.job import BuildFailure, BuildRequest, Built
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
 _PLACE = re.compile(r"^(?:In file included from |\s+from )?(?P<file>[^\n:]+):(?P<line>\d+)[:,]", re.MULTILINE)
+_REQUIRED = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+)(?::\d+)?:\s+required from ", re.MULTILINE)
 _DRIVER = re.compile(rf"{re.escape(DRIVER_FILE)} (?P<entry>\d+):\d+")
 _UNDEFINED = re.compile(
     r"^(?:\S*ld: )?(?P<file>[^\n:]+):(?P<line>\d+): (?P<message>undefined reference to .*)$", re.MULTILINE
@@ -45,6 +46,11 @@ def missing_header(built: Built) -> str:
 def error_lines(log: str) -> frozenset[tuple[str, int]]:
     """The lines of the errors of `log`, each with the name of its file."""
     return frozenset((PurePath(error["file"]).name, int(error["line"])) for error in _ERROR.finditer(log))
+
+
+def lines_behind(log: str) -> frozenset[tuple[str, int]]:
+    """The lines of the errors of `log`, and those that had them instantiated, each with the name of its file."""
+    return error_lines(log) | {(PurePath(m["file"]).name, int(m["line"])) for m in _REQUIRED.finditer(log)}
 
 
 def only_driver_fails(log: str) -> bool:

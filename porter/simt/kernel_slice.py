@@ -59,14 +59,16 @@ def kernel_slice(
     return _slice((source, *headers), lambda file: parse(file, defines=defines).kernels, mentioned)
 
 
-def launcher_slice(
+def callee_slice(
     names: frozenset[str], source: Source, headers: Sequence[Source] = (), defines: tuple[str, ...] = ()
 ) -> tuple[Source, ...]:
-    """As `kernel_slice`, of the host functions called `names`, with their namespaces."""
-    return _slice(
-        (source, *headers),
-        lambda file: [f for f in parse(file, defines=defines).host_functions if f.qualified in names],
-    )
+    """As `kernel_slice`, of the host functions and kernels called `names`, with their namespaces."""
+
+    def called(file: Source) -> Iterator[Function]:
+        program = parse(file, defines=defines)
+        return (f for f in (*program.host_functions, *program.kernels) if f.qualified in names)
+
+    return _slice((source, *headers), called)
 
 
 def _slice(

@@ -23,7 +23,7 @@ from porter.simt.hand_over import without_bodies
 from porter.simt.host_calls import outside
 from porter.simt.host_functions import PREFIX, with_marks
 from porter.simt.job import BuildRequest, Callee, Part
-from porter.simt.kernel_slice import kernel_slice, launcher_slice
+from porter.simt.kernel_slice import callee_slice, kernel_slice
 from porter.simt.kernels_only import kernels_only
 from porter.simt.parts import digest, executor_objects, precompiled_header, programs, tree_digest
 from porter.simt.translate import translate
@@ -102,18 +102,37 @@ class Unit:
         return replace(self, request=replace(self.request, callees=callees))
 
     def of_kernels(self) -> Iterator[Unit]:
-        """The same without the host functions of the source and its headers; then only what its kernels mention."""
+        """The same without the host functions of the source and its headers; then only what its kernels mention; then
+        only what its callees do.
+        """
         yield from map(self._narrowed, (kernels_only, kernel_slice))
+        yield from self.of_callees()
 
     def of_device(self, ending: str) -> Unit:
         """Returns what the kernels mention, and `ending` behind them, and nothing else of the source."""
         alone = replace(self, request=replace(self.request, part=Part.DEVICE), ending=ending)
         return alone._narrowed(partial(kernel_slice, mentioned=frozenset(re.findall(r"\w+", ending))))
 
-    def of_launchers(self) -> Iterator[Unit]:
+    def of_callees(self) -> Iterator[Unit]:
         """The same with no more than its callees mention."""
-        names = frozenset(callee.entry.name for callee in self.request.callees)
-        yield self._narrowed(partial(launcher_slice, names))
+        yield self._narrowed(partial(callee_slice, self._names))
+
+    @property
+    def lines(self) -> frozenset[tuple[str, int]]:
+        """The lines that its callees mention, each with the name of its file."""
+        request = self.request
+        headers = tuple({header.path: header for _, header in request.headers}.values())
+        files = callee_slice(self._names, request.source, headers, request.defines)
+        return frozenset(
+            (file.path.name, file.first_line + row)
+            for file in files
+            for row, line in enumerate(file.text.split("\n"))
+            if line.strip()
+        )
+
+    @property
+    def _names(self) -> frozenset[str]:
+        return frozenset(callee.entry.name for callee in self.request.callees)
 
     def _narrowed(self, narrow: Callable[..., tuple[Source, ...]]) -> Unit:
         request = self.request

@@ -121,12 +121,22 @@ def test_a_definition_that_one_entry_misses_keeps_none_from_being_built(build_al
 
 def test_a_source_that_is_broken_is_so_for_every_entry(build_all):
     text = """
+    __device__ int shared() { return y; }
+    __global__ void one(int* x) { *x = shared(); }
+    __global__ void three(int* x) { *x = 2 + shared(); }"""
+    for failure in build_all(text, "one", "three"):
+        assert (refused(failure).file, failure.line) == ("/u/user.cu", 2)
+        assert "not declared" in failure.message
+
+
+def test_a_kernel_that_does_not_build_leaves_the_others(build_all):
+    text = """
     __global__ void one(int* x) { *x = 1; }
     __global__ void two(int* x) { *x = y; }
     __global__ void three(int* x) { *x = 3; }"""
-    for failure in build_all(text, "one", "two", "three"):
-        assert (refused(failure).file, failure.line) == ("/u/user.cu", 3)
-        assert "not declared" in failure.message
+    one, two, three = build_all(text, "one", "two", "three")
+    assert (answer(one), answer(three)) == (1, 3)
+    assert (refused(two).file, two.line) == ("/u/user.cu", 3)
 
 
 def test_a_programs_own_copy_of_a_samples_helper_comes_before_porters(build_cache):

@@ -82,3 +82,41 @@ def test_a_kernel_is_built_without_what_it_never_mentions(build_all):
     assert isinstance(kernel, Executable)
     assert kernel.absent == ("nowhere/library.h",)
     assert kernel.failure is not None
+
+
+TWO = """
+__device__ int odd(int x) { return not_there(x); }
+__device__ int even(int x) { return 2 * x; }
+__global__ void bad(int* x) { *x = odd(*x); }
+__global__ void good(int* x) { *x = even(*x); }
+void launch_bad(int* x) { bad<<<1, 1>>>(x); }
+void launch_good(int* x) { good<<<1, 1>>>(x); }
+"""
+
+
+@pytest.mark.parametrize("of", [(EntryKind.KERNEL, ""), (EntryKind.POINTER, "launch_")])
+def test_what_does_not_build_takes_only_those_with_it_that_mention_it(build_all, of):
+    kind, prefix = of
+    bad, good = build_all(TWO, (kind, f"{prefix}bad"), (kind, f"{prefix}good"))
+    assert isinstance(bad, BuildFailure)
+    assert isinstance(good, Executable)
+    assert good.failure is not None
+    assert good.failure.line == bad.line == 2
+
+
+def test_an_error_within_a_template_is_that_of_who_asks_for_the_instance(build_all):
+    text = """
+    template <typename T> __device__ int rows(T x) { return x.rows(); }
+    template <typename T> __global__ void k(int* x) { *x = rows<T>(0); }
+    __global__ void plain(int* x) { *x = 1; }
+    void launch_bad(int* x) { k<int><<<1, 1>>>(x); }
+    void launch_good(int* x) { plain<<<1, 1>>>(x); }"""
+    bad, good = build_all(text, (EntryKind.POINTER, "launch_bad"), (EntryKind.POINTER, "launch_good"))
+    assert isinstance(bad, BuildFailure)
+    assert isinstance(good, Executable)
+
+
+def test_all_that_mention_what_does_not_build_fail(build_all):
+    text = TWO.replace("return 2 * x", "return odd(x)")
+    built = build_all(text, (EntryKind.POINTER, "launch_bad"), (EntryKind.POINTER, "launch_good"))
+    assert all(isinstance(one, BuildFailure) for one in built)
