@@ -1,16 +1,17 @@
 """Mutate verified ports of the suites, judge mutants as `porter verify --edges` does, and count those called verified.
 
     python -m benchmarks.mutation.run JOURNAL [--target NAME]... [--only WORD] [--each N] [--part I/N] [--seed N]
-        [--seconds S] [--survivors] [--commit HASH]
+        [--seconds S] [--survivors] [--known] [--commit HASH]
     python -m benchmarks.mutation.run JOURNAL... --summary FILE
 
 Every operator of `op_suites` is ported as `porter migrate` ports it. Where `porter verify --edges` calls this verified,
 `--each` of its mutants, which `--seed` chooses, are judged against the operator's own CUDA and contract. A mutant is
 one change at one place: an operator, a comparison, a minimum for a maximum, a constant, a bound, a sign, an index, a
 mask, a dtype, a grid, a removed statement, swapped arguments. JOURNAL gets a line for each; run again, only those are
-judged that it lacks, or with `--survivors` those that were called verified. No mutant is begun after `--seconds`. The
-first of every operator is judged before the second of any, so that a run that was cut has looked at all; `--part 0/2`
-and `--part 1/2` share them between two processes with a journal each.
+judged that it lacks, or with `--survivors` those that were called verified; with `--known` no operator is begun whose
+port it lacks. No mutant is begun after `--seconds`. The first of every operator is judged before the second of any, so
+that a run that was cut has looked at all; `--part 0/2` and `--part 1/2` share them between two processes with a journal
+each.
 
 FILE gets the counts and the survivors, each with a `verdict` that a person fills in (`equivalent`, or which inputs
 would tell) and that stays when the file is written again.
@@ -76,6 +77,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--survivors", action="store_true")
+    parser.add_argument("--known", action="store_true")
     parser.add_argument("--commit", default="")
     parser.add_argument("--summary", type=Path)
     return parser.parse_args()
@@ -86,8 +88,10 @@ def started(
 ) -> Iterator[Trial]:
     """The operators whose port is verified; what is known of a port at this commit is not asked again."""
     survivors = {(one.operator, one.target) for one in known.values() if is_survivor(one)}
+    ported = {(one.operator, one.target) for one in known.values() if one.kind == PORT}
     for operator, target in pairs(arguments):
-        if arguments.survivors and (operator.key, target) not in survivors:
+        pair = operator.key, target
+        if (arguments.survivors and pair not in survivors) or (arguments.known and pair not in ported):
             continue
         if time.monotonic() > deadline:
             return

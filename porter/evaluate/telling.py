@@ -24,6 +24,7 @@ from porter.simt.job import Job, Schedule
 Held = tuple[Reference, Outcome]
 _ONCE = (Schedule.FORWARD,)
 _LEFT_OUT = "nothing was compared at {}: {}"
+_LONG = f"interpreting a call there takes longer than {SPARE_MS / 1000:g} s"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Telling:
             return None, besides
         reference = deciding(contract, reference)
         if any(_is_long(candidate, e.job(contract)) for e in reference.expected for candidate in self.candidates):
-            return None, besides
+            return None, besides.joined(Verified((), _LEFT_OUT.format(contract.workloads[0].name, _LONG)))
         outcome = judge(reference, self.candidates, is_trusted=False, schedules=_ONCE, besides=besides)
         if isinstance(outcome, Verified | NotVerified):
             return reference, outcome
