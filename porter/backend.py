@@ -64,10 +64,14 @@ class PortedFile:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of one program. `findings` say what was dangerous and what was done; an ERROR means it is not whole."""
+    """A port of one program. `findings` say what was dangerous and what was done; an ERROR means it is not whole.
+
+    One that `is_empty` holds nothing of the source: its files are not written.
+    """
 
     files: tuple[PortedFile, ...]
     findings: tuple[Finding, ...]
+    is_empty: bool = False
 
 
 class Backend(Protocol):

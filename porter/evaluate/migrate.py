@@ -44,6 +44,7 @@ from porter.findings import Finding
 from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
 from porter.registry import find_backend, find_target
+from porter.source.findings import KERNELS_OF_LIBRARIES
 from porter.source.headers import DiskHeaders
 from porter.source.load import load
 from porter.source.parse import parse
@@ -90,6 +91,7 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     progress(f"porting {source.path.name}")
     port = backend.port(program, tuple(header for _, header in original.headers), target)
     migration = held(original, port, target, options, progress)
+    migration = replace(migration, files=()) if port.is_empty else migration
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
         error = backend.compile(port, target, Path(workdir))
     migration = migration if error is None else _not_compiled(migration, error)
@@ -189,7 +191,11 @@ def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:
     return min((e.outcome for e in entries), key=lambda outcome: _WORST_FIRST.index(type(outcome)))
 
 
-def _nothing(program: Program) -> NotVerified:
+def _nothing(program: Program) -> NotVerified | Refused:
+    """Returns why there is no entry: kernels that a library makes are none that could be ported."""
+    if not program.kernels and (made := next((f for f in program.findings if f.code in KERNELS_OF_LIBRARIES), None)):
+        line = f"line {made.span.line}: " if made.span else ""
+        return Refused(f"{made.code}: {line}{made.message}: {made.hint}")
     found = "no kernel" if not program.kernels else "no entry from which its kernels could be called"
     if not program.kernels and any(f.code == "PORT2004" for f in program.findings):
         found = "kernels, none of which is compiled (--define)"

@@ -19,6 +19,7 @@ from porter.source.unfinished import CODE, Unfinished
 from porter.source.vocabulary import GRID_WIDE, LAMBDA_KERNELS, TEXTURES
 
 _LIBRARIES = frozenset(("thrust", "cub"))
+KERNELS_OF_LIBRARIES = ("PORT2006", "PORT2007")
 _DEFINED = re.compile(r"#\s*if(?:def\s+|\s+defined[\s(]+)(\w+)\s*\)?\s*$")
 
 
@@ -120,10 +121,20 @@ def _without_kernels(reading: Reading) -> Finding:
     """Returns why a file has no kernel."""
     for i, token in enumerate(reading.words):
         if token.text in LAMBDA_KERNELS:
-            return finding("PORT2006", reading.span_of([token]), f"{token.text} makes the kernel of a lambda")
+            return finding(
+                "PORT2006",
+                reading.span_of([token]),
+                f"{token.text} makes the kernel of a lambda",
+                "write the kernel out as a __global__ function, or call it in the PyTorch of the target",
+            )
         following = reading.words[i + 1].text if i + 1 < len(reading.words) else ""
         if token.text in _LIBRARIES and token.kind is TokenKind.IDENTIFIER and following == "::":
-            return finding("PORT2007", reading.span_of([token]), f"only {token.text} works on the device here")
+            return finding(
+                "PORT2007",
+                reading.span_of([token]),
+                f"only {token.text} works on the device here",
+                f"use the target's counterpart of {token.text}, or write the loop as a kernel",
+            )
     return finding(
         "PORT2003", None, "no __global__ function is defined or launched", "give porter the file with the kernels"
     )

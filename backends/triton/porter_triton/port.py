@@ -64,9 +64,10 @@ def lowered(program: Program, headers: tuple[Source, ...], besides: tuple[Entry,
     drafted = draft(program, whole_program=False, headers=headers)
     porter.add_all((*(contract.entry for contract in drafted), *besides))
     porter.remark()
-    text = assembled(program.source, porter.parts())
-    file = PortedFile(module_name(program.source), text, program.source)
-    return Lowered(Port((file,), tuple(porter.findings)), porter.answering)
+    parts = porter.parts()
+    file = PortedFile(module_name(program.source), assembled(program.source, parts), program.source)
+    is_empty = not (parts.kernels or parts.launchers)
+    return Lowered(Port((file,), tuple(porter.findings), is_empty), porter.answering)
 
 
 def _key(entry: Entry) -> _Key:

@@ -140,3 +140,12 @@ def test_the_markdown_tells_the_whole_story(migration, machine):
 def test_a_clean_source_says_that_nothing_was_dangerous(migration, machine):
     clean = replace(migration, findings=(), outcome=Verified(()))
     assert "What porter did\n\nNothing.\n".casefold() in migration_markdown(clean, machine).casefold()
+
+
+def test_what_a_verdict_leaves_out_is_said_where_it_is_one_of_several(migration):
+    (entry,) = migration.entries
+    partial = replace(entry, outcome=replace(entry.outcome, caveat="k() was left out"))
+    together = str(migration_text(replace(migration, entries=(partial, entry)), []))
+    assert "launch_sum: verified: k() was left out\n" in together
+    assert "launch_sum: verified\n" in together
+    assert "launch_sum: verified\n" in str(migration_text(replace(migration, entries=(partial,)), []))

@@ -86,3 +86,26 @@ def test_a_pointer_that_may_be_null_is_none_in_one_workload(porter, write):
     done = porter("migrate", source, "--target", "triton", "--json")
     assert done.code == 0, done.stdout
     assert "rest = 0" in [workload["name"] for workload in done.document["workloads"]]
+
+
+OF_A_LIBRARY = """\
+#include <thrust/sort.h>
+#include <thrust/device_ptr.h>
+void sort_them(int* x, int n) { thrust::device_ptr<int> p(x); thrust::sort(p, p + n); }
+"""
+
+
+def test_a_source_whose_kernels_a_library_makes_is_refused_and_no_empty_module_is_written(porter, write, tmp_path):
+    done = porter("migrate", write("op.cu", OF_A_LIBRARY), "--target", "triton")
+    assert done.code == 1
+    assert "refused: op.cu for triton sm_90: PORT2007: line 3: only thrust works on the device here: use the" in (
+        done.stdout.replace("\n", " ")
+    )
+    assert not list(tmp_path.rglob("*_triton.py"))
+
+
+def test_a_module_with_a_kernel_is_written_although_others_are_refused(porter, write, tmp_path):
+    text = "__global__ void good(float* x) { x[threadIdx.x] = 1; }\n__global__ void bad(other_t* x) { x->fill(); }\n"
+    porter("migrate", write("op.cu", text), "--target", "triton")
+    (module,) = tmp_path.rglob("*_triton.py")
+    assert "def good" in module.read_text()
