@@ -11,6 +11,7 @@ import typer
 from porter.cli.console import Console
 from porter.cli.groups import spread
 from porter.cli.options import (
+    LONGEST_S,
     ArchOption,
     DebugFlag,
     JsonFlag,
@@ -44,6 +45,10 @@ PathsArgument = Annotated[
 OutDirOption = Annotated[
     Path, typer.Option("--out-dir", "-o", metavar="DIR", parser=named_path, help="Where ports and reports go.")
 ]
+LimitOption = Annotated[
+    float,
+    typer.Option("--limit", metavar="S", min=1, max=LONGEST_S, help="Seconds until what is not proven is given up."),
+]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]
 
@@ -56,6 +61,7 @@ def migrate(
     target: TargetOption,
     arch: ArchOption = "",
     original: Original,
+    limit: LimitOption = 60.0,
     reference: ReferenceOption = None,
     rounds: RoundsOption = 0,
     evaluations: EvaluationsOption = None,
@@ -76,12 +82,14 @@ def migrate(
 ) -> int:
     """Port CUDA sources, execute ports and originals on the CPU, compare them; time them where there is a device."""
     from porter.cli.attempt import Destination, Wish, attempt_all
+    from porter.measure.deadline import Deadline
     from porter.native.place import missing_device
 
     console: Console = context.obj
     options = replace(
         original.options(target),
         arch=arch,
+        deadline=Deadline(limit),
         timed=not missing_device(),
         reference=checked_file(reference),
     )

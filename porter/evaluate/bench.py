@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from porter.measure.deadline import OutOfTime
 from porter.simt.build import build
+from porter.simt.compiler import end_calls
 from porter.simt.job import (
     BuildRequest,
     Built,
@@ -77,10 +79,13 @@ def limits(time_limit_s: float) -> Limits:
 def bench(cache: Path, time_limit_s: float, builders: int = _BUILDERS) -> Iterator[Bench]:
     """A bench whose runs may use `time_limit_s` of processor time, with so many `builders` at once.
 
-    A build that has not begun at its end never does.
+    A build that has not begun at its end never does; one that goes on when all is to end is ended.
     """
     pool = ThreadPoolExecutor(builders)
     try:
         yield Bench(cache, limits(time_limit_s), pool)
+    except (KeyboardInterrupt, OutOfTime):
+        end_calls()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)

@@ -15,6 +15,7 @@ from porter.contract.contract import Contract
 from porter.contract.draft import draft
 from porter.contract.reader import load_contracts
 from porter.contract.usage import Usage
+from porter.errors import PorterError
 from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
 from porter.evaluate.descent import Descent
@@ -41,6 +42,7 @@ from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
 from porter.evaluate.unexecuted import with_unexecuted
 from porter.findings import Finding
+from porter.measure.deadline import Deadline, OutOfTime
 from porter.measure.stages import Stage, Stages
 from porter.native.place import place as device_place
 from porter.registry import find_backend, find_target
@@ -69,14 +71,19 @@ def migrate(path: Path, options: MigrateOptions, progress: Progress) -> tuple[Mi
     """
     progress(f"reading {path.name}")
     loaded = load(path)
-    migrations = tuple(_migrated(source, replace(options, stages=Stages()), progress) for source in loaded.sources)
+    asked = (replace(options, stages=Stages(), deadline=Deadline(options.deadline.limit_s)) for _ in loaded.sources)
+    migrations = tuple(_migrated(source, own, progress) for source, own in zip(loaded.sources, asked, strict=True))
     first = replace(migrations[0], findings=(*loaded.findings, *migrations[0].findings))
     return (first, *migrations[1:])
 
 
 def _migrated(source: Source, options: MigrateOptions, progress: Progress) -> Migration:
-    with options.stages.of(Stage.PROVE):
-        migration, subject = _proven(source, options, progress)
+    try:
+        with options.stages.of(Stage.PROVE), options.deadline.running():
+            migration, subject = _proven(source, options, progress)
+    except OutOfTime:
+        message = f"{source.path}: the limit of {options.deadline.limit_s:g} s was over before there was a port"
+        raise PorterError(message, "allow more with --limit S") from None
     entries = timed_if_possible(migration.entries, subject, options, progress) if options.timed else migration.entries
     return replace(migration, entries=entries, stages={stage.value: s for stage, s in options.stages.seconds.items()})
 
@@ -121,7 +128,8 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
         contracts = contracts_of(original, options, whole_program=ported.runs_programs)
         explicit = with_warp_barriers(program, [header for _, header in original.headers])
         stated = options.contract is not None
-        prover = Prover(original.replaced(explicit), ported, options.sizes, place, stated, judging)
+        side = original.replaced(explicit)
+        prover = Prover(side, ported, options.sizes, place, stated, judging, options.deadline)
         descent = Descent(prover, port, options, progress)
         proofs = descent.proofs(contracts)
         proofs = [with_caveat(proof, LOCKSTEP) for proof in proofs] if explicit else proofs

@@ -14,6 +14,7 @@ from porter.contract.dtype import DType
 from porter.evaluate.outcome import Fidelity, Outcome
 from porter.evaluate.speed import Speed
 from porter.findings import Finding
+from porter.measure.deadline import Deadline
 from porter.measure.stages import Stages
 from porter.source.program import Program
 from porter.source.text import Source
@@ -26,8 +27,9 @@ class MigrateOptions:
     `time_limit_s` bounds the processor time of one run; `cache` holds builds, keyed by content. A candidate that anyone
     may have written is called by `entry`, where that is not empty, and judged on what `seed` draws. What is `timed` is
     timed beside the CUDA original, and a Python `reference` where there is one. `stages` counts where the time goes.
-    With `edges` a stated contract, too, may be asked at sizes of one or none. `dtypes` are the element types that a
-    candidate is for, of those that its original dispatches over; all where it is empty.
+    What is not proven by the `deadline` is not verified. With `edges` a stated contract, too, may be asked at sizes of
+    one or none. `dtypes` are the element types that a candidate is for, of those that its original dispatches over; all
+    where it is empty.
     """
 
     target: str
@@ -48,6 +50,7 @@ class MigrateOptions:
     environment: Mapping[str, str] = field(default_factory=dict)
     stages: Stages = field(default_factory=Stages)
     edges: bool = False
+    deadline: Deadline = field(default_factory=Deadline)
     dtypes: frozenset[DType] = frozenset()
 
     @property

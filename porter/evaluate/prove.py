@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from porter.branch_coverage import NOT_MEASURED, Branches
@@ -22,8 +22,10 @@ from porter.evaluate.side import Side
 from porter.evaluate.study import Originals, Studied, Unproven
 from porter.evaluate.telling import Held, Telling, telling
 from porter.findings import Finding
+from porter.measure.deadline import Deadline, OutOfTime
 from porter.oracle.outputs import largest
 from porter.oracle.reference import Reference
+from porter.simt.compiler import end_calls
 from porter.simt.job import BuildFailure, Built
 
 # The root of bfloat16's epsilon and a margin, in parts of the largest number: `compare` allows no more to any type.
@@ -70,16 +72,32 @@ class Prover:
     bench: Bench
     stated: bool = False
     judging: Judging | None = None
+    deadline: Deadline = field(default_factory=Deadline)
 
     def prove(self, contracts: Sequence[Contract], progress: Progress) -> list[Proof]:
-        """Build all entries at once; study and judge them one by one."""
-        if not contracts:
-            return []
+        """Build all entries at once; study and judge them one by one. Those left at the deadline are not verified."""
+        proofs, steps = list[Proof](), list[str]()
+
+        def noted(step: str) -> None:
+            steps.append(step)
+            progress(step)
+
+        try:
+            if contracts and not self.deadline.passed:
+                proofs.extend(self._proofs(contracts, noted))
+        except OutOfTime:
+            end_calls()
+        where = f" while {steps[-1]}" if steps else ""
+        late = f"the limit of {self.deadline.limit_s or 0:g} s was over{where} (--limit)"
+        return [*proofs, *(Proof(EntryOutcome(c, NotVerified(late)), ()) for c in contracts[len(proofs) :])]
+
+    def _proofs(self, contracts: Sequence[Contract], progress: Progress) -> Iterator[Proof]:
         progress(f"building {contracts[0].name if len(contracts) == 1 else f'{len(contracts)} entries'}")
         building = self._originals.begin(contracts)
         ports = self.ported.candidates(contracts)
         ready = zip(contracts, building.result(), ports, strict=True)
-        return [self._proof(contract, built, port, progress) for contract, built, port in ready]
+        for contract, built, port in ready:
+            yield self._proof(contract, built, port, progress)
 
     @property
     def _originals(self) -> Originals:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -48,6 +50,7 @@ _MACHINE = re.compile(
     rf"{signal.strsignal(signal.SIGKILL)} signal terminated program \w+)$",
     re.MULTILINE,
 )
+_CALLS: set[subprocess.Popen[str]] = set()  # those that go on
 _STOPPED = signal.strsignal(signal.SIGXCPU) or ""
 
 
@@ -137,18 +140,42 @@ def executor_flags(double_precision: bool) -> list[str]:
 def call(found: Compiler, arguments: list[str], folder: Path, *, cpu_s: int = _CPU_S) -> Diagnostics:
     """Runs the compiler in `folder`, in English. One that needs more than `cpu_s` of processor time has failed.
 
-    It stays in the user's session, whose interrupt ends it. Raises `MachineError` where it is the machine that failed.
+    It stays in the user's session, in a group of its own, which `end_calls` ends. Raises `MachineError` where it is the
+    machine that failed.
     """
     confined = f'ulimit -S -t {cpu_s}; export LC_ALL=C.UTF-8; exec "$@"'
-    done = subprocess.run(
+    process = subprocess.Popen(
         ["/bin/sh", "-c", confined, "sh", found.command, *arguments],
         cwd=folder,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        check=False,
+        process_group=0,
     )
+    _CALLS.add(process)
+    try:
+        log = process.communicate()[1]
+    finally:
+        _CALLS.discard(process)
+        if process.poll() is None:
+            _end(process)
+    return _diagnostics(subprocess.CompletedProcess(process.args, process.returncode, "", log), cpu_s)
+
+
+def end_calls() -> None:
+    """Ends all calls of the compiler that go on, with what they started."""
+    for process in tuple(_CALLS):
+        _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _diagnostics(done: subprocess.CompletedProcess[str], cpu_s: int) -> Diagnostics:
     # The command itself was stopped, or tells which of the programs it runs was.
     if done.returncode == -signal.SIGXCPU or (done.returncode and _STOPPED in done.stderr):
         return Diagnostics(False, f"error: the compiler did not finish within {cpu_s} s of processor time")

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from porter.errors import MachineError
+from porter.measure.deadline import SHARED_PARTS
 from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, call, executor_flags
 from porter.simt.shelf import Shelf
 
@@ -46,7 +47,8 @@ def precompiled_header(found: Compiler, flags: list[str], cache: Path) -> Path:
         (folder / "porter.h").write_text(_HEADER)
         _must(found, [*flags, "-x", "c++-header", "porter.h", "-o", "porter.h.gch"], folder)
 
-    return Shelf(cache / "headers", _HEADERS_BYTES, _COMPILING_S).made(key, make) / "porter.h"
+    with SHARED_PARTS.passing():
+        return Shelf(cache / "headers", _HEADERS_BYTES, _COMPILING_S).made(key, make) / "porter.h"
 
 
 def executor_objects(found: Compiler, torch: bool, double_precision: bool, cache: Path) -> list[Path]:
@@ -66,7 +68,8 @@ def _object(found: Compiler, name: str, sources: Iterable[Path], *, double_preci
         (folder / f"{name}.cpp").write_text("".join(f'#include "{source}"\n' for source in sources))
         _must(found, [*flags, "-c", f"{name}.cpp", "-o", f"{name}.o"], folder)
 
-    return Shelf(cache / "objects", _OBJECTS_BYTES, _COMPILING_S).made(key, make) / f"{name}.o"
+    with SHARED_PARTS.passing():
+        return Shelf(cache / "objects", _OBJECTS_BYTES, _COMPILING_S).made(key, make) / f"{name}.o"
 
 
 def _must(found: Compiler, arguments: list[str], folder: Path) -> None:
