@@ -35,14 +35,20 @@ def kernels_behind(usage: Usage, entry: str) -> tuple[Function, ...]:
 
 def launching(usage: Usage, kernel: str) -> tuple[Function, ...]:
     """The host functions, `main` apart, that lead to `kernel`, by its qualified name."""
-    hosts = (f for f in usage.program.host_functions if f.qualified != "main")
+    included = any(k.qualified == kernel for k in usage.header_kernels)
+    every = (*usage.program.host_functions, *(usage.header_hosts if included else ()))
+    hosts = (f for f in every if f.qualified != "main")
     return tuple(f for f in hosts if any(k.qualified == kernel for k in reach(usage, f)))
 
 
 def _included(usage: Usage) -> tuple[Function, ...]:
-    """The kernels of headers that the file's host code leads to: they are the file's as much as its own."""
+    """The kernels of headers that the file's host code leads to: they are the file's as much as its own.
+
+    All of them are where the file defines nothing that runs on the device or leads there, but includes it.
+    """
     reached = {k for f in usage.program.host_functions for k in reach(usage, f)}
-    return tuple(k for k in usage.header_kernels if k in reached)
+    forwards = not (usage.program.kernels or reached or usage.program.launches)
+    return tuple(k for k in usage.header_kernels if forwards or k in reached)
 
 
 def _kernel(program: Program, name: str) -> Function:

@@ -7,6 +7,7 @@ import pytest
 from porter.contract.contract import EntryKind, Role, ScalarArg, Values
 from porter.contract.draft import draft, draft_each
 from porter.contract.dtype import DType
+from porter.contract.entries import launching
 from porter.contract.questions import guessed_launch, unknown_bounds, unknown_extents, unknown_values
 from porter.contract.toml import dumps, loads
 from porter.contract.usage import Usage
@@ -646,3 +647,19 @@ def test_a_type_that_threads_are_numbered_in_is_an_integer_and_one_that_they_loa
     text = f"template <typename T> __global__ void k(const T* x, T* y) {{ T v = {value}; y[threadIdx.x] = v; }}"
     (contract,) = draft(parse(Source(Path("op.cu"), text)))
     assert [tensor.dtype for tensor in contract.tensors] == [dtype, dtype]
+
+
+HEADER = Source(Path("op.cuh"), BARE + "inline void run(float* x, float* y) { scale<<<1, 1>>>(x, y, 1, 1); }\n")
+
+
+@pytest.mark.parametrize("beside", ["", "inline int half(int n) { return n / 2; }\n"])
+def test_the_kernels_of_its_headers_are_those_of_a_file_without_any(beside):
+    text = '#include "op.cuh"\n' + beside
+    assert [c.name for c in drafted(text, headers=(HEADER,))] == ["scale"]
+    usage = Usage(parse(Source(Path("op.cu"), text)), (HEADER,))
+    assert [f.name for f in launching(usage, "scale")] == ["run"]
+
+
+def test_a_kernel_of_a_header_that_a_file_with_kernels_does_not_use_is_none_of_its():
+    own = "__global__ void own(float* y) { y[0] = 1; }\nvoid go(float* y) { own<<<1, 1>>>(y); }\n"
+    assert [c.name for c in drafted('#include "op.cuh"\n' + own, headers=(HEADER,))] == ["go"]
