@@ -588,3 +588,13 @@ def test_a_parameter_that_is_moved_forward_and_back_is_moved_once():
     assert "add[(1,)](y, x.view(-1)[n - 1 :], n" in body("add<<<1, 32>>>(y, x + n - 1, n);")
     with pytest.raises(Refusal, match="only be moved forward"):
         body("float* q = x + 4; add<<<1, 32>>>(y, q + n - 1, n);")
+
+
+@pytest.mark.parametrize("declared", ["auto*", "const auto*", "auto", "float*"])
+def test_a_pointer_whose_type_is_deduced_is_that_of_its_value(declared):
+    found = translated(f"""
+        void f(torch::Tensor y, torch::Tensor x, int n) {{
+          {declared} from = x.data_ptr<float>();
+          add<<<n, 256>>>(y.data_ptr<float>(), from, n);
+        }}""")
+    assert "add[(n,)](y, x, n, " in found

@@ -111,7 +111,8 @@ def _initialised(cx: Context, variable: Variable, kind: Kind) -> None:
     if kind is Kind.POINTER and value.kind is Kind.NOTHING:
         _named(cx, variable, value, kind)
         return
-    if kind in (Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.POINTER) and value.kind is not Kind.OTHER:
+    deduced = declared.name == "auto"  # `auto*` is of the type of its value
+    if kind in (Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.POINTER) and value.kind is not Kind.OTHER and not deduced:
         value = pointers.cast(cx, declared, value, variable.line)
     if value.kind is Kind.DIM3:
         _extents(cx, variable, value.parts)

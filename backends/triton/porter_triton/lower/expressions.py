@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from porter.syntax.nodes import (
     Assign,
@@ -32,7 +33,7 @@ from porter_triton.lower.conversions import condition, convert
 from porter_triton.lower.emit import Suite
 from porter_triton.lower.places import LocalArray, Place, SharedArray, Slot, Variable
 from porter_triton.lower.types import BUILT_IN, INT, LONG, ULONG, Arithmetic, size
-from porter_triton.lower.values import Fields, Nothing, Scalar, Value, negation, number
+from porter_triton.lower.values import Address, Fields, Nothing, Scalar, Value, negation, number
 from porter_triton.refusal import Refusal
 
 
@@ -103,7 +104,8 @@ def _unary(cx: Context, node: Unary) -> Value:
 
 def address(cx: Context, node: Expression, line: int) -> Value:
     """`&node`."""
-    return lvalues.address_of(lvalues.place(cx, node), line)
+    found = lvalues.address_of(lvalues.place(cx, node), line)
+    return replace(found, fields=lvalues.fields_from(cx, node)) if isinstance(found, Address) else found
 
 
 def _update(cx: Context, node: Update) -> Value:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from porter.syntax.nodes import Assign, Call, Cast, Choice, Expression, Member, Name, Subscript, Unary, Update
 from porter_triton.lower import (
@@ -77,6 +79,8 @@ def pointee(pointer: Value, line: int) -> Place:
             return views.pointee(pointer, line)
         if isinstance(pointer.place, LocalArray | SharedArray | Columns):
             return Slot(pointer.place, pointer.offset)
+        if pointer.offset.constant != 0 and len(pointer.fields) > 1:
+            return Slot(_in_a_row(pointer.fields), pointer.offset)
         if pointer.offset.constant != 0:
             raise Refusal(line, "an address is advanced beyond the variable it is that of")
         return pointer.place
@@ -198,13 +202,31 @@ def _viewed(cx: Context, owner: Place, type_: Type, line: int) -> Place:
     return pointee(memory.view(target, type_, line), line)
 
 
+def _in_a_row(places: Sequence[Place]) -> LocalArray:
+    """Places of one type as the elements of an array."""
+    element = access.place_type(places[0])
+    assert element is not None
+    return LocalArray("registers", element, len(places), (), 0, list(places), settled=True)
+
+
+def fields_from(cx: Context, node: Expression) -> tuple[Place, ...]:
+    """The fields of its struct from the one that `node` names on, as far as they are of its type; none of no field."""
+    if not isinstance(node, Member) or node.arrow or not isinstance(node.owner, Name | Member):
+        return ()
+    owner = place(cx, node.owner)
+    if not isinstance(owner, Members) or node.name not in owner.fields:
+        return ()
+    following = list(owner.fields.values())[list(owner.fields).index(node.name) :]
+    type_ = access.place_type(following[0])
+    return tuple(takewhile(lambda field: isinstance(field, Variable) and access.place_type(field) == type_, following))
+
+
 def address_of(target: Place, line: int) -> Scalar | Address:
     """The address of a place."""
     if isinstance(target, Memory):
         return target.pointer
     if isinstance(target, View):
-        array = LocalArray("registers", target.unit, len(target.parts), (), 0, list(target.parts), settled=True)
-        return Address(array, number(0), target.type)
+        return Address(_in_a_row(target.parts), number(0), target.type)
     if isinstance(target, Slot) and target.extents:
         return Address(target.array, target.offset)
     if isinstance(target, LocalArray | SharedArray | Columns):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter_triton.lower import access
 from porter_triton.lower.context import Context
 from porter_triton.lower.places import Pointed, Variable
@@ -46,7 +48,7 @@ def store(cx: Context, place: Pointed, value: Value, line: int) -> None:
     if held is not None and not same and not straight:
         raise Refusal(line, f"the pointer `{place.name}` is set to point elsewhere in a branch or loop")
     if not access.is_stable(cx, value.offset):
-        value = Address(value.place, cx.temporary(value.offset), value.view)
+        value = replace(value, offset=cx.temporary(value.offset))
     place.address = value
 
 

@@ -103,12 +103,14 @@ class Address:
     """A pointer to what has no address in Triton: a variable, or an element of a shared or local array.
 
     `offset` counts elements from the place's beginning where the place is an array. With a `view` what it points to is
-    read as another type than the array's.
+    read as another type than the array's. One of a struct's field knows the `fields` of one type from there on: it may
+    be advanced over them.
     """
 
     place: Place
     offset: Scalar
     view: Type | None = None
+    fields: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
