@@ -112,7 +112,10 @@ class FunctionReader(StructReader):
         return ()
 
     def result(self, head: Function) -> TypeName:
-        """The type before the function's name, which comes next then; `void` for a constructor."""
+        """The type before the function's name, which comes next then; `void` for a constructor.
+
+        That of a conversion is its name.
+        """
         while self.text == "extern" or self.kind is TokenKind.STRING:
             self.step()
         while self.ignored() or self.text in (
@@ -126,6 +129,12 @@ class FunctionReader(StructReader):
         ):
             if self.text in ("explicit", "virtual", "inline", "constexpr", "static", "__device__", "__host__"):
                 self.step()
+        if self.text == "operator" and head.name.startswith("operator "):
+            mark = self.mark()
+            self.step()
+            kind = self.pointers(self.specifiers().type)
+            self.back(mark)
+            return kind
         if self.text in ("~", "operator") or (self.text == head.name and self.ahead() == "("):
             return TypeName("void")
         mark = self.mark()

@@ -598,3 +598,31 @@ def test_a_pointer_whose_type_is_deduced_is_that_of_its_value(declared):
           add<<<n, 256>>>(y.data_ptr<float>(), from, n);
         }}""")
     assert "add[(n,)](y, x, n, " in found
+
+
+IN_STRUCTS = """
+struct Extent {{ int rows, cols; }};
+struct Given {{ const float* x; float* y; Extent extent; int n; }};
+__global__ void given(Given g) {{ g.y[threadIdx.x] = g.x[g.extent.rows] + g.extent.cols + g.n; }}
+void f(float* y, const float* x, int n, int m) {{ Given g; g.x = x; g.y = y; g.n = n; {} given<<<1, 64>>>(g); }}
+"""
+
+
+@pytest.mark.parametrize(
+    "assigned",
+    [
+        "g.extent = {n, m};",
+        "Extent e = {n, m}; g.extent = e;",
+        "g = {x, y, {n, m}, n};",
+        "g.extent.rows = n; g.extent.cols = m;",
+    ],
+)
+def test_a_struct_within_a_struct_is_assigned_field_by_field(assigned):
+    found = translated(IN_STRUCTS.format(assigned))
+    assert re.search(r"g_extent_rows = n\n\s+g_extent_cols = m\n", found)
+
+
+@pytest.mark.parametrize("assigned", ["g.extent = {n, m}; g.extent = {g.extent.cols, n};", "g.extent = {n};"])
+def test_a_struct_that_is_assigned_what_it_holds_or_in_part_is_refused(assigned):
+    with pytest.raises(Refusal, match="a struct is assigned"):
+        translated(IN_STRUCTS.format(assigned))

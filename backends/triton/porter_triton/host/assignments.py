@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from porter.syntax.nodes import Assign, Binary, Call, Expression, Member, Name, Subscript
+from porter.syntax.nodes import Assign, Binary, Braces, Call, Expression, Member, Name, Subscript
 from porter_triton.host import expressions, pointers, statements
 from porter_triton.host.codes import Code, Kind, integer
 from porter_triton.host.scope import Context
 from porter_triton.refusal import Refusal
+
+_WORD = re.compile(r"\w+")
 
 
 def swap(cx: Context, node: Call) -> None:
@@ -30,6 +34,9 @@ def assign(cx: Context, node: Assign) -> None:
             statements.call(cx, node.value)
             return
     target = _target(cx, node.target)
+    if target.kind is Kind.RECORD and target.parts:
+        _set_fields(cx, target, node.value, node.line)
+        return
     cx.changed(target.text)
     if target.kind in (Kind.STREAM, Kind.TIME):
         return
@@ -50,6 +57,33 @@ def assign(cx: Context, node: Assign) -> None:
     if rounds and target.ctype is not None:
         value = pointers.cast(cx, target.ctype, value, node.line)
     _set(cx, node, target, value, "" if rounds or target.kind is Kind.POINTER else node.operator)
+
+
+def _set_fields(cx: Context, target: Code, value: Expression, line: int) -> None:
+    """`s = {a, {b, c}}`, or `s = other`: one assignment for each field, none of which another one reads."""
+    pairs = list(_fields(cx, target, value, line))
+    names = {name for name, _ in pairs}
+    if any(names & set(_WORD.findall(given)) - {name} for name, given in pairs):
+        raise Refusal(line, "a struct is assigned what it holds itself")
+    for name, given in pairs:
+        cx.changed(name)
+        cx.emit(f"{name} = {given}", name)
+
+
+def _fields(cx: Context, target: Code, value: Expression | Code, line: int) -> Iterator[tuple[str, str]]:
+    """The variables of a struct's fields, those within fields too, and what each is given."""
+    if isinstance(value, Braces) and value.type is None:
+        given: Sequence[Expression | Code] = value.items
+    else:
+        code = value if isinstance(value, Code) else expressions.expression(cx, value)
+        given = code.parts if code.kind is Kind.RECORD else ()
+    if len(given) != len(target.parts):
+        raise Refusal(line, "a struct is assigned what has not all of its fields")
+    for part, one in zip(target.parts, given, strict=True):
+        if part.kind is Kind.RECORD:
+            yield from _fields(cx, part, one, line)
+        else:
+            yield part.text, (one if isinstance(one, Code) else expressions.expression(cx, one)).text
 
 
 def _set(cx: Context, node: Assign, target: Code, value: Code, operator: str) -> None:

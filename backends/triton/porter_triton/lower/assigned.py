@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Asm, Assign, Call, Expression, Member, Name, Subscript, TypeName, Unary, Update
+from porter.syntax.nodes import Asm, Assign, Call, Declare, Expression, Member, Name, Subscript, TypeName, Unary, Update
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
 from porter_triton.device.functions import functions
@@ -22,12 +22,45 @@ def assigned_names(unit: Unit, body: object) -> frozenset[str]:
         elif isinstance(node, Call):
             for argument in _referenced(unit, node):
                 found |= _root(argument)
-            if isinstance(node.callee, Member):
+            if isinstance(node.callee, Member) and not _only_reads(unit, node.callee.name):
                 found |= _root(node.callee.owner)
         elif isinstance(node, Asm):
             for _, operand in node.outputs:
                 found |= _root(operand)
     return frozenset(found)
+
+
+def _only_reads(unit: Unit, name: str) -> bool:
+    """Returns whether all methods of that name leave their object as it is, and give nobody a way to change it."""
+    methods = [m for s in unit.structs for m in s.methods if m.head.name == name]
+    return bool(methods) and all(
+        not (m.returns.reference or m.returns.pointers)
+        and not any(isinstance(n, Call) and changes(unit, n) for n in walk(m.body))
+        and {_base(target) for target in _targets(m.body)} <= _own_values(m.body)
+        for m in methods
+    )
+
+
+def _targets(body: object) -> Iterator[Expression]:
+    """Returns what `body` assigns, updates, or takes the address of."""
+    for node in walk(body):
+        if isinstance(node, Assign):
+            yield node.target
+        elif isinstance(node, Update) or (isinstance(node, Unary) and node.operator == "&"):
+            yield node.operand
+
+
+def _own_values(body: object) -> set[str]:
+    """The variables that `body` declares and that hold what they are, not where it is."""
+    declared = [variable for node in walk(body) if isinstance(node, Declare) for variable in node.variables]
+    return {v.name for v in declared if not (v.type.reference or v.type.pointers or v.type.name == "auto")}
+
+
+def _base(node: Expression) -> str:
+    """The variable of which an lvalue is an element or part; empty for what a pointer points to."""
+    while isinstance(node, Member | Subscript) and not getattr(node, "arrow", False):
+        node = node.owner
+    return node.name if isinstance(node, Name) else ""
 
 
 def _root(node: Expression) -> frozenset[str]:

@@ -100,7 +100,7 @@ def initial(cx: Context, type_: Type, node: Expression, line: int) -> Value:
         if not node.items:
             return local_arrays.zero(type_)
         node = node.items[0]
-    value = expressions.value(cx, node)
+    value = objects.converted(cx, expressions.value(cx, node), type_, line)
     if isinstance(type_, Arithmetic):
         return convert(access.scalar(value, line), type_, line)
     if isinstance(type_, Record) and not (isinstance(value, Fields | Bits) and value.type == type_):

@@ -21,7 +21,11 @@ class Names:
         self._count = 0
 
     def declare(self, wanted: str, kind: object) -> str:
-        """A name for a variable called `wanted` whose type and shape are `kind`."""
+        """A name for a variable called `wanted` whose type and shape are `kind`.
+
+        Names that begin with two underscores are Python's own: no kernel may use them.
+        """
+        wanted = (wanted.lstrip("_") or wanted) if wanted.startswith("__") else wanted
         stem = f"{wanted}_" if wanted in _RESERVED else wanted
         name, number = stem, 1
         while name in self._open or self._kinds.get(name, kind) != kind:

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from porter.syntax.nodes import Assign, Braces
-from porter_triton.lower import access, calls, expressions, float8, local_arrays, lvalues, memory, resolve, views
+from porter_triton.lower import (
+    access,
+    calls,
+    expressions,
+    float8,
+    inline,
+    local_arrays,
+    lvalues,
+    memory,
+    resolve,
+    structs,
+    views,
+)
 from porter_triton.lower.context import Context
-from porter_triton.lower.types import LONG, ULONG, Arithmetic, Pointer, Record
+from porter_triton.lower.places import Held
+from porter_triton.lower.types import LONG, ULONG, Arithmetic, Pointer, Record, Type
 from porter_triton.lower.values import Address, Bits, Fields, Value
 from porter_triton.refusal import Refusal
 
@@ -21,8 +34,22 @@ def converted_braces(cx: Context, node: Assign) -> Value:
     return expressions.value(cx, node.value)
 
 
+def converted(cx: Context, value: Value, type_: Type, line: int) -> Value:
+    """A struct as what its conversion operator makes of it where a number or pointer is wanted; any other as it is."""
+    if not isinstance(value, Fields) or not isinstance(type_, Arithmetic | Pointer):
+        return value
+    found = list(structs.conversions(cx, value.type, line))
+    exact = [method for made, method in found if made == type_] or [method for _, method in found]
+    if not exact:
+        return value
+    node = cx.implied(exact[0].head.name, line)
+    return inline.function(cx, (exact[0],), (), (), node, this=Held(value))
+
+
 def cast(cx: Context, operand: Value, type_: object, line: int) -> Value:
     """`(T)operand`."""
+    if isinstance(type_, Arithmetic | Pointer):
+        operand = converted(cx, operand, type_, line)
     if isinstance(type_, Arithmetic):
         return float8.converted(cx, access.scalar(operand, line), type_, line)
     if isinstance(type_, Record):

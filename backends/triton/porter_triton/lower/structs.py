@@ -15,6 +15,8 @@ from porter_triton.lower.types import Array, Record, Type
 from porter_triton.lower.values import Scalar
 from porter_triton.refusal import Refusal
 
+_CONVERSION = "operator "  # before the type
+
 Argument = Type | Scalar | FunctionName | TypeName  # a TypeName is a template's, for a template parameter
 Bindings = tuple[tuple[str, Argument], ...]
 Fields = tuple[tuple[str, Type], ...]
@@ -232,6 +234,17 @@ def methods(cx: Context, type_: Type | None, name: str) -> tuple[FunctionTree, .
         for inherited in cx.unit.struct(base.name):
             own += tuple(m for m in inherited.methods if m.head.name == name)
     return own
+
+
+def conversions(cx: Context, type_: Record, line: int) -> Iterator[tuple[Type, FunctionTree]]:
+    """The conversion operators of a struct, each with the type it makes."""
+    tree = tree_of(cx, type_)
+    for method in tree.methods if tree is not None else ():
+        if method.head.name.startswith(_CONVERSION):
+            with cx.scope(wall=True):
+                bind_members(cx, type_, line)
+                made = resolve.type_of(cx, method.returns, line)
+            yield made, method
 
 
 def member_type(cx: Context, owner: str, given: Sequence[object], member: str, line: int) -> Type | None:
