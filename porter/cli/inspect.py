@@ -1,4 +1,4 @@
-"""`porter inspect`: one stage of a migration, printed."""
+"""`porter inspect`: what porter sees in a source, printed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from porter.cli.console import Console
 from porter.cli.options import (
     ArchOption,
+    ContractOption,
     DebugFlag,
     DefineOption,
     IncludeOption,
@@ -18,6 +19,7 @@ from porter.cli.options import (
     KernelOption,
     OnlyTargetOption,
     SizeOption,
+    cache_folder,
     checked_defines,
     checked_folders,
     named_path,
@@ -50,25 +52,32 @@ def inspect(
     target: OnlyTargetOption = "",
     arch: ArchOption = "",
     kernel: KernelOption = None,
+    contract: ContractOption = None,
     size: SizeOption = None,
     include_dir: IncludeOption = None,
     define: DefineOption = None,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Show what porter sees in a source, without executing anything."""
+    """Show what porter sees in a source; only `--as tensor` executes it."""
     from porter.report.inspection import Inspection
     from porter.source.load import read_sources
 
-    inspection = Inspection(
-        source=read_sources(path)[0],
-        target=target,
-        arch=arch,
-        kernels=tuple(kernel or ()),
-        sizes=parse_sizes(size or ()),
-        include_dirs=checked_folders(include_dir or ()),
-        defines=checked_defines(define or ()),
-    )
+    with context.obj.progress() as step:
+        inspection = Inspection(
+            source=read_sources(path)[0],
+            target=target,
+            arch=arch,
+            kernels=tuple(kernel or ()),
+            sizes=parse_sizes(size or ()),
+            include_dirs=checked_folders(include_dir or ()),
+            defines=checked_defines(define or ()),
+            contract=contract,
+            cache=cache_folder(),
+            progress=step,
+        )
+        if stage is Stage.TENSOR:
+            inspection.lifted  # noqa: B018 - computed while progress is shown
     _print(context.obj, inspection, stage, Format.JSON if json else format)
     return 0
 

@@ -1,6 +1,7 @@
 """Plans as JSON: each record an object with its class's name, decoded strictly by the types of its fields.
 
 What is decoded was written by a process that runs a candidate's code: nothing in it is believed but its shape.
+Fractions and members of enumerations stand in it as texts.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -45,8 +48,10 @@ def _names(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def _object(value: object) -> dict[str, object]:
-    """Returns what JSON has in place of a record."""
+def _object(value: object) -> dict[str, object] | str:
+    """Returns what JSON has in place of a record, or of a fraction."""
+    if isinstance(value, Fraction):
+        return str(value)
     if not is_dataclass(value) or isinstance(value, type):
         raise TypeError(f"a {type(value).__name__} has no place in a record")
     kind = type(value)
@@ -71,11 +76,14 @@ def _decoder(kind: object) -> _Decoder:
     records = {choice.__name__: choice for choice in choices if isinstance(choice, type) and is_dataclass(choice)}
     atoms = _ATOMS.intersection(choices)
     items = next((_items(get_args(choice)) for choice in choices if get_origin(choice) is tuple), None)
+    texts = [choice for choice in choices if isinstance(choice, type) and issubclass(choice, (Fraction, StrEnum))]
 
     def decoded(data: Any) -> object:  # noqa: ANN401 - what JSON has
         given = type(data)
         if given in atoms:
             return data
+        if given is str and texts:
+            return _text(texts, data)
         if given is list and items is not None:
             return items(data)
         name = data.get(_KIND) if given is dict else None
@@ -84,6 +92,16 @@ def _decoder(kind: object) -> _Decoder:
         raise WireError(f"{_shown(data)} where {_named(choices)} is expected")
 
     return decoded
+
+
+def _text(kinds: list[type[Fraction | StrEnum]], data: str) -> object:
+    """Returns the fraction or the member of an enumeration that a text stands for."""
+    for kind in kinds:
+        try:
+            return kind(data)
+        except (ValueError, ZeroDivisionError):
+            continue
+    raise WireError(f"{_shown(data)} where {_named(tuple(kinds))} is expected")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""One source as each stage before execution sees it: program, contract, findings, candidate."""
+"""One source as each stage sees it: program, contract, findings, candidate, tensor programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from rich.text import Text
 
@@ -14,8 +14,10 @@ from porter.backend import Port
 from porter.catalogue import full_catalogue
 from porter.contract.contract import Contract
 from porter.contract.draft import draft
+from porter.contract.reader import load_contracts
 from porter.contract.toml import dumps
 from porter.errors import UsageError
+from porter.evaluate.migration import MigrateOptions, Progress
 from porter.findings import Finding
 from porter.registry import find_backend, find_target
 from porter.report.diagnostic import diagnostic
@@ -23,15 +25,28 @@ from porter.report.document import Json, as_json
 from porter.report.program import program_text
 from porter.report.sarif import sarif_document
 from porter.report.stage import Stage
+from porter.report.tensors import tensor_document, tensor_text
 from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
 
+if TYPE_CHECKING:
+    from porter.evaluate.lift import Lifted
+
+_LIFTED_FROM = "triton"  # whose ports are executed on symbols
+
+
+def _unheard(step: str) -> None:
+    """Nobody listens."""
+
 
 @dataclass(frozen=True)
 class Inspection:
-    """One source and how it is read; each stage is computed when it is looked at."""
+    """One source and how it is read; each stage is computed when it is looked at.
+
+    `cache` keeps what is built to execute it, `progress` hears what is done.
+    """
 
     source: Source
     target: str = ""
@@ -40,6 +55,9 @@ class Inspection:
     sizes: Mapping[str, int] = field(default_factory=dict)
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
+    contract: Path | None = None
+    cache: Path = Path()
+    progress: Progress = _unheard
 
     @cached_property
     def program(self) -> Program:
@@ -48,7 +66,9 @@ class Inspection:
 
     @cached_property
     def contracts(self) -> tuple[Contract, ...]:
-        """The contracts drafted from it."""
+        """The contracts drafted from it, or the user's."""
+        if self.contract is not None:
+            return load_contracts(self.contract)
         headers = tuple(header for _, header in self.program.headers)
         return draft(self.program, kernels=self.kernels, sizes=self.sizes, headers=headers)
 
@@ -58,6 +78,23 @@ class Inspection:
         backend = find_backend(self.target)
         headers = tuple(header for _, header in self.program.headers)
         return backend.port(self.program, headers, find_target(backend, self.arch))
+
+    @cached_property
+    def lifted(self) -> tuple[Lifted, ...]:
+        """Its entries as tensor programs, each compared with the source."""
+        from porter.evaluate.lift import lift  # noqa: PLC0415 - which takes PyTorch
+
+        options = MigrateOptions(
+            self.target or _LIFTED_FROM,
+            self.cache,
+            self.arch,
+            self.kernels,
+            self.contract,
+            self.sizes,
+            self.include_dirs,
+            self.defines,
+        )
+        return lift(self.source, options, self.progress)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -77,6 +114,8 @@ def stage_text(inspection: Inspection, stage: Stage) -> Text:
             return Text("\n").join(shown) if shown else Text("no findings")
         case Stage.CANDIDATE:
             return Text("\n".join(file.text for file in inspection.port.files).rstrip())
+        case Stage.TENSOR:
+            return tensor_text(inspection.lifted, inspection.source)
     assert_never(stage)
 
 
@@ -95,6 +134,8 @@ def _stage_json(inspection: Inspection, stage: Stage) -> Json:
             return as_json(inspection.findings)
         case Stage.CANDIDATE:
             return [{"name": file.name, "text": file.text} for file in inspection.port.files]
+        case Stage.TENSOR:
+            return tensor_document(inspection.lifted)
     assert_never(stage)
 
 

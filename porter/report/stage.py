@@ -1,4 +1,4 @@
-"""The stages of a migration that can be looked at by themselves."""
+"""What of a source can be looked at by itself."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """What there is before anything is executed."""
+    """A stage of a migration, or the operators as tensor programs; nothing but these takes an execution."""
 
     PROGRAM = "program"
     CONTRACT = "contract"
     FINDINGS = "findings"
     CANDIDATE = "candidate"
+    TENSOR = "tensor"

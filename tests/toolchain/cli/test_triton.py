@@ -109,3 +109,13 @@ def test_a_module_with_a_kernel_is_written_although_others_are_refused(porter, w
     porter("migrate", write("op.cu", text), "--target", "triton")
     (module,) = tmp_path.rglob("*_triton.py")
     assert "def good" in module.read_text()
+
+
+def test_an_operator_is_printed_as_a_tensor_program_with_its_verdict(porter, tmp_path):
+    shutil.copy(EXAMPLE.with_name("softmax.cu"), tmp_path)
+    done = porter("inspect", "softmax.cu", "--as", "tensor", "--json")
+    (one,) = done.document["tensor"]
+    assert (done.code, one["outcome"], one["program"]["is"]) == (0, "verified", "TensorProgram")
+    assert "out[i, j] = exp(input[i, j] - m[i]) / sum[k < input_size1](exp(input[i, k] - m[i]))" in one["text"]
+    done = porter("inspect", "softmax.cu", "--as", "tensor")
+    assert done.stdout.rstrip().endswith("equal")

@@ -1,0 +1,114 @@
+"""What an execution on symbols comes to, as it leaves the process that ran it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from porter.contract.dtype import DType
+from porter.ir.tensor.expressions import Expression
+from porter.launch_plan.wire import decode, encode
+from porter.lift.fit import Fitter
+from porter.lift.nodes import Graph, Node, Nodes, NotLiftedError
+from porter.lift.normal import Normaliser
+
+RESULT = "out"  # the name of the only result; of several they are numbered
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicTensor:
+    """The nodes of all elements of a tensor, in an array of its shape."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    nodes: Nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What came of a call: its results, and what its tensor arguments hold afterwards; `inputs` are their extents."""
+
+    graph: Graph
+    inputs: Mapping[str, tuple[int, ...]]
+    results: tuple[SymbolicTensor, ...]
+    arguments_after: Mapping[str, SymbolicTensor]
+
+
+@dataclass(frozen=True, slots=True)
+class FittedOutput:
+    """An output at the sizes of one probe."""
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    body: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class FittedProbe:
+    """All outputs at the sizes of one probe, and what they rest on."""
+
+    outputs: tuple[FittedOutput, ...]
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedProbe:
+    """A probe at whose sizes no expression was found: a window of one element is none, a group of one no group."""
+
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class FittedProbes:
+    """All probes, in the order in which they were asked."""
+
+    probes: tuple[FittedProbe | RefusedProbe, ...]
+
+
+def lifted(executed: Sequence[Executed]) -> bytes:
+    """Returns the outputs of each call as expressions, on the wire."""
+    return encode(FittedProbes(tuple(map(_fitted, executed)))).encode()
+
+
+def read(answer: bytes) -> FittedProbes:
+    """Returns what `lifted` wrote. Raises `WireError` for anything else."""
+    return decode(FittedProbes, answer)
+
+
+def _fitted(executed: Executed) -> FittedProbe | RefusedProbe:
+    try:
+        return _fitted_probe(executed)
+    except NotLiftedError as error:
+        return RefusedProbe(str(error))
+
+
+def _fitted_probe(executed: Executed) -> FittedProbe:
+    normaliser = Normaliser(executed.graph)
+    fitter = Fitter(normaliser.forms, executed.inputs)
+    outputs = []
+    for name, tensor in _outputs(executed):
+        names = [f"o{axis}" for axis in range(len(tensor.shape))]
+        try:
+            forms = [normaliser.form(node) for node in tensor.nodes.ravel().tolist()]
+            body = fitter.output(names, tensor.shape, forms)
+        except NotLiftedError as error:
+            raise NotLiftedError(f"{name}: {error}") from error
+        outputs.append(FittedOutput(name, tensor.dtype, tensor.shape, body))
+    assumed = {str(assumption) for assumption in executed.graph.assumptions} | normaliser.forms.used
+    return FittedProbe(tuple(outputs), tuple(sorted(assumed)))
+
+
+def _outputs(executed: Executed) -> Iterator[tuple[str, SymbolicTensor]]:
+    """Yields the results, and the arguments that hold something else than they were given."""
+    single = len(executed.results) == 1
+    for place, tensor in enumerate(executed.results):
+        yield (RESULT if single else f"{RESULT}{place}"), tensor
+    for name, tensor in executed.arguments_after.items():
+        if any(not _is_given(executed.graph, node, name, at) for at, node in enumerate(tensor.nodes.ravel().tolist())):
+            yield name, tensor
+
+
+def _is_given(graph: Graph, node: Node, tensor: str, at: int) -> bool:
+    key = graph[node]
+    return key[0] == "read" and key[2:] == (tensor, at)

@@ -1,0 +1,111 @@
+"""The outputs of all probes joined to a program of the tensor IR."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+
+from porter.contract.contract import Contract, Role, ScalarArg
+from porter.contract.expressions import evaluate, names_in
+from porter.ir.tensor.notation import quantity_text
+from porter.ir.tensor.program import Input, Output, TensorProgram
+from porter.lift.answer import FittedOutput, FittedProbe, FittedProbes, RefusedProbe
+from porter.lift.nodes import NotLiftedError
+from porter.lift.probes import Probe, parameters
+from porter.lift.sizes import Joining, fitted_quantity
+from porter.lift.structure import Structure, structure
+
+_LEAST_AGREEING = 4  # probes
+
+
+def assembled(contract: Contract, probes: Sequence[Probe], fitted: FittedProbes) -> TensorProgram:
+    """The program of the operator under `contract`, from the probes that most agree with in all but numbers.
+
+    Raises `NotLiftedError` where they are too few.
+    """
+    probes, parts = _agreeing(probes, fitted)
+    whole, fractional = parameters(contract)
+    scalars = [a for a in contract.arguments if isinstance(a, ScalarArg)]
+    held = (f"{a.name} is {a.value}" for a in scalars if _is_held(a, probes[0]))
+    return TensorProgram(
+        contract.entry.name,
+        (*contract.symbols, *(a.name for a in whole if a.name in probes[0].whole)),
+        tuple(a.name for a in fractional),
+        tuple(Input(t.name, t.dtype, t.shape) for t in contract.tensors if t.role is not Role.OUT),
+        tuple(_output(contract, probes, own) for own in zip(*(part.outputs for part in parts), strict=True)),
+        tuple(sorted({assumption for part in parts for assumption in part.assumptions})) + tuple(held),
+    )
+
+
+def _agreeing(probes: Sequence[Probe], fitted: FittedProbes) -> tuple[Sequence[Probe], Sequence[FittedProbe]]:
+    """Returns probes whose outputs differ in numbers alone.
+
+    Others are at sizes where a reduction has a single element, or a coordinate a single value.
+    """
+    groups: dict[Structure, list[tuple[Probe, FittedProbe]]] = {}
+    because = ""
+    for probe, part in zip(probes, fitted.probes, strict=True):
+        if isinstance(part, RefusedProbe):
+            because = because or part.because
+            continue
+        key = tuple((o.name, str(o.dtype), len(o.shape), structure(o.body)) for o in part.outputs)
+        groups.setdefault(key, []).append((probe, part))
+    # A group of one is no group: where enough probes show more, they are right.
+    enough = [key for key, own in groups.items() if len(own) >= _LEAST_AGREEING]
+    if not enough:
+        raise NotLiftedError(because or "what is computed differs with the sizes")
+    largest = groups[max(enough, key=lambda key: len(repr(key)))]
+    return [probe for probe, _ in largest], [part for _, part in largest]
+
+
+def _is_held(argument: ScalarArg, probe: Probe) -> bool:
+    """Returns whether a scalar had the contract's value in every probe, so that the program is for that alone."""
+    return not names_in(argument.value) and argument.name not in probe.values
+
+
+def _output(contract: Contract, probes: Sequence[Probe], parts: Sequence[FittedOutput]) -> Output:
+    first = parts[0]
+    sizes = [probe.values for probe in probes]
+    try:
+        body = Joining(sizes).expression([one.body for one in parts])
+    except NotLiftedError as error:
+        raise NotLiftedError(f"{first.name}: {error}") from error
+    columns = list(zip(*(one.shape for one in parts), strict=True))
+    shape = tuple(_extent(probes, column, _axis(contract, len(columns), axis)) for axis, column in enumerate(columns))
+    return Output(first.name, first.dtype, tuple(f"o{axis}" for axis in range(len(shape))), shape, body)
+
+
+def _axis(contract: Contract, rank: int, axis: int) -> str:
+    """Returns the symbol of this axis in an input of that rank; empty where there is none."""
+    named = (tensor.shape[axis] for tensor in contract.tensors if len(tensor.shape) == rank)
+    return next((extent for extent in named if extent in contract.symbols), "")
+
+
+def _extent(probes: Sequence[Probe], extents: Sequence[int], likely: str) -> str:
+    """Returns the expression of an extent: a product of sizes, or how many windows lie on an axis; else empty."""
+    values = [{name: value for name, value in probe.values.items() if name in probe.sizes} for probe in probes]
+    try:
+        return quantity_text(fitted_quantity([Fraction(extent) for extent in extents], values)).text
+    except NotLiftedError:
+        return _windows(probes, extents, likely)
+
+
+def _windows(probes: Sequence[Probe], extents: Sequence[int], likely: str) -> str:
+    """Returns the expression of how many windows lie on an axis, that of `likely` if it can be."""
+    symbols, whole = sorted(probes[0].sizes, key=lambda symbol: symbol != likely), tuple(probes[0].whole)
+    values = [{**probe.sizes, **probe.whole} for probe in probes]
+    for length, kernel in itertools.product(symbols, whole):
+        others = [name for name in whole if name != kernel]
+        for padding, dilation, stride in itertools.product(("0", *others), ("1", *others), (*whole, "1")):
+            text = _windows_text(length, kernel, padding, dilation, stride)
+            if [evaluate(text, at) for at in values] == list(extents):
+                return text
+    return ""
+
+
+def _windows_text(length: str, kernel: str, padding: str, dilation: str, stride: str) -> str:
+    """Returns how many windows of `kernel` elements lie on an axis, as an expression."""
+    padded = length if padding == "0" else f"{length} + 2 * {padding}"
+    window = kernel if dilation == "1" else f"{dilation} * ({kernel} - 1) + 1"
+    return f"({padded} - ({window})) // {stride} + 1" if dilation != "1" else f"({padded} - {window}) // {stride} + 1"

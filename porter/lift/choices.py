@@ -1,0 +1,196 @@
+"""Extremes, selections and arg-reductions of normal forms.
+
+A chain of `value > best ? value : best` is one set, and a chain that carries an index along is one set of pairs of keys
+and payloads. Which of two comparisons a source wrote, and in which order, does not show in either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from porter.lift.arithmetic import absolute, add, exponential, is_never_negative, multiply
+from porter.lift.forms import (
+    ARGUMENT,
+    MAXIMUM,
+    MINIMUM,
+    Argument,
+    Extreme,
+    Form,
+    Forms,
+    Number,
+    Operation,
+    Product,
+    Read,
+    Sum,
+)
+
+_Pairs = tuple[tuple[Form, Form], ...]
+
+
+def extreme(forms: Forms, kind: str, parts: Sequence[Form]) -> Form:
+    """The largest (`MAXIMUM`) or smallest (`MINIMUM`) of forms."""
+    items: set[Form] = set()
+    for part in parts:
+        key = forms[part]
+        items |= set(key.items) if isinstance(key, Extreme) and key.kind == kind else {part}
+    numbers = {item for item in items if forms.value(item) is not None}
+    if len(numbers) > 1:
+        best = max(numbers, key=lambda item: _sign(kind) * _value(forms, item))
+        items = items - numbers | {best}
+    zero = forms.number(0)
+    if kind == MAXIMUM and zero in items and any(i != zero and is_never_negative(forms, i) for i in items):
+        items.discard(zero)
+    return items.pop() if len(items) == 1 else forms.put(Extreme(kind, tuple(sorted(items))))
+
+
+def select(forms: Forms, condition: Form, then: Form, otherwise: Form) -> Form:
+    """`then` where `condition` holds, else `otherwise`."""
+    decided = forms.value(condition)
+    if decided is not None:
+        return then if decided else otherwise
+    if then == otherwise:
+        return then
+    key = forms[condition]
+    match key:
+        case Operation("not", (inner,)):
+            return select(forms, inner, otherwise, then)
+        case Operation("less", (small, large)):
+            found = _selected_by_order(forms, small, large, then, otherwise)
+        case Operation("or", (one, other)):
+            found = _selected_with_ties(forms, (one, other), then, otherwise)
+        case Operation("equal", (one, other)):
+            found = _selected_by_equality(forms, one, other, then, otherwise)
+        case Operation("and", parts) if any(_is_equality_of(forms, part, {then, otherwise}) for part in parts):
+            found = otherwise
+        case _:
+            found = None
+    return forms.operation("select", condition, then, otherwise) if found is None else found
+
+
+def _selected_by_order(forms: Forms, small: Form, large: Form, then: Form, otherwise: Form) -> Form | None:
+    """The selection where `small < large`."""
+    if (then, otherwise) == (large, small):
+        return extreme(forms, MAXIMUM, (small, large))
+    if (then, otherwise) == (small, large):
+        return extreme(forms, MINIMUM, (small, large))
+    for kind, best, value in ((MAXIMUM, small, large), (MINIMUM, large, small)):
+        kept, taken = _pairs(forms, kind, otherwise, best), _pairs(forms, kind, then, value)
+        if kept and taken and _runs_upwards(forms, kept, taken):
+            return forms.put(Argument(ARGUMENT, kind, kept + taken))
+    inner = forms[otherwise]
+    if isinstance(inner, Operation) and inner.kind == "select" and inner.operands[1] == then:
+        tie, _, rest = inner.operands
+        if _holds_equality(forms, tie, {small, large}):  # v < best, else v == best and its index is smaller
+            return _selected_with_ties(forms, (forms.operation("less", small, large), tie), then, rest)
+    return None
+
+
+def _selected_with_ties(forms: Forms, parts: tuple[Form, Form], then: Form, otherwise: Form) -> Form | None:
+    """The selection where one value is beyond another, or as large and preferred for its payload."""
+    for order, tie in (parts, parts[::-1]):
+        key = forms[order]
+        if not isinstance(key, Operation) or key.kind != "less":
+            continue
+        small, large = key.operands
+        if not _holds_equality(forms, tie, {small, large}):
+            continue
+        for kind, best, value in ((MAXIMUM, small, large), (MINIMUM, large, small)):
+            if (then, otherwise) == (value, best):
+                return extreme(forms, kind, (best, value))
+            kept, taken = _pairs(forms, kind, otherwise, best), _pairs(forms, kind, then, value)
+            if kept and taken:
+                pairs = sorted({*kept, *taken}, key=lambda pair: _value(forms, pair[1]))
+                return forms.put(Argument(ARGUMENT, kind, tuple(pairs)))
+    return None
+
+
+def _selected_by_equality(forms: Forms, one: Form, other: Form, then: Form, otherwise: Form) -> Form | None:
+    """Returns the case that is right for equal values, too: `otherwise` with one of them for the other is `then`."""
+    for old, new in ((one, other), (other, one)):
+        if substituted(forms, then, old, new) == substituted(forms, otherwise, old, new):
+            forms.used.add("a case for equal values is the general one")
+            return otherwise
+    return None
+
+
+def _is_equality_of(forms: Forms, form: Form, values: set[Form]) -> bool:
+    key = forms[form]
+    return isinstance(key, Operation) and key.kind == "equal" and set(key.operands) == values
+
+
+def _holds_equality(forms: Forms, form: Form, values: set[Form]) -> bool:
+    """Returns whether `form` is, or demands, that `values` are equal."""
+    key = forms[form]
+    parts = key.operands if isinstance(key, Operation) and key.kind == "and" else (form,)
+    return any(_is_equality_of(forms, part, values) for part in parts)
+
+
+def _pairs(forms: Forms, kind: str, payload: Form, best: Form) -> _Pairs:
+    """Returns keys and payloads of an arg-reduction whose extreme is `best`; none where `payload` is none of it."""
+    key, found = forms[best], forms[payload]
+    if isinstance(found, Argument) and found.extreme == kind:
+        items = set(key.items) if isinstance(key, Extreme) and key.kind == kind else {best}
+        return found.pairs if {own for own, _ in found.pairs} == items else ()
+    is_single = not (isinstance(key, Extreme) and key.kind == kind)
+    return ((best, payload),) if is_single and forms.value(payload) is not None else ()
+
+
+def _runs_upwards(forms: Forms, kept: _Pairs, taken: _Pairs) -> bool:
+    """Returns whether payloads grow with the places of their keys.
+
+    Of two elements an arg-maximum and an arg-minimum are the same graph; this tells them apart.
+    """
+    if len(kept) != 1 or len(taken) != 1:
+        return True
+    first, second = forms[kept[0][0]], forms[taken[0][0]]
+    if not isinstance(first, Read) or not isinstance(second, Read):
+        return True
+    return (first.at < second.at) == (_value(forms, kept[0][1]) < _value(forms, taken[0][1]))
+
+
+def substituted(forms: Forms, form: Form, old: Form, new: Form, done: dict[Form, Form] | None = None) -> Form:
+    """Returns `form` with `new` in place of `old`, in normal form."""
+    done = {old: new} if done is None else done
+    if form not in done:
+        done[form] = _rebuilt(forms, form, [substituted(forms, part, old, new, done) for part in forms.operands(form)])
+    return done[form]
+
+
+def _rebuilt(forms: Forms, form: Form, parts: list[Form]) -> Form:
+    match forms[form]:
+        case Sum(_, constant, terms):
+            return add(forms, [(part, weight) for part, (_, weight) in zip(parts, terms, strict=True)], constant)
+        case Product(_, factors):
+            return multiply(forms, [(part, power) for part, (_, power) in zip(parts, factors, strict=True)])
+        case Extreme(kind, _):
+            return extreme(forms, kind, parts)
+        case Operation(kind, _):
+            return operation(forms, kind, parts)
+    return form
+
+
+def operation(forms: Forms, kind: str, operands: Sequence[Form]) -> Form:
+    """The normal form of an operation on forms that is no sum, product or extreme."""
+    match kind:
+        case "exp":
+            return exponential(forms, operands[0])
+        case "absolute":
+            return absolute(forms, operands[0])
+        case "select":
+            return select(forms, operands[0], operands[1], operands[2])
+        case "less" | "equal" if operands[0] == operands[1]:
+            return forms.number(int(kind == "equal"))
+        case "equal" | "and" | "or":
+            distinct = forms.ordered(set(operands))
+            return forms.operation(kind, *distinct) if len(distinct) > 1 else distinct[0]
+    return forms.operation(kind, *operands)
+
+
+def _sign(kind: str) -> int:
+    return 1 if kind == MAXIMUM else -1
+
+
+def _value(forms: Forms, form: Form) -> Fraction | float:
+    key = forms[form]
+    return key.value if isinstance(key, Number) else Fraction(0)

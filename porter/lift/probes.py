@@ -1,0 +1,180 @@
+"""The sizes and parameters at which an operator is executed on symbols.
+
+A number of the program is recognised by how it changes over the probes; so no two products of symbols may be
+proportional over them, and every extent is at least 3 where sizes allow: among two elements a mean and a remainder, or
+an arg-maximum and an arg-minimum, are the same graph.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import prod
+from random import Random
+
+import numpy as np
+
+from porter.contract.contract import Contract, ScalarArg, Workload
+from porter.contract.expressions import names_in, number
+from porter.contract.validate import satisfies
+from porter.contract.workloads import choose_sizes
+from porter.ir.tensor.quantities import Sizes
+from porter.lift.nodes import NotLiftedError
+
+_COUNT = 5  # three were enough for 41 operators, two wrong for three of them; one may lie badly
+_COUNT_OF_MANY = 8  # where so many values change that four let several products pass for one another
+_MANY_VALUES = 5
+_POOL = 60
+_DRAWN_SETS = 100
+_EQUAL = 5
+_ALIKE = 20  # products that are confused are as bad as one symbol that has one value in two probes
+_FEW_SYMBOLS = (4, 5, 7, 9, 11, 13)
+_THREE_SYMBOLS = (3, 4, 5, 6, 7)
+_MANY_SYMBOLS = (2, 3, 4, 5, 6)
+
+_TRIALS = 40  # of sizes drawn at random, before some are looked for
+_MOST_WORK = 90_000  # elements that windows read
+_WHOLE = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)  # values of whole parameters, such as the extent of a window
+_FLOATS = frozenset({"float", "double", "half", "at::Half", "c10::Half"})
+_FACTORS = (Fraction(71, 100), Fraction(113, 100), Fraction(89, 100), Fraction(137, 100), Fraction(97, 100))
+_NOUGHT = (Fraction(23, 100), Fraction(41, 100), Fraction(59, 100), Fraction(83, 100))  # in place of a parameter of 0
+_EXPONENTS = (0, 1, -1)
+_MOST_FACTORS = 4  # of products that are told apart
+_MOST_TOLD_APART = 7  # symbols of which products are looked at
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Sizes, and the values of whole and of fractional parameters."""
+
+    sizes: Mapping[str, int]
+    whole: Mapping[str, int] = field(default_factory=dict)
+    fractional: Mapping[str, Fraction] = field(default_factory=dict)
+
+    @property
+    def values(self) -> Sizes:
+        """All of them by name."""
+        whole = {name: Fraction(value) for name, value in (*self.sizes.items(), *self.whole.items())}
+        return {**whole, **self.fractional}
+
+    def applied(self, contract: Contract) -> Contract:
+        """The contract with this probe as its workload."""
+        arguments = tuple(
+            replace(a, value=repr(float(self.fractional[a.name])))
+            if isinstance(a, ScalarArg) and a.name in self.fractional
+            else a
+            for a in contract.arguments
+        )
+        workload = Workload("probe", self.sizes, seed=0, scalars=dict(self.whole))
+        return replace(contract, arguments=arguments, workloads=(workload,))
+
+
+def parameters(contract: Contract) -> tuple[tuple[ScalarArg, ...], tuple[ScalarArg, ...]]:
+    """The whole and the fractional parameters of a contract: scalars that no size decides."""
+    free = [a for a in contract.arguments if isinstance(a, ScalarArg) and not names_in(a.value) and not a.choices]
+    fractional = tuple(a for a in free if a.type in _FLOATS)
+    return tuple(a for a in free if a.type not in _FLOATS and a.type != "bool"), fractional
+
+
+def chosen(
+    contract: Contract, seed: int, accepts: Callable[[Probe], bool], *, fixed: frozenset[str] = frozenset()
+) -> tuple[Probe, ...]:
+    """Returns probes that the operator `accepts`, over which products of symbols differ as far as they can.
+
+    Parameters that are `fixed` keep the contract's value. Raises `NotLiftedError` where it takes too few of them.
+    """
+    random = Random(f"probes {seed}")
+    drawn = (_probe(contract, random, turn, fixed) for turn in range(_POOL))
+    pool = list({repr(probe): probe for probe in drawn if probe is not None}.values())
+    taken: dict[str, bool] = {}
+    while True:
+        count = _COUNT_OF_MANY if pool and len(pool[0].values) >= _MANY_VALUES else _COUNT
+        if len(pool) < count:
+            raise NotLiftedError(f"it takes {sum(taken.values())} of {_POOL} sizes that were drawn")
+        sets = (random.sample(pool, count) for _ in range(_DRAWN_SETS))
+        best = min(sets, key=lambda probes: _confusions([probe.values for probe in probes]))
+        for probe in best:
+            if repr(probe) not in taken:
+                taken[repr(probe)] = accepts(probe)
+        pool = [probe for probe in pool if taken.get(repr(probe), True)]
+        if all(taken[repr(probe)] for probe in best):
+            return tuple(best)
+
+
+def _probe(contract: Contract, random: Random, turn: int, fixed: frozenset[str]) -> Probe | None:
+    whole, fractional = parameters(contract)
+    free = [a for a in whole if a.name not in fixed]
+    drawn = [_sized(contract, free, random) for _ in range(_TRIALS)]
+    fitting = [one for one in drawn if satisfies(contract, one[0])]
+    sizes, told = next(
+        (one for one in fitting if _work(*one) <= _MOST_WORK), min(fitting or drawn, key=lambda o: _work(*o))
+    )
+    if not fitting:
+        found = choose_sizes(contract, {}, sizes)
+        if found is None:
+            return None
+        sizes = found
+    return Probe(sizes, told, {a.name: _fraction(a, turn, place, random) for place, a in enumerate(fractional)})
+
+
+_Sized = tuple[dict[str, int], dict[str, int]]  # sizes, and whole parameters
+
+
+def _sized(contract: Contract, free: Sequence[ScalarArg], random: Random) -> _Sized:
+    told = {a.name: _whole_value(a, random) for a in free}
+    return _targets(contract.symbols, list(told.values()), random), told
+
+
+def _work(sizes: Mapping[str, int], whole: Mapping[str, int]) -> int:
+    """Returns how many elements are read, where every axis but the outer ones has windows."""
+    window: int = max(whole.values(), default=1) ** max(1, len(sizes) - 2)
+    return prod(sizes.values()) * window
+
+
+def _targets(symbols: Sequence[str], whole: Sequence[int], random: Random) -> dict[str, int]:
+    """Returns sizes, of which the inner ones hold several windows where there are whole parameters."""
+    if whole:
+        largest, second = (*sorted(whole, reverse=True), 1)[:2]
+        window = (largest - 1) * max(second, 1) + 1
+        outer = symbols[: min(2, len(symbols) - 1)]
+        inner = {symbol: window + random.randrange(3, 10) for symbol in symbols}
+        return inner | dict(zip(outer, random.sample((2, 3, 4), len(outer)), strict=True))
+    pool = _FEW_SYMBOLS if len(symbols) < 3 else _THREE_SYMBOLS if len(symbols) == 3 else _MANY_SYMBOLS
+    values = random.sample(pool, len(symbols)) if len(symbols) <= len(pool) else random.choices(pool, k=len(symbols))
+    return dict(zip(symbols, values, strict=True))
+
+
+def _whole_value(argument: ScalarArg, random: Random) -> int:
+    own = int(number(argument.value, {}))
+    if own < 0:
+        return own
+    return random.choice(_WHOLE if own > 1 else (1, 2, 3) if own else (0, 1, 1, 2))
+
+
+def _fraction(argument: ScalarArg, turn: int, place: int, random: Random) -> Fraction:
+    """A value near the contract's own, so that what the operator asks of it still holds."""
+    own = Fraction(repr(float(number(argument.value, {}))))
+    jitter = Fraction(random.randrange(1, 1000), 100_000)
+    factor = _FACTORS[(turn + place) % len(_FACTORS)] + jitter
+    if own == 0:
+        return _NOUGHT[(turn + place) % len(_NOUGHT)] + jitter
+    return 1 - (1 - own) * factor / 2 if Fraction(1, 2) < own < 1 else own * factor
+
+
+def _confusions(values: Sequence[Sizes]) -> int:
+    """Returns how many products of symbols are proportional to another over the probes, or do not change at all."""
+    symbols = [name for name in values[0] if all(at[name] for at in values)][:_MOST_TOLD_APART]
+    logarithms = np.log(
+        np.array([[abs(float(at[name])) for at in values] for name in symbols]).reshape(-1, len(values))
+    )
+    powers = np.array(
+        [p for p in itertools.product(_EXPONENTS, repeat=len(symbols)) if sum(map(abs, p)) <= _MOST_FACTORS]
+    )
+    told = powers.reshape(-1, len(symbols)) @ logarithms
+    distinct = np.unique(np.round(told - told[:, :1], 9), axis=0)
+    alike = sum(len(values) - len({at[name] for at in values}) for name in symbols)
+    # As many groups as channels are groups of one, which are no groups.
+    equal = sum(len(at) - len(set(at.values())) for at in values)
+    return len(told) - len(distinct) + _ALIKE * alike + _EQUAL * equal

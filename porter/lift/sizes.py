@@ -1,0 +1,233 @@
+"""Expressions of several probes joined to one whose numbers are quantities over the sizes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from math import prod
+from typing import Protocol, TypeVar
+
+from porter.ir.tensor.expressions import (
+    ArgReduce,
+    Expression,
+    Extent,
+    Gathered,
+    Number,
+    Pointwise,
+    Position,
+    Range,
+    Read,
+    Reduce,
+    Window,
+)
+from porter.ir.tensor.quantities import Affine, Floor, Quantity, Sizes
+from porter.lift.nodes import NotLiftedError
+
+_T = TypeVar("_T")
+_OFFSETS = (Fraction(0), Fraction(1), Fraction(-1))
+_MOST_TOGETHER = 4  # symbols of one product
+_DENOMINATOR = 1000  # the largest of a factor that is taken for a fraction
+_PLAIN = 8
+_MOST_COMPARED = 4
+_EXACTLY = 1e-9  # relative: what host code lost when it divided sizes
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+class Joining:
+    """Joins one expression of each probe; `sizes` are the values of symbols and parameters at each of them.
+
+    Raises `NotLiftedError` where the expressions differ in more than their numbers, or a number has no known form.
+    """
+
+    def __init__(self, sizes: Sequence[Sizes]) -> None:
+        self._sizes = sizes
+        self._names: list[dict[str, str]] = [{} for _ in sizes]
+        self._fresh = (f"k{number}" for number in itertools.count())
+
+    def expression(self, parts: Sequence[Expression]) -> Expression:
+        """The joined expression."""
+        match parts[0]:
+            case Number():
+                return self._number([one.quantity for one in _all(Number, parts)])
+            case Position():
+                return Position(self.affine([one.affine for one in _all(Position, parts)]))
+            case Read():
+                return self._read(_all(Read, parts))
+            case Pointwise():
+                return self._pointwise(_all(Pointwise, parts))
+            case Reduce(combine, _, _, precision):
+                reductions = _all(Reduce, parts)
+                _same([one.combine for one in reductions])
+                ranges = self._ranges([one.ranges for one in reductions])
+                return Reduce(combine, ranges, self.expression([one.body for one in reductions]), precision)
+            case ArgReduce(combine):
+                arguments = _all(ArgReduce, parts)
+                _same([one.combine for one in arguments])
+                ranges = self._ranges([one.ranges for one in arguments])
+                keys, payloads = [one.key for one in arguments], [one.payload for one in arguments]
+                return ArgReduce(combine, ranges, self.expression(keys), self.expression(payloads))
+
+    def quantity(self, numbers: Sequence[Quantity]) -> Quantity:
+        """The quantity that has these numbers at the sizes of the probes."""
+        return fitted_quantity([number.value({}) for number in numbers], self._sizes)
+
+    def _number(self, numbers: Sequence[Quantity]) -> Expression:
+        """The number, or the product of a symbol and of one over a difference: `momentum / (count - 1)`."""
+        try:
+            return Number(self.quantity(numbers))
+        except NotLiftedError:
+            values = [number.value({}) for number in numbers]
+        for symbol, power in itertools.product(self._sizes[0], (1, -1)):
+            apart = Quantity(Fraction(1), ((symbol, power),))
+            if any(at[symbol] == 0 for at in self._sizes):
+                continue
+            rest = [value / apart.value(at) for value, at in zip(values, self._sizes, strict=True)]
+            with suppress(NotLiftedError):
+                return Pointwise("multiply", (Number(apart), Number(fitted_quantity(rest, self._sizes))))
+        return Number(self.quantity(numbers))
+
+    def affine(self, parts: Sequence[Affine]) -> Affine:
+        """The joined function: a coefficient that vanishes at the sizes of one probe is 0 there."""
+        found = [dict(self._named_terms(probe, one)) for probe, one in enumerate(parts)]
+        terms: list[tuple[str | Floor, Quantity]] = []
+        for name, is_floor in dict.fromkeys(key for one in found for key in one):
+            own = [one.get((name, is_floor)) for one in found]
+            weight = self.quantity([term[1] if term else Quantity.of(0) for term in own])
+            divisors = [term[0].divisor for term in own if term and isinstance(term[0], Floor)]
+            if is_floor and len(divisors) != len(own):
+                raise NotLiftedError("a coordinate is divided at some sizes only")
+            terms.append((Floor(name, self.quantity(divisors)) if is_floor else name, weight))
+        return Affine(self.quantity([one.constant for one in parts]), tuple(terms))
+
+    def _named_terms(self, probe: int, part: Affine) -> Iterator[tuple[tuple[str, bool], tuple[str | Floor, Quantity]]]:
+        for term, weight in part.terms:
+            name = term.coordinate if isinstance(term, Floor) else term
+            yield (self._names[probe].get(name, name), isinstance(term, Floor)), (term, weight)
+
+    def _read(self, parts: Sequence[Read]) -> Read:
+        _same([one.tensor for one in parts])
+        _same([len(one.indices) for one in parts])
+        columns = zip(*(one.indices for one in parts), strict=True)
+        return Read(parts[0].tensor, tuple(map(self._index, columns)))
+
+    def _index(self, parts: Sequence[Affine | Gathered]) -> Affine | Gathered:
+        if isinstance(parts[0], Gathered):
+            gathered = _all(Gathered, parts)
+            affine = self.affine([one.affine for one in gathered])
+            return Gathered(affine, self.expression([one.value for one in gathered]))
+        return self.affine(_all(Affine, parts))
+
+    def _pointwise(self, parts: Sequence[Pointwise]) -> Pointwise:
+        _same([(one.op, len(one.operands)) for one in parts])
+        columns = zip(*(one.operands for one in parts), strict=True)
+        return Pointwise(parts[0].op, tuple(map(self.expression, columns)))
+
+    def _ranges(self, parts: Sequence[tuple[Extent, ...]]) -> tuple[Extent, ...]:
+        _same([len(one) for one in parts])
+        return tuple(map(self._range, zip(*parts, strict=True)))
+
+    def _range(self, parts: Sequence[Extent]) -> Extent:
+        if isinstance(parts[0], Range):
+            ranges = _all(Range, parts)
+            lower, upper = self.affine([one.lower for one in ranges]), self.affine([one.upper for one in ranges])
+            return Range(self._renamed(ranges), lower, upper)
+        windows = _all(Window, parts)
+        start = self.affine([one.start for one in windows])
+        told = [self.quantity([pick(one) for one in windows]) for pick in (_step, _count, _extent)]
+        return Window(self._renamed(windows), start, *told)
+
+    def _renamed(self, parts: Sequence[_Named]) -> str:
+        """Returns the name in the joined expression of what each probe has a name of its own for."""
+        name = next(self._fresh)
+        for names, part in zip(self._names, parts, strict=True):
+            names[part.name] = name
+        return name
+
+
+def fitted_quantity(values: Sequence[Fraction], sizes: Sequence[Sizes]) -> Quantity:
+    """Returns the simplest quantity that has `values` at `sizes`.
+
+    Raises `NotLiftedError` where no product of powers, with 1 more or less or one over that, has them.
+    """
+    if all(value == values[0] for value in values):
+        return Quantity.of(values[0])
+    found = list(itertools.islice(_quantities(values, sizes), _MOST_COMPARED))
+    if not found:
+        shown = ", ".join(f"{float(value):.6g}" for value in values)
+        raise NotLiftedError(f"a number has no known form over the sizes: {shown}")
+    return next((quantity for quantity in found if _is_plain(quantity.factor)), found[0])
+
+
+def _is_plain(factor: Fraction) -> bool:
+    """Returns whether a factor is one that host code writes: others are often a coincidence of the sizes."""
+    return max(abs(factor.numerator), factor.denominator) <= _PLAIN
+
+
+def _quantities(values: Sequence[Fraction], sizes: Sequence[Sizes]) -> Iterator[Quantity]:
+    """Yields the quantities that have `values` at `sizes`, simple ones first."""
+    for offset in _OFFSETS:
+        for inverse in (False, True):
+            if inverse and not (offset and all(values)):
+                continue
+            wanted = [(1 / value if inverse else value) - offset for value in values]
+            for powers in _monomials(sorted(sizes[0])):
+                factor = _factor(wanted, powers, sizes)
+                if factor is not None:
+                    yield Quantity(factor, powers, offset, inverse)
+
+
+def _factor(wanted: Sequence[Fraction], powers: tuple[tuple[str, int], ...], sizes: Sequence[Sizes]) -> Fraction | None:
+    """Returns the factor by which a product of powers gives the numbers; None where there is none."""
+    if any(at[symbol] == 0 for at in sizes for symbol, _ in powers):
+        return None
+    ratios = [
+        value / prod((at[symbol] ** power for symbol, power in powers), start=Fraction(1))
+        for value, at in zip(wanted, sizes, strict=True)
+    ]
+    first = ratios[0]
+    if first == 0 or any(abs(ratio - first) > _EXACTLY * abs(first) for ratio in ratios):
+        return None
+    near = first.limit_denominator(_DENOMINATOR)
+    return near if abs(near - first) <= _EXACTLY * abs(first) else first
+
+
+def _monomials(symbols: Sequence[str]) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Yields products of powers, simple ones first."""
+    alone = [((symbol, power),) for power in (1, -1, 2, -2, 3, -3) for symbol in symbols]
+    yield from alone
+    for count in range(2, min(len(symbols), _MOST_TOGETHER) + 1):
+        for chosen in itertools.combinations(symbols, count):
+            for powers in itertools.product((1, -1), repeat=count):
+                yield tuple(zip(chosen, powers, strict=True))
+
+
+def _all(kind: type[_T], parts: Sequence[object]) -> list[_T]:
+    found = [part for part in parts if isinstance(part, kind)]
+    if len(found) != len(parts):
+        words = ", ".join(type(part).__name__.lower() for part in parts)
+        raise NotLiftedError(f"what is computed differs with the sizes ({words})")
+    return found
+
+
+def _same(values: Sequence[object]) -> None:
+    if any(value != values[0] for value in values):
+        shown = ", ".join(map(str, values))
+        raise NotLiftedError(f"what is computed differs with the sizes ({shown})")
+
+
+def _step(window: Window) -> Quantity:
+    return window.step
+
+
+def _count(window: Window) -> Quantity:
+    return window.count
+
+
+def _extent(window: Window) -> Quantity:
+    return window.extent

@@ -1,0 +1,105 @@
+"""Sums of squared deviations from a mean, in any of their spellings.
+
+Welford's recurrence, its parallel merges, `E[x^2] - E[x]^2` and a sum of `(x - mean)^2` are one quadratic form in the
+elements. There is one candidate for it, `c * sum (x_k - mean)^2`, tested at random points modulo a prime: expanding the
+form in fractions took 120 s where the test takes 1 to 3 s (a batch norm of 40 elements a channel).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from random import Random
+
+from porter.lift.forms import PRODUCT, SUM, Form, Forms, Product, Sum, Weighted
+
+_PRIME = (1 << 61) - 1
+_POINTS = 2
+_Linear = Mapping[Form, Fraction]
+_Square = tuple[Fraction, _Linear, _Linear]  # weight, and the two factors
+
+
+def centred(forms: Forms, constant: Fraction, terms: Mapping[Form, Fraction]) -> Form | None:
+    """Returns `constant` and `terms` with their squares written as deviations from a mean; None where they are not."""
+    squares, rest = _squares(forms, terms)
+    atoms = sorted({atom for _, left, right in squares for atom in (*left, *right)})
+    if len(atoms) < 2:
+        return None
+    weight = sum((w * left.get(atoms[0], 0) * right.get(atoms[0], 0) for w, left, right in squares), Fraction(0))
+    trials = [_trial(squares, atoms, Random(f"point {number}")) for number in range(_POINTS)]
+    if weight == 0 and all(told == 0 for told, _, _ in trials):
+        return _sum(forms, constant, rest)
+    if all(told == _modulo(weight) * plain % _PRIME for told, plain, _ in trials):
+        return _sum(forms, constant, {**rest, **{_square(forms, {atom: Fraction(1)}): weight for atom in atoms}})
+    scale = weight / (1 - Fraction(1, len(atoms)))
+    if any(told != _modulo(scale) * deviations % _PRIME for told, _, deviations in trials):
+        return None
+    forms.used.add("squared deviations from a mean")
+    mean = dict.fromkeys(atoms, Fraction(-1, len(atoms)))
+    deviations = {_square(forms, {**mean, atom: mean[atom] + 1}): scale for atom in atoms}
+    return _sum(forms, constant, {**rest, **deviations})
+
+
+def is_square_of_sum(forms: Forms, form: Form) -> bool:
+    """Returns whether a form is the product of two factors, a sum among them."""
+    factors = _factors(forms, form)
+    return factors is not None and any(forms.kind(factor) == SUM for factor in factors)
+
+
+def _factors(forms: Forms, form: Form) -> tuple[Form, Form] | None:
+    key = forms[form]
+    if not isinstance(key, Product) or any(power not in (1, 2) for _, power in key.factors):
+        return None
+    spread = [factor for factor, power in key.factors for _ in range(int(power))]
+    return (spread[0], spread[1]) if len(spread) == 2 else None
+
+
+def _squares(forms: Forms, terms: Mapping[Form, Fraction]) -> tuple[list[_Square], dict[Form, Fraction]]:
+    squares: list[_Square] = []
+    rest: dict[Form, Fraction] = {}
+    for term, weight in terms.items():
+        factors = _factors(forms, term)
+        told = [forms.linear(factor) for factor in factors or ()]
+        if not told or any(constant for constant, _ in told):
+            rest[term] = weight
+        else:
+            squares.append((weight, dict(told[0][1]), dict(told[1][1])))
+    return squares, rest
+
+
+def _trial(squares: list[_Square], atoms: list[Form], random: Random) -> tuple[int, int, int]:
+    """Returns the form, the sum of squares, and the sum of squared deviations at one point."""
+    point = {atom: random.randrange(_PRIME) for atom in atoms}
+    residues: dict[Fraction, int] = {}
+
+    def at(linear: _Linear) -> int:
+        total = 0
+        for atom, weight in linear.items():
+            if weight not in residues:
+                residues[weight] = _modulo(weight)
+            total += residues[weight] * point[atom]
+        return total % _PRIME
+
+    told = sum(_modulo(weight) * (at(left) * at(right) % _PRIME) for weight, left, right in squares) % _PRIME
+    plain = sum(value * value for value in point.values()) % _PRIME
+    total = sum(point.values()) % _PRIME
+    return told, plain, (plain - total * total * pow(len(atoms), -1, _PRIME)) % _PRIME
+
+
+def _modulo(value: Fraction) -> int:
+    return value.numerator * pow(value.denominator, -1, _PRIME) % _PRIME
+
+
+def _square(forms: Forms, linear: _Linear) -> Form:
+    (first, weight), *others = linear.items()
+    base = first if not others and weight == 1 else _sum(forms, Fraction(0), linear)
+    return forms.put(Product(PRODUCT, ((base, Fraction(2)),)))
+
+
+def _sum(forms: Forms, constant: Fraction, terms: _Linear) -> Form:
+    kept: tuple[Weighted, ...] = tuple(sorted((term, weight) for term, weight in terms.items() if weight))
+    if not kept:
+        return forms.number(constant)
+    if constant == 0 and len(kept) == 1 and kept[0][1] == 1:
+        return kept[0][0]
+    return forms.put(Sum(SUM, constant, kept))
