@@ -626,3 +626,34 @@ def test_a_struct_within_a_struct_is_assigned_field_by_field(assigned):
 def test_a_struct_that_is_assigned_what_it_holds_or_in_part_is_refused(assigned):
     with pytest.raises(Refusal, match="a struct is assigned"):
         translated(IN_STRUCTS.format(assigned))
+
+
+BY_DTYPE = """
+template <typename T> torch::Tensor scaled(torch::Tensor x) {{
+  auto y = torch::empty_like(x);
+  scale<T><<<1, 256>>>(y.data_ptr<T>(), x.data_ptr<T>(), 2.f, x.numel());
+  return y;
+}}
+torch::Tensor f(torch::Tensor x) {{ {} return out; }}
+"""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "torch::Tensor out; out = {};",
+        "torch::Tensor out = {};",
+    ],
+)
+@pytest.mark.parametrize("arrow", ["", "() -> torch::Tensor "])
+def test_what_a_dispatch_gives_is_assigned_in_its_branches(given, arrow):
+    call = f'AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", ([&]{arrow}{{ return scaled<scalar_t>(x); }}))'
+    found = translated(BY_DTYPE.format(given.format(call)))
+    assert re.search(r"if x.dtype == torch.float64:\n\s+out = scaled\(x\)\n\s+elif x.dtype == torch.float32:", found)
+    assert found.count("out = scaled") == 2
+
+
+def test_a_dispatch_that_gives_nothing_is_not_assigned():
+    call = 'AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", [&] { scaled<scalar_t>(x); })'
+    with pytest.raises(Refusal, match="does not end with one"):
+        translated(BY_DTYPE.format(f"torch::Tensor out; out = {call};"))

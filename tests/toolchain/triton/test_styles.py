@@ -45,6 +45,17 @@ __global__ void summed_of_some(float* y, const float* x, int some) {
 }
 void sums_of_some(float* y, const float* x, int some) { summed_of_some<<<1, 128>>>(y, x, some); }
 
+struct Mixed { __device__ float operator()(float a, float b) const { return a + 2 * b; } };
+__global__ void mixed_by_warps(float* y, const float* x, int some) {
+  using Warp = cub::WarpReduce<float>;
+  __shared__ typename Warp::TempStorage storage[4];
+  int warp = threadIdx.x / 32;
+  float all = Warp(storage[warp]).Reduce(x[threadIdx.x], Mixed());
+  float few = Warp(storage[warp]).Reduce(x[threadIdx.x], Mixed(), some);
+  if (threadIdx.x % 32 == 0) { y[warp] = all; y[4 + warp] = few; }
+}
+void mixes_by_warps(float* y, const float* x, int some) { mixed_by_warps<<<1, 128>>>(y, x, some); }
+
 __device__ float of_group(thread_group g, float* room, float v) {
   for (int i = g.size() / 2; i > 0; i /= 2) {
     room[g.thread_rank()] = v;
@@ -211,6 +222,22 @@ def test_of_two_kernels_the_one_that_enable_if_leaves(run, name, dtype, expected
 def test_reductions_of_the_first_threads_of_a_block(run, some):
     found = run("sums_of_some", np.zeros(3, np.float32), X, some)[0]
     assert np.allclose(found, [X[:some].sum(), X[:some].max(), X[:some].sum()], atol=1e-5)
+
+
+def mixed(lanes):
+    """Neighbours first, each right one twice."""
+    while len(lanes) > 1:
+        pairs = [lanes[i : i + 2] for i in range(0, len(lanes), 2)]
+        lanes = [pair[0] + 2 * pair[1] if len(pair) == 2 else pair[0] for pair in pairs]
+    return lanes[0]
+
+
+@pytest.mark.parametrize("some", [1, 13, 32])
+def test_reductions_of_warps_by_an_operation_that_tells_left_from_right(run, some):
+    found = run("mixes_by_warps", np.zeros(8, np.float32), X[:128], some)[0]
+    warps = X[:128].astype(np.float64).reshape(4, 32)
+    wanted = [*(mixed(list(warp)) for warp in warps), *(mixed(list(warp[:some])) for warp in warps)]
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-4)
 
 
 def test_groups_by_their_bare_names(run):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 from porter.resources import resource
-from porter.syntax.nodes import Block, Call, Expression, Lambda, Name, TypeName
+from porter.syntax.nodes import Assign, Block, Call, Evaluate, Expression, Lambda, Name, Return, TypeName
 from porter_triton.host import expressions, statements
 from porter_triton.host.scope import Context, plain
 from porter_triton.host.suites import Line, Suite, laid_out
@@ -40,6 +41,37 @@ def dispatch(cx: Context, node: Call, *, returns: bool = False) -> None:
         cases = [(t, name, body) for t in types]
     translate = statements.block if returns else statements.inlined
     _branches(cx, expressions.expression(cx, subject).text, cases, translate, node.line)
+
+
+def dispatched(value: Expression | None) -> Call | None:
+    """Returns `value` as a call of a dispatch macro; None for any other expression."""
+    is_call = isinstance(value, Call) and isinstance(value.callee, Name) and is_dispatch(value.callee.name)
+    return value if is_call else None  # type: ignore[return-value]
+
+
+def dispatch_into(cx: Context, target: Expression, node: Call) -> None:
+    """`target = AT_DISPATCH_*(dtype, "name", [&] { ...; return value; })`: each branch assigns its value."""
+    dispatch(cx, _assigning(node, target))
+
+
+def _assigning(node: Call, target: Expression) -> Call:
+    """`node`, in whose lambdas, those of its cases too, `target = value` stands for `return value`."""
+    given = tuple(
+        replace(a, body=_with_assignment(a.body, target))
+        if isinstance(a, Lambda)
+        else _assigning(case, target)
+        if (case := dispatched(a)) is not None
+        else a
+        for a in node.arguments
+    )
+    return replace(node, arguments=given)
+
+
+def _with_assignment(body: Block, target: Expression) -> Block:
+    *before, last = body.statements or (Block((), body.line),)
+    if not isinstance(last, Return) or last.value is None:
+        raise Refusal(body.line, "a lambda whose value is wanted does not end with one")
+    return replace(body, statements=(*before, Evaluate(Assign("", target, last.value, last.line), last.line)))
 
 
 def _parts(node: Call) -> tuple[list[TypeName], Expression, str, Lambda]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import (
@@ -35,6 +36,7 @@ from porter.syntax.nodes import (
     TypeName,
     Unread,
     Update,
+    Variable,
     While,
 )
 from porter.syntax.walk import walk
@@ -44,7 +46,7 @@ from porter_triton.host.arithmetic import condition
 from porter_triton.host.assigned import returns_early
 from porter_triton.host.checks import check, message
 from porter_triton.host.codes import Code, Kind, integer
-from porter_triton.host.dispatch import dispatch, is_dispatch
+from porter_triton.host.dispatch import dispatch, dispatch_into, dispatched, is_dispatch
 from porter_triton.host.launches import launch
 from porter_triton.host.names import failure
 from porter_triton.host.scope import Closure, Context
@@ -102,7 +104,7 @@ def _simple(cx: Context, node: Statement) -> None:
     match node:
         case Declare():
             for variable in node.variables:
-                declare(cx, variable)
+                _declared(cx, variable)
         case Evaluate():
             evaluate(cx, node.expression)
         case Return():
@@ -119,11 +121,21 @@ def _simple(cx: Context, node: Statement) -> None:
             raise Refusal(node.line, "inline assembly has no counterpart in a launcher")
 
 
+def _declared(cx: Context, variable: Variable) -> None:
+    """One variable; what a dispatch gives it is assigned in its branches."""
+    by_dtype = dispatched(variable.value)
+    declare(cx, variable if by_dtype is None else replace(variable, value=None))
+    if by_dtype is not None:
+        dispatch_into(cx, Name(variable.name, (), variable.line), by_dtype)
+
+
 def evaluate(cx: Context, node: Expression) -> None:
     """An expression for its effect."""
     match node:
         case Launch():
             launch(cx, node)
+        case Assign(operator="", value=Call()) if (by_dtype := dispatched(node.value)) is not None:
+            dispatch_into(cx, node.target, by_dtype)
         case Assign():
             assignments.assign(cx, node)
         case Update():

@@ -1,4 +1,4 @@
-"""CUB's reduction of a block by an operation of the source's own: neighbours first, so that the order is kept."""
+"""CUB's reduction of a block or a warp by an operation of the source's own: neighbours first, which keeps the order."""
 
 from __future__ import annotations
 
@@ -31,9 +31,12 @@ SHIFTED = "porter::shifted"
 _TOTAL, _OTHER, _STEP, _ACT = (Name(f"cub_{word}") for word in ("total", "other", "step", "act"))
 
 
-def fold(cx: Context, node: Call) -> Value:
-    """The value of `Reduce(value, act)` or `Reduce(value, act, count)`: in the first thread that of all."""
-    steps = cx.rewritten(node, lambda: _steps(node))
+def fold(cx: Context, node: Call, width: int = 0) -> Value:
+    """The value of `Reduce(value, act)` or `Reduce(value, act, count)`: in the first thread that of all.
+
+    With a `width` it is that of so many neighbours, in the first of them.
+    """
+    steps = cx.rewritten(node, lambda: _steps(node, width))
     cx.changes.append(cx.changes[-1] | cx.assigned(steps))
     with cx.scope():
         statements.run(cx, steps.statements)
@@ -42,7 +45,7 @@ def fold(cx: Context, node: Call) -> Value:
     return total
 
 
-def _steps(node: Call) -> Block:
+def _steps(node: Call, width: int) -> Block:
     """`for (int step = 1; step < threads; step *= 2) if (...) total = act(total, other);`"""
     value, act, *rest = node.arguments
     line = node.line
@@ -51,13 +54,21 @@ def _steps(node: Call) -> Block:
         begin.append(_declared(_ACT, act, line))
         act = _ACT
     thread, threads = threads_number(), blocks_threads()
+    exists = Binary("<", Binary("+", thread, _STEP), threads)
+    if width:
+        thread, threads = Binary("%", thread, Literal(width, "int")), Literal(width, "int")
     first = Binary("==", Binary("%", thread, Binary("*", Literal(2, "int"), _STEP)), Literal(0, "int"))
     there = Binary("<", Binary("+", thread, _STEP), rest[0] if rest else threads)
     one = Evaluate(Assign("", _TOTAL, Call(act, (_TOTAL, _OTHER), line), line), line)
     body = Block(
         (
             _declared(_OTHER, Call(Name(SHIFTED), (_TOTAL, _STEP), line), line),
-            If(Binary("&&", first, there), Block((one,), line), None, line=line),
+            If(
+                Binary("&&", first, Binary("&&", there, exists) if width else there),
+                Block((one,), line),
+                None,
+                line=line,
+            ),
         ),
         line,
     )

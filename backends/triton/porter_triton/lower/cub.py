@@ -20,6 +20,7 @@ _KINDS = {
     "BlockStore": "store",
 }
 _OPERATIONS = {"Sum": "sum", "Max": "max", "Min": "min", "plus": "sum", "maximum": "max", "minimum": "min"}
+_WIDTHS = {"reduce": 0, "warp": 32}  # threads that reduce together; 0 for those of a block
 _OF_WARP = {"sum": "add", "max": "max", "min": "min"}
 
 
@@ -53,8 +54,8 @@ def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
     if used.kind in {"load", "store"}:
         return block_io.method(cx, used, callee, node)
     own = _own(cx, used, callee, node)
-    if used.kind == "reduce" and callee.name == "Reduce" and not own and not _operation(cx, node.arguments[1]):
-        return block_fold.fold(cx, node)
+    if callee.name == "Reduce" and used.kind in _WIDTHS and not own and not _operation(cx, node.arguments[1]):
+        return block_fold.fold(cx, node, _WIDTHS[used.kind])
     value = settled(expressions.scalar(cx, node.arguments[0]))
     if not isinstance(value.type, Arithmetic):
         raise Refusal(node.line, "a collective on pointers")
@@ -65,8 +66,6 @@ def method(cx: Context, used: Collective, callee: Member, node: Call) -> Value:
     if len(node.arguments) != needed and (count is None or used.kind == "warp"):
         raise Refusal(node.line, f"`{callee.name}` of a collective for so many arguments")
     operation = own or _operation(cx, node.arguments[1]) if callee.name == "Reduce" else "sum"
-    if not operation:
-        raise Refusal(node.line, "a collective of a warp with an operation of the source's own")
     if own and used.element is not None:
         element = resolve.type_of(cx, used.element, node.line)
         assert isinstance(element, Arithmetic)
