@@ -657,3 +657,35 @@ def test_a_dispatch_that_gives_nothing_is_not_assigned():
     call = 'AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", [&] { scaled<scalar_t>(x); })'
     with pytest.raises(Refusal, match="does not end with one"):
         translated(BY_DTYPE.format(f"torch::Tensor out; out = {call};"))
+
+
+CONSTRUCTED = """
+template <typename T> struct Scaled {{ T by; int n; {} }};
+template <typename T> __global__ void apply(T* y, const T* x, Scaled<T> s) {{ y[threadIdx.x] = x[s.n] * s.by; }}
+void f(float* y, const float* x, double a, int n) {{ Scaled<float> s(a, n + 1); apply<float><<<1, 64>>>(y, x, s); }}
+"""
+
+
+@pytest.mark.parametrize(
+    "constructor",
+    [
+        "Scaled(T a, int m) : by(a), n(m) {}",
+        "Scaled(T a, int m) { this->by = a; this->n = m; }",
+        "Scaled() {} Scaled(T a, int m) : by(a), n(m) {}",
+    ],
+)
+def test_a_struct_is_what_its_constructor_makes_it(constructor):
+    assert "apply[(1,)](y, x, a, n + 1, " in translated(CONSTRUCTED.format(constructor))
+
+
+@pytest.mark.parametrize(
+    "constructor",
+    [
+        "Scaled(T a, int m) : by(a), n(m) { if (m > 3) n = 3; }",
+        "Scaled(T a, int m) : by(a) {}",
+        "Scaled(T a, int m) : by(a), n(0) { n += m; }",
+    ],
+)
+def test_a_constructor_that_does_more_than_give_its_fields_is_refused(constructor):
+    with pytest.raises(Refusal):
+        translated(CONSTRUCTED.format(constructor))

@@ -5,9 +5,31 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Call, Lambda, Member, Name, Return, TypeName, Variable
+from porter.syntax.nodes import (
+    Assign,
+    Call,
+    Evaluate,
+    Expression,
+    Lambda,
+    Member,
+    Name,
+    Return,
+    Statement,
+    TypeName,
+    Variable,
+)
 from porter.syntax.unit import FunctionTree
-from porter_triton.host import device_wide, expressions, functors, methods, overloads, pointers, runtime, times
+from porter_triton.host import (
+    device_wide,
+    expressions,
+    functors,
+    member_types,
+    methods,
+    overloads,
+    pointers,
+    runtime,
+    times,
+)
 from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer, sequence, truth
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Closure, Context, Template, plain
@@ -84,13 +106,44 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *,
 
 
 def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | None:
-    """A struct of the source made of its fields in order; None for any other type, and where a constructor decides."""
+    """A struct of the source made of its fields in order, or by its constructor; None for any other type."""
     structs = cx.unit.struct(kind.name)
-    if not structs or any(m.head.name == unqualified(kind.name) for m in structs[-1].methods):
+    if not structs:
         return None
+    if constructors := [m for m in structs[-1].methods if m.head.name == unqualified(kind.name)]:
+        fitting = [m for m in constructors if len(m.parameters) == len(arguments)]
+        return _constructed(cx, kind, fitting[0], arguments) if len(fitting) == 1 else None
     fields = tuple(f for f in structs[-1].fields if f.storage != "static")[: len(arguments)]
     parts = tuple(_field(cx, f, given) for f, given in zip(fields, arguments, strict=True))
     return Code("", Kind.RECORD, ctype=kind, parts=parts, names=tuple(f.name for f in fields))
+
+
+def _constructed(cx: Context, kind: TypeName, constructor: FunctionTree, arguments: tuple[Code, ...]) -> Code | None:
+    """A struct whose constructor gives each field the value of an expression; None where it does anything else."""
+    given = dict(filter(None, map(_field_given, constructor.body.statements)))
+    found = member_types.definition(cx, cx.type(kind))
+    if found is None or len(given) != len(constructor.body.statements):
+        return None
+    fields = tuple(f for f in found[0].fields if f.storage != "static")
+    values = [value for f in fields if (value := given.get(f.name, f.value)) is not None]
+    if len(values) != len(fields) or not given.keys() <= {f.name for f in fields}:
+        return None
+    with cx.scope():
+        for name, meaning in found[1]:
+            cx.bind(name, meaning if isinstance(meaning, TypeName) else expressions.expression(cx, meaning))
+        for parameter, argument in zip(constructor.parameters, arguments, strict=True):
+            cx.bind(parameter.name, pointers.cast(cx, parameter.type, argument, constructor.body.line))
+        parts = tuple(expressions.expression(cx, value) for value in values)
+    return Code("", Kind.RECORD, ctype=kind, parts=parts, names=tuple(f.name for f in fields))
+
+
+def _field_given(step: Statement) -> tuple[str, Expression] | None:
+    """The field and the value of `this->field = value`; None for any other statement."""
+    if not isinstance(step, Evaluate) or not isinstance(step.expression, Assign) or step.expression.operator:
+        return None
+    target = step.expression.target
+    own = isinstance(target, Member) and target.arrow and isinstance(target.owner, Name) and target.owner.name == "this"
+    return (target.name, step.expression.value) if own and isinstance(target, Member) else None
 
 
 def _field(cx: Context, field: Variable, given: Code) -> Code:
