@@ -35,7 +35,7 @@ from porter.contract.workloads import with_workloads
 from porter.simt.job import Execute, FaultKind
 
 _ATTEMPTS = 3
-_MOST_RUNS, _MOST_RUNS_OF_ALL = 40, 160  # until one reading of a draft is given up, and until no other is begun
+_MOST_RUNS = 40  # until one reading of a draft is given up
 
 
 def confirm(contract: Contract, execute: Execute, fixed: Mapping[str, int] | None = None) -> Confirmation:
@@ -79,7 +79,7 @@ def _typed(
     while pending:
         refused, trouble = pending.pop()
         for other in other_types(refused, trouble):
-            if types(other) not in tried and trials.runs < _MOST_RUNS_OF_ALL:
+            if types(other) not in tried and not trials.are_many:
                 trials.trouble = ""
                 tried.add(types(other))
                 reading = _Confirmer(other, trials, fixed).confirmed()
@@ -99,7 +99,7 @@ def _others(contract: Contract, trials: Trials, fixed: Mapping[str, int]) -> Ite
     """Other readings of a draft: indices kept within what is known, extents alike that nobody said are."""
     for related in (contract, *relations(contract)):
         for kept_within in (False, True) if unknown_bounds(contract) else (False,):
-            if trials.runs < _MOST_RUNS_OF_ALL and (kept_within or related is not contract):
+            if not trials.are_many and (kept_within or related is not contract):
                 trials.trouble = ""
                 yield _Confirmer(related, trials, fixed, kept_within)
 

@@ -19,6 +19,7 @@ _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
 _SCALES = (1.0, SMALL_SCALE)  # an extreme shows garbage, as a float 0.01, beside small values only
 _SLOW_S = 1.0  # a probe takes milliseconds
+_MOST_RUNS, _LONGEST_S = 160, 20.0  # of all readings of a draft: those of an upsampling by 4,099 took 60 s
 _MOST_VAIN = 3  # one after the other: a probe comes in three sizes
 _VAIN = frozenset((FaultKind.TIMEOUT, FaultKind.UNDEFINED))
 _TROUBLE = frozenset(
@@ -35,7 +36,8 @@ _TROUBLE = frozenset(
 
 @dataclass
 class Trials:
-    """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far.
+    """Runs through `execute`. Tensors of unknown extent hold `elements` in a probe, `runs` were made so far, which took
+    `seconds` of processor time.
 
     A probe is made at every choice of what only selects, or, without `choices`, at the contract's own alone; and with
     inputs of which all elements are alike.
@@ -47,11 +49,17 @@ class Trials:
     elements: int = _PROBE_ELEMENTS
     choices: bool = True
     runs: int = 0
+    seconds: float = 0.0
     trouble: str = ""
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
     _vain: list[Run] = field(default_factory=list)
     _hangs_on_inputs: bool = True  # what is touched, until a probe shows that inputs that are all alike change nothing
     _endless: set[Selection | Values] = field(default_factory=set)
+
+    @property
+    def are_many(self) -> bool:
+        """Returns whether so much was tried that no other reading of a draft is begun."""
+        return self.runs >= _MOST_RUNS or self.seconds >= _LONGEST_S
 
     def probe(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
         """A run on allocations far larger than needed, indices all at their largest.
@@ -141,6 +149,7 @@ class Trials:
 
     def _counted(self, run: Run) -> Run:
         self.runs += 1
+        self.seconds += run.seconds
         self._vain = [*self._vain, run] if endless(run) else []
         return run
 

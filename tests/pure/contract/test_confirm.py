@@ -312,6 +312,19 @@ def test_a_contract_that_no_sizes_fit_is_asked_for_no_choice(contract, tensor):
     assert confirmation.contract.workloads == ()
 
 
+def test_of_what_takes_long_few_readings_are_tried(open_contract, tensor):
+    drafted = open_contract(tensor("x", "n"), *sizes("n"), symbols=("n",))
+    drafted = replace(drafted, entry=replace(drafted.entry, kind=EntryKind.TORCH, launch=None))
+    fault = Fault(FaultKind.HOST_CHECK, "k.cu", 9, "k", "expected scalar type Half but found Float", fatal=True)
+
+    def runs(seconds):
+        dead = replace(run_of(faults=[fault], finished=False), seconds=seconds)
+        return confirm(drafted, lambda _: dead).runs
+
+    quick, slow = runs(0.001), runs(15.0)
+    assert 2 <= slow < quick
+
+
 @pytest.mark.parametrize("kind", [FaultKind.TIMEOUT, FaultKind.UNDEFINED])
 def test_what_no_sizes_would_mend_is_soon_given_up(open_contract, tensor, kind):
     drafted = open_contract(tensor("x", "n"), tensor("y", "n * m"), *sizes("n", "m"), symbols=("n", "m"))
