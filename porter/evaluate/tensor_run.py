@@ -42,7 +42,7 @@ class TensorRun:
             return _refused(Fault(FaultKind.HOST_CHECK, "", 0, "", other, fatal=True), begin)
         try:
             told = self._told(job.arguments)
-        except (UnknownSizeError, ArithmeticError, IndexError, MemoryError, RuntimeError) as error:
+        except (UnknownSizeError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError) as error:
             message = f"{type(error).__name__}: {error}"
             return _refused(Fault(FaultKind.CRASH, "", 0, "", message, fatal=True), begin)
         results = tuple(told[o.name] for o in self.program.outputs if o.name not in self._arguments)
@@ -87,10 +87,14 @@ def sizes_of(program: TensorProgram, contract: Contract, arguments: Sequence[Val
             scalars[argument.name] = Fraction(value.value)
             if isinstance(value.value, int) and names_in(argument.value):
                 equations.append((argument.value, value.value))
-    for text, wanted in sorted(equations, key=lambda equation: len(equation[0])):
-        unknown = names_in(text) - known.keys()
-        if len(unknown) == 1:
-            known |= dict(_solution(text, wanted, next(iter(unknown)), known))
+    equations.sort(key=lambda equation: len(equation[0]))
+    before = -1
+    while len(known) > before:
+        before = len(known)
+        for text, wanted in equations:
+            unknown = names_in(text) - known.keys()
+            if len(unknown) == 1:
+                known |= dict(_solution(text, wanted, next(iter(unknown)), known))
     told = {**{name: Fraction(value) for name, value in known.items()}, **scalars}
     missing = [name for name in (*program.symbols, *program.parameters) if name not in told]
     if missing:
@@ -103,13 +107,15 @@ def _solution(text: str, wanted: int, symbol: str, known: Mapping[str, int]) -> 
     if text == symbol:
         yield symbol, wanted
         return
+    found = []
     for value in range(min(_LARGEST_SYMBOL, 4 * wanted + 4)):
         try:
             if evaluate(text, {**known, symbol: value}) == wanted:
-                yield symbol, value
-                return
+                found.append(value)
         except ExpressionError:
             continue
+    if len(found) == 1:  # of several none is told
+        yield symbol, found[0]
 
 
 def _tensor(value: TensorValue) -> torch.Tensor:

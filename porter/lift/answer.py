@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Expression
 from porter.launch_plan.wire import decode, encode
+from porter.lift.agreement import check, trials
 from porter.lift.fit import Fitter
 from porter.lift.nodes import Graph, Node, Nodes, NotLiftedError
 from porter.lift.normal import Normaliser
@@ -81,17 +82,21 @@ def _fitted(executed: Executed) -> FittedProbe | RefusedProbe:
         return _fitted_probe(executed)
     except NotLiftedError as error:
         return RefusedProbe(str(error))
+    except RecursionError:
+        return RefusedProbe("its operations are nested too deeply")
 
 
 def _fitted_probe(executed: Executed) -> FittedProbe:
     normaliser = Normaliser(executed.graph)
     fitter = Fitter(normaliser.forms, executed.inputs)
+    tried = trials(executed.graph, executed.inputs)
     outputs = []
     for name, tensor in _outputs(executed):
         names = [f"o{axis}" for axis in range(len(tensor.shape))]
         try:
             forms = [normaliser.form(node) for node in tensor.nodes.ravel().tolist()]
             body = fitter.output(names, tensor.shape, forms)
+            check(tried, body, names, tensor.nodes)
         except NotLiftedError as error:
             raise NotLiftedError(f"{name}: {error}") from error
         outputs.append(FittedOutput(name, tensor.dtype, tensor.shape, body))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -49,6 +48,9 @@ def multiply(forms: Forms, parts: Iterable[Weighted], weight: Fraction = _ONE) -
     softmax corrects what it has added up cancels.
     """
     powers, exponents, weight = _collected(forms, parts, weight)
+    while any(power.denominator == 1 and _can_be_taken_apart(forms, factor) for factor, power in powers.items()):
+        powers, more, weight = _collected(forms, powers.items(), weight)  # roots that make a whole power
+        exponents += more
     if weight == 0:
         return forms.number(0)
     if exponents:
@@ -62,6 +64,13 @@ def multiply(forms: Forms, parts: Iterable[Weighted], weight: Fraction = _ONE) -
                 return spread
             powers[exponent] = powers.get(exponent, Fraction(0)) + 1
     return _multiplied(forms, {factor: power for factor, power in powers.items() if power}, weight)
+
+
+def _can_be_taken_apart(forms: Forms, factor: Form) -> bool:
+    key = forms[factor]
+    if isinstance(key, Sum):
+        return _common_weight(key.constant, key.terms) != 1
+    return isinstance(key, Product) or (isinstance(key, Number) and isinstance(key.value, Fraction) and key.value != 0)
 
 
 def _collected(forms: Forms, parts: Iterable[Weighted], weight: Fraction) -> tuple[_Powers, list[Weighted], Fraction]:
@@ -128,11 +137,7 @@ def rational_power(value: Fraction, power: Fraction) -> Fraction | None:
         return Fraction(0) if power > 0 else None
     if power.denominator == 1:
         return value ** int(power)
-    if power.denominator != 2 or value < 0:
-        return None
-    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    is_square = above**2 == value.numerator and below**2 == value.denominator
-    return Fraction(above, below) ** power.numerator if is_square else None
+    return value if value == 1 else None  # a size may be a square by chance
 
 
 def exponential(forms: Forms, exponent: Form) -> Form:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+
+import torch
 
 from porter.contract.contract import Contract, Role, ScalarArg
 from porter.contract.expressions import evaluate, names_in
+from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.notation import quantity_text
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.lift.answer import FittedOutput, FittedProbe, FittedProbes, RefusedProbe
@@ -24,11 +28,12 @@ def assembled(contract: Contract, probes: Sequence[Probe], fitted: FittedProbes)
 
     Raises `NotLiftedError` where they are too few.
     """
+    asked, told = probes, fitted.probes
     probes, parts = _agreeing(probes, fitted)
     whole, fractional = parameters(contract)
     scalars = [a for a in contract.arguments if isinstance(a, ScalarArg)]
     held = (f"{a.name} is {a.value}" for a in scalars if _is_held(a, probes[0]))
-    return TensorProgram(
+    program = TensorProgram(
         contract.entry.name,
         (*contract.symbols, *(a.name for a in whole if a.name in probes[0].whole)),
         tuple(a.name for a in fractional),
@@ -36,6 +41,30 @@ def assembled(contract: Contract, probes: Sequence[Probe], fitted: FittedProbes)
         tuple(_output(contract, probes, own) for own in zip(*(part.outputs for part in parts), strict=True)),
         tuple(sorted({assumption for part in parts for assumption in part.assumptions})) + tuple(held),
     )
+    for probe, part in zip(asked, told, strict=True):
+        if isinstance(part, FittedProbe) and part not in parts:
+            _check(contract, program, probe, part)
+    return program
+
+
+def _check(contract: Contract, program: TensorProgram, probe: Probe, part: FittedProbe) -> None:
+    """Raises `NotLiftedError` where at the sizes of a probe that has another structure the program is not the same."""
+    whole = {name: int(value) for name, value in probe.values.items() if value.denominator == 1}
+    inputs: dict[str, torch.Tensor] = {}
+    for tensor in contract.tensors:
+        shape = [evaluate(extent, whole) for extent in tensor.shape]
+        generator = torch.Generator().manual_seed(len(inputs))
+        drawn = torch.rand(shape, dtype=torch.float64, generator=generator) + 0.5
+        inputs[tensor.name] = drawn if tensor.dtype.is_float else (drawn > 1).to(torch.int64)
+    bodies = {output.name: output for output in part.outputs}
+    if set(bodies) != {output.name for output in program.outputs}:
+        raise NotLiftedError("which outputs there are differs with the sizes")
+    own = replace(program, outputs=tuple(replace(o, body=bodies[o.name].body) for o in program.outputs))
+    shapes = {output.name: output.shape for output in part.outputs}
+    given = {tensor.name: inputs[tensor.name] for tensor in program.inputs}
+    first, second = (interpret(one, given, probe.values, shapes) for one in (program, own))
+    if not all(torch.allclose(first[name], second[name], equal_nan=True) for name in shapes):
+        raise NotLiftedError("what is computed differs with the sizes")
 
 
 def _agreeing(probes: Sequence[Probe], fitted: FittedProbes) -> tuple[Sequence[Probe], Sequence[FittedProbe]]:

@@ -99,10 +99,38 @@ def _selected_with_ties(forms: Forms, parts: tuple[Form, Form], then: Form, othe
             if (then, otherwise) == (value, best):
                 return extreme(forms, kind, (best, value))
             kept, taken = _pairs(forms, kind, otherwise, best), _pairs(forms, kind, then, value)
-            if kept and taken:
-                pairs = sorted({*kept, *taken}, key=lambda pair: _value(forms, pair[1]))
-                return forms.put(Argument(ARGUMENT, kind, tuple(pairs)))
+            demanded = _besides_equality(forms, tie, {small, large})
+            pairs = _joined(forms, (kept, taken), demanded, (then, otherwise))
+            if kept and taken and pairs:
+                return forms.put(Argument(ARGUMENT, kind, pairs))
     return None
+
+
+def _joined(forms: Forms, both: tuple[_Pairs, _Pairs], demanded: Sequence[Form], payloads: tuple[Form, Form]) -> _Pairs:
+    """Returns the pairs kept and those taken in the order in which they win a tie.
+
+    None where what is `demanded` of a tie, beside that values are equal, does not say it.
+    """
+    kept, taken = both
+    if not demanded:
+        return taken + kept
+    then, otherwise = payloads
+    for sign, operands in ((1, (then, otherwise)), (-1, (otherwise, then))):
+
+        def place(pair: tuple[Form, Form], sign: int = sign) -> Fraction | float:
+            return sign * _value(forms, pair[1])
+
+        is_ordered = all(list(own) == sorted(own, key=place) for own in (kept, taken))
+        if list(demanded) == [forms.operation("less", *operands)] and is_ordered:
+            return tuple(sorted({*kept, *taken}, key=place))
+    return ()
+
+
+def _besides_equality(forms: Forms, form: Form, values: set[Form]) -> list[Form]:
+    """Returns what `form` demands beside the equality of `values`."""
+    key = forms[form]
+    parts = key.operands if isinstance(key, Operation) and key.kind == "and" else (form,)
+    return [part for part in parts if not _is_equality_of(forms, part, values)]
 
 
 def _selected_by_equality(forms: Forms, one: Form, other: Form, then: Form, otherwise: Form) -> Form | None:
@@ -133,7 +161,8 @@ def _pairs(forms: Forms, kind: str, payload: Form, best: Form) -> _Pairs:
         items = set(key.items) if isinstance(key, Extreme) and key.kind == kind else {best}
         return found.pairs if {own for own, _ in found.pairs} == items else ()
     is_single = not (isinstance(key, Extreme) and key.kind == kind)
-    return ((best, payload),) if is_single and forms.value(payload) is not None else ()
+    is_pair = is_single and forms.value(best) is None and forms.value(payload) is not None
+    return ((best, payload),) if is_pair else ()
 
 
 def _runs_upwards(forms: Forms, kept: _Pairs, taken: _Pairs) -> bool:
@@ -143,6 +172,8 @@ def _runs_upwards(forms: Forms, kept: _Pairs, taken: _Pairs) -> bool:
     """
     if len(kept) != 1 or len(taken) != 1:
         return True
+    if forms.skeleton(kept[0][0]) != forms.skeleton(taken[0][0]):
+        return False  # a comparison of two things
     first, second = forms[kept[0][0]], forms[taken[0][0]]
     if not isinstance(first, Read) or not isinstance(second, Read):
         return True

@@ -133,6 +133,8 @@ class Fitter:
         if len({key.tensor for key in keys}) > 1 or len(weights) > 1 or (weight := weights.pop()) not in strides:
             raise NotLiftedError("an address that data decide is no index of one axis")
         axis = max(a for a, stride in enumerate(strides) if stride == weight)
+        if any(not 0 <= constant < prod(shape) for constant, _ in linear):
+            raise NotLiftedError("an address that data decide begins outside of its input")
         places = [tuple(map(int, np.unravel_index(int(constant), shape))) for constant, _ in linear]
         plain = self._indices(points, places)
         value = self._expression(points, data)
@@ -144,6 +146,7 @@ class Fitter:
             raise NotLiftedError("an arg-maximum and an arg-minimum are mixed")
         inner = region(self._items, points, [[own for own, _ in key.pairs] for key in keys], self._names)
         pairs = [pair for key in keys for pair in key.pairs]
+        _check_order([len(key.pairs) for key in keys], inner.points.values[:, len(points.names) :].tolist())
         key_of = self._expression(inner.points, [own for own, _ in pairs])
         payload = self._expression(inner.points, [told for _, told in pairs])
         return ArgReduce(_COMBINES[keys[0].extreme], inner.ranges, key_of, payload)
@@ -187,6 +190,14 @@ class Fitter:
         if part.weight == Affine.of(1) or kind in (MAXIMUM, MINIMUM):
             return part.body
         return Pointwise("power", (part.body, _position(part.weight))) if kind == PRODUCT else _times(part)
+
+
+def _check_order(counts: Sequence[int], places: Sequence[tuple[int, ...]]) -> None:
+    """Raises `NotLiftedError` where among equal keys another than the first is taken."""
+    ends = list(itertools.accumulate(counts))
+    for begin, end in zip([0, *ends], ends, strict=False):
+        if list(places[begin:end]) != sorted(places[begin:end]):
+            raise NotLiftedError("among equal keys another than the first is taken")
 
 
 def _times(part: FittedPart) -> Expression:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
@@ -80,6 +81,11 @@ class Items:
             if shape:
                 yield from zip(map(int, np.unravel_index(key.at, shape)), shape, strict=True)
         elif isinstance(key, Gather):
+            constant, _ = self._forms.linear(key.place)
+            shape = self.shapes[key.tensor]
+            if not 0 <= constant < prod(shape):
+                raise NotLiftedError("an address that data decide begins outside of its input")
+            yield from zip(map(int, np.unravel_index(int(constant), shape)), shape, strict=True)
             yield from self.places(gathered_term(self._forms, key.place))
         elif key.kind in COMBINED:
             for _, items in sorted(self.split(form, key.kind)[1].items()):

@@ -69,6 +69,8 @@ class Graph:
 
     def gather(self, tensor: str, at: Node, dtype: str) -> Node:
         """The node of that element of an input whose place is the value of `at`."""
+        if at == self.undefined:
+            return self.undefined
         place = self.value(at)
         return self.read(tensor, int(place), dtype) if place is not None else self._put((GATHER, dtype, tensor, at))
 
@@ -222,7 +224,8 @@ class Graph:
 
 def is_sentinel(value: Exact) -> bool:
     """Returns whether a number is an infinity, or the largest of a type that stands for one."""
-    return value >= _LEAST_SENTINEL or value <= -_LEAST_SENTINEL
+    size = max(value, -value)
+    return size >= _LEAST_SENTINEL or size in _LARGEST_INTEGERS
 
 
 def exact(value: float) -> Exact:
@@ -235,11 +238,12 @@ def exact(value: float) -> Exact:
     return value if math.isinf(value) else Fraction(repr(float(value)))
 
 
-_LEAST_SENTINEL = 2**31 - 1
+_LEAST_SENTINEL = 10**30  # of floats: what stands for infinity is written as 1e30, 1e38 or FLT_MAX
+_LARGEST_INTEGERS = frozenset({2**31 - 1, 2**31, 2**63 - 1, 2**63})
 
 
 def _quotient(a: Exact, b: Exact) -> Exact | None:
-    if b == 0:
+    if b == 0 or (isinstance(a, float) and isinstance(b, float)):
         return None
     return Fraction(0) if isinstance(b, float) else a / b
 
@@ -259,10 +263,7 @@ def _exponential(a: Exact) -> Exact | None:
 
 
 def _root(a: Exact) -> Exact | None:
-    if isinstance(a, float) or a < 0:
-        return None
-    above, below = math.isqrt(a.numerator), math.isqrt(a.denominator)
-    return Fraction(above, below) if above**2 == a.numerator and below**2 == a.denominator else None
+    return a if a in (0, 1) else None  # a root of a size is a number at some sizes only, and stays a root at all
 
 
 def _times(a: Exact, b: Exact) -> Exact:

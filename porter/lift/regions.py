@@ -14,7 +14,7 @@ from porter.ir.tensor.expressions import Extent, Range, Window
 from porter.ir.tensor.quantities import Affine, Quantity
 from porter.lift.affine import Points, fitted, value_at
 from porter.lift.forms import Form
-from porter.lift.items import Items
+from porter.lift.items import Items, Place
 from porter.lift.nodes import NotLiftedError
 
 _Sets = Sequence[Sequence[int]]
@@ -39,16 +39,38 @@ def region(items: Items, points: Points, lists: Sequence[Sequence[Form]], names:
         raise NotLiftedError("the items of a reduction are not alike")
     owners = np.array([row for row, _ in flat])
     table = np.array([[index for index, _ in place] for place in places], np.int64).reshape(len(flat), -1)
-    inside, chosen = _told_apart(points.at(owners.tolist()), table, names)
-    per = [table[np.flatnonzero(owners == row)][:, chosen] for row in range(len(lists))]
+    refusal = NotLiftedError("the items of a reduction have nothing that tells them apart")
+    columns = list(range(table.shape[1]))
+    for turn in range(max(1, len(columns))):
+        try:
+            return _over(_Table(points, owners, table, places[0]), [*columns[turn:], *columns[:turn]], names)
+        except NotLiftedError as error:
+            refusal = refusal if turn else error
+    raise refusal
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The items at `points`: the point that owns each, its indices, and the extents of their axes."""
+
+    points: Points
+    owners: NDArray[np.int64]
+    indices: NDArray[np.int64]
+    places: Sequence[Place]
+
+
+def _over(table: _Table, columns: Sequence[int], names: Iterator[str]) -> Region:
+    """The region whose coordinates are the first of `columns` that tell items apart."""
+    points, owners = table.points, table.owners
+    inside, chosen = _told_apart(points.at(owners.tolist()), table.indices, columns, names)
+    per = [table.indices[np.flatnonzero(owners == row)][:, chosen] for row in range(len(points))]
     if any(len(own) != prod(len(set(own[:, axis])) for axis in range(len(chosen))) for own in per if len(own)):
         raise NotLiftedError("a reduction runs over no box")
-    extents = [extent for _, extent in places[0]]
     new = inside.names[len(points.names) :]
     ranges = []
     for axis, (name, column) in enumerate(zip(new, chosen, strict=True)):
         sets = [sorted({int(value) for value in own[:, axis]}) for own in per]
-        ranges.append(_extent(name, points, sets, extents[column]))
+        ranges.append(_extent(name, points, sets, table.places[column][1]))
     for row in (row for row, own in enumerate(per) if not len(own)):
         point = points.values[row].tolist()
         if not any(_is_empty(extent, points.names, point) for extent in ranges):
@@ -70,14 +92,16 @@ def _values(window: Window, names: Sequence[str], point: Sequence[int]) -> list[
     return [value for value in reached if 0 <= value < window.extent.factor]
 
 
-def _told_apart(points: Points, table: NDArray[np.int64], names: Iterator[str]) -> tuple[Points, list[int]]:
+def _told_apart(
+    points: Points, table: NDArray[np.int64], columns: Sequence[int], names: Iterator[str]
+) -> tuple[Points, list[int]]:
     """Returns the points with a coordinate for each column that no function of those before it gives."""
     chosen: list[int] = []
-    for column in range(table.shape[1]):
+    for column in columns:
         if fitted(points, table[:, column].tolist(), floors=False) is None:
             chosen.append(column)
             points = points.with_coordinate(next(names), table[:, column])
-    varying = [column for column in range(table.shape[1]) if len(set(table[:, column])) > 1]
+    varying = [column for column in columns if len(set(table[:, column])) > 1]
     if not chosen and varying:  # windows and prefixes of one element
         chosen = varying[-1:]
         points = points.with_coordinate(next(names), table[:, chosen[0]])

@@ -184,12 +184,14 @@ def _quantities(values: Sequence[Fraction], sizes: Sequence[Sizes]) -> Iterator[
 
 def _factor(wanted: Sequence[Fraction], powers: tuple[tuple[str, int], ...], sizes: Sequence[Sizes]) -> Fraction | None:
     """Returns the factor by which a product of powers gives the numbers; None where there is none."""
-    if any(at[symbol] == 0 for at in sizes for symbol, _ in powers):
+    if any(at[symbol] == 0 for at in sizes for symbol, power in powers if power < 0):
         return None
-    ratios = [
-        value / prod((at[symbol] ** power for symbol, power in powers), start=Fraction(1))
-        for value, at in zip(wanted, sizes, strict=True)
-    ]
+    told = [prod((at[symbol] ** power for symbol, power in powers), start=Fraction(1)) for at in sizes]
+    if any((value == 0) != (product == 0) for value, product in zip(wanted, told, strict=True)):
+        return None
+    ratios = [value / product for value, product in zip(wanted, told, strict=True) if product]
+    if not ratios:
+        return None
     first = ratios[0]
     if first == 0 or any(abs(ratio - first) > _EXACTLY * abs(first) for ratio in ratios):
         return None

@@ -7,7 +7,7 @@ form in fractions took 120 s where the test takes 1 to 3 s (a batch norm of 40 e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from random import Random
 
@@ -22,22 +22,50 @@ _Square = tuple[Fraction, _Linear, _Linear]  # weight, and the two factors
 def centred(forms: Forms, constant: Fraction, terms: Mapping[Form, Fraction]) -> Form | None:
     """Returns `constant` and `terms` with their squares written as deviations from a mean; None where they are not."""
     squares, rest = _squares(forms, terms)
+    told: list[_Linear] = []
+    for group in _connected(squares):
+        own = _deviations(forms, group)
+        if own is None:
+            return None
+        told.append(own)
+    for own in told:
+        for term, weight in own.items():
+            rest[term] = rest.get(term, Fraction(0)) + weight
+    return _sum(forms, constant, rest) if told else None
+
+
+def _connected(squares: Sequence[_Square]) -> list[list[_Square]]:
+    """Returns the squares in groups that have no element in common."""
+    groups: list[tuple[set[Form], list[_Square]]] = []
+    for square in squares:
+        atoms, members = {*square[1], *square[2]}, [square]
+        apart = []
+        for own, others in groups:
+            if own.isdisjoint(atoms):
+                apart.append((own, others))
+            else:
+                atoms, members = atoms | own, others + members
+        groups = [*apart, (atoms, members)]
+    return [members for _, members in groups]
+
+
+def _deviations(forms: Forms, squares: Sequence[_Square]) -> _Linear | None:
+    """Returns squares as weighted deviations from the mean of all their elements; None where they are none."""
     atoms = sorted({atom for _, left, right in squares for atom in (*left, *right)})
-    if len(atoms) < 2:
+    if len(atoms) < 3:  # the square of a difference is one of two deviations
         return None
     weight = sum((w * left.get(atoms[0], 0) * right.get(atoms[0], 0) for w, left, right in squares), Fraction(0))
     trials = [_trial(squares, atoms, Random(f"point {number}")) for number in range(_POINTS)]
     if weight == 0 and all(told == 0 for told, _, _ in trials):
-        return _sum(forms, constant, rest)
+        return {}
     if all(told == _modulo(weight) * plain % _PRIME for told, plain, _ in trials):
-        return _sum(forms, constant, {**rest, **{_square(forms, {atom: Fraction(1)}): weight for atom in atoms}})
+        return {_square(forms, {atom: Fraction(1)}): weight for atom in atoms}
     scale = weight / (1 - Fraction(1, len(atoms)))
     if any(told != _modulo(scale) * deviations % _PRIME for told, _, deviations in trials):
         return None
     forms.used.add("squared deviations from a mean")
     mean = dict.fromkeys(atoms, Fraction(-1, len(atoms)))
-    deviations = {_square(forms, {**mean, atom: mean[atom] + 1}): scale for atom in atoms}
-    return _sum(forms, constant, {**rest, **deviations})
+    return {_square(forms, {**mean, atom: mean[atom] + 1}): scale for atom in atoms}
 
 
 def is_square_of_sum(forms: Forms, form: Form) -> bool:
@@ -67,7 +95,7 @@ def _squares(forms: Forms, terms: Mapping[Form, Fraction]) -> tuple[list[_Square
     return squares, rest
 
 
-def _trial(squares: list[_Square], atoms: list[Form], random: Random) -> tuple[int, int, int]:
+def _trial(squares: Sequence[_Square], atoms: list[Form], random: Random) -> tuple[int, int, int]:
     """Returns the form, the sum of squares, and the sum of squared deviations at one point."""
     point = {atom: random.randrange(_PRIME) for atom in atoms}
     residues: dict[Fraction, int] = {}

@@ -1,0 +1,99 @@
+"""Whether an expression gives what was executed: a fit looks at some elements, and a normal form has rules of its own.
+
+The graph is computed operation by operation, nodes of one depth and operation at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from porter.contract.dtype import DType
+from porter.ir.tensor.arithmetic import apply
+from porter.ir.tensor.expressions import Expression
+from porter.ir.tensor.interpret import interpret
+from porter.ir.tensor.program import Input, Output, TensorProgram
+from porter.ir.tensor.values import Value, numeric
+from porter.lift.nodes import Graph, Nodes, NotLiftedError
+
+_Numbers = NDArray[np.float64]
+_Shapes = Mapping[str, tuple[int, ...]]
+_TOLERANCE = 1e-6  # relative: sums are added up in another order
+_FLOATS = frozenset({"float64", "float32", "float16", "bfloat16"})
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Inputs, and the value of every node of a graph for them."""
+
+    inputs: Mapping[str, _Numbers]
+    values: _Numbers
+
+
+def trials(graph: Graph, shapes: _Shapes) -> tuple[Trial, ...]:
+    """Returns trials at inputs that differ and at inputs of which many are equal."""
+    types = {str(key[2]): str(key[1]) for key in _keys(graph) if key[0] in ("read", "gather")}
+    random = np.random.default_rng(1)
+
+    def drawn(name: str, shape: tuple[int, ...], has_ties: bool) -> _Numbers:
+        if types.get(name, "float32") not in _FLOATS:
+            return random.integers(0, 2, shape).astype(np.float64)
+        return random.integers(1, 4, shape) / 2 if has_ties else random.uniform(0.5, 1.5, shape)
+
+    told = []
+    for has_ties in (False, True):
+        inputs = {name: np.asarray(drawn(name, shape, has_ties)) for name, shape in shapes.items()}
+        told.append(Trial(inputs, _computed(graph, inputs)))
+    return tuple(told)
+
+
+def check(tried: Sequence[Trial], body: Expression, names: Sequence[str], nodes: Nodes) -> None:
+    """Raises `NotLiftedError` where `body`, over the coordinates `names`, is not what `nodes` are."""
+    for trial in tried:
+        tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in trial.inputs.items()}
+        inputs = tuple(Input(name, DType.FLOAT64, ("",) * tensor.dim()) for name, tensor in tensors.items())
+        output = Output("out", DType.FLOAT64, tuple(names), ("",) * nodes.ndim, body)
+        program = TensorProgram("probe", (), (), inputs, (output,))
+        try:
+            told = interpret(program, tensors, {}, {"out": nodes.shape})["out"].numpy()
+        except (IndexError, ZeroDivisionError, ValueError) as error:
+            raise NotLiftedError(f"what was fitted has no value: {error}") from error
+        if not np.allclose(told, trial.values[nodes], rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
+            raise NotLiftedError("what was fitted to some elements is not what others are")
+
+
+def _keys(graph: Graph) -> Iterator[tuple[object, ...]]:
+    return (graph[node] for node in range(len(graph)))
+
+
+def _computed(graph: Graph, inputs: Mapping[str, _Numbers]) -> _Numbers:
+    values = np.full(len(graph), np.nan)
+    flat = {name: array.ravel() for name, array in inputs.items()}
+    for (_, op, tensor), group in sorted(_levels(graph).items()):
+        operands = np.array([graph.operands(node) for node in group], np.int64).reshape(len(group), -1)
+        if op == "number":
+            values[group] = [float(graph.value(node) or 0) for node in group]
+        elif op == "read":
+            values[group] = flat[tensor][[int(str(graph[node][3])) for node in group]]
+        elif op == "gather":
+            places = np.nan_to_num(values[operands[:, 0]]).astype(np.int64)
+            values[group] = flat[tensor][np.clip(places, 0, flat[tensor].size - 1)]
+        elif op != "undefined":
+            columns = [Value(("node",), torch.from_numpy(values[column])) for column in operands.T]
+            values[group] = numeric(apply(op, columns, torch.float64).data).numpy()
+    return values
+
+
+def _levels(graph: Graph) -> dict[tuple[int, str, str], list[int]]:
+    """Returns nodes by depth, operation and tensor: all operands of one are in groups before its own."""
+    depths: list[int] = []
+    groups: dict[tuple[int, str, str], list[int]] = {}
+    for node, key in enumerate(_keys(graph)):
+        depths.append(1 + max((depths[operand] for operand in graph.operands(node)), default=-1))
+        tensor = str(key[2]) if key[0] in ("read", "gather") else ""
+        groups.setdefault((depths[node], str(key[0]), tensor), []).append(node)
+    return groups
