@@ -65,6 +65,19 @@ def test_lanes_of_the_mask_that_never_come(execute):
     np.testing.assert_array_equal(run.outputs[0].storage, [4, 5, 6, 7, -1, -1, -1, -1])
 
 
+@pytest.mark.parametrize(("width", "is_defined"), [(16, True), (31, False), (0, False)])
+def test_a_shuffle_among_a_number_of_lanes_that_is_no_power_of_two(execute, width, is_defined):
+    text = f"""
+    __global__ void k(int* out) {{
+        out[threadIdx.x] =
+            __shfl_down_sync(0xffffffff, int(threadIdx.x), 1, {width});  // here
+    }}"""
+    run = execute(text, [np.zeros(32, np.int32)], block=(32, 1, 1))
+    assert run.finished == is_defined
+    if not is_defined:
+        assert_fault(run, FaultKind.LANE_ABSENT, text, f"a shuffle among {width} lanes, which is no power of two")
+
+
 @pytest.mark.parametrize(("policy", "finished", "faults"), [(MaskPolicy.ERROR, False, 1), (MaskPolicy.IGNORE, True, 0)])
 def test_mask_policies(execute, policy, finished, faults):
     text = "__global__ void k(int* x) { x[threadIdx.x] = __shfl_down_sync(0xffffffffu, 5, 16); }"

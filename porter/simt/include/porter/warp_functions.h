@@ -4,7 +4,10 @@
 // its conversion to the mask type says.
 #pragma once
 
+#include <string>
+
 #include "porter/conversion.h"
+#include "porter/fault.h"
 #include "porter/warp.h"
 
 namespace porter::simt {
@@ -18,6 +21,12 @@ inline LaneMask warp_lanes() { return low_lanes(block_threads() - unsigned(warp_
 // The `width` neighbouring lanes, a power of two, that the calling lane belongs to.
 inline LaneMask segment_lanes(unsigned int width) {
     return (low_lanes(width) << (lane() & ~int(width - 1))) & warp_lanes();
+}
+
+// CUDA defines shuffles of segments whose extent is a power of two, and no others.
+inline int checked_width(int width, Where where) {
+    if (width > 0 && (width & (width - 1)) == 0) return width;
+    fail(FaultKind::LANE_ABSENT, where, "a shuffle among " + std::to_string(width) + " lanes, which is no power of two");
 }
 
 // The lane a shuffle of `width` lanes reads; a lane outside the caller's segment is replaced by the caller's own.
@@ -44,13 +53,14 @@ inline int shuffle_xor(int lane_mask, int width) {
     inline T name##_sync(Mask mask, T value, Operand operand, int width = warpSize, \
                          porter::simt::Where where = porter::simt::Where::here()) { \
         return porter::simt::exchange(static_cast<porter::simt::LaneMask>(mask), value, \
-                                      porter::simt::source(operand, width), where); \
+                                      porter::simt::source(operand, porter::simt::checked_width(width, where)), where); \
     } \
     /* The form without a mask, gone since Volta, takes the lanes that run together here. */ \
     template <class T> \
     inline T name(T value, Operand operand, int width = warpSize, \
                   porter::simt::Where where = porter::simt::Where::here()) { \
-        return porter::simt::exchange(porter::simt::active_mask(where), value, porter::simt::source(operand, width), where); \
+        return porter::simt::exchange(porter::simt::active_mask(where), value, \
+                                      porter::simt::source(operand, porter::simt::checked_width(width, where)), where); \
     }
 PORTER_SHUFFLE(__shfl, int, shuffle_index)
 PORTER_SHUFFLE(__shfl_up, unsigned int, shuffle_up)

@@ -1,0 +1,81 @@
+"""Lift every operator of the suites to a tensor program, compare it with its source, and write what came of it.
+
+    python -m benchmarks.lifting.run RESULTS.json [--only WORD] [--seconds S]
+
+RESULTS has a row for each contract of each operator: the verdict on the program, why there is none, its text, and the
+seconds that porting, lifting and comparing took together, of wall time. No operator is begun after `--seconds`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from porter.cli.options import cache_folder
+from porter.errors import PorterError
+from porter.evaluate.lift import lift
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.outcome import Verified
+from porter.ir.tensor.printer import printed
+from porter.native.versions import commit
+from porter.source.load import read_sources
+from porter.suite.operators import Operator, operators
+
+SUITES = Path(__file__).parents[2] / "op_suites"
+Row = dict[str, str | float]
+
+
+def main() -> None:
+    """Lifts all, then writes the rows and what they come to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    arguments = parser.parse_args()
+    deadline = time.monotonic() + arguments.seconds
+    rows: list[Row] = []
+    for operator in operators(SUITES):
+        if arguments.only in operator.key and time.monotonic() < deadline:
+            rows += lifted(operator)
+    verified = {row["operator"] for row in rows if row["outcome"] == Verified.label}
+    told = {
+        "commit": commit(),
+        "python": platform.python_version(),
+        "operators": len({row["operator"] for row in rows}),
+        "verified": len(verified),
+        "outcomes": dict(Counter(str(row["outcome"]) for row in rows)),
+        "rows": rows,
+    }
+    arguments.results.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def lifted(operator: Operator) -> Iterator[Row]:
+    """Yields a row for each contract of an operator."""
+    options = MigrateOptions("triton", cache_folder(), contract=operator.contract)
+    begin = time.monotonic()
+    try:
+        entries = lift(read_sources(operator.kernel)[0], options, lambda _: None)
+    except PorterError as error:
+        yield {"operator": operator.key, "outcome": "error", "because": error.message, "seconds": 0.0, "program": ""}
+        return
+    seconds = round(time.monotonic() - begin, 1)
+    for entry in entries:
+        because = str(getattr(entry.outcome, "because", ""))
+        text = printed(entry.program) if entry.program else ""
+        print(f"{entry.outcome.label:13} {operator.key:45} [{seconds} s] {because[:100]}", flush=True)
+        yield {
+            "operator": operator.key,
+            "outcome": entry.outcome.label,
+            "because": because,
+            "seconds": seconds,
+            "program": text,
+        }
+
+
+if __name__ == "__main__":
+    main()
