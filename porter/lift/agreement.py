@@ -1,6 +1,7 @@
 """Whether an expression gives what was executed: a fit looks at some elements, and a normal form has rules of its own.
 
-The graph is computed operation by operation, nodes of one depth and operation at once.
+The graph is computed operation by operation, nodes of one depth and operation at once. What is no operation of the
+tensor IR, such as what an atomic update found before it, has no value, nor has what depends on it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from porter.ir.tensor.expressions import Expression
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.ir.tensor.values import Value, numeric
+from porter.ir.tensor.verify import POINTWISE
 from porter.lift.nodes import Graph, Nodes, NotLiftedError
 
 _Numbers = NDArray[np.float64]
 _Shapes = Mapping[str, tuple[int, ...]]
 _TOLERANCE = 1e-6  # relative: sums are added up in another order
+_SAME_ORDER = frozenset({"bits", "key"})  # a float as an integer that is ordered alike, in which alone it is used
 _FLOATS = frozenset({"float64", "float32", "float16", "bfloat16"})
 
 
@@ -82,7 +85,9 @@ def _computed(graph: Graph, inputs: Mapping[str, _Numbers]) -> _Numbers:
         elif op == "gather":
             places = np.nan_to_num(values[operands[:, 0]]).astype(np.int64)
             values[group] = flat[tensor][np.clip(places, 0, flat[tensor].size - 1)]
-        elif op != "undefined":
+        elif op in _SAME_ORDER:
+            values[group] = values[operands[:, 0]]
+        elif op in POINTWISE:
             columns = [Value(("node",), torch.from_numpy(values[column])) for column in operands.T]
             values[group] = numeric(apply(op, columns, torch.float64).data).numpy()
     return values

@@ -33,6 +33,11 @@ def lifted(pytestconfig):
     [
         ("activation/hardtanh", "out[i, j] = minimum(max_val, maximum(min_val, x[i, j]))"),
         ("loss/mse_loss", "sum[k < rows, k2 < columns]((predictions[k, k2] - targets[k, k2]) ** 2) / (columns * rows)"),
+        (
+            "loss/triplet_margin_loss",
+            "maximum(0, sum[k2 < columns]((anchor[k, k2] - positive[k, k2] + eps) ** 2) ** (1/2)",
+        ),
+        ("reduction/max_reduce", "out[i, j] = max[k < rows](x[i, k, j])"),
         ("norm/l2_norm", "out[i, j] = x[i, j] / sum[k < columns](x[i, k] ** 2) ** (1/2)"),
         ("reduction/cumsum_reverse", "out[i, j] = sum[j <= k < columns](x[i, k])"),
         ("reduction/argmin", "out[i, j] = argmin[k < rows](x[i, k, j]; k)"),
