@@ -66,7 +66,7 @@ def lifted(operator: Operator) -> Iterator[Row]:
     seconds = round(time.monotonic() - begin, 1)
     for entry in entries:
         because = str(getattr(entry.outcome, "because", ""))
-        text = printed(entry.program) if entry.program else ""
+        text = "\n".join(map(printed, entry.programs))
         print(f"{entry.outcome.label:13} {operator.key:45} [{seconds} s] {because[:100]}", flush=True)
         yield {
             "operator": operator.key,

@@ -17,6 +17,7 @@ from porter.cli.options import (
     IncludeOption,
     JsonFlag,
     KernelOption,
+    LimitOption,
     OnlyTargetOption,
     SizeOption,
     cache_folder,
@@ -56,6 +57,7 @@ def inspect(
     size: SizeOption = None,
     include_dir: IncludeOption = None,
     define: DefineOption = None,
+    limit: LimitOption = 60.0,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -73,6 +75,7 @@ def inspect(
             include_dirs=checked_folders(include_dir or ()),
             defines=checked_defines(define or ()),
             contract=contract,
+            limit_s=limit,
             cache=cache_folder(),
             progress=step,
         )

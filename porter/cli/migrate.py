@@ -11,10 +11,10 @@ import typer
 from porter.cli.console import Console
 from porter.cli.groups import spread
 from porter.cli.options import (
-    LONGEST_S,
     ArchOption,
     DebugFlag,
     JsonFlag,
+    LimitOption,
     Original,
     ReferenceOption,
     SeedOption,
@@ -44,10 +44,6 @@ PathsArgument = Annotated[
 ]
 OutDirOption = Annotated[
     Path, typer.Option("--out-dir", "-o", metavar="DIR", parser=named_path, help="Where ports and reports go.")
-]
-LimitOption = Annotated[
-    float,
-    typer.Option("--limit", metavar="S", min=1, max=LONGEST_S, help="Seconds until what is not proven is given up."),
 ]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]

@@ -44,6 +44,10 @@ KernelOption = Annotated[
 SizeOption = Annotated[
     list[str] | None, typer.Option("--size", metavar="NAME=N", help="A size the source does not say.")
 ]
+LimitOption = Annotated[
+    float,
+    typer.Option("--limit", metavar="S", min=1, max=LONGEST_S, help="Seconds until what is not proven is given up."),
+]
 ContractOption = Annotated[
     Path | None,
     typer.Option("--contract", metavar="FILE", parser=named_path, help="A contract to use as it is."),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Argument, Contract, ScalarArg, TensorArg, Values
 
 _MOST = 12
+Choices = Mapping[str, int]  # values of selecting arguments by name; 0 for a tensor that is null
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,25 @@ def _given(argument: Argument, value: int) -> Argument:
     if isinstance(argument, TensorArg):
         return replace(argument, values=Values.NULL, optional=False)
     return replace(argument, value=str(value), choices=())
+
+
+def choices_of(contract: Contract) -> tuple[Choices, ...]:
+    """Returns the choices that workloads of `contract` make, each once; most of them make none."""
+    selecting = {a.name for a in contract.arguments if isinstance(a, TensorArg) or a.choices}
+    made = ({n: v for n, v in workload.scalars.items() if n in selecting} for workload in contract.workloads)
+    return tuple({tuple(sorted(choices.items())): choices for choices in made}.values())
+
+
+def chosen(contract: Contract, choices: Choices) -> Contract:
+    """Returns `contract` with these `choices` as its own; its scalars can still be chosen."""
+    arguments = (_chosen(a, choices[a.name]) if a.name in choices else a for a in contract.arguments)
+    return replace(contract, arguments=tuple(arguments))
+
+
+def _chosen(argument: Argument, value: int) -> Argument:
+    if isinstance(argument, TensorArg):
+        return replace(argument, values=Values.NULL)
+    return replace(argument, value=str(value))
 
 
 def without(contract: Contract, refused: Iterable[Selection]) -> Contract:

@@ -2,99 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from porter.contract.contract import Contract, Entry
+from porter.contract.contract import Contract
+from porter.contract.selections import choices_of, chosen
+from porter.errors import PorterError
 from porter.evaluate.bench import bench
+from porter.evaluate.entries import Entries
 from porter.evaluate.judge import Candidate
-from porter.evaluate.migrate import contracts_of, executed
-from porter.evaluate.migration import MigrateOptions, Progress
-from porter.evaluate.outcome import Fidelity, NotVerified, Outcome
-from porter.evaluate.ported import Candidates, Ported, Signature
-from porter.evaluate.prove import Prover
-from porter.evaluate.side import original_side
-from porter.evaluate.tensor_run import TensorRun
+from porter.evaluate.migrate import executed, read_and_ported
+from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
+from porter.evaluate.outcome import NotVerified, Outcome
+from porter.evaluate.ported import Candidates, Ported
+from porter.evaluate.tensor_run import Case, TensorRun
 from porter.ir.tensor.program import TensorProgram
+from porter.lift.enumerations import with_choices
 from porter.lift.nodes import NotLiftedError
+from porter.measure.deadline import OutOfTime
 from porter.registry import find_backend, find_target
-from porter.source.headers import DiskHeaders
-from porter.source.parse import parse
 from porter.source.text import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """An entry: its tensor program, None where it has none, and what comparing that with the source came to."""
+    """An entry: its tensor programs, one for each choice of its arguments, and the outcome of comparing them with the
+    source. There is no program where it could not be lifted.
+    """
 
-    entry: Entry
-    program: TensorProgram | None
-    outcome: Outcome
+    entry: EntryOutcome
+    programs: tuple[TensorProgram, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Returns what the comparison came to."""
+        return self.entry.outcome
 
 
 @runtime_checkable
 class Lifting(Protocol):
-    """What a port offers whose launchers can be executed on symbols."""
+    """A port whose launchers can be executed on symbols."""
 
     def lifted(self, contract: Contract) -> TensorProgram:
-        """The entry of `contract` as a tensor program. Raises `NotLiftedError`."""
+        """Returns the entry of `contract` as a tensor program. Raises `NotLiftedError`."""
         ...
 
 
 @dataclass
-class LiftedPort:
-    """The tensor programs of a port's entries in place of the port; `programs` are those of the contracts asked for."""
+class Lifts:
+    """Puts tensor programs in the place of a port's entries; `programs` are those by the names of their contracts."""
 
     port: Ported
-    programs: list[TensorProgram | None] = field(default_factory=list)
-    warp_sizes: tuple[int, ...] = ()
-    runs_programs = False
-    fidelity = Fidelity.EMULATED
+    programs: dict[str, tuple[TensorProgram, ...]] = field(default_factory=dict)
 
-    def named(self, entry: Entry) -> str:
-        """The function of the port that answers for `entry`."""
-        return self.port.named(entry)
-
-    def signatures(self, function: str) -> tuple[Signature, ...]:
-        """Returns how the port's function can be called."""
-        return self.port.signatures(function)
-
-    def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """The program of each entry; not verified where it has none."""
-        return tuple(map(self._candidate, contracts))
-
-    def _candidate(self, contract: Contract) -> Candidates:
-        self.programs.append(None)
+    def answering(self, contract: Contract, port: Candidates) -> Candidates:
+        """Returns the programs of an entry as what answers for it, for all choices of its workloads."""
+        if not isinstance(port, tuple):
+            return port
         if not isinstance(self.port, Lifting):
-            return NotVerified("its port is not executed on symbols")
-        try:
-            program = self.port.lifted(contract)
-        except NotLiftedError as error:
-            return NotVerified(f"it is not lifted: {error}")
-        self.programs[-1] = program
-        return (Candidate(None, TensorRun(program, contract)),)
+            return NotVerified("it was not lifted: ports for this target are not executed on symbols")
+        cases: list[Case] = []
+        enumerated = with_choices(contract)
+        for choices in choices_of(enumerated):
+            at = chosen(enumerated, choices)
+            try:
+                cases.append(Case(self.port.lifted(at), at))
+            except NotLiftedError as error:
+                where = "".join(f"at {name} = {value}: " for name, value in choices.items())
+                return NotVerified(f"it was not lifted: {where}{error}")
+        self.programs[contract.name] = tuple(case.program for case in cases)
+        return (Candidate(None, TensorRun(tuple(cases))),)
 
 
 def lift(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Lifted, ...]:
-    """The entries of a source as tensor programs, each compared with the source on the workloads of its contract.
+    """Returns the entries of a source as tensor programs, each compared with the source on its contract's workloads.
 
-    Raises `PorterError`s as `migrate` does.
+    The verdicts say what those of `migrate` say of what was not executed. Raises `PorterError`s as `migrate` does.
     """
-    backend = find_backend(options.target)
-    target = find_target(backend, options.arch)
-    program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
-    original = original_side(program, options.include_dirs, options.defines)
-    progress(f"porting {source.path.name}")
-    port = backend.port(program, tuple(header for _, header in original.headers), target)
+    try:
+        with options.deadline.running():
+            return _lifted(source, options, progress)
+    except OutOfTime:
+        message = f"{source.path}: the limit of {options.deadline.limit_s:g} s was over before there was a port"
+        raise PorterError(message, "allow more with --limit S") from None
+
+
+def _lifted(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Lifted, ...]:
+    target = find_target(find_backend(options.target), options.arch)
+    original, port = read_and_ported(source, target, options, progress)
     with (
         bench(options.cache, options.time_limit_s) as place,
         executed(original, port, target, options, place, is_trusted=True) as ready,
     ):
-        ported = LiftedPort(ready)
-        contracts = contracts_of(original, options, whole_program=False)
-        proofs = Prover(original, ported, options.sizes, place, options.contract is not None).prove(contracts, progress)
-        return tuple(
-            Lifted(proof.entry.contract.entry, program, proof.entry.outcome)
-            for proof, program in zip(proofs, ported.programs, strict=True)
-        )
+        lifts = Lifts(ready)
+        proofs = Entries(original, port, ready, place, options, answering=lifts.answering).proofs(progress)
+    return tuple(Lifted(proof.entry, lifts.programs.get(proof.entry.contract.name, ())) for proof in proofs)

@@ -10,20 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.backend import Port, Target
-from porter.contract.asked import check_sizes
-from porter.contract.contract import Contract
-from porter.contract.draft import draft
-from porter.contract.reader import load_contracts
-from porter.contract.usage import Usage
 from porter.errors import PorterError
 from porter.evaluate.bench import Bench, bench
 from porter.evaluate.calling import Called
-from porter.evaluate.descent import Descent
-from porter.evaluate.instantiated import with_instances
+from porter.evaluate.entries import Entries
 from porter.evaluate.judging import Judging
-from porter.evaluate.launched import with_kernels
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Migration, Progress
-from porter.evaluate.naming import with_names
 from porter.evaluate.outcome import (
     Crashed,
     Fidelity,
@@ -36,11 +28,10 @@ from porter.evaluate.outcome import (
     Wrong,
 )
 from porter.evaluate.ported import Ported
-from porter.evaluate.prove import Proof, Prover, with_caveat
+from porter.evaluate.prove import Proof
 from porter.evaluate.rivals import of_cuda
 from porter.evaluate.side import Side, original_side
 from porter.evaluate.speeds import Subject, timed_if_possible
-from porter.evaluate.unexecuted import with_unexecuted
 from porter.findings import Finding
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.measure.stages import Stage, Stages
@@ -53,14 +44,9 @@ from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
 from porter.source.unfinished import refuse_unfinished
-from porter.warp.explicit import with_warp_barriers
 
 # From bad to good: a source is what its worst entry is.
 _WORST_FIRST: tuple[type[Outcome], ...] = (Wrong, Crashed, NotBuilt, Refused, NotVerified, KernelsVerified, Verified)
-_NO_PROGRAMS = "main itself was not ported and not compared"
-LOCKSTEP = (
-    "the original, whose lanes trust each other to run in lockstep, was executed with the __syncwarp() that takes"
-)
 
 
 def migrate(path: Path, options: MigrateOptions, progress: Progress) -> tuple[Migration, ...]:
@@ -92,17 +78,23 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     """The port held to its original, and what is timed of it."""
     backend = find_backend(options.target)
     target = find_target(backend, options.arch)
-    program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
-    refuse_unfinished(program)
-    original = original_side(program, options.include_dirs, options.defines)
-    progress(f"porting {source.path.name}")
-    port = backend.port(program, tuple(header for _, header in original.headers), target)
+    original, port = read_and_ported(source, target, options, progress)
     migration = held(original, port, target, options, progress)
     migration = replace(migration, files=()) if port.is_empty else migration
     with tempfile.TemporaryDirectory(prefix="porter-") as workdir:
         error = backend.compile(port, target, Path(workdir))
     migration = migration if error is None else _not_compiled(migration, error)
     return migration, Subject(port, original, target, of_cuda(original, options.reference))
+
+
+def read_and_ported(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Side, Port]:
+    """Returns the original as it is built, and the port. Raises `PorterError` for a source that is cut off."""
+    program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
+    refuse_unfinished(program)
+    original = original_side(program, options.include_dirs, options.defines)
+    progress(f"porting {source.path.name}")
+    headers = tuple(header for _, header in original.headers)
+    return original, find_backend(target.backend).port(program, headers, target)
 
 
 def _not_compiled(migration: Migration, error: Finding) -> Migration:
@@ -125,20 +117,7 @@ def held(original: Side, port: Port, target: Target, options: MigrateOptions, pr
         executed(original, port, target, options, place, is_trusted=judging is None) as ready,
     ):
         ported = Called(ready, options.entry) if judging else ready
-        contracts = contracts_of(original, options, whole_program=ported.runs_programs)
-        explicit = with_warp_barriers(program, [header for _, header in original.headers])
-        stated = options.contract is not None
-        side = original.replaced(explicit)
-        prover = Prover(side, ported, options.sizes, place, stated, judging, options.deadline)
-        descent = Descent(prover, port, options, progress)
-        proofs = descent.proofs(contracts)
-        proofs = [with_caveat(proof, LOCKSTEP) for proof in proofs] if explicit else proofs
-    if not ported.runs_programs and _is_program(program):
-        proofs = [with_caveat(proof, _NO_PROGRAMS) for proof in proofs]
-        proofs = proofs if stated or judging else [descent.alone(proof) for proof in proofs]
-    usage = Usage(program, tuple(header for _, header in original.headers))
-    proofs = [part for proof in proofs for part in with_kernels(with_names(proof), usage)]
-    proofs = with_unexecuted([with_instances(proof, usage) for proof in proofs])
+        proofs = Entries(original, port, ported, place, options, judging).proofs(progress)
     entries = tuple(proof.entry for proof in proofs)
     return Migration(
         source=program.source,
@@ -170,28 +149,6 @@ def executed(
         place.lock.shared(),
     ):
         yield native
-
-
-def _is_program(program: Program) -> bool:
-    return any(function.qualified == "main" for function in program.host_functions)
-
-
-def contracts_of(original: Side, options: MigrateOptions, *, whole_program: bool) -> tuple[Contract, ...]:
-    """The user's contract, or the drafted ones.
-
-    Raises `ContractError` and `InputError` for one that is no contract, `UsageError` for a size that none of them has.
-    """
-    if options.contract is None:
-        return draft(
-            original.program,
-            kernels=options.kernels,
-            sizes=options.sizes,
-            whole_program=whole_program,
-            headers=tuple(header for _, header in original.headers),
-        )
-    contracts = load_contracts(options.contract)
-    check_sizes(options.sizes, contracts, options.contract)
-    return contracts
 
 
 def worst(entries: tuple[EntryOutcome, ...]) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -58,6 +58,15 @@ class Proof:
         return not isinstance(self.entry.outcome, NotVerified)
 
 
+# Makes what answers for an entry from its settled contract and from the port of it.
+Answering = Callable[[Contract, Candidates], Candidates]
+
+
+def as_built(_: Contract, port: Candidates) -> Candidates:
+    """The port itself."""
+    return port
+
+
 @dataclass(frozen=True)
 class Prover:
     """The original, its port, and what proving any entry of theirs takes.
@@ -73,6 +82,7 @@ class Prover:
     stated: bool = False
     judging: Judging | None = None
     deadline: Deadline = field(default_factory=Deadline)
+    answering: Answering = as_built
 
     def prove(self, contracts: Sequence[Contract], progress: Progress) -> list[Proof]:
         """Build all entries at once; study and judge them one by one. Those left at the deadline are not verified."""
@@ -109,7 +119,8 @@ class Prover:
             return _unproven(studied)
         assert not isinstance(built, BuildFailure)
         progress(f"running the port of {contract.name}")
-        held = port if built.failure is not None else _whole(port)
+        built_port = port if built.failure is not None else _whole(port)
+        held = self.answering(studied.reference.contract, built_port)
         proof = replace(judged(self._originals, studied, held), apart=tuple(_at(*apart) for apart in studied.apart))
         on_devices = tuple(workload for workload in contract.workloads if workload.device_only)
         proof = reduce(with_caveat, (*studied.left_out, _not_run([w.name for w in on_devices])), proof)

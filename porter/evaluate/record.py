@@ -10,9 +10,9 @@ from porter.contract.contract import Contract
 from porter.errors import InputError
 from porter.evaluate.bench import bench
 from porter.evaluate.doubt import unsound
+from porter.evaluate.entries import LOCKSTEP, contracts_of
 from porter.evaluate.environment import environment
 from porter.evaluate.judging import Judging
-from porter.evaluate.migrate import LOCKSTEP, contracts_of
 from porter.evaluate.migration import MigrateOptions, Progress
 from porter.evaluate.outcome import Fidelity
 from porter.evaluate.side import original_side

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from porter.contract.contract import Contract, ScalarArg, TensorArg
+from porter.contract.contract import Contract, ScalarArg, TensorArg, Values
 from porter.contract.dtype import DType
-from porter.contract.expressions import evaluate, names_in
+from porter.contract.expressions import evaluate, names_in, number
 from porter.contract.syntax import ExpressionError
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.program import Output, TensorProgram
@@ -29,50 +29,74 @@ class UnknownSizeError(Exception):
 
 
 @dataclass(frozen=True)
-class TensorRun:
-    """Runs of `program`, whose symbols stand in the shapes of `contract`."""
+class Case:
+    """A program, whose symbols stand in the shapes of `contract`, and which holds for its choices alone."""
 
     program: TensorProgram
     contract: Contract
 
-    def __call__(self, job: Job) -> Run:
-        """Returns what the program gives for the arguments of `job`, in double precision."""
-        begin = time.process_time()
-        if other := self._other_type(job.arguments):
-            return _refused(Fault(FaultKind.HOST_CHECK, "", 0, "", other, fatal=True), begin)
-        try:
-            told = self._told(job.arguments)
-        except (UnknownSizeError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError) as error:
-            message = f"{type(error).__name__}: {error}"
-            return _refused(Fault(FaultKind.CRASH, "", 0, "", message, fatal=True), begin)
-        results = tuple(told[o.name] for o in self.program.outputs if o.name not in self._arguments)
-        after = (
-            told.get(argument.name, value)
-            for argument, value in zip(self.contract.arguments, job.arguments, strict=True)
-        )
-        return _finished(tuple(value for value in after if isinstance(value, TensorValue)), results, begin)
-
-    def _other_type(self, arguments: Sequence[Value]) -> str:
-        """Returns in what the tensors of a call are of another type than those that the program was lifted from."""
+    def other(self, arguments: Sequence[Value]) -> str:
+        """Returns in what a call is another than those that the program was lifted from; empty where it is not."""
         for argument, value in zip(self.contract.arguments, arguments, strict=True):
-            if isinstance(argument, TensorArg) and isinstance(value, TensorValue) and value.dtype != argument.dtype:
-                return f"it was lifted for '{argument.name}' of {argument.dtype}"
+            if isinstance(argument, TensorArg) and isinstance(value, TensorValue):
+                if value.null != (argument.values is Values.NULL):
+                    return f"'{argument.name}' is {'' if value.null else 'not '}null"
+                if not value.null and value.dtype != argument.dtype:
+                    return f"'{argument.name}' is of {value.dtype}, not of {argument.dtype}"
+            elif isinstance(argument, ScalarArg) and isinstance(value, ScalarValue) and self._varies(argument, value):
+                return f"'{argument.name}' is {value.value}, not {argument.value}"
         return ""
 
-    @property
-    def _arguments(self) -> frozenset[str]:
-        return frozenset(a.name for a in self.contract.arguments)
-
-    def _told(self, arguments: Sequence[Value]) -> Mapping[str, TensorValue]:
+    def told(self, arguments: Sequence[Value]) -> Mapping[str, TensorValue]:
+        """Returns what the program gives for `arguments`, by output. Raises `UnknownSizeError`."""
         sizes = sizes_of(self.program, self.contract, arguments)
-        tensors = {
-            argument.name: _tensor(value)
+        given = {
+            argument.name: value
             for argument, value in zip(self.contract.arguments, arguments, strict=True)
             if isinstance(value, TensorValue) and not value.null
         }
-        shapes = {output.name: _shape(output, sizes, tensors) for output in self.program.outputs}
-        told = interpret(self.program, tensors, sizes, shapes)
-        return {output.name: _value(told[output.name], output.dtype) for output in self.program.outputs}
+        shapes = {tensor.name: _shape(tensor.shape, sizes) for tensor in self.program.inputs}
+        tensors = {name: _tensor(given[name]).reshape(shape) for name, shape in shapes.items()}
+        asked = {o.name: _asked(o, sizes, shapes, given) for o in self.program.outputs}
+        told = interpret(self.program, tensors, sizes, asked)
+        return {
+            o.name: _value(told[o.name].reshape(given[o.name].shape if o.name in given else asked[o.name]), o.dtype)
+            for o in self.program.outputs
+        }
+
+    def _varies(self, argument: ScalarArg, value: ScalarValue) -> bool:
+        """Returns whether a scalar that the program has no name for has another value than in the contract."""
+        if argument.name in (*self.program.symbols, *self.program.parameters) or names_in(argument.value):
+            return False
+        return float(value.value) != float(number(argument.value, {}))
+
+
+@dataclass(frozen=True)
+class TensorRun:
+    """Runs of an operator that has a program for each of its choices."""
+
+    cases: tuple[Case, ...]
+
+    def __call__(self, job: Job) -> Run:
+        """Returns what the program of the call's choices gives for the arguments of `job`, in double precision."""
+        begin = time.process_time()
+        others = [case.other(job.arguments) for case in self.cases]
+        case = next((c for c, other in zip(self.cases, others, strict=True) if not other), None)
+        if case is None:
+            message = f"it was not lifted for this call: {others[0]}"
+            return _refused(Fault(FaultKind.HOST_CHECK, "", 0, "", message, fatal=True), begin)
+        try:
+            told = case.told(job.arguments)
+        except (UnknownSizeError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError) as error:
+            message = f"{type(error).__name__}: {error}"
+            return _refused(Fault(FaultKind.CRASH, "", 0, "", message, fatal=True), begin)
+        names = frozenset(argument.name for argument in case.contract.arguments)
+        results = tuple(told[o.name] for o in case.program.outputs if o.name not in names)
+        after = (
+            told.get(argument.name, value)
+            for argument, value in zip(case.contract.arguments, job.arguments, strict=True)
+        )
+        return _finished(tuple(value for value in after if isinstance(value, TensorValue)), results, begin)
 
 
 def sizes_of(program: TensorProgram, contract: Contract, arguments: Sequence[Value]) -> Sizes:
@@ -131,13 +155,22 @@ def _value(tensor: torch.Tensor, dtype: DType) -> TensorValue:
     return TensorValue(dtype, tuple(dense.shape), raw.view(dtype.storage).reshape(tuple(dense.shape)))
 
 
-def _shape(output: Output, sizes: Sizes, tensors: Mapping[str, torch.Tensor]) -> tuple[int, ...]:
-    if output.name in tensors:
-        return tuple(tensors[output.name].shape)
+def _asked(
+    output: Output, sizes: Sizes, shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, TensorValue]
+) -> tuple[int, ...]:
+    """Returns the extents of `output`: those of the argument that it is, else what the sizes say."""
+    if output.name in shapes:
+        return shapes[output.name]
+    if output.name in given and len(given[output.name].shape) == len(output.shape):
+        return given[output.name].shape
     if not all(output.shape):
         raise UnknownSizeError(f"no expression over the sizes gives the shape of '{output.name}'")
+    return _shape(output.shape, sizes)
+
+
+def _shape(extents: Sequence[str], sizes: Sizes) -> tuple[int, ...]:
     whole = {name: int(value) for name, value in sizes.items() if value.denominator == 1}
-    return tuple(evaluate(extent, whole) for extent in output.shape)
+    return tuple(evaluate(extent, whole) for extent in extents)
 
 
 def _refused(fault: Fault, begin: float) -> Run:

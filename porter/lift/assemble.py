@@ -13,6 +13,7 @@ from porter.contract.contract import Contract, Role, ScalarArg
 from porter.contract.expressions import evaluate, names_in
 from porter.ir.tensor.interpret import interpret
 from porter.ir.tensor.notation import quantity_text
+from porter.ir.tensor.places import used_names
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.lift.answer import FittedOutput, FittedProbe, FittedProbes, RefusedProbe
 from porter.lift.nodes import NotLiftedError
@@ -44,7 +45,14 @@ def assembled(contract: Contract, probes: Sequence[Probe], fitted: FittedProbes)
     for probe, part in zip(asked, told, strict=True):
         if isinstance(part, FittedProbe) and part not in parts:
             _check(contract, program, probe, part)
-    return program
+    return _with_used_names(program)
+
+
+def _with_used_names(program: TensorProgram) -> TensorProgram:
+    """Returns `program` without symbols and parameters of which nothing depends, such as an extent of a grid."""
+    used = used_names(program)
+    symbols, parameters = (tuple(n for n in names if n in used) for names in (program.symbols, program.parameters))
+    return replace(program, symbols=symbols, parameters=parameters)
 
 
 def _check(contract: Contract, program: TensorProgram, probe: Probe, part: FittedProbe) -> None:

@@ -34,6 +34,8 @@ _FEW_SYMBOLS = (4, 5, 7, 9, 11, 13)
 _THREE_SYMBOLS = (3, 4, 5, 6, 7)
 _MANY_SYMBOLS = (2, 3, 4, 5, 6)
 
+_MULTIPLES = (1, 1, 2, 3, 4)
+_FARTHER = (1, 8, 16, 32, 64)  # times as large, where conditions leave none of the sizes that were drawn
 _TRIALS = 40  # of sizes drawn at random, before some are looked for
 _MOST_WORK = 90_000  # elements that windows read
 _WHOLE = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)  # values of whole parameters, such as the extent of a window
@@ -79,14 +81,20 @@ def parameters(contract: Contract) -> tuple[tuple[ScalarArg, ...], tuple[ScalarA
 
 
 def chosen(
-    contract: Contract, seed: int, accepts: Callable[[Probe], bool], *, fixed: frozenset[str] = frozenset()
+    contract: Contract,
+    seed: int,
+    accepts: Callable[[Probe], bool],
+    *,
+    fixed: frozenset[str] = frozenset(),
+    multiple: int = 1,
 ) -> tuple[Probe, ...]:
     """Returns probes that the operator `accepts`, over which products of symbols differ as far as they can.
 
-    Parameters that are `fixed` keep the contract's value. Raises `NotLiftedError` where it takes too few of them.
+    Sizes are drawn as multiples of `multiple`; parameters that are `fixed` keep the contract's value. Raises
+    `NotLiftedError` where it takes too few of them.
     """
     random = Random(f"probes {seed}")
-    drawn = (_probe(contract, random, turn, fixed) for turn in range(_POOL))
+    drawn = (_Draw(contract, random, fixed, multiple).probe(turn) for turn in range(_POOL))
     pool = list({repr(probe): probe for probe in drawn if probe is not None}.values())
     taken: dict[str, bool] = {}
     while True:
@@ -103,28 +111,42 @@ def chosen(
             return tuple(best)
 
 
-def _probe(contract: Contract, random: Random, turn: int, fixed: frozenset[str]) -> Probe | None:
-    whole, fractional = parameters(contract)
-    free = [a for a in whole if a.name not in fixed]
-    drawn = [_sized(contract, free, random) for _ in range(_TRIALS)]
-    fitting = [one for one in drawn if satisfies(contract, one[0])]
-    sizes, told = next(
-        (one for one in fitting if _work(*one) <= _MOST_WORK), min(fitting or drawn, key=lambda o: _work(*o))
-    )
-    if not fitting:
-        found = choose_sizes(contract, {}, sizes)
-        if found is None:
-            return None
-        sizes = found
-    return Probe(sizes, told, {a.name: _fraction(a, turn, place, random) for place, a in enumerate(fractional)})
-
-
 _Sized = tuple[dict[str, int], dict[str, int]]  # sizes, and whole parameters
 
 
-def _sized(contract: Contract, free: Sequence[ScalarArg], random: Random) -> _Sized:
-    told = {a.name: _whole_value(a, random) for a in free}
-    return _targets(contract.symbols, list(told.values()), random), told
+@dataclass(frozen=True)
+class _Draw:
+    """Draws probes of a contract."""
+
+    contract: Contract
+    random: Random
+    fixed: frozenset[str]
+    multiple: int
+
+    def probe(self, turn: int) -> Probe | None:
+        """Returns one that meets the contract's conditions; None where none is found."""
+        _, fractional = parameters(self.contract)
+        drawn = [self._sized() for _ in range(_TRIALS)]
+        fitting = [one for one in drawn if satisfies(self.contract, one[0])]
+        sizes, told = next(
+            (one for one in fitting if _work(*one) <= _MOST_WORK), min(fitting or drawn, key=lambda o: _work(*o))
+        )
+        if not fitting:
+            farther = {symbol: size * self.random.choice(_FARTHER) for symbol, size in sizes.items()}
+            found = choose_sizes(self.contract, {}, farther)
+            if found is None:
+                return None
+            sizes = found
+        values = {a.name: _fraction(a, turn, place, self.random) for place, a in enumerate(fractional)}
+        return Probe(sizes, told, values)
+
+    def _sized(self) -> _Sized:
+        free = [a for a in parameters(self.contract)[0] if a.name not in self.fixed]
+        told = {a.name: _whole_value(a, self.random) for a in free}
+        sizes = _targets(self.contract.symbols, list(told.values()), self.random)
+        if self.contract.conditions:  # `n % 4 == 0` leaves few of the small sizes
+            sizes = {symbol: size * self.random.choice(_MULTIPLES) for symbol, size in sizes.items()}
+        return {symbol: size * self.multiple for symbol, size in sizes.items()}, told
 
 
 def _work(sizes: Mapping[str, int], whole: Mapping[str, int]) -> int:

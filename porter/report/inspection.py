@@ -19,6 +19,7 @@ from porter.contract.toml import dumps
 from porter.errors import UsageError
 from porter.evaluate.migration import MigrateOptions, Progress
 from porter.findings import Finding
+from porter.measure.deadline import Deadline
 from porter.registry import find_backend, find_target
 from porter.report.diagnostic import diagnostic
 from porter.report.document import Json, as_json
@@ -45,7 +46,8 @@ def _unheard(step: str) -> None:
 class Inspection:
     """One source and how it is read; each stage is computed when it is looked at.
 
-    `cache` keeps what is built to execute it, `progress` hears what is done.
+    `cache` keeps what is built to execute it, `progress` hears what is done; after `limit_s` seconds of executing the
+    rest is given up.
     """
 
     source: Source
@@ -56,6 +58,7 @@ class Inspection:
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     contract: Path | None = None
+    limit_s: float | None = None
     cache: Path = Path()
     progress: Progress = _unheard
 
@@ -93,6 +96,7 @@ class Inspection:
             self.sizes,
             self.include_dirs,
             self.defines,
+            deadline=Deadline(self.limit_s),
         )
         return lift(self.source, options, self.progress)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from porter.evaluate.outcome import Verified
+from porter.evaluate.outcome import KernelsVerified, Verified, Wrong
 from porter.ir.tensor.printer import printed
 from porter.launch_plan.wire import encode
 from porter.report.document import Json
@@ -19,33 +19,34 @@ if TYPE_CHECKING:
 
 
 def tensor_text(lifted: Sequence[Lifted], source: Source) -> Text:
-    """Each entry's program, with its verdict below."""
-    return Text("\n\n".join(_text(entry, source) for entry in lifted) or "no entry")
+    """Returns each entry's programs, with its verdict below."""
+    return Text("\n\n".join(_text(one, source) for one in lifted) or "no entry")
 
 
-def _text(lifted: Lifted, source: Source) -> str:
-    verdict = _verdict(lifted, source)
-    return printed(lifted.program) + verdict if lifted.program else f"{lifted.entry.name}\n{verdict}"
+def _text(one: Lifted, source: Source) -> str:
+    programs = "\n".join(map(printed, one.programs)) or f"{one.entry.name}\n"
+    return programs + _verdict(one, source)
 
 
-def _verdict(lifted: Lifted, source: Source) -> str:
-    outcome = lifted.outcome
-    if isinstance(outcome, Verified):
+def _verdict(one: Lifted, source: Source) -> str:
+    outcome = one.outcome
+    if isinstance(outcome, Verified | KernelsVerified):
         names = len(dict.fromkeys(checked.name for checked in outcome.checked))
+        alone = ", as a kernel by itself" if isinstance(outcome, KernelsVerified) else ""
         caveat = f"; {outcome.caveat}" if outcome.caveat else ""
-        return f"checked against {source.path.name} on {names} workloads: equal{caveat}"
-    if lifted.program is None:
-        return f"not lifted: {getattr(outcome, 'because', outcome.label)}"
-    return f"NOT equal to {source.path.name}, do not rely on it: {outcome.label}: {getattr(outcome, 'because', '')}"
+        return f"executed on the CPU on {names} workloads and equal to {source.path.name}{alone}{caveat}"
+    if isinstance(outcome, Wrong):
+        return f"NOT equal to {source.path.name}, do not rely on it: {outcome.because}"
+    return f"{'not compared' if one.programs else 'no program'}: {outcome.because}"
 
 
 def tensor_document(lifted: Sequence[Lifted]) -> Json:
-    """The same for programs; `program` is the tree of expressions, fractions as texts."""
+    """Returns the same for programs; `program` is the tree of expressions, fractions as texts."""
     return [
         {
             "entry": one.entry.name,
-            "program": json.loads(encode(one.program)) if one.program else None,
-            "text": printed(one.program) if one.program else "",
+            "choice": one.entry.choice,
+            "programs": [{"program": json.loads(encode(p)), "text": printed(p)} for p in one.programs],
             "outcome": one.outcome.label,
             "because": getattr(one.outcome, "because", ""),
             "caveat": getattr(one.outcome, "caveat", ""),

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from porter.contract.contract import Contract, TensorArg
+from porter.contract.expressions import evaluate
+from porter.ir.tensor.places import has_quotients
 from porter.ir.tensor.program import TensorProgram
 from porter.ir.tensor.verify import MalformedError, verify
 from porter.launch_plan.steps import LaunchPlan
@@ -17,6 +19,7 @@ from porter.lift.answer import read
 from porter.lift.assemble import assembled
 from porter.lift.nodes import NotLiftedError
 from porter.lift.probes import Probe, chosen, parameters
+from porter.lift.views import views
 from porter.oracle.jobs import job
 from porter.simt.job import Limits, TensorValue
 from porter_triton.calls import Calls
@@ -26,7 +29,7 @@ from porter_triton.symbolic.process import SymbolicProcess
 from porter_triton.symbolic.request import InputTensor, SymbolicRequest
 from porter_triton.symbolic.request import Probe as SymbolicProbe
 
-_ATTEMPTS = 3  # at other sizes: a window that lies badly at some is found at others
+_LANES = 4  # elements of a vector, of most
 
 
 def lifted(calls: Calls, function: Function, contract: Contract, folder: Path, limits: Limits) -> TensorProgram:
@@ -35,18 +38,53 @@ def lifted(calls: Calls, function: Function, contract: Contract, folder: Path, l
     Where no form is found while whole parameters vary, they keep the contract's values, which the program then says.
     Raises `NotLiftedError`; the program is a proposal until it has been compared with the original.
     """
-    whole = frozenset(a.name for a in parameters(contract)[0])
-    attempts = [(seed, frozenset[str]()) for seed in range(_ATTEMPTS)] + ([(0, whole)] if whole else [])
-    planned = _Planned(calls, function, contract)
+    found: list[TensorProgram] = []
+    refused: NotLiftedError | None = None
     with _symbolic_process(folder, limits) as process:
-        refused = None
-        for seed, fixed in attempts:
+        for attempt in _attempts(contract):
+            if found and attempt.is_again:
+                break
             try:
-                return _lifted(planned, process, seed, fixed)
+                program = _lifted(_Planned(calls, function, contract, attempt), process)
             except NotLiftedError as error:
                 refused = refused or error
-    assert refused is not None
-    raise refused
+            else:
+                if not has_quotients(program):
+                    return program
+                found.append(program)
+    if not found:
+        assert refused is not None
+        raise refused
+    return found[-1]
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A view of the tensors, the seed of the sizes, which are multiples, and parameters that keep their values.
+
+    It `is_again` where the view was tried before.
+    """
+
+    view: Contract
+    seed: int = 0
+    multiple: int = 1
+    fixed: frozenset[str] = frozenset()
+    is_again: bool = True
+
+
+def _attempts(contract: Contract) -> Iterator[_Attempt]:
+    """Yields attempts, in the order in which they are made.
+
+    Other sizes are tried, for a window that lies badly at some is found at others, and multiples of four, of which a
+    vectorised kernel leaves no element undefined.
+    """
+    seen = views(contract)
+    few = tuple({id(view): view for view in (seen[0], seen[-1])}.values())
+    yield from (_Attempt(view, is_again=False) for view in seen)
+    yield from (_Attempt(view, 1) for view in few)
+    yield from (_Attempt(view, multiple=_LANES) for view in few)
+    if whole := frozenset(a.name for a in parameters(contract)[0]):
+        yield from (_Attempt(view, fixed=whole) for view in seen)
 
 
 @contextmanager
@@ -61,11 +99,12 @@ def _symbolic_process(folder: Path, limits: Limits) -> Iterator[SymbolicProcess]
 
 @dataclass
 class _Planned:
-    """The plans of a function's calls; `refused` says why the last one could not be made."""
+    """The plans of a function's calls at the sizes of an attempt; `refused` says why the last could not be made."""
 
     calls: Calls
     function: Function
     contract: Contract
+    attempt: _Attempt
     refused: str = ""
     probes: dict[str, SymbolicProbe] = field(default_factory=dict)
 
@@ -77,27 +116,28 @@ class _Planned:
         if not isinstance(plan, LaunchPlan):
             self.refused = plan
             return False
+        sizes = {**probe.sizes, **probe.whole}
         tensors = tuple(
-            InputTensor(argument.name, value.dtype, value.shape)
+            InputTensor(argument.name, value.dtype, tuple(evaluate(extent, sizes) for extent in argument.shape))
             if isinstance(argument, TensorArg) and isinstance(value, TensorValue) and not value.null
             else None
-            for argument, value in zip(at.arguments, given.arguments, strict=True)
+            for argument, value in zip(self.attempt.view.arguments, given.arguments, strict=True)
         )
         self.probes[repr(probe)] = SymbolicProbe(plan, tensors)
         return True
 
 
-def _lifted(planned: _Planned, process: SymbolicProcess, seed: int, fixed: frozenset[str]) -> TensorProgram:
-    contract = planned.contract
+def _lifted(planned: _Planned, process: SymbolicProcess) -> TensorProgram:
+    attempt = planned.attempt
     try:
-        probes = chosen(contract, seed, planned.accepts, fixed=fixed)
+        probes = chosen(planned.contract, attempt.seed, planned.accepts, fixed=attempt.fixed, multiple=attempt.multiple)
     except NotLiftedError as error:
         raise NotLiftedError(
             f"{error}; of others it says: {planned.refused}" if planned.refused else str(error)
         ) from None
     request = SymbolicRequest(tuple(planned.probes[repr(probe)] for probe in probes), planned.calls.kernels)
     try:
-        program = assembled(contract, probes, read(process.ask(request)))
+        program = assembled(attempt.view, probes, read(process.ask(request)))
         verify(program)
     except DeadError as dead:
         raise NotLiftedError(f"its execution on symbols came to no end: {dead.death.message}") from dead

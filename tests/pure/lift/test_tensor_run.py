@@ -8,7 +8,8 @@ import pytest
 
 from porter.contract.contract import ScalarArg, TensorArg
 from porter.contract.dtype import DType
-from porter.evaluate.tensor_run import TensorRun, UnknownSizeError, sizes_of
+from porter.contract.selections import chosen
+from porter.evaluate.tensor_run import Case, TensorRun, UnknownSizeError, sizes_of
 from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.ir.tensor.quantities import Quantity
 from porter.ir.tensor.verify import verify
@@ -33,6 +34,10 @@ def program_with(body, shape=("rows",), name="out", inputs=("x",), symbols=("row
     return program
 
 
+def run_of(program, contract):
+    return TensorRun((Case(program, contract),))
+
+
 def tensor(name, *shape, role="in"):
     return TensorArg(name, type(contract_of("softmax").tensors[0].role)(role), F32, shape)
 
@@ -42,7 +47,7 @@ def value_of(array, dtype=F32):
 
 
 SCALED = contract_with(tensor("x", "rows", "columns"), ScalarArg("slope", "double", "0.5"))
-SCALED_SUMS = TensorRun(program_with(SUMS, parameters=("slope",)), SCALED)
+SCALED_SUMS = run_of(program_with(SUMS, parameters=("slope",)), SCALED)
 X = np.arange(6.0).reshape(2, 3)
 
 
@@ -68,7 +73,7 @@ def test_nothing_of_no_rows_is_computed():
 def test_an_argument_that_is_written_comes_back_in_its_place():
     contract = contract_with(tensor("x", "rows", "columns"), tensor("y", "rows", "columns", role="out"))
     doubled = program_with(op("multiply", number(2), read("x", "o0", "o1")), ("rows", "columns"), "y")
-    run = call(TensorRun(doubled, contract), value_of(X), value_of(X * 0))
+    run = call(run_of(doubled, contract), value_of(X), value_of(X * 0))
     assert run.finished
     assert run.results == ()
     np.testing.assert_array_equal(run.outputs[0].storage, X)
@@ -95,7 +100,7 @@ def test_what_it_cannot_answer_is_a_fault(name):
 
 
 def sizes(contract, *shapes, symbols=None):
-    program = replace(SCALED_SUMS.program, symbols=symbols or contract.symbols, parameters=())
+    program = replace(SCALED_SUMS.cases[0].program, symbols=symbols or contract.symbols, parameters=())
     told = sizes_of(program, contract, [value_of(np.zeros(shape)) for shape in shapes])
     return {name: int(size) for name, size in told.items()}
 
@@ -127,11 +132,32 @@ def test_a_size_that_no_argument_tells_is_unknown():
 
 def test_a_scalar_tells_a_size():
     contract = contract_with(tensor("x", "rows"), ScalarArg("n", "int64_t", "columns"))
-    program = replace(SCALED_SUMS.program, symbols=("rows", "columns"), parameters=())
+    program = replace(SCALED_SUMS.cases[0].program, symbols=("rows", "columns"), parameters=())
     told = sizes_of(program, contract, (value_of(np.zeros(4)), ScalarValue(9)))
     assert told == {"rows": 4, "columns": 9}
 
 
 def test_a_shape_that_no_size_gives_is_a_fault():
-    run = TensorRun(program_with(read("x", "o0", "o1"), ("", "columns")), SCALED)
+    run = run_of(program_with(read("x", "o0", "o1"), ("", "columns")), SCALED)
     assert not call(run, value_of(X), ScalarValue(0.5)).finished
+
+
+KIND = contract_with(tensor("x", "rows", "columns"), ScalarArg("kind", "int", "0", choices=("0", "1", "2")))
+PLAIN_SUMS = total(upto("k", "columns"), read("x", "o0", "k"))
+BY_KIND = TensorRun(
+    tuple(
+        Case(program_with(op("multiply", number(kind + 1), PLAIN_SUMS)), chosen(KIND, {"kind": kind}))
+        for kind in (0, 1)
+    )
+)
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_the_program_of_a_choice_answers_for_it(kind):
+    (result,) = call(BY_KIND, value_of(X), ScalarValue(kind)).results
+    np.testing.assert_allclose(result.storage, X.sum(1) * (kind + 1))
+
+
+def test_a_choice_without_a_program_has_no_answer():
+    (fault,) = call(BY_KIND, value_of(X), ScalarValue(2)).faults
+    assert fault.message == "it was not lifted for this call: 'kind' is 2, not 0"

@@ -1,0 +1,55 @@
+"""Flat tensors seen with axes: what spans `M * N` elements behind a pointer is a matrix to whoever wrote the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from porter.contract.contract import Contract, Role, TensorArg
+from porter.contract.parser import parse
+from porter.contract.syntax import Binary, Name, Node, Number
+
+_Shape = tuple[str, ...]
+
+
+def views(contract: Contract) -> tuple[Contract, ...]:
+    """Returns contracts that differ from `contract` in the axes of flat tensors alone, `contract` itself last.
+
+    The factors of an extent are its axes: in the order in which the extent names them, in the reverse order, and with
+    outputs against inputs, which is how a transposition is written.
+    """
+    orders = [
+        _seen(contract, lambda _, axes: axes),
+        _seen(contract, lambda _, axes: axes[::-1]),
+        _seen(contract, lambda tensor, axes: axes[::-1] if tensor.role is Role.OUT else axes),
+    ]
+    return tuple({tuple(t.shape for t in one.tensors): one for one in (*orders, contract)}.values())
+
+
+def _seen(contract: Contract, order: Callable[[TensorArg, _Shape], _Shape]) -> Contract:
+    arguments = (replace(a, shape=order(a, _axes(a))) if isinstance(a, TensorArg) else a for a in contract.arguments)
+    return replace(contract, arguments=tuple(arguments))
+
+
+def _axes(tensor: TensorArg) -> _Shape:
+    """Returns the factors of the extent of a flat tensor, else its extents as they are.
+
+    A number belongs to the symbol before it: `rows * D4 * 4` is a matrix.
+    """
+    if len(tensor.shape) != 1:
+        return tensor.shape
+    axes: list[str] = []
+    for factor in _factors(parse(tensor.shape[0])):
+        if isinstance(factor, Number) and axes:
+            axes[-1] += f" * {factor.value}"
+        elif isinstance(factor, Name):
+            axes.append(factor.name)
+        else:
+            return tensor.shape
+    return tuple(axes)
+
+
+def _factors(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Binary) and node.operator == "*":
+        return (*_factors(node.left), *_factors(node.right))
+    return (node,)
