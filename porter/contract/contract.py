@@ -70,6 +70,8 @@ class Distribution(StrEnum):
     SORTED = "sorted"  # rows that never fall
     OUTLIER = "outlier"  # one element of a row a thousand times as large
     LARGE_MEAN = "large mean"  # of small spread: a variance that is a difference of large numbers shows
+    WIDE = "wide"  # the largest of a row far apart: exp(x - m) overflows where m is not the largest of all
+    NEAR_ONE = "near one"  # products of thousands neither vanish nor overflow, and each factor shows
     ZEROS = "zeros"
     DENORMAL = "denormal"
     INFINITE = "infinite"  # rows with one infinity, and rows without

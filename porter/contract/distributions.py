@@ -19,9 +19,15 @@ _OUTLIER = 1e3
 # Over a spread of one. In single precision E[x^2] - E[x]^2 loses a thousandth and more of its value; what subtracts the
 # mean first loses what moving the inputs by four ulps does, which is the yardstick.
 _MEAN = 100.0
+# exp overflows from 88 on in single precision, so that exp(x - m) tells whichever of the largest of a row `m` is.
+_APART, _FAR_APART = 100.0, 8
+_NEAR_ONE = (
+    1 / 32
+)  # a factor that is left out, or one beside it taken, shows in 16 bits, and the drift of thousands is none
 _SMALLEST_NORMAL = {
     DType.FLOAT64: 2.0**-1022, DType.FLOAT32: 2.0**-126, DType.BFLOAT16: 2.0**-126, DType.FLOAT16: 2.0**-14,
 }  # fmt: skip
+_FACTORS = frozenset((Values.NORMAL, Values.POSITIVE))
 _REARRANGED = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
 
 Floats = NDArray[np.float64]
@@ -34,6 +40,8 @@ def distributed(values: Floats, words: NDArray[np.uint64], tensor: TensorArg, ro
     rows, chance = values.reshape(-1, row), words.reshape(-1, row)
     if tensor.values in _REARRANGED and kind in _REARRANGE:
         return _REARRANGE[kind](rows, chance).reshape(-1)
+    if kind is Distribution.NEAR_ONE and tensor.values in _FACTORS and tensor.dtype.is_float:
+        return _factors(rows, chance).reshape(-1)
     if tensor.values is not Values.NORMAL:
         return values
     if kind is Distribution.ZEROS:
@@ -52,6 +60,8 @@ def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Dist
             return np.where(_one(chance), rows * _OUTLIER, rows)
         case Distribution.LARGE_MEAN if dtype in _SMALLEST_NORMAL:  # of 8-bit floats nothing would be left but the mean
             return rows + _MEAN
+        case Distribution.WIDE if dtype in _SMALLEST_NORMAL:
+            return rows + _APART * np.maximum(0, _FAR_APART - _places_from_top(rows))
         case Distribution.DENORMAL:
             return rows * _SMALLEST_NORMAL.get(dtype, 4.0) / 4
         case Distribution.INFINITE if dtype in _SMALLEST_NORMAL:  # 8-bit floats end at their largest number
@@ -59,6 +69,19 @@ def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Dist
         case Distribution.NAN:
             return _in_some(rows, chance, (np.nan,))
     return rows
+
+
+def _places_from_top(rows: Floats) -> NDArray[np.int64]:
+    """Returns for each number how many of its row are larger."""
+    return np.asarray(rows.shape[1] - 1 - np.argsort(np.argsort(rows, axis=1, kind="stable"), axis=1))
+
+
+def _factors(rows: Floats, chance: NDArray[np.uint64]) -> Floats:
+    """Numbers around a half, one and two with the signs of `rows`: any two neighbours multiply to almost one."""
+    exponents = np.array([-1.0, 0.0, 0.0, 1.0])[(chance >> np.uint64(11)) % np.uint64(4)]
+    exponents[:, 1::2] = -exponents[:, : 2 * (rows.shape[1] // 2) : 2]
+    fractions = (chance >> np.uint64(40)) / float(1 << 24) - 0.5
+    return np.asarray(np.copysign(np.exp2(exponents) * (1.0 + 2.0 * _NEAR_ONE * fractions), rows))
 
 
 def _in_some(rows: Floats, chance: NDArray[np.uint64], specials: tuple[float, ...]) -> Floats:

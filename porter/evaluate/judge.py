@@ -27,11 +27,15 @@ SCHEDULES = (Schedule.FORWARD, Schedule.SHUFFLED)
 _SERIOUS = frozenset(
     (FaultKind.LANE_OUTSIDE_MASK, FaultKind.LANE_ABSENT, FaultKind.DEADLOCK, FaultKind.OUT_OF_BOUNDS, FaultKind.RACE,
      FaultKind.LAUNCH, FaultKind.HOST_CHECK, FaultKind.DEVICE_ASSERT, FaultKind.MISALIGNED, FaultKind.CRASH,
-     FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED, FaultKind.UNKNOWN)
+     FaultKind.TIMEOUT, FaultKind.RESOURCE, FaultKind.UNDEFINED, FaultKind.UNKNOWN, FaultKind.UNPUBLISHED)
 )  # fmt: skip
 _REHEARSED = "its host code at sizes for a device"
 _UNKNOWN = "kernels at sizes for a device"
 _UNLAUNCHED = "launches that no device takes"
+_UNACQUIRED = (
+    "the order of memory between blocks was not executed: {} reads what another block stored, with no __threadfence() "
+    "behind the atomic that tells of it"
+)
 # An element type that host code refuses is none that the port has, whatever others the original takes.
 _NOT_TAKEN = "nothing was compared at {}, which it does not take: {}"
 _ALL_TYPES = "{} (--dtype names those that it is for)"
@@ -136,6 +140,8 @@ class _Trial:
             self.coverage |= run.coverage
             if unseen := _unseen(contract, run):
                 self.said.setdefault(workload.name, unseen)
+            if reading := _unacquired(run, self.excused):
+                self.said.setdefault(_UNACQUIRED, _UNACQUIRED.format(reading))
             held = check(contract, expected, run, candidate.warp_size)
             if not held.passed and given.before:
                 alone = candidate.execute(replace(given, before=()))
@@ -278,6 +284,14 @@ def _unseen(contract: Contract, run: Run) -> str:
     if contract.entry.kind is not EntryKind.PROGRAM or kept >= launches:
         return ""
     return f"buffers were compared after the first {kept} of {launches} launches, then only what it prints"
+
+
+def _unacquired(run: Run, excused: frozenset[str]) -> str:
+    """Returns where a block reads what another one stored without a fence that its original has there; empty where
+    none does.
+    """
+    found = (f for f in run.faults if f.kind is FaultKind.UNACQUIRED and code_of(f.kind) not in excused)
+    return next((f"{f.file.rpartition('/')[2]}:{f.line}" if f.line else f.kernel for f in found), "")
 
 
 def _broken(run: Run, excused: frozenset[str]) -> Fault | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter.contract.contract import Contract, Distribution, EntryKind, Role, Values, Workload
@@ -17,12 +17,14 @@ from porter.oracle.reference import Expected
 from porter.simt.job import TensorValue
 
 _JUST_OVER_A_TILE = 257  # by one over 256 and all smaller powers of two
-# Sums long enough that adding them up in too few bits shows; the others need no more than a few elements.
-_AT_LARGE_SIZES = frozenset((Distribution.UNIFORM, Distribution.LARGE_MEAN))
+# Sums long enough that adding them up in too few bits shows, products of more than a tile; the others need no more than
+# a few elements.
+_AT_LARGE_SIZES = frozenset((Distribution.UNIFORM, Distribution.LARGE_MEAN, Distribution.NEAR_ONE))
 
 _NOT_WANTED = "{} was not asked for (--dtype)"
 _SCALED = (Values.NORMAL, Values.POSITIVE)
 _BEYOND_HALF = 2e5
+_LARGE = 100.0  # a scale of 3, which some contracts have, overflows nowhere
 _TIED = frozenset((Distribution.TIES, Distribution.CONSTANT_ROWS, Distribution.ZEROS))
 
 
@@ -61,7 +63,7 @@ class Judging:
         by_size = sorted(plain, key=lambda w: (_elements(contract, w), w.name))
         small = replace(by_size[0], scale=1.0)
         again = () if any(w.sizes == small.sizes for w in by_size[1:]) else (replace(small, name="another seed"),)
-        scales = () if any(w.scale != 1.0 for w in plain) else _scales(small)
+        scales = _scales(small, [w.scale for w in plain])
         edges = _edges(contract, small, frozenset(self.fixed)) if self.edges else ()
         kinds = _distributions(contract, small, replace(by_size[-1], scale=1.0))
         tiles = self._tiles(contract, small, fit) if self.edges else ()
@@ -105,10 +107,14 @@ def _distributions(contract: Contract, small: Workload, large: Workload) -> Iter
             yield workload
 
 
-def _scales(small: Workload) -> Iterator[Workload]:
-    """Values that overflow where nothing is done about it, and values that vanish beside others."""
-    for name, scale in (("large values", 1e3), ("small values", 1e-3)):
-        yield replace(small, name=name, scale=scale)
+def _scales(small: Workload, given: Sequence[float]) -> Iterator[Workload]:
+    """Values that overflow where nothing is done about it, and values that vanish beside others; but for those that
+    workloads at the scales `given` have.
+    """
+    if max(given) < _LARGE:
+        yield replace(small, name="larger values", scale=1e3)
+    if min(given) > 1 / _LARGE:
+        yield replace(small, name="smaller values", scale=1e-3)
 
 
 def _beyond_half(contract: Contract, small: Workload) -> Iterator[Workload]:

@@ -27,6 +27,8 @@ _CODES: Mapping[FaultKind, str] = {
     FaultKind.RESOURCE: "PORT4013",
     FaultKind.UNDEFINED: "PORT4014",
     FaultKind.UNKNOWN: "PORT4015",
+    FaultKind.UNPUBLISHED: "PORT4016",
+    FaultKind.UNACQUIRED: "PORT4017",
     FaultKind.LIBRARY: "PORT6001",
     FaultKind.DECOY: "PORT6002",
     FaultKind.RESULT: "PORT6003",

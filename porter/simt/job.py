@@ -218,6 +218,8 @@ class FaultKind(StrEnum):
     HOST_WORK = "work of the host"  # the host computed what a kernel was to
     FORGED = "forged answer"  # an answer that the judge's own code did not write
     UNKNOWN = "not executed here"  # something that a device has and the executor does not
+    UNPUBLISHED = "not published"  # a store of another block, with no fence before the atomic that tells of it
+    UNACQUIRED = "not acquired"  # a read of what another block stored, with no fence behind the atomic that tells of it
 
 
 # The work is not the candidate's own, whatever its numbers.

@@ -61,19 +61,27 @@ Doubt& doubt_about(const Access& read) {
     return doubt;
 }
 
+const char* missing(FaultKind kind) {
+    switch (kind) {
+        case FaultKind::UNPUBLISHED: return ", with no __threadfence() between that and the atomic which tells of it";
+        case FaultKind::UNACQUIRED: return ", with no __threadfence() between the atomic that tells of it and the read";
+        default: return " with nothing that orders the two";
+    }
+}
+
 }  // namespace
 
 void report_race(const Conflict& race, bool write) {
     const Access& access = race.access;
-    if (counted(FaultKind::RACE, place_of(access.instruction))) return;
+    if (counted(race.kind, place_of(access.instruction))) return;
     const bool same_block = race.earlier >> BLOCK_SHIFT == block_count;
     const uint3 other = threads[thread_of(race.earlier)].index;
     const std::string them = same_block ? "thread " + coordinates(other.x, other.y, other.z) + " of the same block" : "another block";
     char place[20];
     std::snprintf(place, sizeof place, "%x", race.earlier_place);
-    note_at(FaultKind::RACE, frames_of(access.instruction),
+    note_at(race.kind, frames_of(access.instruction),
             who(*access.thread) + (write ? " writes " : " reads ") + described(access) + "; " + them +
-                (race.earlier_wrote ? " writes" : " reads") + " it in {0x" + place + "} with nothing that orders the two");
+                (race.earlier_wrote ? " writes" : " reads") + " it in {0x" + place + "}" + missing(race.kind));
 }
 
 void report_uninitialised(const Access& access) {

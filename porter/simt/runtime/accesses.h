@@ -30,12 +30,14 @@ struct Access {
     bool is_word() const { return (bytes == 2 || bytes == 4 || bytes == 8) && address() % bytes == 0; }
 };
 
-// An access that nothing orders after an earlier one of another thread.
+// An access that nothing orders after an earlier one of another thread; or of another block, that an atomic orders, and no
+// fence before it or behind it.
 struct Conflict {
     Access access;
     std::uint64_t earlier;
     std::uint32_t earlier_place;
     bool earlier_wrote;
+    FaultKind kind = FaultKind::RACE;
 };
 
 void report_race(const Conflict& race, bool write);

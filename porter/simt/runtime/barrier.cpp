@@ -126,8 +126,10 @@ void barriers_after_exit() {
     if (barrier.arrived != 0 && barrier.arrived == block.live) release_barrier();
 }
 
-void memory_fence() {
-    if (current != nullptr) current->fenced = true;
+void memory_fence(Scope scope) {
+    if (current == nullptr) return;
+    current->fenced = true;
+    if (watching && scope == Scope::DEVICE) watch_fence();
 }
 
 namespace {

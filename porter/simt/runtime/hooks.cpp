@@ -10,6 +10,12 @@
 
 using porter::simt::access_plain;
 
+namespace {
+
+bool in_arena(const volatile void* p) { return reinterpret_cast<std::uintptr_t>(p) - porter::simt::arena_base < porter::simt::ARENA_BYTES; }
+
+}  // namespace
+
 extern "C" {
 
 bool porter_watching __attribute__((weak));
@@ -59,11 +65,16 @@ void __tsan_vptr_read(void**) {}
 void __tsan_atomic_thread_fence(int) { porter::simt::memory_fence(); }
 void __tsan_atomic_signal_fence(int) {}
 
-// The compiler's own atomics (std::atomic): they order, so they are fenced.
+// The compiler's own atomics (std::atomic): they order, so they are fenced. It also loads the byte that says whether a static
+// variable of a function is initialised, which every `__shared__` variable has: that orders nothing.
 #define PORTER_ATOMIC_SCOPE(p, bytes) \
-    porter::simt::memory_fence(); \
-    porter::simt::begin_atomic(const_cast<const void*>(p), bytes, __builtin_return_address(0)); \
-    porter::simt::end_atomic()
+    if ((bytes) > 1 || in_arena(p)) { \
+        porter::simt::memory_fence(); \
+        porter::simt::begin_atomic(const_cast<const void*>(p), bytes, __builtin_return_address(0)); \
+        porter::simt::end_atomic(); \
+    } else { \
+        porter::simt::memory_fence(porter::simt::Scope::BLOCK); \
+    }
 #define PORTER_FETCH(bits, T, name) \
     T __tsan_atomic##bits##_fetch_##name(volatile void* p, T value, int) { \
         PORTER_ATOMIC_SCOPE(p, bits / 8); \

@@ -59,7 +59,8 @@ struct Block {
     int live;          // threads that have not returned
     std::uint32_t clock;  // counts synchronisations of any kind
     std::uint32_t floor;  // the clock at the last block barrier: everything before is ordered
-    bool acquired;     // a thread met an earlier block's fenced atomic
+    bool acquired;     // a thread met an earlier block's atomic
+    bool fenced_since; // and one passed a fence after that
 };
 
 extern Block block;
@@ -80,6 +81,7 @@ void watch_new_grid();
 void watch_new_block();
 void watch_block_end();
 void watch_warp(int warp, WideMask lanes);  // these lanes synchronised
+void watch_fence();  // the running thread passes a fence of the whole device
 void watch_dynamic_shared(std::size_t bytes);
 
 // Touched extents of the tensor arguments, written with the faults even when the process dies.

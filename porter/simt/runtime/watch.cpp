@@ -5,10 +5,16 @@
 //   - a block barrier lies between (stamp < floor), or
 //   - both are in one warp and met, directly or through others, since (the warp's vector clocks), or
 //   - the earlier thread released (fence, then atomic) and the later one acquired (atomic on the same place) since.
+// Blocks run one after the other, so that whatever an earlier one did is there. On a device it is for a block that met an
+// atomic of the earlier one, and only what a fence of the whole device published before; what is read behind such an atomic
+// without another fence a device may have read ahead of it.
 #include "porter/watch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <unordered_map>
+#include <vector>
 
 #include "accesses.h"
 #include "record.h"
@@ -36,6 +42,15 @@ int entered_count = 0;
 std::size_t static_shared = 0, dynamic_shared = 0;
 Region dynamic_region;
 std::uint64_t first_block_of_grid = 1;
+// What fences of a block published: every store before the clock stood at `floor`, and of each thread those before its own
+// time, which count for those whose fence another thread's atomic follows, too, as behind a barrier it may.
+struct Published {
+    std::uint32_t floor = 0;
+    std::vector<std::uint32_t> times;
+};
+std::unordered_map<std::uint64_t, Published> published;  // by blocks of the running grid
+std::size_t published_times = 0;
+constexpr std::size_t MOST_PUBLISHED_TIMES = 1 << 24;  // 64 MiB; of blocks beyond nothing is asked
 int unwatched_depth = 0;
 constexpr std::size_t MAX_HOST_ARGUMENTS = 16;
 const void* host_arguments[MAX_HOST_ARGUMENTS];  // pointers to host memory that the last kernel was launched with
@@ -61,6 +76,24 @@ bool conflicts(const Region& region, std::uint64_t earlier, std::uint64_t own) {
     const std::uint64_t block_then = earlier >> BLOCK_SHIFT;
     if (block_then == own >> BLOCK_SHIFT) return !ordered_within_block(earlier);
     return !region.shared && block_then >= first_block_of_grid && !block.acquired;
+}
+
+bool is_published(std::uint64_t stamp) {
+    if (published_times >= MOST_PUBLISHED_TIMES) return true;
+    const auto found = published.find(stamp >> BLOCK_SHIFT);
+    if (found == published.end()) return false;
+    const std::uint64_t time = stamp & TIME_MASK;
+    return time < found->second.floor || time < found->second.times[static_cast<std::size_t>(thread_of(stamp))];
+}
+
+// Whether a read of what an earlier block of the grid wrote, behind an atomic that tells of it, lacks a fence: the kind of
+// that fault, or a race where there is none.
+FaultKind lacks_fence(const Region& region, std::uint64_t earlier, std::uint64_t own) {
+    const std::uint64_t block_then = earlier >> BLOCK_SHIFT;
+    const bool of_grid = !region.shared && block_then >= first_block_of_grid && block_then != own >> BLOCK_SHIFT;
+    if (!of_grid) return FaultKind::RACE;
+    if (!is_published(earlier)) return FaultKind::UNPUBLISHED;
+    return block.fenced_since ? FaultKind::RACE : FaultKind::UNACQUIRED;
 }
 
 // A store is judged once it has happened, at the next access of any thread: one that leaves every byte as it was changes no
@@ -96,6 +129,9 @@ void check_cell(const Access& access, Cell& cell, std::uint64_t own, bool write)
         const Conflict found = {access, cell.write, cell.write_place, true};
         if (write) unjudged.conflict = found;
         else access.is_word() ? doubt_race(found) : report_race(found, false);
+    } else if (const FaultKind kind = write ? FaultKind::RACE : lacks_fence(region, cell.write, own); kind != FaultKind::RACE) {
+        const Conflict found = {access, cell.write, cell.write_place, true, kind};
+        access.is_word() ? doubt_race(found) : report_race(found, false);
     }
     if (write) {
         for (int i = 0; i < 2; ++i) {
@@ -290,7 +326,36 @@ void watch_arguments(const void* const* pointers, std::size_t count) {
     }
 }
 
-void watch_new_grid() { first_block_of_grid = block_count + 1; }
+void watch_new_grid() {
+    first_block_of_grid = block_count + 1;
+    published.clear();
+    published_times = 0;
+}
+
+void watch_fence() {
+    Thread& self = *current;
+    block.fenced_since = block.acquired;
+    if (published_times >= MOST_PUBLISHED_TIMES) return;
+    Published& by_block = published[block_count];
+    std::vector<std::uint32_t>& times = by_block.times;
+    if (times.empty()) {
+        times.resize(static_cast<std::size_t>(block.threads));
+        published_times += times.size();
+    }
+    const auto publish = [&times](int thread, std::uint32_t until) {
+        std::uint32_t& time = times[static_cast<std::size_t>(thread)];
+        time = std::max(time, until);
+    };
+    self.clock = ++block.clock;
+    by_block.floor = std::max(by_block.floor, block.floor);
+    publish(self.number, self.clock);
+    const int first = self.warp * warp_width;
+    for (int i = 0; i < std::min(warp_width, block.threads - first); ++i) publish(first + i, knows[self.warp][self.lane][i]);
+    if (self.acquired == 0) return;  // else it met atomics of threads of its block, which released what they did
+    for (int i = 0; i < block.threads; ++i) {
+        if (threads[i].released != 0 && threads[i].released <= self.acquired) publish(i, threads[i].released);
+    }
+}
 
 void watch_new_block() {
     ++block_count;

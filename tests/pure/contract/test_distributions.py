@@ -43,6 +43,23 @@ def test_each_kind_is_what_it_says():
     assert (np.isneginf(infinite).sum(), np.isposinf(infinite).sum()) == (3, 2)
 
 
+@pytest.mark.parametrize("values", [Values.NORMAL, Values.POSITIVE])
+def test_products_of_numbers_near_one_show_every_factor(values):
+    for row in drawn(Distribution.NEAR_ONE, values):
+        products = np.abs(np.cumprod(row))
+        assert 0.25 < products.min() < products.max() < 4.0
+        without_one = products[-1] / np.abs(row)
+        assert (np.abs(without_one - products[-1]) > 1e-5 * products[-1]).all()
+
+
+def test_a_wide_row_overflows_the_exponential_where_its_largest_number_was_missed():
+    rows = drawn(Distribution.WIDE)
+    second = np.sort(rows, axis=1)[:, -2]
+    assert (rows.max(axis=1) - second > np.log(np.finfo(np.float32).max)).all()
+    assert (rows.argmax(axis=1) == drawn(Distribution.DECLARED).argmax(axis=1)).all()
+    assert np.abs(rows).min() < 0.1
+
+
 @pytest.mark.parametrize("kind", list(Distribution))
 def test_what_may_not_be_negative_or_out_of_bounds_stays_so(kind):
     assert (drawn(kind, Values.POSITIVE) >= 0.1).all()

@@ -30,6 +30,14 @@ def test_bfloat16_has_values_that_float16_has_not():
     assert "values beyond float16" not in further(contract(TINY, x=chances))
 
 
+def test_a_scale_of_three_is_no_large_value():
+    found = further(contract(replace(TINY, scale=3.0)))
+    assert (found["larger values"].scale, found["smaller values"].scale) == (1e3, 1e-3)
+    found = further(contract(TINY, replace(TINY, name="large values", scale=1e3)))
+    assert "larger values" not in found
+    assert found["smaller values"].scale == 1e-3
+
+
 def test_nothing_decides_only_where_an_original_takes_it():
     empty = Expected(replace(TINY, sizes={"n": 0}), Outputs(()), None)
     assert decides(contract(TINY), empty, takes_nothing=True)

@@ -237,6 +237,20 @@ def test_race_between_blocks(execute):
     assert all(f.line == line_of(text) and "another block" in f.message for f in races)
 
 
+def test_race_between_blocks_that_use_shared_memory(execute):
+    text = """
+    __global__ void k(float* x) {
+        __shared__ float one;
+        one = 1.0f;
+        __syncthreads();
+        x[0] += one;  // here
+    }"""
+    run = execute(text, [np.zeros(1, np.float32)], grid=(4, 1, 1))
+    races = [f for f in run.faults if f.kind is FaultKind.RACE]
+    assert races
+    assert all(f.line == line_of(text) and "another block" in f.message for f in races)
+
+
 def test_race_of_stores_of_different_values(execute):
     text = """
     __global__ void k(float* x) {
@@ -272,6 +286,7 @@ NO_RACE = {
             last = atomicInc((unsigned*)x, gridDim.x - 1) == gridDim.x - 1;
         }
         __syncthreads();
+        __threadfence();
         if (last && threadIdx.x == 0) for (int i = 0; i < gridDim.x; ++i) x[32] += x[1 + i];
     }""",
     "last block by a device variable": """
@@ -284,12 +299,14 @@ NO_RACE = {
             last = atomicInc(&ticket, gridDim.x - 1) == gridDim.x - 1;
         }
         __syncthreads();
+        __threadfence();
         if (last && threadIdx.x == 0) for (int i = 0; i < gridDim.x; ++i) x[32] += x[1 + i];
     }""",
     "lock": """
     __global__ void k(float* x) {
         for (int turn = 0; turn < 1; ++turn) {
             while (atomicCAS((int*)x, 0, 1) != 0) {}
+            __threadfence();
             x[1] += 1.0f;
             __threadfence();
             atomicExch((int*)x, 0);
@@ -322,6 +339,75 @@ def test_what_is_ordered_is_no_race(execute, name):
     )
     assert run.finished
     assert not run.faults
+
+
+LAST_BLOCK = """
+    __device__ unsigned ticket;
+    __global__ void k(volatile float* x) {
+        __shared__ bool last;
+        STORE
+        if (threadIdx.x == 0) last = atomicInc(&ticket, gridDim.x - 1) == gridDim.x - 1;
+        __syncthreads();
+        if (!last) return;
+        READ
+        float sum = 0;
+        for (int i = 0; i < gridDim.x; ++i)
+            sum += x[1 + i];  // here
+        if (threadIdx.x == 0) x[32] = sum;
+    }"""
+# How a block publishes what it stores, and whether that is right.
+PUBLISHING = {
+    "its own fence": ("if (threadIdx.x == 0) { x[1 + blockIdx.x] = 1; __threadfence(); }", True),
+    "behind a barrier": (
+        "if (threadIdx.x == 9) x[1 + blockIdx.x] = 1; __syncthreads(); if (threadIdx.x == 0) __threadfence();", True),
+    "of every thread, then a barrier": (
+        "if (threadIdx.x == 9) x[1 + blockIdx.x] = 1; __threadfence(); __syncthreads();", True),
+    "of a lane that met the other": (
+        "if (threadIdx.x == 9) x[1 + blockIdx.x] = 1; __syncwarp(); if (threadIdx.x == 0) __threadfence();", True),
+    "no fence": ("if (threadIdx.x == 0) x[1 + blockIdx.x] = 1;", False),
+    "a barrier alone": ("if (threadIdx.x == 9) x[1 + blockIdx.x] = 1; __syncthreads();", False),
+    "a fence for the block": ("if (threadIdx.x == 0) { x[1 + blockIdx.x] = 1; __threadfence_block(); }", False),
+    "a fence before the store": ("if (threadIdx.x == 0) { __threadfence(); x[1 + blockIdx.x] = 1; }", False),
+    "a fence of another": (
+        "if (threadIdx.x == 9) x[1 + blockIdx.x] = 1; if (threadIdx.x == 0) __threadfence();", False),
+    "an atomic store": ("if (threadIdx.x == 0) atomicAdd((float*)x + 1 + blockIdx.x, 1.0f);", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLISHING)
+def test_what_another_block_stored_is_published_by_a_fence(execute, name):
+    store, is_published = PUBLISHING[name]
+    text = LAST_BLOCK.replace("STORE", store).replace("READ", "__threadfence();")
+    run = execute(text, [np.zeros(64, np.float32)], grid=(4, 1, 1), block=(64, 1, 1))
+    if is_published:
+        assert not run.faults
+    else:
+        assert {f.kind for f in run.faults} == {FaultKind.UNPUBLISHED}
+        assert_fault(run, FaultKind.UNPUBLISHED, text, "with no __threadfence() between that and the atomic")
+    assert run.outputs[0].storage[32] == 4
+
+
+def test_a_read_behind_an_atomic_without_a_fence_is_noted(execute):
+    text = LAST_BLOCK.replace("STORE", PUBLISHING["its own fence"][0]).replace("READ", "")
+    run = execute(text, [np.zeros(64, np.float32)], grid=(4, 1, 1), block=(64, 1, 1))
+    assert {f.kind for f in run.faults} == {FaultKind.UNACQUIRED}
+    assert_fault(run, FaultKind.UNACQUIRED, text, "between the atomic that tells of it and the read")
+
+
+def test_an_emulated_atomic_of_floats_needs_no_fence(execute):
+    text = """
+    __global__ void k(float* x) {
+        for (int turn = 0; turn < 3; ++turn) {
+            int old = *(int*)x, assumed;
+            do {
+                assumed = old;
+                old = atomicCAS((int*)x, assumed, __float_as_int(fmaxf(__int_as_float(assumed), blockIdx.x)));
+            } while (old != assumed);
+        }
+    }"""
+    run = execute(text, [np.zeros(1, np.float32)], grid=(4, 1, 1), block=(64, 1, 1))
+    assert not run.faults
+    assert run.outputs[0].storage[0] == 3
 
 
 def test_uninitialised_shared_memory(execute):

@@ -26,5 +26,5 @@ inline void __barrier_sync_count(unsigned int id, unsigned int threads,
 }
 
 inline void __threadfence() { porter::simt::memory_fence(); }
-inline void __threadfence_block() { porter::simt::memory_fence(); }
+inline void __threadfence_block() { porter::simt::memory_fence(porter::simt::Scope::BLOCK); }
 inline void __threadfence_system() { porter::simt::memory_fence(); }

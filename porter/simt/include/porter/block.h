@@ -34,8 +34,11 @@ void arrive_named_barrier(int id, int threads, Where where = Where::here());
 // Lets other threads of the block run: for loops that wait for another thread's write.
 void yield_thread();
 
+// Who a fence orders memory for.
+enum class Scope { BLOCK, DEVICE };
+
 // __threadfence: orders the block's earlier writes before its later atomics, for the race check between blocks.
-void memory_fence();
+void memory_fence(Scope scope = Scope::DEVICE);
 
 // Storage of one `__shared__` variable. Guard zones on both sides make an overrun visible to the watch.
 inline constexpr std::size_t SHARED_GUARD_BYTES = 128;

@@ -32,6 +32,8 @@ enum class FaultKind : std::uint8_t {
     HOST_WORK,
     FORGED,
     UNKNOWN,  // something that a device has and the executor does not: it says nothing against the source
+    UNPUBLISHED,  // a store of another block that no fence orders before the atomic which tells of it
+    UNACQUIRED,  // a read of what another block wrote that no fence orders behind that atomic
 };
 
 // A place in the user's source. As the default of a parameter, `Where::here()` names the line of the call.
