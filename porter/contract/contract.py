@@ -78,6 +78,13 @@ class Distribution(StrEnum):
     NAN = "nan"  # rows with one NaN, and rows without
 
 
+class Layout(StrEnum):
+    """How the elements of an input lie in memory, where it is a view of a larger tensor."""
+
+    STEPS = "steps"  # every second element of its last axis
+    ROWS_APART = "rows apart"  # the first columns of a wider tensor
+
+
 @dataclass(frozen=True, slots=True)
 class TensorArg:
     """A tensor or pointer. `shape` holds expressions over the symbols, `bound` one for INDEX and SORTED.
@@ -120,7 +127,7 @@ class Workload:
 
     `scalars` are arguments that have another value in it than in the contract, 0 for an optional tensor that is null;
     `dtypes` tensors that have another element type in it; `distribution` is that of the inputs; `takes` is the side of
-    a branch that it was drafted for.
+    a branch that it was drafted for. `layouts` are inputs that are given as views, to the executor and the interpreter.
     One that is `device_only` is too large for the CPU: nothing of it is made or run where there is no device.
     """
 
@@ -133,6 +140,7 @@ class Workload:
     device_only: bool = False
     dtypes: Mapping[str, DType] = field(default_factory=dict)
     takes: str = ""
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def materialise(contract: Contract, workload: Workload, poison: int = 0xFF) -> t
         if isinstance(argument, TensorArg):
             null = is_null(argument, workload)
             tensor = TensorValue.none(argument.dtype) if null else _tensor(argument, workload, position, poison)
-            values.append(tensor)
+            values.append(tensor if null else replace(tensor, layout=workload.layouts.get(argument.name)))
         else:
             given = workload.scalars.get(argument.name)
             values.append(ScalarValue(number(argument.value, workload.sizes) if given is None else given))

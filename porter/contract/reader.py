@@ -17,6 +17,7 @@ from porter.contract.contract import (
     Entry,
     EntryKind,
     LaunchShape,
+    Layout,
     Question,
     Role,
     ScalarArg,
@@ -37,7 +38,7 @@ _FIELDS = {
     "entry": "kind name template grid block shared_bytes",
     "tensor": "tensor role dtype shape values bound elements used optional",
     "scalar": "scalar type value choices",
-    "workload": "name sizes seed scale scalars dtypes distribution device_only takes",
+    "workload": "name sizes seed scale scalars dtypes distribution device_only takes layouts",
     "question": "about text flag",
     "tolerance": "rtol atol",
 }
@@ -229,7 +230,7 @@ def _argument(table: _Table) -> Argument:
 
 
 def _workload(table: _Table) -> Workload:
-    sizes, scalars, dtypes = (table.table(key) for key in ("sizes", "scalars", "dtypes"))
+    sizes, scalars, dtypes, layouts = (table.table(key) for key in ("sizes", "scalars", "dtypes", "layouts"))
     return Workload(
         name=table.get("name", str),
         sizes={key: sizes.get(key, int) for key in sizes.fields},
@@ -240,6 +241,7 @@ def _workload(table: _Table) -> Workload:
         device_only=table.flag("device_only"),
         dtypes={key: dtypes.choice(key, DType) for key in dtypes.fields},
         takes=table.get("takes", str, ""),
+        layouts={key: layouts.choice(key, Layout) for key in layouts.fields},
     )
 
 

@@ -107,6 +107,8 @@ def _workload(workload: Workload) -> Iterator[str]:
         yield f"scalars = {_sizes(workload.scalars)}"
     if workload.dtypes:
         yield f"dtypes = {_pairs({name: _string(dtype.value) for name, dtype in workload.dtypes.items()})}"
+    if workload.layouts:
+        yield f"layouts = {_pairs({name: _string(layout.value) for name, layout in workload.layouts.items()})}"
     if workload.distribution is not Distribution.DECLARED:
         yield f"distribution = {_string(workload.distribution.value)}"
     if workload.device_only:

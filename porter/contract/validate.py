@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from porter.contract.contract import Contract, EntryKind, ScalarArg, TensorArg, Values, Workload
+from porter.contract.contract import Contract, EntryKind, Role, ScalarArg, TensorArg, Values, Workload
 from porter.contract.expressions import evaluate, holds, names_in, number
 from porter.contract.syntax import ExpressionError
 from porter.errors import ContractError
@@ -103,6 +103,13 @@ def _check_workload(contract: Contract, workload: Workload, index: int) -> None:
     for name in workload.dtypes:
         if name not in tensors:
             raise InvalidContractError(f"'{name}' is no tensor", f"name one of {', '.join(tensors) or 'none'}", path)
+    views = [
+        t.name for t in contract.tensors if t.role is Role.IN and t.shape and contract.entry.kind is EntryKind.TORCH
+    ]
+    for name in workload.layouts:
+        if name not in views:
+            message = f"'{name}' is no tensor that a function on tensors reads, and has no layout"
+            raise InvalidContractError(message, f"name one of {', '.join(views) or 'none'}", path)
     missing = [s for s in contract.symbols if s not in workload.sizes]
     if missing:
         hint = f"add {missing[0]} = ... to its sizes"

@@ -57,7 +57,7 @@ class Judging:
 
         `fit` gives sizes near some at which the original has an answer; without it the contract's conditions do.
         """
-        plain = [w for w in contract.workloads if not (w.scalars or w.dtypes or w.takes or w.device_only)]
+        plain = [w for w in contract.workloads if not (w.scalars or w.dtypes or w.takes or w.device_only or w.layouts)]
         if not plain or contract.entry.kind is EntryKind.PROGRAM:
             return ()
         by_size = sorted(plain, key=lambda w: (_elements(contract, w), w.name))

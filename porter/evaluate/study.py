@@ -18,6 +18,7 @@ from porter.evaluate.judging import Judging
 from porter.evaluate.migration import Progress
 from porter.evaluate.side import Side
 from porter.evaluate.vacuous import vacuous
+from porter.evaluate.views import with_views
 from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
@@ -89,6 +90,7 @@ class Originals:
         found = self._examined(settled, look)
         if unsound(found.reference):
             return _doubted(found.reference, contract, noted, look)
+        found = with_views(settled, found, partial(look, once=True))
         if because := vacuous(found.reference, execute):
             return Unproven(settled, because, noted, launched=found.reference.launched)
         apart = tuple((choice, _doubted(reference, contract, (), look)) for choice, reference in found.wrong)

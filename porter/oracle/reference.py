@@ -247,7 +247,7 @@ class _Examiner:
 
 def shapes_of(given: Job) -> tuple[object, ...]:
     """The shapes of a call's tensors, and its numbers: calls that have these alike differ in contents alone."""
-    return tuple(value.shape if isinstance(value, TensorValue) else value for value in given.arguments)
+    return tuple((value.shape, value.layout) if isinstance(value, TensorValue) else value for value in given.arguments)
 
 
 def differences(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from porter.branch_coverage import NOT_MEASURED, BranchCoverage, Side
-from porter.contract.contract import Entry
+from porter.contract.contract import Entry, Layout
 from porter.contract.dtype import DType
 from porter.source.program import CType
 from porter.source.qualified import plain_callee
@@ -45,7 +45,10 @@ class MaskPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TensorValue:
-    """A dense row-major tensor: raw storage of `dtype` and its shape. A pointer argument is one, too.
+    """A row-major tensor: raw storage of `dtype` and its shape. A pointer argument is one, too.
+
+    It is dense, but for an input with a `layout`, whose elements are given in other places (`layouts.py`); `storage`
+    has them one behind the other all the same.
 
     At sizes for devices alone `storage` may be smaller than the shape: of an argument it is the pool that the rest is
     drawn from (`contract/drawn.py`), of what comes back a sample, of the same places in every tensor of one job.
@@ -56,6 +59,7 @@ class TensorValue:
     shape: tuple[int, ...]
     storage: NDArray[np.generic]
     null: bool = False
+    layout: Layout | None = None
 
     @classmethod
     def none(cls, dtype: DType) -> TensorValue:

@@ -27,6 +27,7 @@ from porter.simt.job import (
     Touched,
     Value,
 )
+from porter.simt.layouts import laid_out, room_bytes, strides_of
 
 _HEAD = struct.Struct("<8s5BQI2Q3I3IQ2QddQ2I2Qdq2IQ")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
@@ -150,8 +151,7 @@ def encode_job(
     """
     stored = widened(job).arguments if double_precision else job.arguments
     head = _head(job, limits, entry, snapshot_bytes)
-    tensors = (value.storage for value in job.before if isinstance(value, TensorValue))
-    before = [_BEFORE, *(np.ascontiguousarray(storage).tobytes() for storage in tensors)] if job.before else []
+    before = [_BEFORE, contents(job.before)] if job.before else []
     return b"".join([head, *map(_encode_value, job.arguments, stored), *before])
 
 
@@ -174,8 +174,8 @@ def encode_replaying_job(job: Job, limits: Limits, snapshot_bytes: int, plan: by
 
 def contents(values: Iterable[Value]) -> bytes:
     """The bytes of the tensors among `values`, one after the other."""
-    storages = (value.storage for value in values if isinstance(value, TensorValue) and not value.null)
-    return b"".join(np.ascontiguousarray(storage).tobytes() for storage in storages)
+    tensors = (value for value in values if isinstance(value, TensorValue) and not value.null)
+    return b"".join(np.ascontiguousarray(laid_out(tensor)).tobytes() for tensor in tensors)
 
 
 def _head(  # noqa: PLR0917
@@ -221,10 +221,11 @@ def _encode_value(value: Value, stored: Value, *, with_contents: bool = True) ->
     if isinstance(value, TensorValue) and value.null:
         return struct.pack("<BB", 3, _DTYPES.index(value.dtype))
     if isinstance(value, TensorValue) and isinstance(stored, TensorValue):
-        raw = np.ascontiguousarray(stored.storage).tobytes() if with_contents else b""
-        size = len(raw) if with_contents else stored.count * stored.storage.itemsize
-        shape = struct.pack(f"<BBI{len(value.shape)}q", 0, _DTYPES.index(value.dtype), len(value.shape), *value.shape)
-        return shape + struct.pack("<Q", size) + raw
+        raw = np.ascontiguousarray(laid_out(stored)).tobytes() if with_contents else b""
+        size = len(raw) if with_contents else room_bytes(stored)
+        rank, strides = len(value.shape), strides_of(value) if value.layout else ()
+        head = struct.pack("<BBI", 4 if strides else 0, _DTYPES.index(value.dtype), rank)
+        return head + struct.pack(f"<{rank + len(strides)}qQ", *value.shape, *strides, size) + raw
     assert isinstance(value, ScalarValue)
     number = value.value
     if isinstance(number, (bool, int)):

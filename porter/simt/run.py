@@ -21,6 +21,7 @@ from porter.branch_coverage import BranchCoverage, Side
 from porter.contract.contract import EntryKind
 from porter.simt.branch_edits import INSTANCE
 from porter.simt.job import BuildRequest, Executable, Fault, FaultKind, Job, Limits, Run, TensorValue, unlaunchable
+from porter.simt.layouts import gathered, room_bytes
 from porter.simt.places import Place, find_places
 from porter.simt.process import Ended, spawn
 from porter.simt.protocol import Decoded, RawFault, coverage_of, decode_result, encode_job, widened
@@ -164,9 +165,9 @@ def _outputs(job: Job, decoded: Decoded) -> tuple[TensorValue, ...] | None:
         return None
     filled = []
     for tensor, raw in zip(tensors, decoded.outputs, strict=True):
-        if len(raw) != tensor.storage.nbytes:
+        if len(raw) != (room_bytes(tensor) if tensor.layout else tensor.storage.nbytes):
             return None
-        storage = np.frombuffer(raw, tensor.storage.dtype).copy().reshape(tensor.storage.shape)
+        storage = gathered(np.frombuffer(raw, tensor.storage.dtype).copy(), tensor)
         filled.append(replace(tensor, storage=storage))
     return tuple(filled)
 

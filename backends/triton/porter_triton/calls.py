@@ -16,6 +16,7 @@ from porter.evaluate.telling_sizes import Named
 from porter.launch_plan.normal import nudged, same_work, work_of
 from porter.launch_plan.steps import Compute, Constant, LaunchPlan, Move, TensorView
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
+from porter.simt.layouts import strides_of
 from porter_triton.call_history import CallHistory
 from porter_triton.differences import distance
 from porter_triton.planned_calls import AnswerRead, EndedError, Function, NativePlan, PlannedCalls, ended_run
@@ -261,7 +262,9 @@ def _variants(request: PlanRequest, configurations: int) -> Iterator[PlanRequest
 
 
 def _spec(value: TensorValue) -> TensorSpec | None:
-    return None if value.null else TensorSpec(value.dtype, tuple(map(int, value.shape)))
+    if value.null:
+        return None
+    return TensorSpec(value.dtype, tuple(map(int, value.shape)), strides_of(value) if value.layout else None)
 
 
 def _is_dense(view: TensorView) -> bool:

@@ -13,6 +13,7 @@ from porter.launch_plan.admission import Admission
 from porter.launch_plan.library_work import PlanRefusedError
 from porter.launch_plan.steps import LaunchPlan, Number, Read, Return, Step
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
+from porter.simt.layouts import room_bytes
 from porter.simt.protocol import coverage_of
 from porter.worker.child import Death
 from porter_triton.processes import DeadError, Finished, Numbers, PlanningProcess, ReplayProcess
@@ -206,7 +207,7 @@ class EndedError(Exception):
 def _sizes(job: Job) -> dict[int, int]:
     """The bytes of each argument that is a tensor, by its number."""
     tensors = ((index, value) for index, value in enumerate(job.arguments) if isinstance(value, TensorValue))
-    return {index: value.count * value.dtype.bytes for index, value in tensors if not value.null}
+    return {index: room_bytes(value) for index, value in tensors if not value.null}
 
 
 def _parameters(job: Job) -> frozenset[int]:

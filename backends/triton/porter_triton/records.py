@@ -70,10 +70,11 @@ class KernelText:
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """A tensor argument; its contents stay with porter."""
+    """A tensor argument; its contents stay with porter. It is dense where it has no strides."""
 
     dtype: DType
     shape: tuple[int, ...]
+    strides: tuple[int, ...] | None = None
 
 
 class Arguments(StrEnum):

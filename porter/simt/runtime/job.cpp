@@ -41,11 +41,13 @@ const char* label_of(int argument) {
 
 namespace {
 
-void read_tensor(Argument& argument, int number) {
+void read_tensor(Argument& argument, int number, bool strided) {
     argument.is_tensor = true;
     argument.dtype = static_cast<DType>(read_value<std::uint8_t>());
     argument.shape.resize(read_value<std::uint32_t>());
     for (auto& extent : argument.shape) extent = read_value<std::int64_t>();
+    argument.strides.resize(strided ? argument.shape.size() : 0);
+    for (auto& stride : argument.strides) stride = read_value<std::int64_t>();
     argument.bytes = read_value<std::uint64_t>();
     const char* const label = label_of(number);
     argument.data = planning() ? plan_input(number, argument.bytes, label) : device_allocate(argument.bytes, label);
@@ -62,7 +64,8 @@ void read_arguments() {
     for (std::uint32_t i = 0; i < job.argument_count; ++i) {
         Argument argument;
         switch (read_value<std::uint8_t>()) {
-            case 0: read_tensor(argument, static_cast<int>(i)); break;
+            case 0: read_tensor(argument, static_cast<int>(i), false); break;
+            case 4: read_tensor(argument, static_cast<int>(i), true); break;
             case 1:
                 argument.integral = true;
                 argument.integer = read_value<std::int64_t>();

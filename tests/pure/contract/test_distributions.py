@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Role, TensorArg, Values, Workload
+from porter.contract.contract import Contract, Distribution, Entry, EntryKind, Layout, Role, TensorArg, Values, Workload
 from porter.contract.dtype import DType, decode
 from porter.contract.materialise import materialise
 from porter.contract.toml import dumps, loads
@@ -77,8 +77,8 @@ def test_every_float_type_has_a_value_for_every_kind(dtype):
         assert bool(np.isfinite(values).all()) is not special
 
 
-def test_a_distribution_survives_toml(tmp_path):
+def test_a_distribution_and_a_layout_survive_toml(tmp_path):
     tensor = TensorArg("x", Role.IN, DType.FLOAT32, ("n",))
-    workload = Workload("ties", {"n": 5}, 1, distribution=Distribution.TIES)
+    workload = Workload("ties", {"n": 5}, 1, distribution=Distribution.TIES, layouts={"x": Layout.ROWS_APART})
     contract = Contract("k", "other", Entry(EntryKind.TORCH, "k"), (tensor,), ("n",), (), (workload,), {})
     assert loads(dumps((contract,)), tmp_path / "k.toml") == (contract,)

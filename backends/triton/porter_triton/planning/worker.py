@@ -164,7 +164,10 @@ class _Server:
 
     @staticmethod
     def _new(given: TensorSpec, buffer: int) -> DeviceTensor:
-        return DeviceTensor(torch.empty(given.shape, dtype=TORCH_TYPES[given.dtype], device="meta"), buffer)
+        dtype = TORCH_TYPES[given.dtype]
+        if given.strides is None:
+            return DeviceTensor(torch.empty(given.shape, dtype=dtype, device="meta"), buffer)
+        return DeviceTensor(torch.empty_strided(given.shape, given.strides, dtype=dtype, device="meta"), buffer)
 
     def _result(self, item: object) -> TensorView | Scalar:
         if isinstance(item, DeviceTensor):

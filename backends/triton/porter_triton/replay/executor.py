@@ -16,6 +16,7 @@ from porter.launch_plan import steps as plan
 from porter.launch_plan.steps import Number, Step, TensorView
 from porter.launch_plan.views import used, views_of, written
 from porter.simt.job import FaultKind, Schedule, TensorValue
+from porter.simt.layouts import laid_out
 from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.kernel_functions import KernelFunctions
 from porter_triton.replay.interpreter import Interpreter, Launched
@@ -89,7 +90,9 @@ class Executor:
         memory = self._memory
         match step:
             case plan.Input(buffer, argument):
-                memory.write(buffer, np.ascontiguousarray(self._arguments[argument].storage).reshape(-1).view(np.uint8))
+                memory.write(
+                    buffer, np.ascontiguousarray(laid_out(self._arguments[argument])).reshape(-1).view(np.uint8)
+                )
                 self._places[argument] = buffer
             case plan.Allocate(buffer, size_bytes):
                 memory.allocate(buffer, size_bytes, is_scratch=buffer in self._scratch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from porter.contract.dtype import DType
 from porter.launch_plan.steps import TensorView
 from porter.simt.job import TensorValue
+from porter.simt.layouts import gathered
 from porter.worker.torch_types import TORCH_TYPES
 
 _ALIGNMENT = 256  # of device allocations
@@ -74,4 +76,4 @@ class Memory:
     def content(self, buffer: int, like: TensorValue) -> TensorValue:
         """Returns what a buffer holds, as the elements of `like`."""
         raw = self._buffers[buffer].copy()
-        return TensorValue(like.dtype, like.shape, raw.view(like.dtype.storage).reshape(like.shape))
+        return replace(like, storage=gathered(raw.view(like.dtype.storage), like).reshape(like.shape))

@@ -19,11 +19,11 @@ enum class DType : std::uint8_t {
     INT64, INT32, INT16, INT8, UINT64, UINT32, UINT16, UINT8, BOOL
 };
 
-// A tensor (dense, row-major, in device memory) or a number.
+// A tensor (row-major, in device memory; dense where it has no strides) or a number.
 struct Argument {
     bool is_tensor = false;
     DType dtype = DType::FLOAT32;
-    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> shape, strides;
     void* data = nullptr;
     std::size_t bytes = 0;
     bool integral = false;  // a number: `integer` holds it exactly, else `real`

@@ -1,0 +1,120 @@
+"""Inputs that are views: an original that makes them dense, or follows their strides, has a port that has to.
+
+An input of PyTorch may be every second element of another tensor, or columns of a wider one. Which of these an original
+takes is found by giving it them, with the elements of a workload that it has answered: where it refuses, or answers
+otherwise, it wants dense tensors, and so may its port. What it takes is one further workload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import prod
+
+from porter.contract.contract import Contract, Distribution, EntryKind, Layout, Role, TensorArg, Workload
+from porter.contract.materialise import is_null, shape_of
+from porter.evaluate.choices import Examined, at_workloads, joined
+from porter.evaluate.doubt import unsound
+from porter.oracle.reference import Expected, Reference, differences
+
+_MOST_S = 10.0  # of processor time for all tries; one takes as long as a run of the smallest workload
+_LATE = "it was not tried with inputs that are not dense, as there was no time"
+_NONE = "it was not tried with inputs that are not dense: no workload is fit for that"
+_VIEWS = "inputs that are not dense"
+
+
+def with_views(contract: Contract, found: Examined, once: Callable[[Contract], Reference]) -> Examined:
+    """`found` with a workload in which inputs are views, if the original takes any; else says why it was not tried.
+
+    `once` runs the original a single time. Contracts that have such a workload get no other.
+    """
+    if contract.entry.kind is not EntryKind.TORCH or any(w.layouts for w in contract.workloads):
+        return found
+    if not any(t.role is Role.IN and t.shape and not t.elements for t in contract.tensors):
+        return found
+    bases = [e for e in found.reference.expected if _is_fit(contract, e)]
+    if not bases:
+        return _saying(found, _NONE)
+    base = min(bases, key=lambda e: (_is_flat(contract, e.workload), _elements(contract, e.workload), e.workload.name))
+    tried = _Tries(contract, base, once)
+    layouts = tried.taken()
+    if layouts:
+        held = tried.held(layouts)
+        return found if held is None else replace(found, reference=joined(contract, [found.reference, held]))
+    return _saying(found, _LATE) if tried.is_late else found
+
+
+class _Tries:
+    """An original given the inputs of `base` as views."""
+
+    def __init__(self, contract: Contract, base: Expected, once: Callable[[Contract], Reference]) -> None:
+        self._contract = contract
+        self._base = base
+        self._once = once
+        self._seconds = 0.0
+
+    @property
+    def is_late(self) -> bool:
+        """Returns whether nothing more is tried."""
+        return self._seconds > _MOST_S
+
+    def taken(self) -> Mapping[str, Layout]:
+        """The layouts that it takes: one for all inputs, else one for each that it takes alone."""
+        tensors = [t for t in self._contract.tensors if t.role is Role.IN]
+        whole = [{t.name: layout for t in tensors if self._may_be(t, layout)} for layout in Layout]
+        for layouts in whole:
+            if layouts and self.held(layouts):
+                return layouts
+        if len(whole[0]) == 1:
+            return {}
+        alone = {t.name: layout for t in tensors if (layout := self._of(t))}
+        return alone if len(alone) <= 1 or self.held(alone) else dict(list(alone.items())[:1])
+
+    def _of(self, tensor: TensorArg) -> Layout | None:
+        possible = (layout for layout in Layout if self._may_be(tensor, layout))
+        return next((layout for layout in possible if self.held({tensor.name: layout})), None)
+
+    def _may_be(self, tensor: TensorArg, layout: Layout) -> bool:
+        workload = self._base.workload
+        several = prod(shape_of(tensor, workload)[:-1]) > 1 if layout is Layout.ROWS_APART else True
+        return _is_viewable(tensor, workload) and several
+
+    def held(self, layouts: Mapping[str, Layout]) -> Reference | None:
+        """The answer to these layouts; None where it is none, or another than to dense tensors."""
+        if self.is_late:
+            return None
+        workload = replace(self._base.workload, name=_VIEWS, layouts=layouts, takes="")
+        reference = self._once(at_workloads(self._contract, [workload]))
+        self._seconds += reference.seconds
+        if unsound(reference):
+            return None
+        (given,) = reference.expected
+        differ = differences(given.outputs, self._base.outputs, exact=False, contract=self._contract)
+        return None if any(differ) else reference
+
+
+def _is_fit(contract: Contract, expected: Expected) -> bool:
+    """Returns whether the workload's inputs may be views, and its answer decides."""
+    workload = expected.workload
+    plain = workload.distribution is Distribution.DECLARED and not (workload.scalars or workload.dtypes)
+    return plain and expected.decides and any(_is_viewable(t, workload) for t in contract.tensors)
+
+
+def _is_viewable(tensor: TensorArg, workload: Workload) -> bool:
+    """Returns whether the tensor is an input whose elements may lie apart."""
+    if tensor.role is not Role.IN or not tensor.shape or tensor.elements or is_null(tensor, workload):
+        return False
+    return prod(shape_of(tensor, workload)) > 1
+
+
+def _is_flat(contract: Contract, workload: Workload) -> bool:
+    """Returns whether an input has an axis of one element, whose stride nobody has to follow."""
+    return any(1 in shape_of(tensor, workload) for tensor in contract.tensors if tensor.role is Role.IN)
+
+
+def _elements(contract: Contract, workload: Workload) -> int:
+    return sum(prod(shape_of(tensor, workload)) for tensor in contract.tensors)
+
+
+def _saying(found: Examined, what: str) -> Examined:
+    return replace(found, left_out="; ".join(filter(None, (found.left_out, what))))
