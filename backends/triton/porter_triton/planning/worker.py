@@ -6,9 +6,11 @@ It is born of a nursery (`porter.worker.nurse`), confined, and holds no contents
 from __future__ import annotations
 
 import ast
+import io
 import os
 import pickle
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import IO, Any
 
 import torch
 
+from porter.contract.dtype import DType
 from porter.launch_plan.steps import Input, Number, Return, Scalar, TensorView
 from porter.launch_plan.wire import encode
 from porter.simt.job import FaultKind
@@ -35,6 +38,7 @@ from porter_triton.planning.operators import Operators
 from porter_triton.planning.recorder import Recorder, RefusedError
 from porter_triton.planning.seen_types import builtins_seen
 from porter_triton.records import Arguments, DeviceFacts, Ended, PlanRequest, Recorded, TensorSpec
+from porter_triton.warm_calls import FUNCTION, MODULE, TIMES
 
 _MOST_DEPTH = 8  # of results in tuples
 _NOWHERE = DeviceFacts("NVIDIA H100 80GB HBM3", (9, 0), 132, 80 << 30, 50 << 20)
@@ -65,6 +69,24 @@ def prepare() -> None:
         one.to(torch.float16).contiguous().view(2, 8).t().contiguous()
         torch.cat([one, torch.zeros((1, 4), device="cuda")]).sum()
         torch.zeros(3, device="cuda")[1:].copy_(torch.tensor([1.0, 2.0], device="cuda"))
+    _make_warm_calls()
+
+
+def _make_warm_calls() -> None:
+    """Plans calls as workers do, so that they find what these leave in Python, and not in copies of their own."""
+    tensor = TensorSpec(DType.FLOAT32, (3, 37))
+    asked = pickle.dumps(
+        tuple(PlanRequest(FUNCTION, (tensor,), _NOWHERE, objects=objects) for objects in (*Arguments, Arguments.NEW))
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "warm.py")
+        path.write_text(MODULE, "utf-8")
+        for _ in range(TIMES):
+            server = _Server(path, io.BytesIO(), io.BytesIO())
+            for request in pickle.loads(asked):
+                planned = server.answer(request)
+                assert planned.ended is None, planned.ended
+                encode(planned)
 
 
 def serve(arguments: list[str]) -> None:

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import torch
 from triton.runtime.interpreter import InterpreterError
 
-from porter.launch_plan.steps import Number
-from porter.simt.job import Fault, FaultKind
+from porter.contract.dtype import DType
+from porter.launch_plan.steps import Allocate, Input, Launch, Number, Return, Scalar, TensorView
+from porter.simt.job import Fault, FaultKind, Schedule, TensorValue
+from porter.simt.protocol import decode_result
 from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
 from porter.worker.records import encode_failure, encode_result
@@ -26,6 +29,7 @@ from porter_triton.replay.executor import Executor
 from porter_triton.replay.interpreter import Interpreter
 from porter_triton.replay.observation import Observation
 from porter_triton.requests import PUT_BACK, ReplayRequest
+from porter_triton.warm_calls import KERNEL, TIMES
 
 NUMBERS = b"NUMBERS1"  # begins an answer to a `Read`
 _interpreter: list[Interpreter] = []  # made once, before any worker is born
@@ -36,6 +40,27 @@ def prepare() -> None:
     torch.set_num_threads(1)
     np.seterr(all="ignore")  # a device does not warn either
     _interpreter.append(Interpreter())
+    _make_warm_calls()
+
+
+def _make_warm_calls() -> None:
+    """Carries out calls as workers do: Triton imports and rewrites its own at the first one."""
+    given = TensorValue(DType.FLOAT32, (3, 37), np.ones((3, 37), np.float32))
+    views = [TensorView(buffer, DType.FLOAT32, given.shape, (37, 1), 0) for buffer in range(2)]
+    passed = zip(("x", "y", "cols", "block"), (*views, Scalar(37), Scalar(64)), strict=True)
+    steps = (Input(0, 0), Allocate(1, 444), Launch(KERNEL.key, (3, 1, 1), tuple(passed)), Return((views[1],)))
+    asked = pickle.dumps(
+        tuple(
+            ReplayRequest(steps, (KERNEL,), begins=True, arguments=((0, given),), schedule=schedule)
+            for schedule in (Schedule.FORWARD, Schedule.SHUFFLED)
+        )
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(TIMES):
+            server = _Server(Path(folder, str(number)))
+            for request in pickle.loads(asked):
+                answer, _ = server.answer(request)
+                assert decode_result(answer, int).finished
 
 
 def serve(arguments: list[str]) -> None:
