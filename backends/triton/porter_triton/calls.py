@@ -19,7 +19,15 @@ from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.simt.layouts import strides_of
 from porter_triton.call_history import CallHistory
 from porter_triton.differences import distance
-from porter_triton.planned_calls import AnswerRead, EndedError, Function, NativePlan, PlannedCalls, ended_run
+from porter_triton.planned_calls import (
+    AnswerRead,
+    EndedError,
+    Function,
+    NativePlan,
+    PlannedAlone,
+    PlannedCalls,
+    ended_run,
+)
 from porter_triton.processes import PlanningProcess, ReplayProcess
 from porter_triton.records import Arguments, DeviceFacts, KernelText, PlanRequest, TensorSpec
 from porter_triton.requests import PUT_BACK
@@ -99,8 +107,8 @@ class Calls:
     def plan(self, function: Function, job: Job) -> LaunchPlan | str:
         """Returns what a call plans where nothing is carried out; or why that is not known."""
         try:
-            plan = self._planned_alone(function, self._request(function, job, 0), job)
-            return "it reads numbers of the device, which are not known here" if plan.reads else plan
+            (planned,) = self._calls.alone(function, [self._request(function, job, 0)], job)
+            return "it reads numbers of the device, which are not known here" if planned.reads else planned.plan
         except EndedError as ended:
             return next((fault.message for fault in ended.run.faults), "it does not come to its end")
 
@@ -126,9 +134,10 @@ class Calls:
     def rehearse(self, function: Function, job: Job) -> Run:
         """Returns what a call at the sizes of `job` plans; nothing is launched, and what is read is zero."""
         try:
-            plan = self._planned_alone(function, self._request(function, job, 0), job)
+            (planned,) = self._calls.alone(function, [self._request(function, job, 0)], job)
         except EndedError as ended:
             return ended.run
+        plan = planned.plan
         history = self._histories[function.name]
         named = (
             *history.unknown(plan, job, self._calls.kernels),
@@ -163,15 +172,17 @@ class Calls:
             capturing=count % 4 == 3,
         )
 
-    def _planned_alone(self, function: Function, request: PlanRequest, job: Job) -> LaunchPlan:
-        return self._calls.planned(function, request, job, carry_out=False)[0]
-
-    def _carried_out(self, function: Function, request: PlanRequest, job: Job) -> Call:
+    def _carried_out(
+        self, function: Function, request: PlanRequest, job: Job, planned: PlannedAlone | None = None
+    ) -> Call:
+        """Returns the call that was `planned`, or one that is planned now, as it is carried out."""
         try:
-            plan, finished = self._calls.planned(function, request, job)
+            if planned is not None:
+                plan, finished = planned.plan, self._calls.carried_out(function, planned, job)
+            else:
+                plan, finished = self._calls.planned(function, request, job)
         except EndedError as ended:
             return Call(LaunchPlan(()), ended.run)
-        assert finished is not None
         history = self._histories[function.name]
         history.signatures.update(dict.fromkeys(finished.signatures))
         history.note_launches(plan, job, self._calls.kernels)
@@ -199,14 +210,13 @@ class Calls:
 
     def _hands_on(self, function: Function, request: PlanRequest, job: Job, plan: LaunchPlan) -> bool:
         """Returns True where the plan is another when the numbers read are a little larger."""
-        plans = []
-        for answers in (plan.reads, nudged(plan.reads, self._calls.admission.whole)):
-            asked = replace(request, objects=Arguments.SAME, answers=answers)
-            try:
-                plans.append(self._planned_alone(function, asked, job))
-            except EndedError:
-                return True
-        return not same_work(*plans)
+        answers = (plan.reads, nudged(plan.reads, self._calls.admission.whole))
+        asked = [replace(request, objects=Arguments.SAME, answers=numbers) for numbers in answers]
+        try:
+            one, other = self._calls.alone(function, asked, job)
+        except EndedError:
+            return True
+        return not same_work(one.plan, other.plan)
 
     def _without_launches(self, function: Function, job: Job, call: Call) -> None:
         """Keeps in mind which outputs differ when nothing is launched."""
@@ -215,7 +225,7 @@ class Calls:
             _, done = self._calls.planned(function, asked, job, launches=False)
         except EndedError:
             return
-        if done is not None and done.run.finished:
+        if done.run.finished:
             self._histories[function.name].note_contributions(job, call.run, done.run)
 
     def _after_another(self, function: Function, request: PlanRequest, job: Job, call: Call) -> Run | None:
@@ -226,7 +236,6 @@ class Calls:
             _, done = self._calls.planned(function, asked, job, restores=False)
         except EndedError as ended:
             return ended.run
-        assert done is not None
         other = self._without_outputs(function, job, done.run)
         return other if not other.finished or other.faults or distance(other, call.run) > 0 else None
 
@@ -234,15 +243,16 @@ class Calls:
         """Returns the first run of another plan of the call that fails, else the one that answers farthest off."""
         seen = [work_of(call.plan)]
         farthest: tuple[float, Run] | None = None
-        for asked in _variants(request, self._calls.configurations(function)):
-            try:
-                plan = self._planned_alone(function, asked, job)
-            except EndedError as ended:
-                return ended.run
-            if (work := work_of(plan)) in seen:
+        variants = list(_variants(request, self._calls.configurations(function)))
+        try:
+            found = self._calls.alone(function, variants, job)
+        except EndedError as ended:
+            return ended.run
+        for asked, planned in zip(variants, found, strict=True):
+            if (work := work_of(planned.plan)) in seen:
                 continue
             seen.append(work)
-            other = self._carried_out(function, asked, job)
+            other = self._carried_out(function, asked, job, None if planned.reads else planned)
             if not other.run.finished or other.run.faults:
                 return other.run
             apart = distance(other.run, call.run)

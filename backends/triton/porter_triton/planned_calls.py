@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from porter.contract.dtype import DType
 from porter.launch_plan.admission import Admission
 from porter.launch_plan.library_work import PlanRefusedError
@@ -48,6 +46,20 @@ class NativePlan:
     reads: tuple[tuple[Number, ...], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedAlone:
+    """A call that nobody has carried out: its plan, the steps that would be, and the `last` of what was sent of it."""
+
+    plan: LaunchPlan
+    steps: tuple[Step, ...]
+    last: Recorded
+
+    @property
+    def reads(self) -> bool:
+        """Returns True where it depends on numbers that were not there."""
+        return any(isinstance(step, Read) for step in self.plan.steps)
+
+
 # The numbers of the read that ends these steps, in memory that the others have prepared.
 AnswerRead = Callable[[Sequence[Step], Sequence[Step]], tuple[Number, ...]]
 
@@ -77,20 +89,39 @@ class PlannedCalls:
         """Returns how many configurations the autotuners of `function` choose from, as far as that is known."""
         return self._configurations.get(function.name, 1)
 
+    def alone(self, function: Function, requests: Sequence[PlanRequest], job: Job) -> list[PlannedAlone]:
+        """Returns calls that are planned one after the other, and not carried out; what they read without answers is
+        zero.
+
+        Raises `EndedError` for the first that does not come to its end.
+        """
+        self._renew()
+        with self._endings():
+            parts = self._planning.plans([replace(request, alone=True) for request in requests])
+            return [self._planned_alone(function, part, job) for part in parts]
+
+    def _planned_alone(self, function: Function, part: Recorded, job: Job) -> PlannedAlone:
+        if part.asks:
+            raise PlanRefusedError(FaultKind.FORGED, "it asks for numbers that it was told are zero")
+        self._begin(function, job)
+        _, steps = self._admitted(part, function)
+        return PlannedAlone(LaunchPlan(part.steps), tuple(steps), part)
+
+    def carried_out(self, function: Function, call: PlannedAlone, job: Job) -> Finished:
+        """Returns what comes of a call that reads nothing. Raises `EndedError`."""
+        with self._endings():
+            done = self._done(call.steps, job, function, begins=True, launches=True)
+        assert isinstance(done, Finished)  # its last step is a `Return`
+        return _with_host_branches(done, call.last)
+
     def planned(
-        self,
-        function: Function,
-        request: PlanRequest,
-        job: Job,
-        *,
-        carry_out: bool = True,
-        launches: bool = True,
-        restores: bool = True,
-    ) -> tuple[LaunchPlan, Finished | None]:
-        """Returns the whole plan of a call, and what came of it where it was carried out. Raises `EndedError`.
+        self, function: Function, request: PlanRequest, job: Job, *, launches: bool = True, restores: bool = True
+    ) -> tuple[LaunchPlan, Finished]:
+        """Returns the whole plan of a call, and what came of it. Raises `EndedError`.
 
         Without `restores` memory that is kept from earlier calls holds what the last one left.
         """
+        self._renew()
         self._begin(function, job)
         steps: list[Step] = []
         reads: list[tuple[Number, ...]] = []
@@ -102,18 +133,19 @@ class PlannedCalls:
                 admitted = admitted if restores else list(part.steps)
                 steps += part.steps
                 begins = restores and len(steps) == len(part.steps)
-                done = self._done(admitted, job, function, begins=begins, launches=launches) if carry_out else None
-                if part.asks and isinstance(done, Finished):  # it ended at a fault, and the module waits for an answer
-                    self._planning.close()
+                done = self._done(admitted, job, function, begins=begins, launches=launches)
+                if isinstance(done, Finished):
+                    if not part.asks:
+                        done = _with_host_branches(done, part)
+                    else:  # it ended at a fault, and the module waits for an answer
+                        self._planning.close()
                     return LaunchPlan(tuple(steps), tuple(reads)), done
-                if not part.asks:
-                    finished = _with_host_branches(done, part) if isinstance(done, Finished) else None
-                    return LaunchPlan(tuple(steps), tuple(reads)), finished
-                reads.append(done.values if isinstance(done, Numbers) else _zeros(part))
+                reads.append(done.values)
                 part = self._planning.answer(reads[-1])
 
     def native(self, function: Function, request: PlanRequest, job: Job, read: AnswerRead) -> NativePlan:
         """Returns the plan of a call whose numbers `read` gives. Raises `EndedError`."""
+        self._renew()
         self._begin(function, job)
         prepared: list[Step] = []
         steps: list[Step] = []
@@ -129,10 +161,13 @@ class PlannedCalls:
                 reads.append(read(steps, prepared))
                 part = self._planning.answer(reads[-1])
 
-    def _begin(self, function: Function, job: Job) -> None:
+    def _renew(self) -> None:
+        """Nothing is kept from calls of a process that is gone."""
         if not self._planning.is_there:
             self.admission = Admission()
             self.admission.know(tuple(self._kernels))
+
+    def _begin(self, function: Function, job: Job) -> None:
         self.admission.begin(_sizes(job), function.permitted, _parameters(job))
         self.restored = False
 
@@ -174,7 +209,7 @@ class PlannedCalls:
         return restoring, admitted
 
     def _done(
-        self, steps: list[Step], job: Job, function: Function, *, begins: bool, launches: bool
+        self, steps: Sequence[Step], job: Job, function: Function, *, begins: bool, launches: bool
     ) -> Numbers | Finished:
         if not self._replaying.is_there:
             self._sent = set()
@@ -219,14 +254,6 @@ def _parameters(job: Job) -> frozenset[int]:
 def _with_host_branches(done: Finished, last: Recorded) -> Finished:
     """Returns what came of a call, with the branches of its host code among those that it took."""
     return replace(done, run=replace(done.run, coverage=done.run.coverage | coverage_of(dict(last.branches))))
-
-
-def _zeros(part: Recorded) -> tuple[Number, ...]:
-    """Returns what is read where nothing is carried out."""
-    last = part.steps[-1]
-    assert isinstance(last, Read)
-    zero: Number = 0.0 if DType(last.source.dtype).is_float else 0
-    return (zero,) * int(np.prod(last.source.shape, dtype=np.int64))
 
 
 def ended_run(*faults: Fault) -> Run:

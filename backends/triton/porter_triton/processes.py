@@ -43,15 +43,15 @@ class _Process:
         self._start = (program, arguments, work, limits, environment, sealed)
         self._child: Child | None = None
 
-    def exchange(self, question: bytes, parts: int) -> tuple[bytes, ...]:
-        """The parts of its answer. Raises `DeadError`."""
+    def exchange(self, question: bytes, parts: int, tasks: int = 1) -> tuple[bytes, ...]:
+        """The parts of its answer to a question of so many `tasks`. Raises `DeadError`."""
         program, arguments, work, limits, environment, sealed = self._start
         if self._child is None:
             child = Child(program, arguments, work, limits, environment, born=True, sealed=sealed)
             if death := child.begin():
                 raise DeadError(death)
             self._child = child
-        answer = self._child.ask(question, parts)
+        answer = self._child.ask(question, parts, tasks)
         if isinstance(answer, Death):
             self._child = None
             raise DeadError(answer)
@@ -81,16 +81,25 @@ class PlanningProcess:
 
     def plan(self, request: PlanRequest) -> Recorded:
         """The first steps of a call. Raises `DeadError`."""
-        return self._recorded(pickle.dumps(request))
+        (found,) = self.plans((request,))
+        return found
+
+    def plans(self, requests: Sequence[PlanRequest]) -> list[Recorded]:
+        """The first steps of calls, of which none but the last asks anything. Raises `DeadError`.
+
+        They are planned one after the other in one go: to go on takes half as long as to begin again for each.
+        """
+        return self._recorded(tuple(requests), len(requests))
 
     def answer(self, numbers: Sequence[Number]) -> Recorded:
         """The steps that follow a read which gave `numbers`. Raises `DeadError`."""
-        return self._recorded(pickle.dumps(tuple(numbers)))
+        (found,) = self._recorded(tuple(numbers), 1)
+        return found
 
-    def _recorded(self, question: bytes) -> Recorded:
-        (answer,) = self._process.exchange(question, parts=1)
+    def _recorded(self, question: object, count: int) -> list[Recorded]:
+        answers = self._process.exchange(pickle.dumps(question), count, count)
         try:
-            return decode(Recorded, answer)
+            return [decode(Recorded, answer) for answer in answers]
         except WireError as error:
             self.close()
             raise DeadError(Death(FaultKind.FORGED, f"what it sent is no plan: {error}")) from None

@@ -101,8 +101,8 @@ class PlanRequest:
     """One call of `function`. An argument is a tensor, a number, or None for a null pointer.
 
     `launch` has grid, block and shared bytes for a function that takes those, too. `configuration` is the one that
-    autotuners choose, `answers` what `Read` steps are answered with, None where porter is asked; `capturing` says that
-    a stream is being captured.
+    autotuners choose, `answers` what `Read` steps are answered with, None where porter is asked; who plans `alone` asks
+    nobody, and reads zeros. `capturing` says that a stream is being captured.
     """
 
     function: str
@@ -114,6 +114,7 @@ class PlanRequest:
     configuration: int = 0
     capturing: bool = False
     answers: tuple[tuple[Number, ...], ...] | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

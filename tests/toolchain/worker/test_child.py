@@ -44,7 +44,7 @@ def test_a_worker_whose_memory_is_watched_is_ended_when_it_holds_too_much(module
     child = Child(*arguments, resident=True, born=True)
     try:
         assert child.begin() is None
-        answer = child.ask(pickle.dumps(PlanRequest("hoard", (), DEVICES[0])), parts=1)
+        answer = child.ask(pickle.dumps((PlanRequest("hoard", (), DEVICES[0]),)), parts=1)
         assert isinstance(answer, Death)
         assert answer.kind is FaultKind.RESOURCE
     finally:

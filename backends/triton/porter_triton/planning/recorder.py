@@ -5,16 +5,20 @@ from __future__ import annotations
 import base64
 import sys
 from collections.abc import Callable
+from math import prod
 from types import FrameType
 
 import torch
 
+from porter.contract.dtype import DType
+from porter.launch_plan.admission import MOST_READ
 from porter.launch_plan.steps import MAIN_STREAM, Allocate, Constant, Number, Read, Step, TensorView
 from porter.simt.job import FaultKind
 from porter.worker.torch_types import DTYPES
 from porter_triton.records import Ended, KernelText, Recorded
 
 _MOST_STEPS = 5_000  # of a call: more launches than that nobody makes for speed
+_FLOATS = frozenset(dtype.value for dtype in DType if dtype.is_float)
 Ask = Callable[[Recorded], tuple[Number, ...]]
 
 
@@ -36,6 +40,7 @@ class Recorder:
         self._kernels: list[KernelText] = []
         self._buffers = self._events = 0
         self._answers: list[tuple[Number, ...]] | None = None
+        self._zeros_left: int | None = None  # reads that are still answered with zeros
         self.refused: Ended | None = None
         self.streams: list[int] = []
         self.capturing = False
@@ -56,9 +61,10 @@ class Recorder:
         """The current stream."""
         return self.streams[-1] if self.streams else MAIN_STREAM
 
-    def begin(self, answers: tuple[tuple[Number, ...], ...] | None) -> None:
-        """A call begins, whose reads are answered with `answers` where there are some."""
+    def begin(self, answers: tuple[tuple[Number, ...], ...] | None, *, alone: bool = False) -> None:
+        """A call begins, whose reads are answered with `answers` where there are some, else with zeros if `alone`."""
         self._answers = None if answers is None else list(answers)
+        self._zeros_left = MOST_READ if alone and answers is None else None
         self.streams.clear()
         self.tuners.clear()
         self.configurations = 1
@@ -103,9 +109,20 @@ class Recorder:
         self.step(Read(view, self.stream))
         if self._answers:
             return self._answers.pop(0)
+        if self._zeros_left is not None:
+            return self._zeros(view)
         if self._answers is not None:
             self.refuse(FaultKind.HOST_WORK, "it reads more numbers than when it was called with the same ones before")
         return self._ask(self.taken(asks=True))
+
+    def _zeros(self, view: TensorView) -> tuple[Number, ...]:
+        """Returns what is read where nothing is carried out; ends a call that waits for something else."""
+        assert self._zeros_left is not None
+        self._zeros_left -= 1
+        if self._zeros_left < 0:
+            self.refuse(FaultKind.HOST_WORK, "it reads more numbers than a call may")
+        zero: Number = 0.0 if view.dtype in _FLOATS else 0
+        return (zero,) * prod(view.shape)
 
     def taken(self, *, asks: bool = False, ended: Ended | None = None) -> Recorded:
         """Returns what was recorded since this was called last."""

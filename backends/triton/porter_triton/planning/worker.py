@@ -100,7 +100,8 @@ def serve(arguments: list[str]) -> None:
     confine(readable=_readable(path.parent))
     write_frame(replies, b"")
     while (frame := read_frame(questions)) is not None:
-        write_frame(replies, encode(server.answer(pickle.loads(frame))).encode())
+        for request in pickle.loads(frame):
+            write_frame(replies, encode(server.answer(request)).encode())
 
 
 def _readable(folder: Path) -> tuple[Path, ...]:
@@ -142,7 +143,7 @@ class _Server:
         self._device.facts = request.device
         self._recorder.capturing = request.capturing
         self._recorder.configuration = request.configuration
-        self._recorder.begin(request.answers)
+        self._recorder.begin(request.answers, alone=request.alone)
         try:
             arguments = [self._argument(i, given, request.objects) for i, given in enumerate(request.arguments)]
             with Planned(self._operators):

@@ -47,8 +47,8 @@ def _make_warm_calls() -> None:
     """Carries out calls as workers do: Triton imports and rewrites its own at the first one."""
     given = TensorValue(DType.FLOAT32, (3, 37), np.ones((3, 37), np.float32))
     views = [TensorView(buffer, DType.FLOAT32, given.shape, (37, 1), 0) for buffer in range(2)]
-    passed = zip(("x", "y", "cols", "block"), (*views, Scalar(37), Scalar(64)), strict=True)
-    steps = (Input(0, 0), Allocate(1, 444), Launch(KERNEL.key, (3, 1, 1), tuple(passed)), Return((views[1],)))
+    passed = (("x", views[0]), ("y", views[1]), ("cols", Scalar(37)), ("block", Scalar(64)))
+    steps = (Input(0, 0), Allocate(1, 444), Launch(KERNEL.key, (3, 1, 1), passed), Return((views[1],)))
     asked = pickle.dumps(
         tuple(
             ReplayRequest(steps, (KERNEL,), begins=True, arguments=((0, given),), schedule=schedule)
