@@ -83,6 +83,7 @@ class Layout(StrEnum):
 
     STEPS = "steps"  # every second element of its last axis
     ROWS_APART = "rows apart"  # the first columns of a wider tensor
+    OFFSET = "offset"  # dense, from the second element of a tensor on: at no multiple of 16 bytes
 
 
 @dataclass(frozen=True, slots=True)

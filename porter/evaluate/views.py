@@ -2,7 +2,8 @@
 
 An input of PyTorch may be every second element of another tensor, or columns of a wider one. Which of these an original
 takes is found by giving it them, with the elements of a workload that it has answered: where it refuses, or answers
-otherwise, it wants dense tensors, and so may its port. What it takes is one further workload.
+otherwise, it wants dense tensors, and so may its port. What it takes is one further workload. Tensors at addresses that
+are no multiple of 16 bytes are another, where the original tells these apart, by a branch.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from porter.oracle.reference import Expected, Reference, differences
 _MOST_S = 10.0  # of processor time for all tries; one takes as long as a run of the smallest workload
 _LATE = "it was not tried with inputs that are not dense, as there was no time"
 _NONE = "it was not tried with inputs that are not dense: no workload is fit for that"
-_VIEWS = "inputs that are not dense"
+_VIEWS, _ODD = "inputs that are not dense", "inputs at odd addresses"
+_FEW = 64  # elements: a vector of 8-bit numbers has 16, and may be one of several that a thread loads
+_APART = (Layout.STEPS, Layout.ROWS_APART)
 
 
 def with_views(contract: Contract, found: Examined, once: Callable[[Contract], Reference]) -> Examined:
@@ -35,13 +38,11 @@ def with_views(contract: Contract, found: Examined, once: Callable[[Contract], R
     bases = [e for e in found.reference.expected if _is_fit(contract, e)]
     if not bases:
         return _saying(found, _NONE)
-    base = min(bases, key=lambda e: (_is_flat(contract, e.workload), _elements(contract, e.workload), e.workload.name))
+    base = min(bases, key=lambda e: (_is_poor(contract, e.workload), _elements(contract, e.workload)))
     tried = _Tries(contract, base, once)
-    layouts = tried.taken()
-    if layouts:
-        held = tried.held(layouts)
-        return found if held is None else replace(found, reference=joined(contract, [found.reference, held]))
-    return _saying(found, _LATE) if tried.is_late else found
+    asked = [found.reference, *filter(None, (tried.held(tried.taken()), tried.at_odd_addresses(found.reference)))]
+    told = replace(found, reference=joined(contract, asked)) if len(asked) > 1 else found
+    return _saying(told, _LATE) if tried.is_late else told
 
 
 class _Tries:
@@ -61,7 +62,7 @@ class _Tries:
     def taken(self) -> Mapping[str, Layout]:
         """The layouts that it takes: one for all inputs, else one for each that it takes alone."""
         tensors = [t for t in self._contract.tensors if t.role is Role.IN]
-        whole = [{t.name: layout for t in tensors if self._may_be(t, layout)} for layout in Layout]
+        whole = [{t.name: layout for t in tensors if self._may_be(t, layout)} for layout in _APART]
         for layouts in whole:
             if layouts and self.held(layouts):
                 return layouts
@@ -71,19 +72,25 @@ class _Tries:
         return alone if len(alone) <= 1 or self.held(alone) else dict(list(alone.items())[:1])
 
     def _of(self, tensor: TensorArg) -> Layout | None:
-        possible = (layout for layout in Layout if self._may_be(tensor, layout))
+        possible = (layout for layout in _APART if self._may_be(tensor, layout))
         return next((layout for layout in possible if self.held({tensor.name: layout})), None)
+
+    def at_odd_addresses(self, before: Reference) -> Reference | None:
+        """The answer to inputs that are not aligned for vectors, where a branch is taken that was not `before`."""
+        names = [t.name for t in self._contract.tensors if _is_viewable(t, self._base.workload)]
+        found = self.held(dict.fromkeys(names, Layout.OFFSET), _ODD)
+        return found if found and found.coverage.taken - before.coverage.taken else None
 
     def _may_be(self, tensor: TensorArg, layout: Layout) -> bool:
         workload = self._base.workload
         several = prod(shape_of(tensor, workload)[:-1]) > 1 if layout is Layout.ROWS_APART else True
         return _is_viewable(tensor, workload) and several
 
-    def held(self, layouts: Mapping[str, Layout]) -> Reference | None:
-        """The answer to these layouts; None where it is none, or another than to dense tensors."""
-        if self.is_late:
+    def held(self, layouts: Mapping[str, Layout], name: str = _VIEWS) -> Reference | None:
+        """The answer to these layouts; None where there are none, it is none, or another than to dense tensors."""
+        if self.is_late or not layouts:
             return None
-        workload = replace(self._base.workload, name=_VIEWS, layouts=layouts, takes="")
+        workload = replace(self._base.workload, name=name, layouts=layouts, takes="")
         reference = self._once(at_workloads(self._contract, [workload]))
         self._seconds += reference.seconds
         if unsound(reference):
@@ -107,9 +114,10 @@ def _is_viewable(tensor: TensorArg, workload: Workload) -> bool:
     return prod(shape_of(tensor, workload)) > 1
 
 
-def _is_flat(contract: Contract, workload: Workload) -> bool:
-    """Returns whether an input has an axis of one element, whose stride nobody has to follow."""
-    return any(1 in shape_of(tensor, workload) for tensor in contract.tensors if tensor.role is Role.IN)
+def _is_poor(contract: Contract, workload: Workload) -> bool:
+    """Returns whether an input has an axis of one element, whose stride nobody has to follow, or all have few."""
+    shapes = [shape_of(tensor, workload) for tensor in contract.tensors if tensor.role is Role.IN]
+    return any(1 in shape for shape in shapes) or max(map(prod, shapes)) < _FEW
 
 
 def _elements(contract: Contract, workload: Workload) -> int:

@@ -1,4 +1,4 @@
-"""Tensors whose elements do not lie one behind the other: their strides, and their elements as they lie in memory."""
+"""Tensors that are views of larger ones: their strides, and their elements as they lie in memory."""
 
 from __future__ import annotations
 
@@ -25,9 +25,15 @@ def strides_of(value: TensorValue) -> tuple[int, ...]:
     return tuple(stride * (last if place == 0 else 1) for place, stride in enumerate(found))[::-1]
 
 
+def offset_of(value: TensorValue) -> int:
+    """The elements of the memory that lie before a tensor's first."""
+    return 1 if value.layout is Layout.OFFSET else 0
+
+
 def room_bytes(value: TensorValue) -> int:
-    """The bytes of the memory that a tensor lies in, what lies between its elements counted."""
-    return prod(_room(value)) * value.dtype.bytes if value.layout else value.count * value.dtype.bytes
+    """The bytes of the memory that a tensor lies in, what lies before and between its elements counted."""
+    count = prod(_room(value)) if value.layout else value.count
+    return (offset_of(value) + count) * value.dtype.bytes
 
 
 def laid_out(value: TensorValue) -> NDArray[np.generic]:
@@ -36,7 +42,7 @@ def laid_out(value: TensorValue) -> NDArray[np.generic]:
     """
     if value.layout is None:
         return value.storage
-    room = np.resize(value.storage.reshape(-1)[::-1], _room(value))
+    room = np.resize(value.storage.reshape(-1)[::-1], offset_of(value) + prod(_room(value)))
     _elements(room, value)[...] = value.storage.reshape(value.shape)
     return room
 
@@ -45,7 +51,7 @@ def gathered(room: NDArray[np.generic], like: TensorValue) -> NDArray[np.generic
     """The elements of `like`, row by row, in the memory `room` that it lies in."""
     if like.layout is None:
         return room.reshape(like.storage.shape)
-    return np.ascontiguousarray(_elements(room.reshape(_room(like)), like))
+    return np.ascontiguousarray(_elements(room, like))
 
 
 def _room(value: TensorValue) -> tuple[int, ...]:
@@ -55,10 +61,11 @@ def _room(value: TensorValue) -> tuple[int, ...]:
             last *= _STEP
         case Layout.ROWS_APART:
             last += _BETWEEN_ROWS
-        case None:
+        case Layout.OFFSET | None:
             pass
     return (*outer, last) if value.shape else ()
 
 
 def _elements(room: NDArray[np.generic], value: TensorValue) -> NDArray[np.generic]:
-    return room[..., ::_STEP] if value.layout is Layout.STEPS else room[..., : value.shape[-1]]
+    rows = room.reshape(-1)[offset_of(value) :].reshape(_room(value))
+    return rows[..., ::_STEP] if value.layout is Layout.STEPS else rows[..., : value.shape[-1]]

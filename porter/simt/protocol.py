@@ -27,7 +27,7 @@ from porter.simt.job import (
     Touched,
     Value,
 )
-from porter.simt.layouts import laid_out, room_bytes, strides_of
+from porter.simt.layouts import laid_out, offset_of, room_bytes, strides_of
 
 _HEAD = struct.Struct("<8s5BQI2Q3I3IQ2QddQ2I2Qdq2IQ")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
@@ -223,9 +223,9 @@ def _encode_value(value: Value, stored: Value, *, with_contents: bool = True) ->
     if isinstance(value, TensorValue) and isinstance(stored, TensorValue):
         raw = np.ascontiguousarray(laid_out(stored)).tobytes() if with_contents else b""
         size = len(raw) if with_contents else room_bytes(stored)
-        rank, strides = len(value.shape), strides_of(value) if value.layout else ()
-        head = struct.pack("<BBI", 4 if strides else 0, _DTYPES.index(value.dtype), rank)
-        return head + struct.pack(f"<{rank + len(strides)}qQ", *value.shape, *strides, size) + raw
+        rank, place = len(value.shape), (*strides_of(value), offset_of(value)) if value.layout else ()
+        head = struct.pack("<BBI", 4 if place else 0, _DTYPES.index(value.dtype), rank)
+        return head + struct.pack(f"<{rank + len(place)}qQ", *value.shape, *place, size) + raw
     assert isinstance(value, ScalarValue)
     number = value.value
     if isinstance(number, (bool, int)):

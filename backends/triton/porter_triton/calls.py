@@ -16,7 +16,7 @@ from porter.evaluate.telling_sizes import Named
 from porter.launch_plan.normal import nudged, same_work, work_of
 from porter.launch_plan.steps import Compute, Constant, LaunchPlan, Move, TensorView
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
-from porter.simt.layouts import strides_of
+from porter.simt.layouts import offset_of, strides_of
 from porter_triton.call_history import CallHistory
 from porter_triton.differences import distance
 from porter_triton.planned_calls import (
@@ -274,7 +274,8 @@ def _variants(request: PlanRequest, configurations: int) -> Iterator[PlanRequest
 def _spec(value: TensorValue) -> TensorSpec | None:
     if value.null:
         return None
-    return TensorSpec(value.dtype, tuple(map(int, value.shape)), strides_of(value) if value.layout else None)
+    strides = strides_of(value) if value.layout else None
+    return TensorSpec(value.dtype, tuple(map(int, value.shape)), strides, offset_of(value))
 
 
 def _is_dense(view: TensorView) -> bool:

@@ -75,6 +75,7 @@ class TensorSpec:
     dtype: DType
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None = None
+    offset: int = 0
 
 
 class Arguments(StrEnum):

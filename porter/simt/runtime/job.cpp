@@ -48,6 +48,7 @@ void read_tensor(Argument& argument, int number, bool strided) {
     for (auto& extent : argument.shape) extent = read_value<std::int64_t>();
     argument.strides.resize(strided ? argument.shape.size() : 0);
     for (auto& stride : argument.strides) stride = read_value<std::int64_t>();
+    if (strided) argument.offset = read_value<std::int64_t>();
     argument.bytes = read_value<std::uint64_t>();
     const char* const label = label_of(number);
     argument.data = planning() ? plan_input(number, argument.bytes, label) : device_allocate(argument.bytes, label);

@@ -44,6 +44,8 @@ REFUSED = {"TAKEN": "TORCH_CHECK(x.is_contiguous());", "STRIDES": "cols, 1"}
 
 
 def text(spelling):
+    if isinstance(spelling, str):
+        return spelling
     return TEXT.replace("TAKEN", spelling["TAKEN"]).replace("STRIDES", spelling["STRIDES"])
 
 
@@ -99,6 +101,44 @@ def test_what_an_original_does_not_take_is_not_asked(proven, original):
     assert isinstance(entry.outcome, Verified)
     assert not any(w.layouts for w in entry.contract.workloads)
     assert "not dense" not in entry.outcome.caveat
+
+
+IN_FOURS = """
+#include <torch/extension.h>
+__global__ void in_fours(const float4* x, float4* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = make_float4(2 * x[i].x, 2 * x[i].y, 2 * x[i].z, 2 * x[i].w);
+}
+__global__ void one_by_one(const float* x, float* y, int from, int n) {
+  int i = from + blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+torch::Tensor forward(torch::Tensor x) {
+  auto y = torch::empty_like(x);
+  const int n = x.numel();
+  int done = 0;
+  if (reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0) {
+    done = n / 4 * 4;
+    const float4* fours = reinterpret_cast<const float4*>(x.data_ptr<float>());
+    if (n > 3) in_fours<<<(n / 4 + 63) / 64, 64>>>(fours, (float4*)y.data_ptr<float>(), n / 4);
+  }
+  if (n > done) one_by_one<<<(n - done + 63) / 64, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), done, n);
+  return y;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "label"),
+    [("", "verified"), ("reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0", "crashed")],
+)
+def test_addresses_that_an_original_tells_apart_are_given(proven, changed, label):
+    outcome = proven(IN_FOURS, IN_FOURS.replace(changed, "n > 0") if changed else IN_FOURS).outcome
+    assert outcome.label == label, outcome
+    if label == "verified":
+        assert "inputs at odd addresses" in {checked.name for checked in outcome.checked}
+    else:
+        assert "inputs at odd addresses" in outcome.because
 
 
 TRITON = """

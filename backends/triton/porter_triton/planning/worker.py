@@ -190,7 +190,9 @@ class _Server:
         dtype = TORCH_TYPES[given.dtype]
         if given.strides is None:
             return DeviceTensor(torch.empty(given.shape, dtype=dtype, device="meta"), buffer)
-        return DeviceTensor(torch.empty_strided(given.shape, given.strides, dtype=dtype, device="meta"), buffer)
+        last = given.offset + sum((n - 1) * s for n, s in zip(given.shape, given.strides, strict=True))
+        room = torch.empty(last + 1, dtype=dtype, device="meta")
+        return DeviceTensor(room.as_strided(given.shape, given.strides, given.offset), buffer)
 
     def _result(self, item: object) -> TensorView | Scalar:
         if isinstance(item, DeviceTensor):

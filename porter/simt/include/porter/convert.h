@@ -19,11 +19,12 @@ enum class DType : std::uint8_t {
     INT64, INT32, INT16, INT8, UINT64, UINT32, UINT16, UINT8, BOOL
 };
 
-// A tensor (row-major, in device memory; dense where it has no strides) or a number.
+// A tensor (row-major, in device memory; dense where it has no strides, else `offset` elements from `data` on) or a number.
 struct Argument {
     bool is_tensor = false;
     DType dtype = DType::FLOAT32;
     std::vector<std::int64_t> shape, strides;
+    std::int64_t offset = 0;
     void* data = nullptr;
     std::size_t bytes = 0;
     bool integral = false;  // a number: `integer` holds it exactly, else `real`

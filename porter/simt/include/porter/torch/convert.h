@@ -40,7 +40,10 @@ struct Convert<at::Tensor> {
     static at::Tensor from(Argument& argument) {
         TORCH_CHECK_TYPE(argument.is_tensor, "a tensor is needed, a number was given");
         const at::TensorOptions options = at::TensorOptions(torch_type(argument.dtype)).device(at::kCUDA, 0);
-        if (!argument.strides.empty()) return at::from_blob(argument.data, argument.shape, argument.strides, options);
+        if (!argument.strides.empty()) {
+            const std::size_t before = static_cast<std::size_t>(argument.offset) * c10::elementSize(torch_type(argument.dtype));
+            return at::from_blob(static_cast<char*>(argument.data) + before, argument.shape, argument.strides, options);
+        }
         const at::Tensor tensor = at::from_blob(argument.data, argument.shape, options);
         TORCH_CHECK(tensor.nbytes() == argument.bytes, "a tensor argument of ", tensor.nbytes(), " bytes came with ",
                     argument.bytes);
