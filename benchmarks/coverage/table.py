@@ -209,7 +209,19 @@ def mutants(path: Path) -> list[str]:
         f"`benchmarks/results/{path.name}`; of those that are *named* the verdict says that the changed code was not "
         "executed, or that its answer is another one where no standard decides:\n",
         *table(["called verified, and", "mutants"], [[verdict, str(n)] for verdict, n in verdicts.most_common()]),
+        *retried(document["survivors"]),
     ]
+
+
+def retried(survivors: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yields what became of survivors that were judged again, by the commit at which that was."""
+    by_commit: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in survivors:
+        if again := one.get("retried"):
+            by_commit[again["porter"]][f"{one['verdict'].split(':')[0]} → {again['outcome']}"] += 1
+    for commit, outcomes in by_commit.items():
+        counts = ", ".join(f"{n} {outcome}" for outcome, n in sorted(outcomes.items()))
+        yield f"Judged again at porter {commit}: {counts}. The counts above are those of the first judgement.\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -14,7 +14,8 @@ that a run that was cut has looked at all; `--part 0/2` and `--part 1/2` share t
 each.
 
 FILE gets the counts and the survivors, each with a `verdict` that a person fills in (`equivalent`, or which inputs
-would tell) and that stays when the file is written again.
+would tell) and that stays when the file is written again, as does `retried`: what became of it at a later commit
+(`{"porter": HASH, "outcome": "wrong", "because": "..."}`).
 """
 
 from __future__ import annotations

@@ -11,14 +11,18 @@ from pathlib import Path
 from benchmarks.mutation.journal import Entry
 from porter.evaluate.outcome import NotBuilt, Verified
 
+_SAID = ("verdict", "retried")
 _SHOWN = ("operator", "target", "kind", "digest", "shown", "caveat", "porter")
 
 
 def write_summary(entries: Sequence[Entry], path: Path) -> None:
-    """Writes counts and survivors to `path`; what a person said of a survivor there is kept."""
+    """Writes counts and survivors to `path`; what a person said of a survivor there is kept, and how it was retried."""
     survivors = [entry for entry in entries if entry.outcome == Verified.label]
     before = json.loads(path.read_text())["survivors"] if path.exists() else []
-    said = {(one["operator"], one["target"], one["digest"]): one["verdict"] for one in before}
+    said = {
+        (one["operator"], one["target"], one["digest"]): {key: one[key] for key in _SAID if key in one}
+        for one in before
+    }
     document = {
         "porter": sorted({entry.porter for entry in entries}),
         "mutants": len(entries),
@@ -30,7 +34,7 @@ def write_summary(entries: Sequence[Entry], path: Path) -> None:
         "outcomes": counts(entries, lambda entry: entry.target),
         "kinds": counts(entries, lambda entry: entry.kind),
         "survivors": [
-            {**{k: v for k, v in asdict(one).items() if k in _SHOWN}, "verdict": said.get(one.key, "")}
+            {**{k: v for k, v in asdict(one).items() if k in _SHOWN}, "verdict": "", **said.get(one.key, {})}
             for one in sorted(survivors, key=lambda entry: entry.key)
         ],
     }

@@ -146,6 +146,10 @@ bool complete_partial_operations() {
     return false;
 }
 
+void undefined_width(int width, Where where) {
+    fail(FaultKind::LANE_ABSENT, where, "a shuffle among " + std::to_string(width) + " lanes, which is no power of two");
+}
+
 int lane_id() { return current == nullptr ? 0 : current->lane; }
 int warp_id() { return current == nullptr ? 0 : current->warp; }
 WideMask live_lanes() { return current == nullptr ? 1 : warps[current->warp].live; }

@@ -123,7 +123,8 @@ def test_tries_at_other_commits_stand_apart_and_second_tries_in_none(table, run,
 
 def test_equivalent_mutants_are_not_counted_as_missed(table, tmp_path):
     path = tmp_path / "mutation_2000-01-01.json"
-    survivors = [{"verdict": "equivalent: 0 is 0"}, {"verdict": "real: float64 tells"}]
+    again = {"porter": "def", "outcome": "wrong", "because": "result at [0]"}
+    survivors = [{"verdict": "equivalent: 0 is 0"}, {"verdict": "real: float64 tells", "retried": again}]
     path.write_text(
         json.dumps(
             {"mutants": 5, "not_verified": 3, "porter": ["abc"], "operators": {"maca": 2}, "survivors": survivors}
@@ -132,3 +133,4 @@ def test_equivalent_mutants_are_not_counted_as_missed(table, tmp_path):
     page = "\n".join(table.mutants(path))
     assert "3 are not verified: 60%, and 75% of those that are not equivalent" in page
     assert "| real | 1 |" in page
+    assert "Judged again at porter def: 1 real → wrong." in page

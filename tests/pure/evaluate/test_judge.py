@@ -96,6 +96,23 @@ def test_a_fault_that_the_original_has_too_is_not_held_against_the_port():
     assert isinstance(worse, Crashed)
 
 
+def test_a_fence_that_only_its_original_has_is_missing_or_named():
+    unpublished = Fault(FaultKind.UNPUBLISHED, "k.maca.cu", 9, "k", "another block writes it")
+    outcome = judged(lambda job: replace(honest(job), faults=(unpublished,)))
+    assert isinstance(outcome, Crashed)
+    unacquired = replace(unpublished, kind=FaultKind.UNACQUIRED, file="/home/k.maca.cu")
+
+    def unfenced(job):
+        return replace(honest(job), faults=(unacquired,))
+
+    outcome = judged(unfenced)
+    assert isinstance(outcome, Verified)
+    assert outcome.caveat.startswith("the order of memory between blocks was not executed: k.maca.cu:9 reads")
+    alike = judge(examine(CONTRACT, PROGRAM, unfenced), (Candidate(64, unfenced),))
+    assert isinstance(alike, Verified)
+    assert not alike.caveat
+
+
 def test_a_port_that_dies_is_a_crash_with_its_exit_code():
     outcome = judged(lambda job: replace(honest(job), finished=False, exit_code=139, outputs=()))
     assert isinstance(outcome, Crashed)

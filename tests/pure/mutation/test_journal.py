@@ -50,6 +50,9 @@ def test_what_a_person_said_of_a_survivor_stays(tmp_path):
     write_summary([SURVIVOR], path)
     document = json.loads(path.read_text())
     document["survivors"][0]["verdict"] = "equivalent: the mask is true throughout"
+    document["survivors"][0]["retried"] = {"porter": "def", "outcome": "wrong", "because": ""}
     path.write_text(json.dumps(document))
     write_summary([KILLED, SURVIVOR], path)
-    assert json.loads(path.read_text())["survivors"][0]["verdict"].startswith("equivalent")
+    (kept,) = json.loads(path.read_text())["survivors"]
+    assert kept["verdict"].startswith("equivalent")
+    assert kept["retried"]["porter"] == "def"

@@ -61,6 +61,22 @@ def test_a_kernel_by_itself_is_launched(planned):
     assert run.outputs[1].storage.tolist() == [0, 2, 4, 6]
 
 
+@pytest.mark.parametrize(("width", "finishes"), [(4, True), (3, False)])
+def test_a_shuffle_among_lanes_that_are_counted_at_run_time(planned, width, finishes):
+    text = """__global__ void turned(const float* x, float* y, int width) {
+      float next = __shfl_xor_sync(0xffffffff, x[threadIdx.x % 4], 1, width);
+      if (threadIdx.x < 4) y[threadIdx.x] = next;
+    }
+    """
+    host = f"void f(const float* x, float* y) {{ turned<<<1, 32>>>(x, y, {width}); }}"
+    run = planned(text + host).execute(job(X, Y))
+    assert run.finished == finishes
+    if finishes:
+        assert run.outputs[1].storage.tolist() == [1, 0, 3, 2]
+    else:
+        assert [fault.kind for fault in run.faults] == [FaultKind.LANE_ABSENT]
+
+
 @pytest.mark.parametrize(("place", "opens"), [("answers", False), ("/etc/passwd", True)])
 def test_what_plans_reads_files_of_the_system_alone(planned, tmp_path, place, opens):
     path = tmp_path / place

@@ -33,6 +33,10 @@ using Complete = void (*)(const Lanes&);
 // Meets the other lanes of `mask`, then `complete` runs once. False when the caller's mask leaves it out: nothing was met.
 bool rendezvous(WideMask mask, Complete complete, const void* input, void* output, int source, std::size_t bytes, Where where);
 
+// Ends the run at a shuffle among `width` lanes, for which CUDA defines no result. Kernels make no text of their own: they are
+// linked with the executor, which has what the standard library needs for it, too.
+[[noreturn]] void undefined_width(int width, Where where);
+
 int lane_id();
 int warp_id();
 WideMask live_lanes();

@@ -4,8 +4,6 @@
 // its conversion to the mask type says.
 #pragma once
 
-#include <string>
-
 #include "porter/conversion.h"
 #include "porter/fault.h"
 #include "porter/warp.h"
@@ -26,7 +24,7 @@ inline LaneMask segment_lanes(unsigned int width) {
 // CUDA defines shuffles of segments whose extent is a power of two, and no others.
 inline int checked_width(int width, Where where) {
     if (width > 0 && (width & (width - 1)) == 0) return width;
-    fail(FaultKind::LANE_ABSENT, where, "a shuffle among " + std::to_string(width) + " lanes, which is no power of two");
+    undefined_width(width, where);
 }
 
 // The lane a shuffle of `width` lanes reads; a lane outside the caller's segment is replaced by the caller's own.
