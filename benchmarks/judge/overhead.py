@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import patch
 
@@ -131,13 +132,18 @@ def main() -> None:
             )
     told = {
         "commit": _commit(),
+        "device": "cpu",
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "versions": {name: version(name) for name in ("torch", "triton", "numpy")},
         "candidates": len(candidates),
         "mean": {
             name: round(statistics.mean(getattr(one, name) for one in spent), 1)
             for name in ("overhead_ms", "here_ms", "workers_ms", "interpreter_ms", "plans")
         },
         "median_overhead_ms": round(statistics.median(one.overhead_ms for one in spent), 1),
+        "p90_overhead_ms": round(statistics.quantiles((one.overhead_ms for one in spent), n=10)[8], 1)
+        if len(spent) > 1
+        else None,
     }
     print(json.dumps(told, indent=2))
     if options.output:

@@ -87,7 +87,7 @@ class PlanningProcess:
     def plans(self, requests: Sequence[PlanRequest]) -> list[Recorded]:
         """The first steps of calls, of which none but the last asks anything. Raises `DeadError`.
 
-        They are planned one after the other in one go: to go on takes half as long as to begin again for each.
+        They are planned one after the other, without a message for each.
         """
         return self._recorded(tuple(requests), len(requests))
 
