@@ -49,7 +49,8 @@ class Verified:
 
     def joined(self, other: Verified) -> Verified:
         """The verdict over the workloads of both."""
-        caveat = "; ".join(dict.fromkeys(filter(None, (self.caveat, other.caveat))))
+        said = (part for caveat in (self.caveat, other.caveat) for part in caveat.split("; "))
+        caveat = "; ".join(dict.fromkeys(filter(None, said)))
         checked, coverage = (*self.checked, *other.checked), self.coverage | other.coverage
         return replace(self, checked=checked, caveat=caveat, coverage=coverage)
 

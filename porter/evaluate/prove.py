@@ -15,12 +15,13 @@ from porter.evaluate.judge import Candidate, judge
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import EntryOutcome, Progress
 from porter.evaluate.nulls import TOLD_BY_NOTHING, passing_null
-from porter.evaluate.outcome import Equal, NotVerified, Outcome, Refused, Verified, Wrong
+from porter.evaluate.outcome import Equal, Fidelity, NotVerified, Outcome, Refused, Verified, Wrong
 from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.rehearsal import Rehearsal, rehearsals
 from porter.evaluate.side import Side
 from porter.evaluate.study import Originals, Studied, Unproven
 from porter.evaluate.telling import Held, Telling, telling
+from porter.evaluate.views import on_device
 from porter.findings import Finding
 from porter.measure.deadline import Deadline, OutOfTime
 from porter.oracle.outputs import largest
@@ -118,6 +119,9 @@ class Prover:
         if isinstance(studied, Unproven):
             return _unproven(studied)
         assert not isinstance(built, BuildFailure)
+        if self.ported.fidelity is not Fidelity.EMULATED:
+            reference, said = on_device(studied.reference)
+            studied = replace(studied, reference=reference, left_out=(*studied.left_out, said))
         progress(f"running the port of {contract.name}")
         built_port = port if built.failure is not None else _whole(port)
         held = self.answering(studied.reference.contract, built_port)

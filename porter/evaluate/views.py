@@ -22,6 +22,7 @@ _MOST_S = 10.0  # of processor time for all tries; one takes as long as a run of
 _LATE = "it was not tried with inputs that are not dense, as there was no time"
 _NONE = "it was not tried with inputs that are not dense: no workload is fit for that"
 _VIEWS, _ODD = "inputs that are not dense", "inputs at odd addresses"
+_DENSE_THERE = "the device was given dense inputs alone"
 _FEW = 64  # elements: a vector of 8-bit numbers has 16, and may be one of several that a thread loads
 _APART = (Layout.STEPS, Layout.ROWS_APART)
 
@@ -43,6 +44,17 @@ def with_views(contract: Contract, found: Examined, once: Callable[[Contract], R
     asked = [found.reference, *filter(None, (tried.held(tried.taken()), tried.at_odd_addresses(found.reference)))]
     told = replace(found, reference=joined(contract, asked)) if len(asked) > 1 else found
     return _saying(told, _LATE) if tried.is_late else told
+
+
+def on_device(reference: Reference) -> tuple[Reference, str]:
+    """Returns `reference` without workloads that have views, as a device is given dense tensors alone, and what is
+    said of that.
+    """
+    kept = [e for e in reference.expected if not e.workload.layouts]
+    if len(kept) == len(reference.expected):
+        return reference, ""
+    contract = at_workloads(reference.contract, [e.workload for e in kept])
+    return replace(reference, contract=contract, expected=tuple(kept)), _DENSE_THERE
 
 
 class _Tries:

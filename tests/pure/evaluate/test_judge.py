@@ -113,6 +113,11 @@ def test_a_fence_that_only_its_original_has_is_missing_or_named():
     assert not alike.caveat
 
 
+def test_what_two_verdicts_leave_out_is_said_once():
+    both = Verified((), "a is not run; b is empty").joined(Verified((), "b is empty; c is late"))
+    assert both.caveat == "a is not run; b is empty; c is late"
+
+
 def test_a_port_that_dies_is_a_crash_with_its_exit_code():
     outcome = judged(lambda job: replace(honest(job), finished=False, exit_code=139, outputs=()))
     assert isinstance(outcome, Crashed)

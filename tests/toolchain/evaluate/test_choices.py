@@ -11,7 +11,7 @@ from porter.contract.usage import Usage
 from porter.evaluate.bench import bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.launched import with_kernels
-from porter.evaluate.outcome import NotVerified, Verified
+from porter.evaluate.outcome import Fidelity, NotVerified, Verified
 from porter.evaluate.prove import Prover
 from porter.evaluate.side import original_side
 from porter.simt.compiler import missing_compiler
@@ -43,6 +43,8 @@ void copy(int kernel, const float* x, float* y, int n) {
 
 class Itself:
     """The original as its own port."""
+
+    fidelity = Fidelity.EMULATED
 
     def __init__(self, original, place):
         self.original, self.place = original, place

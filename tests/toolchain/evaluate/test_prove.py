@@ -11,7 +11,7 @@ from porter.contract.contract import TensorArg, Workload
 from porter.contract.draft import draft
 from porter.evaluate.bench import bench
 from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import NotBuilt, NotVerified, Verified, Wrong
+from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Verified, Wrong
 from porter.evaluate.ported import Candidates
 from porter.evaluate.prove import Prover
 from porter.evaluate.side import original_side
@@ -64,6 +64,7 @@ def wrong(job: Job) -> Run:
 class InPython:
     """A port of `scale` and `raced`; the one of `unbuilt` does not come to be."""
 
+    fidelity = Fidelity.EMULATED
     run: object
     failure: NotBuilt | None = None
 

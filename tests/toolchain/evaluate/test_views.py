@@ -11,7 +11,7 @@ from porter.contract.draft import draft
 from porter.evaluate.bench import bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.migration import MigrateOptions
-from porter.evaluate.outcome import NotBuilt, Verified, Wrong
+from porter.evaluate.outcome import Fidelity, NotBuilt, Verified, Wrong
 from porter.evaluate.prove import Prover
 from porter.evaluate.side import original_side
 from porter.evaluate.verify import verify
@@ -52,8 +52,8 @@ def text(spelling):
 class Port:
     """A port in CUDA, executed as its original is."""
 
-    def __init__(self, side, place):
-        self.side, self.place = side, place
+    def __init__(self, side, place, fidelity):
+        self.side, self.place, self.fidelity = side, place, fidelity
 
     def candidates(self, contracts):
         built = self.place.begin(self.side.request(contracts, 32)).result()
@@ -68,12 +68,12 @@ def proven(build_cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
 
-    def prove(original, port):
+    def prove(original, port, fidelity=Fidelity.EMULATED):
         program = parse(Source(Path("scale.cu"), text(original)))
         side = original_side(program, (), ())
         ported = original_side(parse(Source(Path("port.cu"), text(port))), (), ())
         with bench(build_cache, time_limit_s=20.0) as place:
-            (proof,) = Prover(side, Port(ported, place), {}, place).prove(draft(program), lambda _: None)
+            (proof,) = Prover(side, Port(ported, place, fidelity), {}, place).prove(draft(program), lambda _: None)
         return proof.entry
 
     return prove
@@ -93,6 +93,12 @@ def test_a_port_has_to_take_the_views_that_its_original_takes(proven, original, 
     wrong = proven(original, DENSE).outcome
     assert isinstance(wrong, Wrong), wrong
     assert "inputs that are not dense" in wrong.because
+
+
+def test_a_device_is_given_dense_inputs_and_the_verdict_says_so(proven):
+    outcome = proven(MADE_DENSE, DENSE, Fidelity.NATIVE).outcome
+    assert isinstance(outcome, Verified)
+    assert "dense inputs alone" in outcome.caveat
 
 
 @pytest.mark.parametrize("original", [REFUSED, DENSE], ids=["refused", "taken for dense"])

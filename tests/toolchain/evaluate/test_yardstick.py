@@ -14,7 +14,7 @@ from porter.contract.draft import draft
 from porter.contract.dtype import DType, decode, encode
 from porter.evaluate.bench import bench
 from porter.evaluate.judge import Candidate
-from porter.evaluate.outcome import Verified, Wrong
+from porter.evaluate.outcome import Fidelity, Verified, Wrong
 from porter.evaluate.prove import Prover
 from porter.evaluate.side import original_side
 from porter.simt.compiler import missing_compiler
@@ -79,6 +79,7 @@ def of_every_other(x: NDArray[np.float64], dtype: DType) -> NDArray[np.float64]:
 class InPython:
     """A port that adds the rows in `dtype` by `add`."""
 
+    fidelity = Fidelity.EMULATED
     add: Sum
     dtype: DType
 
