@@ -1,4 +1,4 @@
-"""One source as each stage sees it: program, contract, findings, candidate, tensor programs."""
+"""One source as each stage sees it: program, contract, findings, candidate, functions of the IR, tensor programs."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ from porter.contract.toml import dumps
 from porter.errors import UsageError
 from porter.evaluate.migration import MigrateOptions, Progress
 from porter.findings import Finding
+from porter.ir.simt.builder.instances import BuiltKernel, built_kernels
 from porter.measure.deadline import Deadline
 from porter.registry import find_backend, find_target
 from porter.report.diagnostic import diagnostic
 from porter.report.document import Json, as_json
 from porter.report.program import program_text
 from porter.report.sarif import sarif_document
+from porter.report.simt import simt_document, simt_text
 from porter.report.stage import Stage
 from porter.report.tensors import tensor_document, tensor_text
 from porter.source.headers import DiskHeaders
 from porter.source.parse import parse
 from porter.source.program import Program
 from porter.source.text import Source
+from porter.syntax.read import read_unit
 
 if TYPE_CHECKING:
     from porter.evaluate.lift import Lifted
@@ -101,6 +104,13 @@ class Inspection:
         return lift(self.source, options, self.progress)
 
     @cached_property
+    def functions(self) -> tuple[BuiltKernel, ...]:
+        """Its kernels in the SIMT IR, each instance that is launched."""
+        headers = tuple(header for _, header in self.program.headers)
+        unit = read_unit(self.program, headers, self.defines)
+        return built_kernels(unit, self.program.launches, self.kernels)
+
+    @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Returns what reading and porting found."""
         return (*self.program.findings, *self.port.findings)
@@ -118,6 +128,8 @@ def stage_text(inspection: Inspection, stage: Stage) -> Text:
             return Text("\n").join(shown) if shown else Text("no findings")
         case Stage.CANDIDATE:
             return Text("\n".join(file.text for file in inspection.port.files).rstrip())
+        case Stage.SIMT:
+            return simt_text(inspection.functions, inspection.source)
         case Stage.TENSOR:
             return tensor_text(inspection.lifted, inspection.source)
     assert_never(stage)
@@ -138,6 +150,8 @@ def _stage_json(inspection: Inspection, stage: Stage) -> Json:
             return as_json(inspection.findings)
         case Stage.CANDIDATE:
             return [{"name": file.name, "text": file.text} for file in inspection.port.files]
+        case Stage.SIMT:
+            return simt_document(inspection.functions)
         case Stage.TENSOR:
             return tensor_document(inspection.lifted)
     assert_never(stage)

@@ -6,10 +6,14 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """A stage of a migration, or the operators as tensor programs; nothing but these takes an execution."""
+    """A stage of a migration, what each thread does, or the operators as tensor programs.
+
+    Only the last takes an execution.
+    """
 
     PROGRAM = "program"
     CONTRACT = "contract"
     FINDINGS = "findings"
     CANDIDATE = "candidate"
+    SIMT = "simt"
     TENSOR = "tensor"

@@ -93,6 +93,11 @@ class PlannedExecutable:
         self.launched.add(run.launched)
         return found
 
+    def plan(self, job: Job) -> Planned:
+        """Returns what host code asks for, up to the first number that it reads from the device; raises `PlanError`."""
+        run = self._run(job, _machine(job))
+        return run.planned()
+
     def concluded(self) -> tuple[Fault, ...]:
         """Returns what all jobs together show."""
         message = "every result is the same when none of its kernels is launched"
@@ -186,6 +191,10 @@ class _PlannedRun:
     permitted: frozenset[str]
     spent_s: list[float] = field(default_factory=list)
     launched: list[Launch] = field(default_factory=list)
+
+    def planned(self) -> Planned:
+        """Returns the plans of all calls. Raises `PlanError`."""
+        return self._read(self._plan(len(self.calls), []))
 
     def rehearsed(self) -> tuple[tuple[Fault, ...], list[Launch], int]:
         """Returns what planning notes, its launches, and how many reads were answered by zeros."""

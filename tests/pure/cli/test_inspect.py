@@ -132,3 +132,28 @@ def test_a_file_of_another_kind_is_answered_with_the_known_ones(porter, tmp_path
     done = porter("inspect", path)
     assert done.code == 2
     assert ".cu" in done.stderr
+
+
+def test_kernels_are_shown_as_what_each_thread_does(porter, reduction):
+    done = porter("inspect", reduction, "--as", "simt")
+    assert (done.code, done.stderr) == (0, "")
+    assert "kernel sum(%x: ptr<f32, global> = 0, %y: ptr<f32, global> = 1, %n: i32 = 2) {" in done.stdout
+    assert "barrier {scope = block}" in done.stdout
+    (kernel,) = porter("inspect", reduction, "--as", "simt", "--json").document["simt"]
+    assert (kernel["kernel"], kernel["because"]) == ("sum", "")
+    assert kernel["text"].rstrip() == done.stdout.rstrip()
+
+
+def test_a_kernel_that_is_not_expressed_is_a_line_that_says_why(porter, tmp_path):
+    path = tmp_path / "op.cu"
+    path.write_text('__global__ void k(int* x) {\n  asm("membar.gl;");\n  *x = 1;\n}\n')
+    done = porter("inspect", path, "--as", "simt")
+    assert (done.code, done.stdout.strip()) == (0, "op.cu:2: the kernel 'k' is not expressed: inline PTX")
+
+
+def test_the_instance_of_a_template_can_be_asked_for(porter, tmp_path):
+    path = tmp_path / "op.cu"
+    path.write_text("template <typename T, int N> __global__ void k(T* x) { x[threadIdx.x] = T(N); }\n")
+    done = porter("inspect", path, "--as", "simt", "--kernel", "k<double, 3>")
+    assert 'kernel "k<double, 3>"(%x: ptr<f64, global> = 0)' in done.stdout
+    assert "constant {value = 3.0} : f64" in done.stdout

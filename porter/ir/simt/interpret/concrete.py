@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 
@@ -54,9 +55,14 @@ _IN_DOUBLE: Mapping[str, Callable[..., Data]] = {
     "pow": np.power, "atan2": np.arctan2, "hypot": np.hypot,
 }  # fmt: skip
 
+Functions = Mapping[Scalar, Mapping[str, Callable[..., Data]]]
+
 
 class Concrete:
-    """Numbers of numpy."""
+    """Numbers of numpy. `functions` are those of a type that are to be computed otherwise, by their names."""
+
+    def __init__(self, functions: Functions = MappingProxyType({})) -> None:
+        self._functions = functions
 
     def number(self, value: float, type: Scalar) -> Data:
         """Returns a float that the function names."""
@@ -80,6 +86,9 @@ class Concrete:
         if kind in _EXACT:
             made = _EXACT[kind](*operands)
             return made if type is Scalar.BOOL else _rounded(made, type)
+        computed = Scalar.F64 if type is Scalar.F64 else Scalar.F32
+        if kind in (given_functions := self._functions.get(computed, {})):
+            return _rounded(given_functions[kind](*(o.astype(numpy_type(computed)) for o in operands)), type)
         return _rounded(_IN_DOUBLE[kind](*(operand.astype(np.float64) for operand in operands)), type)
 
     def select(self, condition: Data, yes: Data, no: Data, type: Scalar) -> Data:  # noqa: ARG002 - of all types alike

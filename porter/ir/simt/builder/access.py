@@ -1,0 +1,217 @@
+"""Reads and writes places: variables, structs taken apart, memory."""
+
+from __future__ import annotations
+
+from math import prod
+
+from porter.ir.simt.builder.arithmetic import as_pointer, convert, plus, scaled
+from porter.ir.simt.builder.c_types import (
+    INT,
+    ArrayOf,
+    CType,
+    PointerTo,
+    Record,
+    element_of,
+    leaves,
+    lives_in_memory,
+    offsets,
+    size_of,
+    units_of,
+)
+from porter.ir.simt.builder.state import Builder
+from porter.ir.simt.builder.values import Fields, Held, Memory, Number, Parts, Place, RValue, Slot
+from porter.ir.simt.ops import Value
+from porter.ir.simt.types import Array, Pointer, Scalar, Space, Vector
+
+
+def load(b: Builder, place: Place) -> RValue:
+    """Returns the value at a place; of an array its address."""
+    match place:
+        case Held(value):
+            return value
+        case Slot():
+            return Number(_held(b, place), place.type)
+        case Parts(type_, places):
+            return Fields(type_, tuple((name, load(b, part)) for name, part in places))
+        case Memory():
+            return _from_memory(b, place)
+    raise AssertionError(place)
+
+
+def _held(b: Builder, slot: Slot) -> Value:
+    value = b.held.get(slot)
+    if value is None:
+        value = b.held[slot] = undefined(b, slot.type)
+    return value
+
+
+def undefined(b: Builder, type_: Scalar | PointerTo) -> Value:
+    """Returns a value that nobody may rely on."""
+    kind = type_ if isinstance(type_, Scalar) else Pointer(element_of(type_.element), Space.GLOBAL)
+    return b.emitter.emit("undefined", (), kind)
+
+
+def _from_memory(b: Builder, place: Memory) -> RValue:
+    type_ = place.type
+    match type_:
+        case ArrayOf(element, extents):
+            inner = element if len(extents) == 1 else ArrayOf(element, extents[1:])
+            return Number(address(b, place, inner), PointerTo(inner))
+        case PointerTo(element):
+            raw = b.emitter.emit("load", (place.base, place.index), Scalar.U64)
+            return Number(b.emitter.emit("bitcast", (raw,), Pointer(element_of(element), Space.GLOBAL)), type_)
+        case Scalar():
+            return Number(b.emitter.emit("load", (place.base, place.index), type_), type_)
+        case Record(vector=Vector() as vector):
+            moved = b.emitter.emit("load", (place.base, place.index), vector)
+            parts = [b.emitter.emit("extract", (moved,), vector.element, index=n) for n in range(vector.count)]
+            pairs = zip(type_.fields, parts, strict=True)
+            return Fields(type_, tuple((name, Number(part, vector.element)) for (name, _), part in pairs))
+        case Record():
+            if type_.union or lives_in_memory(type_):
+                raise b.problem(f"a value of '{type_.name}', which has arrays or is a union")
+            return Fields(type_, tuple((name, load(b, field(b, place, name))) for name, _ in type_.fields))
+    raise b.problem("a value of type 'void'")
+
+
+def address(b: Builder, place: Memory, to: CType | None = None) -> Value:
+    """Returns the address of a place in memory, as that of a value of the type `to`."""
+    wanted = element_of(place.type if to is None else to)
+    base = place.base
+    assert isinstance(base.type, Pointer | Array)
+    element, space = base.type.element, base.type.space
+    if b.emitter.known(place.index) != 0 or isinstance(base.type, Array):
+        base = b.emitter.emit("offset", (base, place.index), Pointer(element, space), base.name)
+    return base if element == wanted else b.emitter.emit("bitcast", (base,), Pointer(wanted, space))
+
+
+def store(b: Builder, place: Place, value: RValue) -> None:
+    """Puts a value, which has to be of the place's type or convert to it, at a place."""
+    match place:
+        case Slot():
+            b.held[place] = convert(b, _number(b, value), place.type, place.name).value
+        case Parts(type_, places):
+            for name, part in places:
+                store(b, part, _part(b, value, type_, name))
+        case Memory():
+            _to_memory(b, place, value)
+        case Held():
+            raise b.problem("an assignment to what is no variable")
+
+
+def _number(b: Builder, value: RValue) -> Number:
+    if isinstance(value, Fields) and len(value.parts) == 1:
+        return _number(b, value.parts[0][1])
+    if not isinstance(value, Number):
+        raise b.problem("a struct where a number is needed")
+    return value
+
+
+def _part(b: Builder, value: RValue, type_: Record, name: str) -> RValue:
+    if not isinstance(value, Fields) or name not in dict(value.parts):
+        raise b.problem(f"what is no '{type_.name}' is assigned to one")
+    return value.part(name)
+
+
+def _to_memory(b: Builder, place: Memory, value: RValue) -> None:
+    type_ = place.type
+    match type_:
+        case PointerTo():
+            raw = b.emitter.emit("bitcast", (as_pointer(b, convert(b, _number(b, value), type_).value),), Scalar.U64)
+            b.emitter.effect("store", (place.base, place.index, raw))
+        case Scalar():
+            b.emitter.effect("store", (place.base, place.index, convert(b, _number(b, value), type_).value))
+        case Record(vector=Vector() as vector):
+            parts = [
+                convert(b, _number(b, _part(b, value, type_, name)), vector.element).value for name, _ in type_.fields
+            ]
+            packed = b.emitter.emit("pack", parts, vector)
+            b.emitter.effect("store", (place.base, place.index, packed))
+        case Record():
+            for name, _ in type_.fields:
+                store(b, field(b, place, name), _part(b, value, type_, name))
+        case _:
+            raise b.problem("an assignment to an array")
+
+
+def copy(b: Builder, to: Memory, source: Memory) -> None:
+    """Copies memory number by number: structs with arrays and unions are not values."""
+    for offset, type_ in leaves(to.type):
+        store(b, inside(b, to, offset, type_), load(b, inside(b, source, offset, type_)))
+
+
+def field(b: Builder, place: Place, name: str) -> Place:
+    """The place of a struct's field."""
+    match place:
+        case Parts(_, places) if name in dict(places):
+            return dict(places)[name]
+        case Held(Fields(parts=parts)) if name in dict(parts):
+            return Held(dict(parts)[name])
+        case Memory(type=Record() as type_) if (kind := type_.field(name)) is not None:
+            number = [known for known, _ in type_.fields].index(name)
+            return inside(b, place, offsets(type_)[number], kind)
+    raise b.problem(f"there is no field '{name}'")
+
+
+def inside(b: Builder, place: Memory, offset: int, type_: CType) -> Memory:
+    """The place of a part of type `type_`, `offset` bytes behind the begin of `place`."""
+    assert isinstance(place.base.type, Pointer | Array)
+    have, want = place.base.type.element, element_of(type_)
+    if have == want and offset % have.bytes == 0:
+        return Memory(place.base, plus(b, place.index, offset // have.bytes), type_)
+    base = address(b, Memory(place.base, place.index, place.type), Scalar.U8)
+    if offset:
+        base = b.emitter.emit("offset", (base, b.emitter.constant(offset, INT)), base.type)
+    if want is not Scalar.U8:
+        base = b.emitter.emit("bitcast", (base,), Pointer(want, place.base.type.space))
+    return Memory(base, b.zero(), type_)
+
+
+def element(b: Builder, base: Number, index: Number) -> Memory:
+    """The place `base[index]`."""
+    assert isinstance(base.type, PointerTo)
+    inner = base.type.element
+    if index.type is Scalar.BOOL:
+        index = convert(b, index, INT)
+    return Memory(base.value, scaled(b, index, units_of(inner)), inner)
+
+
+def row(b: Builder, place: Memory, index: Number) -> Memory:
+    """The place `array[index]` of an array in memory."""
+    assert isinstance(place.type, ArrayOf)
+    element_type, extents = place.type.element, place.type.extents
+    inner = element_type if len(extents) == 1 else ArrayOf(element_type, extents[1:])
+    step = scaled(b, index, units_of(inner))
+    if b.emitter.known(place.index) == 0:
+        return Memory(place.base, step, inner)
+    wide = [value if value.type is Scalar.I64 else b.emitter.emit("cast", (value,), Scalar.I64)
+            for value in (place.index, step)]  # fmt: skip
+    return Memory(place.base, b.emitter.emit("add", wide, Scalar.I64), inner)
+
+
+def variable(b: Builder, name: str, type_: CType, *, in_memory: bool) -> Place:
+    """A new variable of a thread, which holds nothing."""
+    if in_memory or lives_in_memory(type_):
+        array = b.array(Array(element_of(type_), max(1, units_of(type_)), Space.LOCAL), name)
+        return Memory(array, b.zero(), type_)
+    match type_:
+        case Record():
+            return Parts(type_, tuple((n, variable(b, f"{name}.{n}" if n else name, kind, in_memory=False))
+                                      for n, kind in type_.fields))  # fmt: skip
+        case Scalar() | PointerTo():
+            slot = Slot(name, type_)
+            b.held[slot] = None
+            return slot
+    raise b.problem(f"a variable '{name}' of type 'void'")
+
+
+def place_type(place: Place) -> CType | None:
+    """The type of what a place holds; None for what is neither a number nor a struct."""
+    if isinstance(place, Held):
+        return place.value.type if isinstance(place.value, Number | Fields) else None
+    return place.type
+
+
+def count_of(type_: CType) -> int:
+    """Returns how many elements an array has."""
+    return prod(type_.extents) if isinstance(type_, ArrayOf) else size_of(type_)

@@ -1,0 +1,317 @@
+"""Calls: of functions of the source, of methods, of types, and of CUDA's own functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porter.ir.simt.builder import (
+    access,
+    arithmetic,
+    declarations,
+    expressions,
+    inlining,
+    intrinsics,
+    resolve,
+)
+from porter.ir.simt.builder.c_types import CType, PointerTo, Record, Void, lives_in_memory
+from porter.ir.simt.builder.errors import NotExpressibleError
+from porter.ir.simt.builder.state import Builder
+from porter.ir.simt.builder.values import Closure, Fields, FunctionName, Held, Nothing, Number, Place, RValue
+from porter.ir.simt.types import Scalar
+from porter.source.qualified import unqualified
+from porter.syntax.nodes import (
+    Assign,
+    Braces,
+    Call,
+    Expression,
+    Lambda,
+    Member,
+    Name,
+    TypeName,
+)
+from porter.syntax.unit import FunctionTree
+
+
+def call(b: Builder, node: Call) -> RValue:
+    """The value of a call."""
+    return access.load(b, place(b, node))
+
+
+def place(b: Builder, node: Call) -> Place:
+    """What a call returns: a place where it is a reference."""
+    callee = node.callee
+    match callee:
+        case Name():
+            return _of_name(b, callee, node)
+        case Member():
+            return _of_method(b, callee, node)
+        case Lambda():
+            return inlining.closure(b, Closure(callee, tuple(b.scopes)), given(b, node.arguments), node.line)
+    held = expressions.place(b, callee)
+    return _of_object(b, held, node)
+
+
+def given(b: Builder, nodes: Sequence[Expression]) -> list[inlining.Argument]:
+    """The arguments of a call: places, or lists that the parameter's type gives a meaning."""
+    return [
+        inlining.Listed(tuple(given(b, n.items)))
+        if isinstance(n, Braces) and n.type is None
+        else expressions.place(b, n)
+        for n in nodes
+    ]
+
+
+def _of_name(b: Builder, callee: Name, node: Call) -> Place:
+    bound = b.find(callee.name)
+    if isinstance(bound, Place):
+        return _of_object(b, bound, node)
+    if isinstance(bound, FunctionName):
+        callee = Name(bound.name, bound.template, callee.line)
+    elif isinstance(bound, Name):
+        callee = Name(bound.name, bound.template or callee.template, callee.line)
+    elif isinstance(bound, TypeName):
+        return Held(construct(b, resolve.type_of(b, bound, node.line), node.arguments, node.line))
+    method = inlining.own_method(b, callee.name)
+    if method is not None:
+        methods, this = method
+        template = resolve.arguments(b, callee.template)
+        return inlining.function(b, methods, template, given(b, node.arguments), node.line, this=this)
+    candidates = functions(b, callee.name)
+    if candidates:
+        template = resolve.arguments(b, callee.template)
+        try:
+            return inlining.function(b, candidates, template, given(b, node.arguments), node.line)
+        except NotExpressibleError as error:
+            found = intrinsics.call(b, callee, node) if "fits the arguments" in error.construct else None
+            if found is None:
+                raise
+            return Held(found) if not isinstance(found, Place) else found
+    made = intrinsics.call(b, callee, node)
+    if made is not None:
+        return made if isinstance(made, Place) else Held(made)
+    if (static := _static_method(b, callee, node)) is not None:
+        return static
+    type_ = _type_named(b, callee)
+    if type_ is None:
+        raise b.problem(f"a call of '{callee.name}', which is not known", node.line)
+    return Held(construct(b, type_, node.arguments, node.line))
+
+
+def functions(b: Builder, name: str) -> tuple[FunctionTree, ...]:
+    """The functions of the source that a kernel may call by `name`."""
+    found = b.unit.named(name)
+    own = tuple(f for f in found if "device" in f.head.space)
+    return own or tuple(f for f in found if f.head.space == "host")
+
+
+def _type_named(b: Builder, callee: Name) -> CType | None:
+    try:
+        return resolve.type_of(b, TypeName(callee.name, callee.template), callee.line)
+    except NotExpressibleError:
+        return None
+
+
+def _static_method(b: Builder, callee: Name, node: Call) -> Place | None:
+    """`Struct<T>::method(x)`."""
+    owner, _, method = callee.name.rpartition("::")
+    if not owner:
+        return None
+    try:
+        type_ = resolve.type_of(b, TypeName(owner, callee.template), node.line)
+    except NotExpressibleError:
+        return None
+    if not isinstance(type_, Record):
+        return None
+    methods = inlining.methods(b, type_, method)
+    if not methods:
+        return None
+    return inlining.function(b, methods, (), given(b, node.arguments), node.line, owner=type_)
+
+
+def _of_object(b: Builder, held: Place, node: Call) -> Place:
+    """A call of a variable: a lambda, a function, an object with `operator()`."""
+    value = held.value if isinstance(held, Held) else None
+    if isinstance(value, Closure):
+        return inlining.closure(b, value, given(b, node.arguments), node.line)
+    if isinstance(value, FunctionName):
+        return _of_name(b, Name(value.name, value.template, node.line), node)
+    type_ = access.place_type(held)
+    if isinstance(type_, Record):
+        methods = inlining.methods(b, type_, "operator()")
+        if methods:
+            return inlining.function(b, methods, (), given(b, node.arguments), node.line, this=held)
+    raise b.problem("a call of what is no function", node.line)
+
+
+def _of_method(b: Builder, callee: Member, node: Call) -> Place:
+    owner = expressions.object_of(b, callee)
+    type_ = access.place_type(owner)
+    if isinstance(type_, Record):
+        methods = inlining.methods(b, type_, callee.name)
+        if methods:
+            template = resolve.arguments(b, callee.template)
+            return inlining.function(b, methods, template, given(b, node.arguments), node.line, this=owner)
+        if type_.field(callee.name) is not None:
+            return _of_object(b, access.field(b, owner, callee.name), node)
+    raise b.problem(f"a call of the method '{callee.name}', which is not known", node.line)
+
+
+def cast(b: Builder, type_: CType, operand: Expression) -> RValue:
+    """`(T)x` and `static_cast<T>(x)`."""
+    if isinstance(type_, Void):
+        expressions.value(b, operand)
+        return Nothing()
+    if isinstance(operand, Braces) and operand.type is None:
+        return construct(b, type_, operand.items, operand.line)
+    return converted(b, expressions.value(b, operand), type_, getattr(operand, "line", 0))
+
+
+def converted(b: Builder, found: RValue, type_: CType, line: int) -> RValue:
+    """A value as one of another type: of numbers as C does it, of structs by their constructors and conversions."""
+    if isinstance(found, Number) and not isinstance(type_, Record):
+        return arithmetic.convert(b, found, type_)
+    if isinstance(found, Fields):
+        if isinstance(type_, Record):
+            if unqualified(found.type.name) == unqualified(type_.name) and len(found.parts) == len(type_.fields):
+                return Fields(type_, found.parts)
+            return _made_of(b, type_, found, line)
+        return arithmetic.convert(b, converted_struct(b, found, type_), type_)
+    if isinstance(type_, Record) and isinstance(found, Number):
+        return _made_of(b, type_, found, line)
+    if isinstance(found, FunctionName | Closure | Nothing):
+        return found
+    raise b.problem("a value where another is needed", line)
+
+
+def _made_of(b: Builder, type_: Record, found: RValue, line: int) -> RValue:
+    """A struct made of one value, by a constructor or as its first field."""
+    if has_constructor(b, type_, 1):
+        return _constructed(b, type_, [Held(found)], line)
+    return _aggregate(b, type_, [Held(found)], line)
+
+
+def converted_struct(b: Builder, found: Fields, type_: CType | None = None) -> Number:
+    """A struct as a number, by a conversion that it defines."""
+    for method in found.type.tree.methods if found.type.tree else ():
+        if method.head.name.startswith("operator ") and not method.parameters:
+            made = access.load(b, inlining.function(b, (method,), (), [], 0, this=Held(found)))
+            if isinstance(made, Number) and (type_ is None or isinstance(type_, Scalar | PointerTo)):
+                return made
+    raise b.problem(f"a '{found.type.name}' where a number is needed")
+
+
+def construct(b: Builder, type_: CType, items: Sequence[Expression], line: int) -> RValue:
+    """`T(a, b)`, `T{a, b}` and `T x = {a, b}`."""
+    return assembled(b, type_, given(b, items), line)
+
+
+def assembled(b: Builder, type_: CType, items: Sequence[inlining.Argument], line: int) -> RValue:
+    """A value of a type made of arguments, by a constructor or part by part."""
+    if not isinstance(type_, Record):
+        if not items:
+            return declarations.zero(b, type_)
+        if len(items) != 1:
+            raise b.problem("a number made of several values", line)
+        return inlining.passed(b, items[0], type_, line)
+    if lives_in_memory(type_):
+        raise b.problem(f"a value of '{type_.name}', which has arrays or is a union", line)
+    if has_constructor(b, type_, len(items)):
+        return _constructed(b, type_, items, line)
+    if len(items) == 1 and not isinstance(items[0], inlining.Listed):
+        only = access.load(b, items[0])
+        if isinstance(only, Fields):
+            return converted(b, only, type_, line)
+    return _aggregate(b, type_, items, line)
+
+
+def _aggregate(b: Builder, type_: Record, items: Sequence[inlining.Argument], line: int) -> RValue:
+    """A struct without constructors: its fields in order, then their defaults or 0."""
+    if len(items) > len(type_.fields):
+        raise b.problem(f"a '{type_.name}' of {len(items)} values", line)
+    parts: list[tuple[str, RValue]] = []
+    for number, (name, kind) in enumerate(type_.fields):
+        if number < len(items):
+            parts.append((name, inlining.passed(b, items[number], kind, line)))
+        else:
+            parts.append((name, _default(b, type_, name, kind)))
+    return Fields(type_, tuple(parts))
+
+
+def _default(b: Builder, type_: Record, name: str, kind: CType) -> RValue:
+    for variable in type_.tree.fields if type_.tree else ():
+        if variable.name == name and variable.value is not None:
+            return declarations.initial(b, kind, variable.value, variable.line)
+    return declarations.zero(b, kind)
+
+
+def has_constructor(b: Builder, type_: Record, count: int) -> bool:
+    """Returns whether a struct defines a constructor that takes so many arguments."""
+    return bool(_constructors(b, type_, count))
+
+
+def _constructors(b: Builder, type_: Record, count: int) -> list[FunctionTree]:
+    own = inlining.methods(b, type_, unqualified(type_.name))
+    return [m for m in own if sum(p.default is None for p in m.parameters) <= count <= len(m.parameters)]
+
+
+def _constructed(b: Builder, type_: Record, items: Sequence[inlining.Argument], line: int) -> RValue:
+    constructors = _constructors(b, type_, len(items))
+    made = access.variable(b, unqualified(type_.name), type_, in_memory=False)
+    for variable in type_.tree.fields if type_.tree else ():
+        if variable.value is not None and variable.storage != "static":
+            access.store(
+                b,
+                access.field(b, made, variable.name),
+                _default(b, type_, variable.name, dict(type_.fields)[variable.name]),
+            )
+    inlining.function(b, tuple(constructors), (), list(items), line, this=made)
+    return access.load(b, made)
+
+
+def operator(b: Builder, symbol: str, operands: Sequence[RValue]) -> RValue:
+    """An operator of structs: one that the source defines, or one of CUDA's pairs of halves."""
+    first = operands[0]
+    places: list[inlining.Argument] = [Held(operand) for operand in operands]
+    if isinstance(first, Fields):
+        methods = [
+            m for m in inlining.methods(b, first.type, f"operator{symbol}") if len(m.parameters) == len(operands) - 1
+        ]
+        if methods:
+            return access.load(b, inlining.function(b, tuple(methods), (), places[1:], 0, this=Held(first)))
+    free = tuple(f for f in functions(b, f"operator{symbol}") if len(f.parameters) == len(operands))
+    if free:
+        return access.load(b, inlining.function(b, free, (), places, 0))
+    types = {operand.type.name for operand in operands if isinstance(operand, Fields)}
+    if types <= {"__half2", "__nv_bfloat162"} and all(isinstance(operand, Fields) for operand in operands):
+        return intrinsics.by_component(lambda *parts: _operated(b, symbol, parts), operands)
+    numbers = [converted_struct(b, o) if isinstance(o, Fields) else o for o in operands]
+    return _operated(b, symbol, numbers)
+
+
+def _operated(b: Builder, symbol: str, operands: Sequence[RValue]) -> RValue:
+    numbers = [operand for operand in operands if isinstance(operand, Number)]
+    if len(numbers) != len(operands):
+        raise b.problem(f"'{symbol}' of structs")
+    return arithmetic.unary(b, symbol, *numbers) if len(numbers) == 1 else arithmetic.binary(b, symbol, *numbers)
+
+
+def compound(b: Builder, target: Place, before: Fields, node: Assign) -> RValue | None:
+    """`a += b` of a struct that defines it; None for one that does not."""
+    symbol = f"operator{node.operator}="
+    methods = inlining.methods(b, before.type, symbol)
+    if methods:
+        inlining.function(b, methods, (), given(b, (node.value,)), node.line, this=target)
+        return access.load(b, target)
+    free = functions(b, symbol)
+    if free:
+        inlining.function(b, free, (), [target, *given(b, (node.value,))], node.line)
+        return access.load(b, target)
+    return None
+
+
+def subscript(b: Builder, base: Place, held: Fields, index: Expression) -> Place:
+    """`object[index]`."""
+    methods = inlining.methods(b, held.type, "operator[]")
+    if not methods:
+        raise b.problem(f"an index into a '{held.type.name}'")
+    return inlining.function(b, methods, (), given(b, (index,)), 0, this=base)

@@ -1,0 +1,195 @@
+"""Variables: of a thread, of a block, and what they are initialised with."""
+
+from __future__ import annotations
+
+from math import prod
+
+from porter.ir.simt.builder import access, calls, expressions, resolve
+from porter.ir.simt.builder.c_types import (
+    INT,
+    VOID,
+    ArrayOf,
+    CType,
+    PointerTo,
+    Record,
+    element_of,
+    lives_in_memory,
+    size_of,
+    units_of,
+)
+from porter.ir.simt.builder.state import Builder
+from porter.ir.simt.builder.values import Closure, Fields, FunctionName, Held, Memory, Number, Place, RValue, Text
+from porter.ir.simt.types import Array, Pointer, Scalar, Space
+from porter.syntax.nodes import Alias, Braces, Declare, Expression, TypeName, Variable
+
+
+def declare(b: Builder, node: Declare) -> None:
+    """`int i = 0, *p;`."""
+    for variable in node.variables:
+        with b.at(variable.line or node.line):
+            b.bind(variable.name, _declared(b, variable))
+
+
+def alias(b: Builder, node: Alias) -> None:
+    """`using A = T;` in a body."""
+    bound = resolve.argument(b, node.type)
+    b.bind(node.name, bound if isinstance(bound, TypeName) else node.type)
+
+
+def _declared(b: Builder, variable: Variable) -> Place:
+    if "shared" in variable.storage:
+        return _shared(b, variable)
+    if variable.storage == "static" and not (variable.constexpr or variable.type.const):
+        raise b.problem(f"the static variable '{variable.name}'")
+    if variable.type.reference:
+        return _reference(b, variable)
+    if variable.type.name == "auto" and not variable.extents:
+        return _deduced(b, variable)
+    return _of_type(b, variable, _type(b, variable))
+
+
+def _type(b: Builder, variable: Variable) -> CType:
+    if variable.extents and variable.extents[0] is None and isinstance(variable.value, Braces):
+        inner = resolve.declared(b, variable.type, variable.extents[1:], variable.line)
+        return ArrayOf(inner, (len(variable.value.items),))
+    return resolve.declared(b, variable.type, variable.extents, variable.line)
+
+
+def _of_type(b: Builder, variable: Variable, type_: CType) -> Place:
+    name = variable.name
+    in_memory = lives_in_memory(type_) or name in b.addressed[-1]
+    if not in_memory and variable.value is not None and (name not in b.mutable[-1] or variable.constexpr):
+        return Held(_named(initial(b, type_, variable.value, variable.line), name))
+    place = access.variable(b, name, type_, in_memory=in_memory)
+    if variable.value is not None:
+        _initialise(b, place, type_, variable.value, variable.line)
+    elif (isinstance(type_, Record) and calls.has_constructor(b, type_, 0)) or (
+        isinstance(type_, Record) and type_.tree is not None and any(f.value for f in type_.tree.fields)
+    ):
+        access.store(b, place, calls.construct(b, type_, (), variable.line))
+    return place
+
+
+def _named(value: RValue, name: str) -> RValue:
+    """The value under the variable's name, where it has none."""
+    if isinstance(value, Number) and not value.value.name:
+        object.__setattr__(value.value, "name", name)  # only for readers
+    return value
+
+
+def _initialise(b: Builder, place: Place, type_: CType, value: Expression, line: int) -> None:
+    """Puts what a variable is initialised with into it; of an array or union what is given."""
+    if isinstance(place, Memory) and lives_in_memory(type_):
+        if isinstance(value, Braces) and (value.type is None or isinstance(type_, ArrayOf)):
+            fill(b, place, value.items, line)
+            return
+        source = expressions.place(b, value)
+        if not isinstance(source, Memory) or size_of(source.type) != size_of(type_):
+            raise b.problem("an array that is initialised with a value")
+        access.copy(b, place, source)
+        return
+    access.store(b, place, initial(b, type_, value, line))
+
+
+def fill(b: Builder, place: Memory, items: tuple[Expression, ...], line: int) -> None:
+    """Puts a list into an array or a struct in memory, and 0 where it ends."""
+    type_ = place.type
+    if isinstance(type_, ArrayOf):
+        inner = type_.element if len(type_.extents) == 1 else ArrayOf(type_.element, type_.extents[1:])
+        parts = [access.row(b, place, Number(b.emitter.constant(n, INT), INT)) for n in range(type_.extents[0])]
+        if prod(type_.extents) > _MOST_STORES:
+            raise b.problem(f"an array of {prod(type_.extents)} elements that is initialised")
+    else:
+        assert isinstance(type_, Record)
+        inner = VOID
+        parts = [access.field(b, place, name) for name, _ in type_.fields]  # type: ignore[misc]
+        parts = parts[:1] if type_.union else parts
+    for number, part in enumerate(parts):
+        kind = access.place_type(part) or inner
+        item = items[number] if number < len(items) else Braces((), None, line)
+        _initialise(b, part, kind, item, line)
+
+
+_MOST_STORES = 256
+
+
+def constant_array(b: Builder, variable: Variable) -> Place:
+    """A constant array of the program, as memory of the thread."""
+    type_ = _type(b, variable)
+    place = access.variable(b, variable.name, type_, in_memory=True)
+    assert isinstance(place, Memory)
+    assert variable.value is not None
+    _initialise(b, place, type_, variable.value, variable.line)
+    return place
+
+
+def _reference(b: Builder, variable: Variable) -> Place:
+    """`T& x = y`: another name of a place."""
+    assert variable.value is not None
+    value = variable.value
+    if isinstance(value, Braces) and len(value.items) == 1:
+        value = value.items[0]
+    place = expressions.place(b, value)
+    if isinstance(place, Held) and variable.type.name != "auto":
+        return Held(initial(b, resolve.type_of(b, variable.type, variable.line), value, variable.line))
+    return place
+
+
+def _deduced(b: Builder, variable: Variable) -> Place:
+    """`auto x = y`."""
+    assert variable.value is not None
+    value = variable.value
+    if isinstance(value, Braces) and value.type is None and len(value.items) == 1:
+        value = value.items[0]
+    found = expressions.value(b, value)
+    if isinstance(found, Closure | FunctionName):
+        return Held(found)
+    type_ = expressions.type_of_value(b, found, variable.line)
+    if variable.name not in b.mutable[-1]:
+        return Held(found)
+    place = access.variable(b, variable.name, type_, in_memory=variable.name in b.addressed[-1])
+    access.store(b, place, found)
+    return place
+
+
+def initial(b: Builder, type_: CType, value: Expression, line: int) -> RValue:
+    """Returns what a variable of this type is initialised with."""
+    if isinstance(value, Braces) and value.type is None:
+        return calls.construct(b, type_, value.items, line)
+    found = expressions.value(b, value)
+    return calls.converted(b, found, type_, line)
+
+
+def _shared(b: Builder, variable: Variable) -> Place:
+    """Memory of the block: one for each instance of the function that declares it."""
+    if "extern" in variable.storage:
+        kind = resolve.type_of(b, variable.type, variable.line)
+        base = b.dynamic_shared()
+        assert isinstance(base.type, Pointer)
+        if element_of(kind) is not Scalar.U8:
+            base = b.emitter.emit("bitcast", (base,), Pointer(element_of(kind), Space.SHARED), variable.name)
+        inner = PointerTo(kind)
+        return Held(Number(base, inner)) if variable.extents else Memory(base, b.zero(), kind)
+    key = (id(variable), b.instance())
+    if key not in b.shared:
+        kind = _type(b, variable)
+        array = b.array(Array(element_of(kind), max(1, units_of(kind)), Space.SHARED), variable.name)
+        b.shared[key] = Memory(array, b.zero(), kind)
+    return b.shared[key]
+
+
+def text_of(value: RValue) -> str:
+    """The text that a value is; empty for others."""
+    return value.text if isinstance(value, Text) else ""
+
+
+def zero(b: Builder, type_: CType) -> RValue:
+    """The value of a variable of this type that is initialised with `{}`."""
+    match type_:
+        case Scalar():
+            return Number(b.emitter.constant(0, type_), type_)
+        case PointerTo(element):
+            return Number(b.emitter.constant(0, Pointer(element_of(element), Space.GLOBAL)), type_)
+        case Record(fields=fields):
+            return Fields(type_, tuple((name, zero(b, kind)) for name, kind in fields))
+    raise b.problem("an array as a value")

@@ -1,0 +1,265 @@
+"""Functions written out where they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from porter.ir.simt.builder import access, calls, declarations, deduction, expressions, resolve, statements
+from porter.ir.simt.builder.c_types import VOID, ArrayOf, CType, Record, lives_in_memory
+from porter.ir.simt.builder.mutability import addressed_names, assigned_names
+from porter.ir.simt.builder.state import Builder, Scope, Target
+from porter.ir.simt.builder.values import Closure, FunctionName, Held, Memory, Nothing, Place, RValue, Slot
+from porter.ir.simt.types import Scalar
+from porter.source.qualified import unqualified
+from porter.syntax.nodes import Block, Braces, Expression, Lambda, Parameter, Return, TypeName
+from porter.syntax.unit import FunctionTree
+from porter.syntax.walk import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list in braces as an argument: the parameter's type gives it a meaning."""
+
+    items: tuple[Argument, ...]
+
+
+Argument = Place | Listed
+_MOST_DEPTH = 40
+THIS = "this"
+
+
+def function(
+    b: Builder,
+    candidates: Sequence[FunctionTree],
+    template: tuple[deduction.Argument, ...],
+    arguments: Sequence[Argument],
+    line: int,
+    *,
+    this: Place | None = None,
+    owner: Record | None = None,
+) -> Place:
+    """Writes out the one of `candidates` that fits the arguments best; returns what it returns."""
+    if len(b.functions) > _MOST_DEPTH:
+        raise b.problem("functions call one another too deeply, or themselves", line)
+    type_ = owner if owner is not None else access.place_type(this) if this is not None else None
+    types = [argument_type(argument) for argument in arguments]
+    with b.scope(wall=True):
+        if isinstance(type_, Record) and type_.tree is not None:
+            resolve.bind_members(b, type_.tree, dict(type_.bindings))
+        chosen, bound = deduction.chosen(b, candidates, template, types, line)
+        if this is not None:
+            _bind_this(b, this)
+        for name, argument in bound.items():
+            b.bind(name, argument)
+        instance = (id(chosen), tuple(sorted((n, repr(a)) for n, a in bound.items())), _bindings_of(type_))
+        with entered(b, chosen, instance), b.scope():
+            _bind_parameters(b, chosen.parameters, arguments, line)
+            return _returned(b, chosen.returns, chosen.body, line)
+
+
+def _bindings_of(type_: CType | None) -> object:
+    return repr(type_.bindings) if isinstance(type_, Record) else None
+
+
+class entered:  # noqa: N801 - reads as a word
+    """The state while the body of a function is built."""
+
+    def __init__(self, b: Builder, tree: FunctionTree, instance: tuple[object, ...]) -> None:
+        self._b, self._tree, self._instance = b, tree, instance
+
+    def __enter__(self) -> None:
+        b, tree = self._b, self._tree
+        b.functions.append(tree)
+        b.namespaces.append(tree.head.scope)
+        b.mutable.append(assigned_names(b.unit, tree.body))
+        b.addressed.append(addressed_names(tree.body))
+        b.instances.append(self._instance)
+
+    def __exit__(self, *_: object) -> None:
+        for stack in (self._b.functions, self._b.namespaces, self._b.mutable, self._b.addressed, self._b.instances):
+            stack.pop()
+
+
+def _bind_this(b: Builder, this: Place) -> None:
+    """Binds the object, and its fields by their names."""
+    b.bind(THIS, this)
+    type_ = access.place_type(this)
+    if isinstance(type_, Record):
+        for name, _ in type_.fields:
+            b.bind(name, access.field(b, this, name))
+
+
+def closure(b: Builder, found: Closure, arguments: Sequence[Argument], line: int) -> Place:
+    """Writes out a lambda, which sees the scopes it was written in."""
+    if len(b.functions) > _MOST_DEPTH:
+        raise b.problem("functions call one another too deeply, or themselves", line)
+    outside = b.scopes
+    b.scopes = [scope for scope in found.scopes if isinstance(scope, Scope)]
+    node = found.node
+    b.mutable.append(b.mutable[-1] | assigned_names(b.unit, node.body))
+    b.addressed.append(b.addressed[-1] | addressed_names(node.body))
+    try:
+        with b.scope():
+            _bind_parameters(b, node.parameters, arguments, line)
+            return _returned(b, TypeName("auto"), node.body, line)
+    finally:
+        b.scopes = outside
+        b.mutable.pop()
+        b.addressed.pop()
+
+
+def argument_type(argument: Argument) -> CType | None:
+    """The type of an argument; None for a function or a list."""
+    return None if isinstance(argument, Listed) else access.place_type(argument)
+
+
+def _bind_parameters(b: Builder, parameters: Sequence[Parameter], arguments: Sequence[Argument], line: int) -> None:
+    for number, parameter in enumerate(parameters):
+        if number < len(arguments):
+            bound = _parameter(b, parameter, arguments[number], line)
+        elif parameter.default is not None:
+            type_ = resolve.type_of(b, parameter.type, line)
+            bound = Held(declarations.initial(b, type_, parameter.default, line))
+        else:
+            raise b.problem(f"the parameter '{parameter.name}' is not given", line)
+        if parameter.name:
+            b.bind(parameter.name, bound)
+
+
+def _parameter(b: Builder, parameter: Parameter, argument: Argument, line: int) -> Place:
+    kind = parameter.type
+    if not isinstance(argument, Listed):
+        held = argument.value if isinstance(argument, Held) else None
+        if isinstance(held, Closure | FunctionName):
+            return argument
+        if kind.name == "[]" and not kind.reference and isinstance(argument, Memory):
+            return argument
+        same = kind.reference and (kind.name == "auto" or access.place_type(argument) == _plain(b, kind, line))
+        if same or (kind.reference and isinstance(access.place_type(argument), ArrayOf)):
+            return argument
+        if kind.name == "auto":
+            return _copied(b, parameter.name, access.place_type(argument), argument, line)
+    return _copied(b, parameter.name, _plain(b, kind, line), argument, line)
+
+
+def _plain(b: Builder, kind: TypeName, line: int) -> CType | None:
+    return None if kind.name == "[]" else resolve.type_of(b, kind, line)
+
+
+def _copied(b: Builder, name: str, type_: CType | None, argument: Argument, line: int) -> Place:
+    """A parameter that is a variable of its own."""
+    if type_ is None:
+        raise b.problem(f"the parameter '{name}' has no type that is known", line)
+    if lives_in_memory(type_):
+        if not isinstance(argument, Memory):
+            raise b.problem(f"the parameter '{name}' of an array or a union", line)
+        made = access.variable(b, name, type_, in_memory=True)
+        assert isinstance(made, Memory)
+        access.copy(b, made, argument)
+        return made
+    value = passed(b, argument, type_, line)
+    if name not in b.mutable[-1] and name not in b.addressed[-1]:
+        return Held(value)
+    place = access.variable(b, name, type_, in_memory=name in b.addressed[-1])
+    access.store(b, place, value)
+    return place
+
+
+def passed(b: Builder, argument: Argument, type_: CType, line: int) -> RValue:
+    """An argument as a value of its parameter's type."""
+    if isinstance(argument, Listed):
+        return calls.assembled(b, type_, argument.items, line)
+    return calls.converted(b, access.load(b, argument), type_, line)
+
+
+def _returned(b: Builder, returns: TypeName, body: Block, line: int) -> Place:
+    """Builds a body; returns what it returns."""
+    inner = {id(n) for held in walk(body) if isinstance(held, Lambda) for n in walk(held.body)}
+    ends = [node for node in walk(body) if isinstance(node, Return) and id(node) not in inner]
+    last = body.statements[-1] if body.statements else None
+    if isinstance(last, Return) and len(ends) == 1:
+        return _straight(b, returns, body.statements[:-1], last)
+    type_: CType | None = VOID if returns.name == "void" and not returns.pointers else None
+    if type_ is None and returns.name != "auto":
+        type_ = resolve.type_of(b, returns, line)
+    if type_ is None and any(end.value is not None for end in ends):
+        type_ = _deduced(b, ends, line)
+    result = None
+    if type_ is not None and type_ != VOID:
+        result = access.variable(b, "result", type_, in_memory=False)
+    with returning(b, result):
+        statements.run(b, body.statements)
+    return Held(access.load(b, result) if result is not None else Nothing())
+
+
+def _deduced(b: Builder, ends: Sequence[Return], line: int) -> CType:
+    for end in ends:
+        if end.value is not None:
+            try:
+                return expressions.type_of_expression(b, end.value)
+            except Exception as error:
+                raise b.problem("a function with several returns whose type is 'auto'", line) from error
+    return VOID
+
+
+def _straight(b: Builder, returns: TypeName, before: Sequence[object], last: Return) -> Place:
+    """A body whose only `return` is its last statement."""
+    with returning(b, None):
+        statements.run(b, tuple(before))  # type: ignore[arg-type]
+        if last.value is None:
+            return Held(Nothing())
+        with b.at(last.line):
+            if returns.reference and not (isinstance(last.value, Braces) and last.value.type is None):
+                return expressions.place(b, last.value)
+            if returns.name == "auto" and not returns.pointers:
+                return Held(_loaded(b, last.value))
+            type_ = resolve.type_of(b, returns, last.line)
+            if type_ == VOID:
+                expressions.value(b, last.value)
+                return Held(Nothing())
+            if isinstance(type_, Record) and lives_in_memory(type_):
+                return expressions.place(b, last.value)
+            return Held(declarations.initial(b, type_, last.value, last.line))
+
+
+def _loaded(b: Builder, value: Expression) -> RValue:
+    return expressions.value(b, value)
+
+
+class returning:  # noqa: N801 - reads as a word
+    """Where `return` goes while a body is built."""
+
+    def __init__(self, b: Builder, result: Place | None) -> None:
+        self._b, self._result = b, result
+        self._outer: list[Target] = []
+
+    def __enter__(self) -> None:
+        b = self._b
+        flag = Slot("returned", Scalar.BOOL)
+        b.held[flag] = b.emitter.constant(False, Scalar.BOOL)
+        self._outer, b.targets = b.targets, [Target(frozenset({"return"}), flag, self._result)]
+
+    def __exit__(self, *_: object) -> None:
+        self._b.targets = self._outer
+
+
+def methods(b: Builder, type_: Record, name: str) -> tuple[FunctionTree, ...]:
+    """The methods of a struct called `name`, those of its bases behind its own."""
+    if type_.tree is None:
+        return ()
+    own = tuple(m for m in type_.tree.methods if m.head.name == name)
+    for base in type_.tree.bases:
+        for inherited in b.unit.struct(base.name):
+            own += tuple(m for m in inherited.methods if m.head.name == name)
+    return own
+
+
+def own_method(b: Builder, name: str) -> tuple[tuple[FunctionTree, ...], Place] | None:
+    """The methods of the object whose method is being built that `name` means, and the object."""
+    this = b.find(THIS)
+    if not isinstance(this, Place):
+        return None
+    type_ = access.place_type(this)
+    found = methods(b, type_, unqualified(name)) if isinstance(type_, Record) else ()
+    return (found, this) if found else None

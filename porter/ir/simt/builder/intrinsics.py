@@ -1,0 +1,320 @@
+"""CUDA's own functions: barriers, lanes, atomics, loads with hints, vectors, limits, and the table of mathematics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from porter.ir.simt.builder import access, arithmetic, calls, expressions, resolve
+from porter.ir.simt.builder.c_types import BUILT_IN, INT, UINT, PointerTo
+from porter.ir.simt.builder.mathematics import BITS, FUNCTIONS, Function, conversion
+from porter.ir.simt.builder.state import Builder
+from porter.ir.simt.builder.values import Fields, Nothing, Number, Place, RValue, Text
+from porter.ir.simt.operations import COMPARISONS, MATHEMATICS
+from porter.ir.simt.types import Scalar
+from porter.source.qualified import unqualified
+from porter.syntax.nodes import Call, Expression, Name, TypeName
+
+_F32, _F64 = Scalar.F32, Scalar.F64
+_BARRIERS = {
+    "__syncthreads": "block", "__barrier_sync": "block", "__syncwarp": "warp", "__threadfence": "fence",
+    "__threadfence_block": "fence", "__threadfence_system": "fence",
+}  # fmt: skip
+_NOTHING = frozenset({"__nanosleep", "__builtin_assume", "__builtin_prefetch", "__prof_trigger", "static_assert"})
+_LOADS = frozenset({"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"})
+_STORES = frozenset({"__stcs", "__stcg", "__stwb", "__stwt"})
+_SAME = frozenset({"move", "forward", "__builtin_expect", "ref", "cref"})
+_SHUFFLES = {"": "index", "_up": "up", "_down": "down", "_xor": "xor"}
+_VOTES = {"all": "all", "any": "any", "ballot": "ballot"}
+_ATOMICS = {
+    "Add": "add", "Sub": "sub", "Min": "min", "Max": "max", "And": "and", "Or": "or", "Xor": "xor",
+    "Exch": "exchange", "CAS": "swap", "Inc": "inc", "Dec": "dec",
+}  # fmt: skip
+_LIMITS = {
+    Scalar.F16: (65504.0, 2.0**-14, 2.0**-10),
+    Scalar.BF16: (3.3895313892515355e38, 2.0**-126, 2.0**-7),
+    Scalar.F32: (3.4028234663852886e38, 2.0**-126, 2.0**-23),
+    Scalar.F64: (1.7976931348623157e308, 2.0**-1022, 2.0**-52),
+}
+_PAIRS = {"__half2": Scalar.F16, "__nv_bfloat162": Scalar.BF16}
+
+
+def call(b: Builder, callee: Name, node: Call) -> RValue | Place | None:
+    """The value of a call of a function of CUDA's, or the place that it returns; None for an unknown one."""
+    plain = unqualified(callee.name)
+    if plain in _BARRIERS:
+        b.emitter.effect("barrier", (), scope=_BARRIERS[plain])
+        return Nothing()
+    if plain in _NOTHING:
+        return Nothing()
+    if "numeric_limits" in callee.name:
+        return _limit(b, callee, plain)
+    if plain in _SAME and node.arguments:
+        return expressions.place(b, node.arguments[0])
+    for room in (_of_memory, _of_lanes, _atomic, _vector, _assert):
+        found = room(b, plain, node)
+        if found is not None:
+            return found
+    return _mathematics(b, plain, node)
+
+
+def _numbers(b: Builder, nodes: Sequence[Expression]) -> list[Number]:
+    return [expressions.number(b, node) for node in nodes]
+
+
+def _of_memory(b: Builder, plain: str, node: Call) -> RValue | None:
+    if plain in _LOADS and len(node.arguments) == 1:
+        return access.load(b, expressions.pointee(b, expressions.number(b, node.arguments[0])))
+    if plain in _STORES and len(node.arguments) == 2:
+        target = expressions.pointee(b, expressions.number(b, node.arguments[0]))
+        access.store(b, target, expressions.value(b, node.arguments[1]))
+        return Nothing()
+    return None
+
+
+def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
+    if plain == "__activemask":
+        return _ballot(b, "ballot", _true(b), b.emitter.constant(0xFFFFFFFF, UINT))
+    if plain.startswith("__shfl") and plain.endswith("_sync"):
+        mode = _SHUFFLES.get(plain.removeprefix("__shfl").removesuffix("_sync"))
+        if mode is None:
+            return None
+        width = expressions.constant(b, node.arguments[3]) if len(node.arguments) > 3 else 32
+        if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32):
+            raise b.problem("a shuffle among a number of lanes that is not known")
+        mask = expressions.number(b, node.arguments[0])
+        value, lane = expressions.value(b, node.arguments[1]), expressions.number(b, node.arguments[2])
+        return _shuffled(b, value, arithmetic.convert(b, lane, INT), mask, mode=mode, width=width)
+    if plain.startswith("__") and plain.endswith("_sync") and plain[2:-5] in _VOTES:
+        mask = expressions.number(b, node.arguments[0])
+        return _ballot(b, _VOTES[plain[2:-5]], expressions.condition(b, node.arguments[1]), mask.value)
+    if plain in ("__syncthreads_or", "__syncthreads_and", "__syncthreads_count"):
+        raise b.problem(f"'{plain}'")
+    return None
+
+
+def _true(b: Builder) -> Number:
+    return Number(b.emitter.constant(True, Scalar.BOOL), Scalar.BOOL)
+
+
+def _shuffled(b: Builder, value: RValue, lane: Number, mask: Number, *, mode: str, width: int) -> RValue:
+    """The value of another lane; of a struct each part."""
+    if isinstance(value, Fields):
+        parts = ((name, _shuffled(b, part, lane, mask, mode=mode, width=width)) for name, part in value.parts)
+        return Fields(value.type, tuple(parts))
+    if not isinstance(value, Number) or isinstance(value.type, PointerTo):
+        raise b.problem("a shuffle of what is no number")
+    operands = (value.value, lane.value, mask.value)
+    return Number(b.emitter.emit("shuffle", operands, value.type, mode=mode, width=width), value.type)
+
+
+def _ballot(b: Builder, mode: str, says: Number, mask: object) -> Number:
+    type_ = UINT if mode == "ballot" else Scalar.BOOL
+    made = Number(b.emitter.emit("vote", (says.value, mask), type_, mode=mode), type_)  # type: ignore[arg-type]
+    return made if mode == "ballot" else arithmetic.convert(b, made, INT)
+
+
+def _atomic(b: Builder, plain: str, node: Call) -> RValue | None:
+    name = plain.removeprefix("gpuAtomic") if plain.startswith("gpuAtomic") else plain.removeprefix("atomic")
+    name = name.removesuffix("_block").removesuffix("_system").removesuffix("NoReturn")
+    if name == plain or name not in _ATOMICS:
+        return None
+    target = expressions.pointee(b, expressions.number(b, node.arguments[0]))
+    type_ = target.type
+    if not isinstance(type_, Scalar):
+        raise b.problem("an atomic operation on what is no number")
+    given = [arithmetic.convert(b, number, type_).value for number in _numbers(b, node.arguments[1:])]
+    operands = (target.base, target.index, *given)
+    return Number(b.emitter.emit("atomic", operands, type_, op=_ATOMICS[name]), type_)
+
+
+def _vector(b: Builder, plain: str, node: Call) -> RValue | None:
+    if plain.startswith("make_"):
+        name = {"half2": "__half2", "bfloat162": "__nv_bfloat162"}.get(plain[5:], plain[5:])
+        if name in BUILT_IN:
+            return calls.construct(b, BUILT_IN[name], node.arguments, node.line)
+    if plain in _PAIR_FUNCTIONS:
+        return _PAIR_FUNCTIONS[plain](b, [expressions.value(b, argument) for argument in node.arguments])
+    return None
+
+
+def _pair(b: Builder, name: str, first: RValue, second: RValue) -> RValue:
+    type_ = BUILT_IN[name]
+    numbers = [arithmetic.convert(b, resolve.number_of(b, part, 0), _PAIRS[name]) for part in (first, second)]
+    return Fields(type_, (("x", numbers[0]), ("y", numbers[1])))
+
+
+def _floats(b: Builder, value: RValue) -> RValue:
+    assert isinstance(value, Fields)
+    parts = [arithmetic.convert(b, resolve.number_of(b, part, 0), _F32) for _, part in value.parts]
+    return Fields(BUILT_IN["float2"], (("x", parts[0]), ("y", parts[1])))
+
+
+def _component(name: str, type_: Scalar | None) -> Callable[[Builder, Sequence[RValue]], RValue]:
+    def taken(b: Builder, values: Sequence[RValue]) -> RValue:
+        value = values[0]
+        assert isinstance(value, Fields)
+        part = resolve.number_of(b, value.part(name), 0)
+        return part if type_ is None else arithmetic.convert(b, part, type_)
+
+    return taken
+
+
+_PAIR_FUNCTIONS: Mapping[str, Callable[[Builder, Sequence[RValue]], RValue]] = {
+    "__halves2half2": lambda b, v: _pair(b, "__half2", v[0], v[1]),
+    "__halves2bfloat162": lambda b, v: _pair(b, "__nv_bfloat162", v[0], v[1]),
+    "__floats2half2_rn": lambda b, v: _pair(b, "__half2", v[0], v[1]),
+    "__floats2bfloat162_rn": lambda b, v: _pair(b, "__nv_bfloat162", v[0], v[1]),
+    "__float2half2_rn": lambda b, v: _pair(b, "__half2", v[0], v[0]),
+    "__half2half2": lambda b, v: _pair(b, "__half2", v[0], v[0]),
+    "__bfloat162bfloat162": lambda b, v: _pair(b, "__nv_bfloat162", v[0], v[0]),
+    "__float22half2_rn": lambda b, v: _pair(b, "__half2", *(part for _, part in v[0].parts)),  # type: ignore[union-attr]
+    "__float22bfloat162_rn": lambda b, v: _pair(b, "__nv_bfloat162", *(p for _, p in v[0].parts)),  # type: ignore[union-attr]
+    "__half22float2": lambda b, v: _floats(b, v[0]),
+    "__bfloat1622float2": lambda b, v: _floats(b, v[0]),
+    "__low2float": _component("x", _F32),
+    "__high2float": _component("y", _F32),
+    "__low2half": _component("x", None),
+    "__high2half": _component("y", None),
+    "__low2bfloat16": _component("x", None),
+    "__high2bfloat16": _component("y", None),
+}
+
+
+def _assert(b: Builder, plain: str, node: Call) -> RValue | None:
+    if plain in ("assert", "CUDA_KERNEL_ASSERT"):
+        b.emitter.effect("assert", (expressions.condition(b, node.arguments[0]).value,), message=f"line {node.line}")
+        return Nothing()
+    if plain == "__assert_fail":
+        b.emitter.effect("assert", (b.emitter.constant(False, Scalar.BOOL),), message=f"line {node.line}")
+        return Nothing()
+    if plain == "__trap":
+        b.emitter.effect("assert", (b.emitter.constant(False, Scalar.BOOL),), message="a trap")
+        return Nothing()
+    return None
+
+
+def _limit(b: Builder, callee: Name, plain: str) -> RValue:
+    given = callee.template[0] if callee.template else None
+    type_ = resolve.type_of(b, given) if isinstance(given, TypeName) else None
+    if not isinstance(type_, Scalar):
+        raise b.problem("the limits of what is no number")
+    if type_.is_float:
+        most, least, step = _LIMITS[type_]
+        values: dict[str, float] = {"max": most, "lowest": -most, "min": least, "epsilon": step,
+                                    "infinity": math.inf, "quiet_NaN": math.nan}  # fmt: skip
+    else:
+        low = -(1 << type_.bits - 1) if type_.is_signed else 0
+        values = {"max": low + (1 << type_.bits) - 1, "lowest": low, "min": low}
+    if plain not in values:
+        raise b.problem(f"'{callee.name}'")
+    return Number(b.emitter.constant(values[plain], type_), type_)
+
+
+def _mathematics(b: Builder, plain: str, node: Call) -> RValue | None:
+    name = plain
+    if plain not in FUNCTIONS and plain.endswith("2") and plain[:-1] in FUNCTIONS:
+        name = plain[:-1]
+    known = name in FUNCTIONS or name in BITS or conversion(name) is not None or name in _COMPOSED
+    if not known:
+        return None
+    values = [expressions.value(b, argument) for argument in node.arguments]
+    if any(isinstance(value, Fields) and value.type.name in _PAIRS for value in values):
+        return by_component(lambda *parts: _of_numbers(b, name, parts), values)
+    values = [calls.converted_struct(b, value) if isinstance(value, Fields) else value for value in values]
+    return _of_numbers(b, name, values)
+
+
+def by_component(apply: Callable[..., RValue], values: Sequence[RValue]) -> RValue:
+    """A function of pairs, which is one of each component."""
+    pairs = [value for value in values if isinstance(value, Fields)]
+    parts: list[tuple[str, RValue]] = []
+    for name, _ in pairs[0].parts:
+        parts.append((name, apply(*(value.part(name) if isinstance(value, Fields) else value for value in values))))
+    type_ = pairs[0].type
+    return Fields(type_, tuple(parts))
+
+
+def _of_numbers(b: Builder, name: str, values: Sequence[RValue]) -> RValue:
+    numbers = [resolve.number_of(b, value, 0) for value in values if not isinstance(value, Text)]
+    if name in _COMPOSED:
+        return _COMPOSED[name](b, numbers)
+    if name in BITS:
+        source, target = BITS[name]
+        held = arithmetic.convert(b, numbers[0], source)
+        return Number(b.emitter.emit("bitcast", (held.value,), target), target)
+    if (told := conversion(name)) is not None:
+        source, target, rounded = told
+        held = arithmetic.convert(b, numbers[0], source)
+        if rounded and rounded != "trunc":
+            held = Number(b.emitter.emit(rounded, (held.value,), source), source)
+        return arithmetic.convert(b, held, target)
+    return _applied(b, FUNCTIONS[name], numbers)
+
+
+def _applied(b: Builder, function: Function, numbers: Sequence[Number]) -> Number:
+    type_ = function.type
+    if type_ is None:
+        types = [resolve.scalar_of(b, number, 0) for number in numbers]
+        type_ = types[0]
+        for other in types[1:]:
+            type_ = type_ if type_ is other else arithmetic.common(type_, other)
+        if function.kind in MATHEMATICS or function.kind in ("fma", "isnan", "isinf", "reciprocal"):
+            type_ = type_ if type_.is_float else _F64
+        elif function.kind in ("abs", "min", "max"):
+            type_ = arithmetic.promoted(type_)
+    values = tuple(arithmetic.convert(b, number, type_).value for number in numbers)
+    if function.kind == "reciprocal":
+        one = b.emitter.constant(1.0, type_)
+        return Number(b.emitter.emit("div", (one, *values), type_), type_)
+    is_truth = function.kind in COMPARISONS or function.kind in ("isnan", "isinf")
+    made = Number(
+        b.emitter.emit(function.kind, values, Scalar.BOOL if is_truth else type_), Scalar.BOOL if is_truth else type_
+    )
+    return made if function.result is None else arithmetic.convert(b, made, function.result)
+
+
+def _finite(b: Builder, numbers: Sequence[Number]) -> Number:
+    held = _applied(b, Function("abs"), numbers)
+    infinity = b.emitter.constant(math.inf, held.value.type)
+    return Number(b.emitter.emit("lt", (held.value, infinity), Scalar.BOOL), Scalar.BOOL)
+
+
+def _saturated(b: Builder, numbers: Sequence[Number]) -> Number:
+    held = arithmetic.convert(b, numbers[0], _F32)
+    one, zero = b.emitter.constant(1.0, _F32), b.emitter.constant(0.0, _F32)
+    low = b.emitter.emit("max", (held.value, zero), _F32)
+    return Number(b.emitter.emit("min", (low, one), _F32), _F32)
+
+
+def _first_set(type_: Scalar) -> Callable[[Builder, Sequence[Number]], Number]:
+    def found(b: Builder, numbers: Sequence[Number]) -> Number:
+        held = arithmetic.convert(b, numbers[0], type_)
+        lowest = b.emitter.emit("and", (held.value, b.emitter.emit("neg", (held.value,), type_)), type_)
+        zeros = b.emitter.emit("clz", (lowest,), type_)
+        count = b.emitter.emit("sub", (b.emitter.constant(type_.bits, type_), zeros), type_)
+        return arithmetic.convert(b, Number(count, type_), INT)
+
+    return found
+
+
+def _sincos(type_: Scalar) -> Callable[[Builder, Sequence[Number]], RValue]:
+    def computed(b: Builder, numbers: Sequence[Number]) -> RValue:
+        held = arithmetic.convert(b, numbers[0], type_)
+        for kind, pointer in (("sin", numbers[1]), ("cos", numbers[2])):
+            made = Number(b.emitter.emit(kind, (held.value,), type_), type_)
+            access.store(b, expressions.pointee(b, pointer), made)
+        return Nothing()
+
+    return computed
+
+
+_COMPOSED: Mapping[str, Callable[[Builder, Sequence[Number]], RValue]] = {
+    "isfinite": _finite,
+    "__saturatef": _saturated,
+    "__ffs": _first_set(UINT),
+    "__ffsll": _first_set(Scalar.U64),
+    "sincosf": _sincos(_F32),
+    "__sincosf": _sincos(_F32),
+    "sincos": _sincos(_F64),
+}

@@ -1,0 +1,130 @@
+"""What a name means: a variable, a constant of the program, a coordinate of the launch, a constant of CUDA's."""
+
+from __future__ import annotations
+
+import math
+
+from porter.ir.simt.builder import access, declarations, expressions, resolve
+from porter.ir.simt.builder.c_types import BUILT_IN, INT, LONG, UINT, ULONG
+from porter.ir.simt.builder.state import Builder
+from porter.ir.simt.builder.values import Fields, FunctionName, Held, Number, Place
+from porter.ir.simt.types import Scalar
+from porter.source.qualified import unqualified
+from porter.syntax.nodes import Expression, Member, Name, TypeName, Variable
+
+_FLOAT_MAX = 3.4028234663852886e38
+_F32, _F64 = Scalar.F32, Scalar.F64
+_CONSTANTS: dict[str, tuple[float, Scalar]] = {
+    "warpSize": (32, INT), "C10_WARP_SIZE": (32, INT), "NULL": (0, LONG), "INFINITY": (math.inf, _F32),
+    "HUGE_VALF": (math.inf, _F32), "HUGE_VAL": (math.inf, _F64), "CUDART_INF_F": (math.inf, _F32),
+    "CUDART_INF": (math.inf, _F64), "NAN": (math.nan, _F32), "CUDART_NAN_F": (math.nan, _F32),
+    "CUDART_NAN": (math.nan, _F64), "FLT_MAX": (_FLOAT_MAX, _F32), "__FLT_MAX__": (_FLOAT_MAX, _F32),
+    "CUDART_MAX_NORMAL_F": (_FLOAT_MAX, _F32), "FLT_MIN": (2.0**-126, _F32), "FLT_EPSILON": (2.0**-23, _F32),
+    "DBL_MAX": (1.7976931348623157e308, _F64), "DBL_MIN": (2.0**-1022, _F64), "DBL_EPSILON": (2.0**-52, _F64),
+    "INT_MAX": (2**31 - 1, INT), "INT_MIN": (-(2**31), INT), "INT32_MAX": (2**31 - 1, INT),
+    "INT32_MIN": (-(2**31), INT), "UINT_MAX": (2**32 - 1, UINT), "UINT32_MAX": (2**32 - 1, UINT),
+    "LONG_MAX": (2**63 - 1, LONG), "LLONG_MAX": (2**63 - 1, LONG), "LLONG_MIN": (-(2**63), LONG),
+    "INT64_MAX": (2**63 - 1, LONG), "INT64_MIN": (-(2**63), LONG), "ULLONG_MAX": (2**64 - 1, ULONG),
+    "SIZE_MAX": (2**64 - 1, ULONG), "M_PI": (math.pi, _F64), "M_PI_2": (math.pi / 2, _F64), "M_E": (math.e, _F64),
+    "M_LN2": (math.log(2), _F64), "M_LN10": (math.log(10), _F64), "M_LOG2E": (math.log2(math.e), _F64),
+    "M_SQRT2": (math.sqrt(2), _F64), "M_SQRT1_2": (math.sqrt(0.5), _F64), "M_2_SQRTPI": (2 / math.sqrt(math.pi), _F64),
+    "M_1_PI": (1 / math.pi, _F64), "M_2_PI": (2 / math.pi, _F64), "CUDART_PI_F": (math.pi, _F32),
+    "CUDART_PI": (math.pi, _F64),
+}  # fmt: skip
+_COORDINATES = {
+    "threadIdx": "thread_index", "blockIdx": "block_index", "blockDim": "block_extent", "gridDim": "grid_extent",
+}  # fmt: skip
+
+
+def place(b: Builder, node: Name) -> Place:
+    """The place that a name stands for. Raises `NotExpressibleError` where nobody has declared it."""
+    bound = b.find(node.name)
+    if isinstance(bound, Place):
+        return bound
+    if isinstance(bound, FunctionName):
+        return Held(bound)
+    if isinstance(bound, TypeName):
+        raise b.problem(f"the type '{node.name}' where a value is needed", node.line)
+    if bound is not None:
+        return Held(expressions.value(b, bound))
+    plain = node.name.removeprefix("::").removeprefix("std::")
+    if plain in _CONSTANTS:
+        value, type_ = _CONSTANTS[plain]
+        return Held(Number(b.emitter.constant(value, type_), type_))
+    if plain in _COORDINATES:
+        parts = tuple((axis, _coordinate(b, plain, axis)) for axis in "xyz")
+        return Held(Fields(BUILT_IN["uint3"], parts))
+    found = _global(b, node) or _static(b, node)
+    if found is not None:
+        return found
+    if b.unit.named(node.name):
+        return Held(FunctionName(node.name, node.template))
+    raise b.problem(f"the name '{node.name}' is not known", node.line)
+
+
+def coordinate(b: Builder, node: Member) -> Number | None:
+    """`threadIdx.x` and its like; None for another member."""
+    owner = node.owner
+    is_own = isinstance(owner, Name) and owner.name in _COORDINATES and b.find(owner.name) is None
+    if not is_own or not isinstance(owner, Name) or node.name not in "xyz":
+        return None
+    return _coordinate(b, owner.name, node.name)
+
+
+def _coordinate(b: Builder, name: str, axis: str) -> Number:
+    return Number(b.coordinate(_COORDINATES[name], "xyz".index(axis), f"{name}_{axis}"), UINT)
+
+
+def _global(b: Builder, node: Name) -> Place | None:
+    """A variable outside of functions: a constant."""
+    found = b.unit.variables_named(node.name, b.namespaces[-1])
+    if not found:
+        return None
+    variable = found[-1]
+    if variable.storage in ("constant", "device") and not variable.constexpr and not variable.type.const:
+        raise b.problem(f"the device's variable '{node.name}'", node.line)
+    if not variable.constexpr and not variable.type.const:
+        raise b.problem(f"the variable '{node.name}' outside of functions", node.line)
+    if variable.storage == "constant" or variable.value is None:
+        raise b.problem(f"the device's variable '{node.name}'", node.line)
+    with b.scope(wall=True):
+        return _initial(b, variable)
+
+
+def _initial(b: Builder, variable: Variable) -> Place:
+    if variable.extents:
+        return declarations.constant_array(b, variable)
+    type_ = resolve.type_of(b, variable.type, variable.line)
+    assert variable.value is not None
+    return Held(declarations.initial(b, type_, variable.value, variable.line))
+
+
+def _static(b: Builder, node: Name) -> Place | None:
+    """`Struct<T>::constant`."""
+    owner, _, member = node.name.rpartition("::")
+    if not owner:
+        return None
+    bound = b.find(owner)
+    name = bound if isinstance(bound, TypeName) and not node.template else TypeName(owner, node.template)
+    resolved = b.types.resolved(name, b.namespaces[-1], {}) or name
+    found = resolve.definition(b, resolve.with_constants(b, resolved))
+    if found is None:
+        return None
+    tree, bindings = found
+    with b.scope(wall=True):
+        resolve.bind_members(b, tree, bindings)
+        inner = b.find(member)
+        if isinstance(inner, Expression):
+            return Held(expressions.value(b, inner))
+        for variable in tree.fields:
+            if variable.name == member and variable.storage == "static" and variable.value is not None:
+                return _initial(b, variable)
+        for base in tree.bases:
+            if (inherited := _static(b, Name(f"{unqualified(base.name)}::{member}", base.arguments))) is not None:
+                return inherited
+    return None
+
+
+def this_field(b: Builder, this: Place, name: str) -> Place:
+    """The place of a field of the object whose method is being inlined."""
+    return access.field(b, this, name)

@@ -1,0 +1,206 @@
+"""What the name of a type means where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+from porter.ir.simt.builder import expressions
+from porter.ir.simt.builder.c_types import (
+    BUILT_IN,
+    VOID,
+    ArrayOf,
+    CType,
+    PointerTo,
+    Record,
+    Void,
+    named_number,
+    spelled,
+)
+from porter.ir.simt.builder.errors import NotExpressibleError
+from porter.ir.simt.builder.state import Builder
+from porter.ir.simt.builder.values import FunctionName, Number
+from porter.ir.simt.types import Scalar
+from porter.source.qualified import unqualified
+from porter.syntax.nodes import Expression, Literal, Name, TypeName
+from porter.syntax.type_resolution import Bindings
+from porter.syntax.unit import StructTree
+
+Argument = TypeName | Expression
+
+
+def type_of(b: Builder, name: TypeName, line: int = 0) -> CType:
+    """The type that `name` means, template parameters and aliases followed. Raises `NotExpressibleError`."""
+    found = _named(b, name, line)
+    for _ in range(name.pointers):
+        found = PointerTo(found)
+    return found
+
+
+def _named(b: Builder, name: TypeName, line: int) -> CType:
+    plain = replace(name, pointers=0, const=False, reference=False, volatile=False)
+    if name.name == "decltype":
+        return _of_expression(b, name.arguments[0], line)
+    bound = b.find(name.name)
+    if isinstance(bound, TypeName) and bound != plain and not name.arguments:
+        return type_of(b, bound, line)
+    resolved = b.types.resolved(with_constants(b, plain), b.namespaces[-1], cast("Bindings", b.bound))
+    found = resolved if resolved is not None else plain
+    inner = _built_in(found) or _record(b, replace(found, pointers=0), line)
+    if inner is None:
+        raise b.problem(f"the type '{name.name}' is not known", line)
+    for _ in range(found.pointers):
+        inner = PointerTo(inner)
+    return inner
+
+
+def _built_in(name: TypeName) -> CType | None:
+    if name.name == "void":
+        return VOID
+    return named_number(name.name) or BUILT_IN.get(unqualified(name.name))
+
+
+def with_constants(b: Builder, name: TypeName) -> TypeName:
+    """A name with its arguments as they are outside: types followed, numbers computed."""
+    return replace(name, arguments=tuple(argument(b, given) for given in name.arguments))
+
+
+def argument(b: Builder, given: Argument) -> Argument:
+    """A template argument as it is seen from outside: a type without names of parameters, or a number."""
+    bound = b.find(given.name) if isinstance(given, TypeName | Name) else None
+    if isinstance(given, Name) and bound is None and b.unit.struct(given.name):
+        given = TypeName(given.name, given.template)
+    if isinstance(given, TypeName) and bound is None and not isinstance(bound, TypeName):
+        try:
+            type_ = type_of(b, given)
+        except NotExpressibleError:
+            type_ = None
+        if type_ is not None and (name := spelled(type_)) is not None:
+            return name
+        if given.arguments or b.unit.struct(given.name):
+            return given
+    elif isinstance(bound, TypeName) and isinstance(given, TypeName):
+        return replace(bound, pointers=bound.pointers + given.pointers)
+    if isinstance(bound, Literal | TypeName):
+        return bound
+    if isinstance(bound, FunctionName):
+        return Name(bound.name, bound.template)
+    wanted = Name(given.name, given.arguments) if isinstance(given, TypeName) else given
+    if isinstance(wanted, Name) and bound is None and b.unit.named(wanted.name):
+        return wanted
+    value = expressions.constant(b, wanted)
+    return given if value is None else Literal(value, "bool" if isinstance(value, bool) else "int")
+
+
+def arguments(b: Builder, given: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Template arguments as they are seen from outside."""
+    return tuple(argument(b, one) for one in given)
+
+
+def _of_expression(b: Builder, given: Argument, line: int) -> CType:
+    if isinstance(given, TypeName):
+        return type_of(b, given, line)
+    with b.discarded():
+        found = expressions.value(b, given)
+    return expressions.type_of_value(b, found, line)
+
+
+def _record(b: Builder, name: TypeName, line: int) -> Record | None:
+    """The struct that `name` is, with its fields."""
+    found = definition(b, name)
+    if found is None:
+        return None
+    tree, bindings = found
+    with b.scope(wall=True):
+        bind_members(b, tree, bindings)
+        fields: list[tuple[str, CType]] = []
+        for base in tree.bases:
+            inherited = type_of(b, base, line)
+            fields += inherited.fields if isinstance(inherited, Record) else ()
+        for variable in tree.fields:
+            if variable.storage == "static":
+                continue
+            if variable.type.reference:
+                raise b.problem(f"the struct '{tree.name}' holds a reference", variable.line)
+            kind = declared(b, variable.type, variable.extents, variable.line)
+            if not variable.name and isinstance(kind, Record) and not kind.union:
+                fields += kind.fields
+            elif not isinstance(kind, Void):
+                fields.append((variable.name, kind))
+        aligned = expressions.constant(b, tree.aligned) if tree.aligned is not None else 0
+    return Record(tree.name, tuple(fields), tuple(bindings.items()), tree.union, int(aligned or 0), None, tree)
+
+
+def definition(b: Builder, name: TypeName) -> tuple[StructTree, dict[str, Argument]] | None:
+    """The definition of the struct `name` for its arguments, and what its parameters are."""
+    given = name.arguments
+    candidates = b.unit.struct(name.name)
+    primary = next((tree for tree in candidates if not tree.arguments), None)
+    if primary is not None:
+        given = _with_defaults(b, primary, given)
+    for tree, bound in b.types._definitions(_known_name(b, name.name), given):
+        return tree, dict(bound)
+    if primary is None:
+        return None
+    return primary, {p.name: a for p, a in zip(primary.template, given, strict=False)}
+
+
+def _known_name(b: Builder, name: str) -> str:
+    trees = b.unit.struct(name)
+    return trees[0].name if trees else name
+
+
+def _with_defaults(b: Builder, tree: StructTree, given: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    found = list(given)
+    for parameter in tree.template[len(given) :]:
+        if not parameter.default:
+            break
+        with b.scope(wall=True):
+            for known, held in zip(tree.template, found, strict=False):
+                b.bind(known.name, held)
+            found.append(argument(b, b.types.argument(parameter.default)))
+    return tuple(found)
+
+
+def bind_members(b: Builder, tree: StructTree, bindings: dict[str, Argument]) -> None:
+    """Binds what stands inside a struct by name: template arguments, aliases, static constants."""
+    for name, given in bindings.items():
+        b.bind(name, given)
+    b.bind(unqualified(tree.name), TypeName(tree.name, tuple(bindings.values())))
+    for alias in tree.aliases:
+        if not alias.template:
+            b.bind(alias.name, alias.type)
+    for variable in tree.fields:
+        if variable.storage == "static" and variable.value is not None and not variable.extents:
+            value = expressions.constant(b, variable.value)
+            if value is not None:
+                b.bind(variable.name, Literal(value, variable.type.name))
+
+
+def declared(b: Builder, name: TypeName, extents: Sequence[Expression | None], line: int) -> CType:
+    """The type of what is declared with a type's name and the extents of an array."""
+    type_ = type_of(b, name, line)
+    if not extents:
+        return type_
+    sizes = []
+    for extent in extents:
+        size = expressions.constant(b, extent) if extent is not None else None
+        if not isinstance(size, int):
+            raise b.problem("the size of an array is not known", line)
+        sizes.append(size)
+    return ArrayOf(type_, tuple(sizes))
+
+
+def number_of(b: Builder, value: object, line: int) -> Number:
+    """Returns a value that has to be a number or a pointer."""
+    if not isinstance(value, Number):
+        raise b.problem("a number is needed, and this is none", line)
+    return value
+
+
+def scalar_of(b: Builder, number: Number, line: int) -> Scalar:
+    """The type of a value that has to be a number."""
+    if isinstance(number.type, PointerTo):
+        raise b.problem("a pointer where a number is needed", line)
+    return number.type

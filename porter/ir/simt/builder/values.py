@@ -1,0 +1,98 @@
+"""What expressions are while a function is built: values, and places that values can be put in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.ir.simt.builder.c_types import CType, PointerTo, Record
+from porter.ir.simt.ops import Value
+from porter.ir.simt.types import Scalar
+from porter.syntax.nodes import Expression, Lambda, TypeName
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number or a pointer. A pointer's IR type says where it points to, `type` to what."""
+
+    value: Value
+    type: Scalar | PointerTo
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A struct, taken apart."""
+
+    type: Record
+    parts: tuple[tuple[str, RValue], ...]
+
+    def part(self, name: str) -> RValue:
+        """The value of a field."""
+        return dict(self.parts)[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """What a function without a result returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string literal."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionName:
+    """A function, by its name, and the template arguments written behind it."""
+
+    name: str
+    template: tuple[TypeName | Expression, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Closure:
+    """A lambda and the scopes that it was written in."""
+
+    node: Lambda
+    scopes: tuple[object, ...]
+
+
+RValue = Number | Fields | Nothing | Text | FunctionName | Closure
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Slot:
+    """A variable that is assigned to: what it holds is known at each place of the function."""
+
+    name: str
+    type: Scalar | PointerTo
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A struct's variable, taken apart."""
+
+    type: Record
+    places: tuple[tuple[str, Place], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Memory at an index from `base`, in elements of that, which holds a value of `type`."""
+
+    base: Value
+    index: Value
+    type: CType
+    volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value that has no place to be changed in: a constant variable, or what a call returned."""
+
+    value: RValue
+
+
+Place = Slot | Parts | Memory | Held
+Binding = Place | TypeName | Expression | FunctionName
