@@ -22,6 +22,7 @@ from porter.contract.bounds import found_bounds, largest_bounds, with_bounds, wi
 from porter.contract.chosen import Chosen, settled_choices
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract, EntryKind
+from porter.contract.covering import covering
 from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, repairs
 from porter.contract.probed import Probe, Probed
 from porter.contract.probing import EVEN, probe_sizes
@@ -131,6 +132,8 @@ class _Confirmer:
     def settled(self, stated: tuple[str, ...] = ()) -> Confirmation:
         """Returns what holds of the workloads; conditions that are not `stated` were inferred."""
         self._settle()
+        if not self.trials.trouble:
+            self._cover()
         inferred = tuple(c for c in self.contract.conditions if c not in stated)
         return Confirmation(self.contract, self.trials.runs, self.trials.trouble, inferred, mended=self.mended)
 
@@ -292,6 +295,24 @@ class _Confirmer:
             if self._holds(trial, self.trials.clean):
                 self.contract, self.trials.trouble, self.mended = trial, "", broken
                 return
+
+    def _cover(self) -> None:
+        """A grid of its own size may leave elements that nobody writes; of others the first that leaves none is taken.
+
+        What nobody can reach, as the gaps between rows, is left by every grid.
+        """
+        if self.trials.are_many or not next(covering(self.contract), None) or self._is_written(self.contract):
+            return
+        for other in covering(self.contract):
+            trial = with_workloads(other, self.fixed)
+            if trial.workloads and self._is_written(trial) and self._holds(trial, self.trials.clean):
+                self.contract = trial
+                return
+
+    def _is_written(self, contract: Contract) -> bool:
+        """Returns whether no workload leaves elements of outputs that nothing writes."""
+        sizes = {tuple(w.sizes.items()): w.sizes for w in contract.workloads if not w.device_only}
+        return not any(self.trials.unwritten(contract, own) for own in sizes.values())
 
     def _holds_up(self) -> bool:
         """Returns whether the contract holds as it is, or with its rows kept apart."""

@@ -27,6 +27,12 @@ def computes_with_garbage(first: Run, second: Run) -> bool:
     return any(not only_poison(_bytes(a), _bytes(b)) for a, b in pairs)
 
 
+def left_unwritten(first: Run, second: Run) -> bool:
+    """Returns whether some elements of outputs are what memory was filled with in both runs."""
+    pairs = zip((*first.outputs, *first.results), (*second.outputs, *second.results), strict=False)
+    return any(a.dtype == b.dtype and not np.array_equal(_bytes(a), _bytes(b)) for a, b in pairs)
+
+
 def only_poison(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> bool:
     """Returns whether all bytes that differ are still what memory was filled with."""
     if first.size != second.size:

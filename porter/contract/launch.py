@@ -126,9 +126,11 @@ def _area(extents: list[int]) -> int:
 
 
 def _constants(usage: Usage, kernel: Function) -> Mapping[str, int]:
-    """Compile-time integers: those of the file, and the kernel's template arguments."""
+    """Compile-time integers: those of the file that no parameter hides, and the kernel's template arguments."""
     known: dict[str, int] = {}
-    values = {**usage.constants, **dict(template_values(usage, kernel))}
+    hidden = {param.name for param in kernel.params}
+    visible = {name: node for name, node in usage.constants.items() if name not in hidden}
+    values = {**visible, **dict(template_values(usage, kernel))}
     for _ in range(3):
         for name, node in values.items():
             number = _number(node, known)

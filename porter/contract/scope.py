@@ -41,7 +41,7 @@ class Scope:
     def values(self) -> Mapping[str, Node]:
         """Returns what the names of constants and locals stand for; parameters of the function stand for themselves."""
         params = {p.name for p in self.function.params}
-        values = dict(self.usage.constants)
+        values = {name: node for name, node in self.usage.constants.items() if name not in params}
         for name, nodes in self.body.definitions.items():
             if name not in params:
                 values[name] = nodes[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from porter.contract.compare import compare
 from porter.contract.contract import Contract, Values, Workload
-from porter.contract.garbage import POISONS, computes_with_garbage, takes_garbage
+from porter.contract.garbage import POISONS, computes_with_garbage, left_unwritten, takes_garbage
 from porter.contract.probing import ALIKE, alike, job, probe_job
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
@@ -119,6 +119,11 @@ class Trials:
         if troubled(run):
             return False
         return not takes_garbage(run) or not any(self._hangs(contract, sizes, scale) for scale in _SCALES)
+
+    def unwritten(self, contract: Contract, sizes: Mapping[str, int]) -> bool:
+        """Returns whether outputs of an exact run hold what memory was filled with: nothing wrote that."""
+        first, second = (self.exact(contract, sizes, poison=poison) for poison in POISONS)
+        return not troubled(first) and left_unwritten(first, second)
 
     def _hangs(self, contract: Contract, sizes: Mapping[str, int], scale: float) -> bool:
         """Returns whether the answers for inputs of this scale hang on the bytes of fresh memory."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,11 @@ class Points:
 
     names: tuple[str, ...]
     values: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, names: Sequence[str], shape: Sequence[int]) -> Points:
+        """Returns all points of a box, row by row."""
+        return cls(tuple(names), np.array(list(np.ndindex(*shape)), np.int64).reshape(prod(shape), len(shape)))
 
     def __len__(self) -> int:
         return len(self.values)

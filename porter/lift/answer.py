@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from porter.contract.dtype import DType
 from porter.ir.tensor.expressions import Expression
 from porter.launch_plan.wire import decode, encode
-from porter.lift.agreement import check, trials
+from porter.lift.affine import Points
+from porter.lift.agreement import Trial, check, trials
 from porter.lift.fit import Fitter
 from porter.lift.nodes import Graph, Node, Nodes, NotLiftedError
 from porter.lift.normal import Normaliser
 
+_POINTS = (160, 500)  # elements that an expression is read off: few first, since most outputs are alike everywhere
 RESULT = "out"  # the name of the only result; of several they are numbered
 
 
@@ -92,16 +95,32 @@ def _fitted_probe(executed: Executed) -> FittedProbe:
     tried = trials(executed.graph, executed.inputs)
     outputs = []
     for name, tensor in _outputs(executed):
-        names = [f"o{axis}" for axis in range(len(tensor.shape))]
         try:
-            forms = [normaliser.form(node) for node in tensor.nodes.ravel().tolist()]
-            body = fitter.output(names, tensor.shape, forms)
-            check(tried, body, names, tensor.nodes)
+            body = _body(normaliser, fitter, tried, tensor)
         except NotLiftedError as error:
             raise NotLiftedError(f"{name}: {error}") from error
         outputs.append(FittedOutput(name, tensor.dtype, tensor.shape, body))
     assumed = {str(assumption) for assumption in executed.graph.assumptions} | normaliser.forms.used
     return FittedProbe(tuple(outputs), tuple(sorted(assumed)))
+
+
+def _body(normaliser: Normaliser, fitter: Fitter, tried: Sequence[Trial], tensor: SymbolicTensor) -> Expression:
+    """Returns the expression of a tensor's elements: it is read off some of them, and checked at all."""
+    names = [f"o{axis}" for axis in range(len(tensor.shape))]
+    points = Points.of(names, tensor.shape)
+    nodes = tensor.nodes.ravel()
+    for most in _POINTS:
+        rows = sorted(Random(len(nodes)).sample(range(len(nodes)), min(most, len(nodes))))
+        try:
+            forms = [normaliser.form(node) for node in nodes[rows].tolist()]
+            body = fitter.output(points.at(rows), forms)
+            check(tried, body, names, tensor.nodes)
+        except NotLiftedError:
+            if len(rows) == len(nodes) or most == _POINTS[-1]:
+                raise
+        else:
+            return body
+    raise AssertionError(tensor)
 
 
 def _outputs(executed: Executed) -> Iterator[tuple[str, SymbolicTensor]]:

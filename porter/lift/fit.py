@@ -32,6 +32,8 @@ from porter.lift.nodes import NotLiftedError
 from porter.lift.regions import Region, region
 
 _MOST_POINTS = 500
+_MOST_ITEMS = 12_000  # of reductions, at all points together
+_LEAST_POINTS = 64
 _COMBINES = {SUM: Combine.SUM, PRODUCT: Combine.PRODUCT, MAXIMUM: Combine.MAXIMUM, MINIMUM: Combine.MINIMUM}
 _JOINED = {SUM: "add", PRODUCT: "multiply", MAXIMUM: "maximum", MINIMUM: "minimum"}
 
@@ -52,16 +54,15 @@ class Fitter:
         self._items = Items(forms, shapes)
         self._names = (f"k{number}" for number in itertools.count())
 
-    def output(self, names: Sequence[str], shape: tuple[int, ...], of: Sequence[Form]) -> Expression:
-        """The expression whose value at each point of `shape` is the form there, row by row.
+    def output(self, points: Points, of: Sequence[Form]) -> Expression:
+        """Returns the expression whose value at each of `points` is the form there.
 
         Raises `NotLiftedError` where there is none.
         """
-        grid = np.array(list(np.ndindex(*shape)), np.int64).reshape(prod(shape), len(shape))
-        return self._expression(Points(tuple(names), grid), of)
+        return self._expression(points, of)
 
     def _expression(self, points: Points, of: Sequence[Form]) -> Expression:
-        if len(of) > _MOST_POINTS:
+        if len(of) > _MOST_POINTS:  # of the items of reductions
             rows = sorted(Random(len(of)).sample(range(len(of)), _MOST_POINTS))
             points, of = points.at(rows), [of[row] for row in rows]
         found = {self._forms.kind(form) for form in of}
@@ -175,6 +176,7 @@ class Fitter:
                 return FittedPart(_weight(points, [own[0][1] for own in lists]), body)
             except NotLiftedError:  # windows of one element everywhere
                 pass
+        points, lists = _fewer(points, lists)
         inner = region(self._items, points, [[item for item, _ in own] for own in lists], self._names)
         return self._reduced(kind, inner, [one for own in lists for one in own], precision)
 
@@ -190,6 +192,16 @@ class Fitter:
         if part.weight == Affine.of(1) or kind in (MAXIMUM, MINIMUM):
             return part.body
         return Pointwise("power", (part.body, _position(part.weight))) if kind == PRODUCT else _times(part)
+
+
+def _fewer(points: Points, lists: Sequence[Sequence[Weighted]]) -> tuple[Points, Sequence[Sequence[Weighted]]]:
+    """Returns some of the points, where their reductions have more items than it takes to read the indices off."""
+    count = sum(map(len, lists))
+    most = max(_LEAST_POINTS, len(lists) * _MOST_ITEMS // max(count, 1))
+    if len(lists) <= most:
+        return points, lists
+    rows = sorted(Random(len(lists)).sample(range(len(lists)), most))
+    return points.at(rows), [lists[row] for row in rows]
 
 
 def _check_order(counts: Sequence[int], places: Sequence[tuple[int, ...]]) -> None:

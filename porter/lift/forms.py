@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -83,6 +84,20 @@ class Operation(NamedTuple):
 Key = Number | Read | Gather | Sum | Product | Extreme | Argument | Operation
 
 
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A form as a linear function of `atoms`, with its `values` at random points modulo a prime (`squares.py`)."""
+
+    constant: Fraction
+    terms: tuple[Weighted, ...]
+    atoms: frozenset[Form]
+    values: tuple[int, ...]
+
+    def of(self, atom: Form) -> Fraction:
+        """Returns the weight of an atom."""
+        return next((weight for own, weight in self.terms if own == atom), Fraction(0))
+
+
 class Forms:
     """The forms of one execution. `precision` is the type in which a sum was added up, where it is one."""
 
@@ -90,6 +105,7 @@ class Forms:
         self._keys: list[Key] = []
         self._found: dict[Key, Form] = {}
         self._skeletons: dict[Form, str] = {}
+        self.factors: dict[Form, Factor] = {}
         self.precision: dict[Form, DType] = {}
         self.used: set[str] = set()  # names of identities that hold of reals, and that a result rests on
 

@@ -116,9 +116,10 @@ def _with_remainders(found: dict[Part, list[Weighted]]) -> Split:
     """
     told: dict[Part, list[Weighted]] = {}
     for (skeleton, _), items in found.items():
-        counted = Counter(weight for _, weight in items)
-        common, times = counted.most_common(1)[0]
+        counted = Counter(weight.as_integer_ratio() for _, weight in items)  # hashing a fraction inverts it
+        ratio, times = counted.most_common(1)[0]
         if len(items) >= _LEAST_FOR_COMMON and len(counted) == 2 and times > 1:
+            common = Fraction(*ratio)
             told[skeleton, Fraction(0)] = [(item, common) for item, _ in items]
             told[skeleton, Fraction(1)] = [(item, own - common) for item, own in items if own != common]
         else:

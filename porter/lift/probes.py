@@ -35,7 +35,9 @@ _THREE_SYMBOLS = (3, 4, 5, 6, 7)
 _MANY_SYMBOLS = (2, 3, 4, 5, 6)
 
 _MULTIPLES = (1, 1, 2, 3, 4)
-_FARTHER = (1, 8, 16, 32, 64)  # times as large, where conditions leave none of the sizes that were drawn
+_FARTHER = (1, 8, 16)  # times as large, where conditions leave none of the sizes that were drawn
+_MOST_BLOCKS = 64  # where extents of the grid are symbols of their own
+_MOST_BOUND = 12  # the value of a bound that no tensor has as an extent
 _TRIALS = 40  # of sizes drawn at random, before some are looked for
 _MOST_WORK = 90_000  # elements that windows read
 _WHOLE = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)  # values of whole parameters, such as the extent of a window
@@ -80,21 +82,34 @@ def parameters(contract: Contract) -> tuple[tuple[ScalarArg, ...], tuple[ScalarA
     return tuple(a for a in free if a.type not in _FLOATS and a.type != "bool"), fractional
 
 
+@dataclass(frozen=True)
+class Style:
+    """How sizes are drawn: as multiples of `multiple`, with parameters that are `fixed` to the contract's value.
+
+    In probes that are `covering` a size of no tensor, such as a number of rows beside a pointer, is as large as what it
+    bounds could be.
+    """
+
+    fixed: frozenset[str] = frozenset()
+    multiple: int = 1
+    covering: bool = False
+
+
+PLAIN = Style()
+
+
 def chosen(
     contract: Contract,
     seed: int,
     accepts: Callable[[Probe], bool],
-    *,
-    fixed: frozenset[str] = frozenset(),
-    multiple: int = 1,
+    style: Style = PLAIN,
 ) -> tuple[Probe, ...]:
     """Returns probes that the operator `accepts`, over which products of symbols differ as far as they can.
 
-    Sizes are drawn as multiples of `multiple`; parameters that are `fixed` keep the contract's value. Raises
-    `NotLiftedError` where it takes too few of them.
+    Raises `NotLiftedError` where it takes too few of them.
     """
     random = Random(f"probes {seed}")
-    drawn = (_Draw(contract, random, fixed, multiple).probe(turn) for turn in range(_POOL))
+    drawn = (_Draw(contract, random, style).probe(turn) for turn in range(_POOL))
     pool = list({repr(probe): probe for probe in drawn if probe is not None}.values())
     taken: dict[str, bool] = {}
     while True:
@@ -120,8 +135,7 @@ class _Draw:
 
     contract: Contract
     random: Random
-    fixed: frozenset[str]
-    multiple: int
+    style: Style
 
     def probe(self, turn: int) -> Probe | None:
         """Returns one that meets the contract's conditions; None where none is found."""
@@ -132,21 +146,36 @@ class _Draw:
             (one for one in fitting if _work(*one) <= _MOST_WORK), min(fitting or drawn, key=lambda o: _work(*o))
         )
         if not fitting:
-            farther = {symbol: size * self.random.choice(_FARTHER) for symbol, size in sizes.items()}
-            found = choose_sizes(self.contract, {}, farther)
+            found = choose_sizes(self.contract, {}, self._scaled(sizes, _FARTHER))
             if found is None:
                 return None
             sizes = found
         values = {a.name: _fraction(a, turn, place, self.random) for place, a in enumerate(fractional)}
-        return Probe(sizes, told, values)
+        covering = self._covering(sizes)
+        return Probe(covering if satisfies(self.contract, covering) else sizes, told, values)
+
+    def _covering(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Returns `sizes` with blocks for all elements where an extent of the grid has no other meaning."""
+        extents = {name for tensor in self.contract.tensors for extent in tensor.shape for name in names_in(extent)}
+        scalars = {name for a in self.contract.arguments if isinstance(a, ScalarArg) for name in names_in(a.value)}
+        whole = prod(size for name, size in sizes.items() if name in extents)
+        blocks = [name for name in sizes if name not in extents | scalars]
+        wanted = dict.fromkeys(blocks, round(_MOST_BLOCKS ** (1 / max(len(blocks), 1))))
+        if self.style.covering:
+            wanted |= dict.fromkeys(scalars & sizes.keys() - extents, _MOST_BOUND)
+        return {name: max(size, min(whole, wanted.get(name, 0))) for name, size in sizes.items()}
 
     def _sized(self) -> _Sized:
-        free = [a for a in parameters(self.contract)[0] if a.name not in self.fixed]
+        free = [a for a in parameters(self.contract)[0] if a.name not in self.style.fixed]
         told = {a.name: _whole_value(a, self.random) for a in free}
         sizes = _targets(self.contract.symbols, list(told.values()), self.random)
-        if self.contract.conditions:  # `n % 4 == 0` leaves few of the small sizes
-            sizes = {symbol: size * self.random.choice(_MULTIPLES) for symbol, size in sizes.items()}
-        return {symbol: size * self.multiple for symbol, size in sizes.items()}, told
+        sizes = self._scaled(sizes, _MULTIPLES)
+        return {symbol: size * self.style.multiple for symbol, size in sizes.items()}, told
+
+    def _scaled(self, sizes: Mapping[str, int], factors: Sequence[int]) -> dict[str, int]:
+        """Returns `sizes`, larger where a condition is about them: `n % 4 == 0` leaves few of the small ones."""
+        asked = frozenset[str]().union(*map(names_in, self.contract.conditions))
+        return {name: size * self.random.choice(factors) if name in asked else size for name, size in sizes.items()}
 
 
 def _work(sizes: Mapping[str, int], whole: Mapping[str, int]) -> int:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from random import Random
 
-from porter.lift.forms import PRODUCT, SUM, Form, Forms, Product, Sum, Weighted
+from porter.lift.forms import PRODUCT, SUM, Factor, Form, Forms, Product, Sum, Weighted
 
 _PRIME = (1 << 61) - 1
 _POINTS = 2
 _Linear = Mapping[Form, Fraction]
-_Square = tuple[Fraction, _Linear, _Linear]  # weight, and the two factors
+_Square = tuple[Fraction, Factor, Factor]  # weight, and the two factors
 
 
 def centred(forms: Forms, constant: Fraction, terms: Mapping[Form, Fraction]) -> Form | None:
@@ -36,12 +37,12 @@ def centred(forms: Forms, constant: Fraction, terms: Mapping[Form, Fraction]) ->
 
 def _connected(squares: Sequence[_Square]) -> list[list[_Square]]:
     """Returns the squares in groups that have no element in common."""
-    groups: list[tuple[set[Form], list[_Square]]] = []
+    groups: list[tuple[frozenset[Form], list[_Square]]] = []
     for square in squares:
-        atoms, members = {*square[1], *square[2]}, [square]
+        atoms, members = square[1].atoms | square[2].atoms, [square]
         apart = []
         for own, others in groups:
-            if own.isdisjoint(atoms):
+            if own is not atoms and own.isdisjoint(atoms):
                 apart.append((own, others))
             else:
                 atoms, members = atoms | own, others + members
@@ -51,17 +52,17 @@ def _connected(squares: Sequence[_Square]) -> list[list[_Square]]:
 
 def _deviations(forms: Forms, squares: Sequence[_Square]) -> _Linear | None:
     """Returns squares as weighted deviations from the mean of all their elements; None where they are none."""
-    atoms = sorted({atom for _, left, right in squares for atom in (*left, *right)})
+    atoms = sorted(frozenset[Form]().union(*(part for _, left, right in squares for part in (left.atoms, right.atoms))))
     if len(atoms) < 3:  # the square of a difference is one of two deviations
         return None
-    weight = sum((w * left.get(atoms[0], 0) * right.get(atoms[0], 0) for w, left, right in squares), Fraction(0))
-    trials = [_trial(squares, atoms, Random(f"point {number}")) for number in range(_POINTS)]
+    weight = sum((w * left.of(atoms[0]) * right.of(atoms[0]) for w, left, right in squares), Fraction(0))
+    trials = [_trial(squares, atoms, number) for number in range(_POINTS)]
     if weight == 0 and all(told == 0 for told, _, _ in trials):
         return {}
-    if all(told == _modulo(weight) * plain % _PRIME for told, plain, _ in trials):
+    if all(told == modulo(weight) * plain % _PRIME for told, plain, _ in trials):
         return {_square(forms, {atom: Fraction(1)}): weight for atom in atoms}
     scale = weight / (1 - Fraction(1, len(atoms)))
-    if any(told != _modulo(scale) * deviations % _PRIME for told, _, deviations in trials):
+    if any(told != modulo(scale) * deviations % _PRIME for told, _, deviations in trials):
         return None
     forms.used.add("squared deviations from a mean")
     mean = dict.fromkeys(atoms, Fraction(-1, len(atoms)))
@@ -87,35 +88,50 @@ def _squares(forms: Forms, terms: Mapping[Form, Fraction]) -> tuple[list[_Square
     rest: dict[Form, Fraction] = {}
     for term, weight in terms.items():
         factors = _factors(forms, term)
-        told = [forms.linear(factor) for factor in factors or ()]
-        if not told or any(constant for constant, _ in told):
+        told = [_factor(forms, factor) for factor in factors or ()]
+        if not told or any(factor.constant for factor in told):
             rest[term] = weight
         else:
-            squares.append((weight, dict(told[0][1]), dict(told[1][1])))
+            squares.append((weight, told[0], told[1]))
     return squares, rest
 
 
-def _trial(squares: Sequence[_Square], atoms: list[Form], random: Random) -> tuple[int, int, int]:
+def _factor(forms: Forms, form: Form) -> Factor:
+    """Returns `form` as a factor, computed once: of n squares each may depend on n elements."""
+    found = forms.factors.get(form)
+    if found is None:
+        constant, terms = forms.linear(form)
+        values = tuple(
+            sum(modulo(weight) * _coordinate(atom, number) for atom, weight in terms) % _PRIME
+            for number in range(_POINTS)
+        )
+        found = forms.factors[form] = Factor(constant, terms, frozenset(atom for atom, _ in terms), values)
+    return found
+
+
+def _trial(squares: Sequence[_Square], atoms: Sequence[Form], number: int) -> tuple[int, int, int]:
     """Returns the form, the sum of squares, and the sum of squared deviations at one point."""
-    point = {atom: random.randrange(_PRIME) for atom in atoms}
-    residues: dict[Fraction, int] = {}
-
-    def at(linear: _Linear) -> int:
-        total = 0
-        for atom, weight in linear.items():
-            if weight not in residues:
-                residues[weight] = _modulo(weight)
-            total += residues[weight] * point[atom]
-        return total % _PRIME
-
-    told = sum(_modulo(weight) * (at(left) * at(right) % _PRIME) for weight, left, right in squares) % _PRIME
-    plain = sum(value * value for value in point.values()) % _PRIME
-    total = sum(point.values()) % _PRIME
+    point = [_coordinate(atom, number) for atom in atoms]
+    told = sum(modulo(w) * (left.values[number] * right.values[number] % _PRIME) for w, left, right in squares) % _PRIME
+    plain = sum(value * value for value in point) % _PRIME
+    total = sum(point) % _PRIME
     return told, plain, (plain - total * total * pow(len(atoms), -1, _PRIME)) % _PRIME
 
 
-def _modulo(value: Fraction) -> int:
-    return value.numerator * pow(value.denominator, -1, _PRIME) % _PRIME
+@lru_cache(maxsize=1 << 16)
+def _coordinate(atom: Form, number: int) -> int:
+    """Returns the value of an element at a random point."""
+    return Random(f"point {number} {atom}").randrange(_PRIME)
+
+
+def modulo(value: Fraction) -> int:
+    """Returns the residue of a fraction."""
+    return _modulo(value.numerator, value.denominator)
+
+
+@lru_cache(maxsize=1 << 12)
+def _modulo(numerator: int, denominator: int) -> int:
+    return numerator * pow(denominator, -1, _PRIME) % _PRIME
 
 
 def _square(forms: Forms, linear: _Linear) -> Form:

@@ -21,7 +21,7 @@ def views(contract: Contract) -> tuple[Contract, ...]:
     orders = [
         _seen(contract, lambda _, axes: axes),
         _seen(contract, lambda _, axes: axes[::-1]),
-        _seen(contract, lambda tensor, axes: axes[::-1] if tensor.role is Role.OUT else axes),
+        _seen(contract, lambda tensor, axes: axes[::-1] if tensor.role is not Role.IN else axes),
     ]
     return tuple({tuple(t.shape for t in one.tensors): one for one in (*orders, contract)}.values())
 

@@ -18,7 +18,7 @@ from porter.launch_plan.wire import WireError
 from porter.lift.answer import read
 from porter.lift.assemble import assembled
 from porter.lift.nodes import NotLiftedError
-from porter.lift.probes import Probe, chosen, parameters
+from porter.lift.probes import PLAIN, Probe, Style, chosen, parameters
 from porter.lift.views import views
 from porter.oracle.jobs import job
 from porter.simt.job import Limits, TensorValue
@@ -30,6 +30,10 @@ from porter_triton.symbolic.request import InputTensor, SymbolicRequest
 from porter_triton.symbolic.request import Probe as SymbolicProbe
 
 _LANES = 4  # elements of a vector, of most
+
+
+class _EndlessError(NotLiftedError):
+    """Executing on symbols takes too long, which it would in every attempt."""
 
 
 def lifted(calls: Calls, function: Function, contract: Contract, folder: Path, limits: Limits) -> TensorProgram:
@@ -46,6 +50,8 @@ def lifted(calls: Calls, function: Function, contract: Contract, folder: Path, l
                 break
             try:
                 program = _lifted(_Planned(calls, function, contract, attempt), process)
+            except _EndlessError as error:
+                raise refused or error from None
             except NotLiftedError as error:
                 refused = refused or error
             else:
@@ -60,31 +66,28 @@ def lifted(calls: Calls, function: Function, contract: Contract, folder: Path, l
 
 @dataclass(frozen=True)
 class _Attempt:
-    """A view of the tensors, the seed of the sizes, which are multiples, and parameters that keep their values.
-
-    It `is_again` where the view was tried before.
-    """
+    """A view of the tensors, and how sizes are drawn. It `is_again` where the view was tried before."""
 
     view: Contract
     seed: int = 0
-    multiple: int = 1
-    fixed: frozenset[str] = frozenset()
+    style: Style = PLAIN
     is_again: bool = True
 
 
 def _attempts(contract: Contract) -> Iterator[_Attempt]:
     """Yields attempts, in the order in which they are made.
 
-    Other sizes are tried, for a window that lies badly at some is found at others, and multiples of four, of which a
-    vectorised kernel leaves no element undefined.
+    Other sizes are tried, for a window that lies badly at some is found at others: bounds beyond what tensors hold, and
+    multiples of four, of which a vectorised kernel leaves no element undefined.
     """
     seen = views(contract)
     few = tuple({id(view): view for view in (seen[0], seen[-1])}.values())
     yield from (_Attempt(view, is_again=False) for view in seen)
+    yield from (_Attempt(view, style=Style(covering=True)) for view in few)
     yield from (_Attempt(view, 1) for view in few)
-    yield from (_Attempt(view, multiple=_LANES) for view in few)
+    yield from (_Attempt(view, style=Style(multiple=_LANES)) for view in few)
     if whole := frozenset(a.name for a in parameters(contract)[0]):
-        yield from (_Attempt(view, fixed=whole) for view in seen)
+        yield from (_Attempt(view, style=Style(fixed=whole)) for view in seen)
 
 
 @contextmanager
@@ -130,7 +133,7 @@ class _Planned:
 def _lifted(planned: _Planned, process: SymbolicProcess) -> TensorProgram:
     attempt = planned.attempt
     try:
-        probes = chosen(planned.contract, attempt.seed, planned.accepts, fixed=attempt.fixed, multiple=attempt.multiple)
+        probes = chosen(planned.contract, attempt.seed, planned.accepts, attempt.style)
     except NotLiftedError as error:
         raise NotLiftedError(
             f"{error}; of others it says: {planned.refused}" if planned.refused else str(error)
@@ -140,7 +143,7 @@ def _lifted(planned: _Planned, process: SymbolicProcess) -> TensorProgram:
         program = assembled(attempt.view, probes, read(process.ask(request)))
         verify(program)
     except DeadError as dead:
-        raise NotLiftedError(f"its execution on symbols came to no end: {dead.death.message}") from dead
+        raise _EndlessError(f"its execution on symbols came to no end: {dead.death.message}") from dead
     except (MalformedError, WireError) as error:
         raise NotLiftedError(f"what was fitted is no program: {error}") from error
     return program

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from porter.contract.expressions import evaluate
 from porter.ir.tensor.expressions import Expression
+from porter.lift.affine import Points
 from porter.lift.fit import Fitter
 from porter.lift.nodes import Graph, Node, exact
 from porter.lift.normal import Normaliser
@@ -180,7 +181,7 @@ def fitted(kernel: Kernel, inputs: Shapes, output: Sequence[str], sizes: Whole) 
     normaliser = Normaliser(graph)
     shapes = {name: extents_at(extents, sizes) for name, extents in inputs.items()}
     forms = [normaliser.form(node) for node in nodes]
-    return Fitter(normaliser.forms, shapes).output([f"o{axis}" for axis in range(len(shape))], shape, forms)
+    return Fitter(normaliser.forms, shapes).output(Points.of([f"o{axis}" for axis in range(len(shape))], shape), forms)
 
 
 def executed(

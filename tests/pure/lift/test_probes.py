@@ -2,6 +2,7 @@
 
 # ruff: noqa: ARG001, ARG005 - what accepts probes is given one
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +14,7 @@ from porter.contract.expressions import number
 from porter.contract.reader import load_contracts
 from porter.contract.validate import check, satisfies
 from porter.lift.nodes import NotLiftedError
-from porter.lift.probes import chosen, parameters
+from porter.lift.probes import Style, chosen, parameters
 
 SUITES = Path(__file__).parents[3] / "op_suites"
 CONTRACTS = sorted(SUITES.glob("*/*/*/contract.toml"))
@@ -100,7 +101,7 @@ def test_a_parameter_that_is_fixed_keeps_its_value():
     contract = contract_of("max_pool1d")
     whole, _ = parameters(contract)
     fixed = whole[0].name
-    probes = chosen(contract, 2, takes_all, fixed=frozenset({fixed}))
+    probes = chosen(contract, 2, takes_all, Style(fixed=frozenset({fixed})))
     assert all(fixed not in probe.whole for probe in probes)
     assert len({probe.whole[whole[1].name] for probe in probes}) > 1
 
@@ -110,3 +111,28 @@ def test_extents_of_few_symbols_are_at_least_3(name):
     """Of two elements a mean and a remainder, or an arg-maximum and an arg-minimum, are one graph."""
     contract = contract_of(name)
     assert all(min(probe.sizes.values()) >= 3 for probe in chosen(contract, 6, takes_all))
+
+
+def test_an_extent_of_the_grid_alone_has_blocks_for_all_elements():
+    contract = contract_of("softmax")
+    launched = replace(contract, symbols=(*contract.symbols, "blocks"))
+    assert all(probe.sizes["blocks"] >= 9 for probe in chosen(launched, 1, takes_all))
+
+
+def test_a_bound_of_no_tensor_is_large_in_covering_probes():
+    contract = contract_of("softmax")
+    bounded = replace(
+        contract,
+        arguments=(*contract.arguments, ScalarArg("limit", "int", "limit")),
+        symbols=(*contract.symbols, "limit"),
+    )
+    assert all(probe.sizes["limit"] >= 9 for probe in chosen(bounded, 1, takes_all, Style(covering=True)))
+
+
+def test_conditions_are_met_by_several_sizes():
+    contract = contract_of("softmax")
+    columns = contract.symbols[-1]
+    divided = replace(contract, conditions=(f"{columns} % 32 == 0",))
+    probes = chosen(divided, 1, takes_all)
+    assert {probe.sizes[columns] % 32 for probe in probes} == {0}
+    assert len({probe.sizes[columns] for probe in probes}) > 1

@@ -433,3 +433,41 @@ def test_who_fixes_sizes_knows_no_less(judge, sizes):
     for name, size in sizes.items():
         assert {w.sizes[name] for w in confirmation.contract.workloads} == {size}
     assert reference.because == ""
+
+
+WARPS = """
+__device__ int warps_of(int threads) { int n = 0; for (; threads >= 32; threads -= 32) ++n; return n; }
+__global__ void doubled(const float* x, float* y, int rows_, int n) {
+    int warps = warps_of(blockDim.x);
+    int row = blockIdx.x * warps + threadIdx.x / 32;
+    if (row < rows_)
+        for (int i = threadIdx.x % 32; i < n; i += 32) y[row * n + i] = 2.f * x[row * n + i];
+}"""
+
+
+def test_a_grid_that_nothing_bounds_covers_what_is_written(judge):
+    confirmation, _ = judge(WARPS)
+    contract = confirmation.contract
+    assert contract.entry.launch.grid == ("rows_", "1", "1")
+    assert contract.symbols == ("rows_", "n")
+
+
+def test_a_grid_whose_blocks_stride_stays_smaller_than_what_is_written(judge):
+    """The second turn of the loop would never run."""
+    confirmation, _ = judge(WARPS.replace("if (row < rows_)", "for (; row < rows_; row += gridDim.x * warps)"))
+    assert confirmation.contract.entry.launch.grid == ("rows", "1", "1")
+
+
+HIDDEN = """
+__global__ void flipped(const float* in, float* out, int M, int N) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < M && col < N) out[col * M + row] = in[row * N + col];
+}
+#define M 1024
+#define N 2048
+"""
+
+
+def test_a_parameter_hides_a_macro_that_is_defined_later(judge):
+    confirmation, _ = judge(HIDDEN)
+    assert confirmation.contract.entry.launch.grid == ("cdiv(N, 16)", "cdiv(M, 16)", "1")
