@@ -15,7 +15,7 @@ import numpy as np
 
 from porter.contract.dtype import DType, decode, encode
 from porter.ir.simt.interpret import integers
-from porter.ir.simt.interpret.domain import Data, numpy_type
+from porter.ir.simt.interpret.domain import Data, Mask, numpy_type
 from porter.ir.simt.types import Scalar
 
 
@@ -95,9 +95,18 @@ class Concrete:
         """Returns `yes` where `condition` is true, else `no`."""
         return np.where(condition, yes, no)
 
-    def decided(self, value: Data, type: Scalar) -> Data:  # noqa: ARG002 - of all types alike
+    def decided(self, value: Data, type: Scalar, mask: Mask) -> Data:  # noqa: ARG002 - all values are known
         """Returns a value as it is."""
         return value
+
+    def certain(self, condition: Data) -> tuple[Mask, Mask]:
+        """Returns the lanes in which `condition` is true, and the others."""
+        return condition, ~condition
+
+    def moved(self, base: Data, index: Data, size_bytes: int, mask: Mask) -> Data:  # noqa: ARG002 - all are known
+        """Returns addresses `index` elements of `size_bytes` further on."""
+        moved: Data = base + index.astype(np.int64) * size_bytes
+        return moved
 
 
 def _rounded(value: Data, type_: Scalar) -> Data:

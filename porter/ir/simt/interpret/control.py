@@ -38,10 +38,13 @@ def _if(machine: Machine, op: Op) -> None:
 def _predicated(machine: Machine, op: Op, condition: Data) -> None:
     before, of = machine.predicate, machine.domain.apply
     opposite = of("not", Scalar.BOOL, [Scalar.BOOL], [condition])
+    true, false = machine.domain.certain(condition)
     sides = []
-    for region, holds in zip(op.regions, (condition, opposite), strict=True):
+    for region, holds, excluded in zip(op.regions, (condition, opposite), (false, true), strict=True):
         predicate = holds if before is None else of("and", Scalar.BOOL, [Scalar.BOOL] * 2, [before, holds])
-        sides.append(machine.within(region, machine.mask, predicate=predicate))
+        mask = machine.mask & ~excluded
+        runs = mask.any()
+        sides.append(machine.within(region, mask, predicate=predicate) if runs else _garbage(machine, op.results))
     for result, yes, no in zip(op.results, *sides, strict=True):
         machine.values[result] = merged(machine, condition, yes, no, result.type)
 
@@ -68,7 +71,7 @@ def _while(machine: Machine, op: Op) -> None:
         carried = _handed(machine, active, seen, carried, op.results)
         assert not isinstance(condition, tuple)
         if is_symbolic(condition):
-            condition = machine.domain.decided(condition, Scalar.BOOL)
+            condition = machine.domain.decided(condition, Scalar.BOOL, active)
         active = active & condition
         if active.any():
             carried = _handed(machine, active, machine.within(body, active, carried), carried, op.results)

@@ -19,7 +19,8 @@ from porter.ir.simt.types import Element, Pointer, Scalar, Type
 Data = NDArray[Any]
 Datum = Data | tuple[Data, ...]  # of a vector a value for each component
 Mask = NDArray[np.bool_]
-SYMBOL = np.dtype([("node", np.int64)])
+# Two fields, though one says all: numpy takes an array with one field for numbers where it is asked to convert it.
+SYMBOL = np.dtype([("node", np.int64), ("symbol", np.int64)])
 
 
 class ExecutionError(Exception):
@@ -78,8 +79,16 @@ class Domain(Protocol):
         """Returns `yes` where `condition` is true, else `no`."""
         ...
 
-    def decided(self, value: Data, type: Scalar) -> Data:
-        """Returns a value as numbers of numpy. Raises `ExecutionError` where it is not known."""
+    def decided(self, value: Data, type: Scalar, mask: Mask) -> Data:
+        """Returns a value as numbers, garbage outside of `mask`. Raises `ExecutionError` where it is not known."""
+        ...
+
+    def certain(self, condition: Data) -> tuple[Mask, Mask]:
+        """Returns the lanes in which `condition` is true whatever the data are, and those in which it is false."""
+        ...
+
+    def moved(self, base: Data, index: Data, size_bytes: int, mask: Mask) -> Data:
+        """Returns addresses `index` elements of `size_bytes` further on; not every domain lets data decide them."""
         ...
 
 

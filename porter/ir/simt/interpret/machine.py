@@ -154,13 +154,13 @@ class Machine:
     def settled(self, value: Value) -> Data:
         """Returns a value as numbers, for it decides where or whether something is done."""
         data = self.data(value)
-        return self.domain.decided(data, value_type(value.type)) if is_symbolic(data) else data
+        return self.domain.decided(data, value_type(value.type), self.mask) if is_symbolic(data) else data
 
     def address(self, op: Op) -> Data:
         """Returns the addresses that an access, or an offset, names by its first two operands."""
         base, index = op.operands[:2]
         assert isinstance(base.type, Pointer | Array)
-        return self.settled(base) + self.settled(index).astype(np.int64) * base.type.element.bytes
+        return self.domain.moved(self.data(base), self.data(index), base.type.element.bytes, self.mask)
 
     def demand_present(self) -> None:
         """Raises `ExecutionError` where a lane runs that a barrier has not found."""

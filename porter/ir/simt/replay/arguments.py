@@ -8,27 +8,31 @@ from collections.abc import Callable
 import numpy as np
 
 from porter.contract.dtype import DType, decode
-from porter.ir.simt.interpret.domain import Data, Domain, ExecutionError, numpy_type
+from porter.ir.simt.interpret.domain import Data, ExecutionError, numpy_type
 from porter.ir.simt.ops import Function, Parameter
 from porter.ir.simt.types import Pointer, Scalar
 from porter.launch_plan.steps import Bytes, Launch
 
+Passed = Callable[[float, Scalar], Data]  # what a float becomes that is passed
 Address = Callable[[int, int], int]  # of a byte of a buffer
 
 
-def arguments_of(function: Function, launch: Launch, address: Address, domain: Domain) -> list[Data]:
-    """Returns a value for each parameter. Raises `ExecutionError` for an argument that is no bytes."""
+def arguments_of(function: Function, launch: Launch, address: Address, number: Passed) -> list[Data]:
+    """Returns a value for each parameter, floats as `number` has them.
+
+    Raises `ExecutionError` for an argument that is no bytes.
+    """
     passed = dict(launch.arguments)
     found = []
     for parameter in function.parameters:
         argument = passed.get(str(parameter.argument))
         if not isinstance(argument, Bytes):
             raise ExecutionError(f"argument {parameter.argument} of '{function.name}' is not passed as bytes")
-        found.append(_value(parameter, argument, address, domain))
+        found.append(_value(parameter, argument, address, number))
     return found
 
 
-def _value(parameter: Parameter, argument: Bytes, address: Address, domain: Domain) -> Data:
+def _value(parameter: Parameter, argument: Bytes, address: Address, number: Passed) -> Data:
     type_, at = parameter.value.type, parameter.offset
     for pointer in argument.pointers:
         if pointer.at == at and isinstance(type_, Pointer):
@@ -41,6 +45,6 @@ def _value(parameter: Parameter, argument: Bytes, address: Address, domain: Doma
     if type_ is Scalar.BOOL:
         return np.array(raw != b"\0")
     if type_ is Scalar.BF16:
-        return domain.number(float(decode(np.frombuffer(raw, np.uint16), DType.BFLOAT16)[0]), type_)
-    number = np.frombuffer(raw, numpy_type(type_))[0]
-    return domain.number(float(number), type_) if type_.is_float else np.array(number)
+        return number(float(decode(np.frombuffer(raw, np.uint16), DType.BFLOAT16)[0]), type_)
+    held = np.frombuffer(raw, numpy_type(type_))[0]
+    return number(float(held), type_) if type_.is_float else np.array(held)

@@ -105,5 +105,5 @@ class Executor:
         function = self.kernels.function(step.kernel)
         options = {name: scalar.value for name, scalar in step.options}
         x, y, z, shared = (int(options[name] or 0) for name in ("block_x", "block_y", "block_z", "shared_bytes"))
-        passed = arguments_of(function, step, self._address, self.domain)
+        passed = arguments_of(function, step, self._address, self.domain.number)
         execute(function, passed, Geometry(step.grid, (x, y, z), shared), self.domain, self.memory)

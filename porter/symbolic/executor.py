@@ -1,0 +1,151 @@
+"""Carries out the plan of a call on symbols: each element of a tensor argument is one."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from porter.contract.dtype import DType
+from porter.ir.simt.builder.errors import NotExpressibleError
+from porter.ir.simt.interpret.domain import ExecutionError
+from porter.ir.simt.interpret.machine import Geometry, execute
+from porter.ir.simt.replay.arguments import arguments_of
+from porter.ir.simt.replay.kernels import Kernels
+from porter.ir.simt.types import Scalar
+from porter.launch_plan import steps as plan
+from porter.launch_plan.steps import Launch, LaunchPlan, TensorView
+from porter.lift.answer import Executed, SymbolicTensor
+from porter.lift.nodes import Graph, Nodes, NotLiftedError
+from porter.symbolic.domain import Symbolic, refused
+from porter.symbolic.memory import Cells, Source
+from porter.symbolic.values import meant
+
+_MOST_THREADS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class InputTensor:
+    """A tensor argument of a call; `name` is what the graph calls it."""
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+
+
+def executed(kernels: Kernels, steps: LaunchPlan, arguments: Sequence[InputTensor | None]) -> Executed:
+    """Returns what a call computes, in a graph of its own. Raises `NotLiftedError`."""
+    try:
+        return _Execution(kernels, arguments).run(steps)
+    except ExecutionError as error:
+        raise refused(error) from error
+    except NotExpressibleError as error:
+        raise NotLiftedError(f"a kernel is not expressed: {error}") from error
+
+
+@dataclass
+class _Execution:
+    """One call."""
+
+    kernels: Kernels
+    arguments: Sequence[InputTensor | None]
+    graph: Graph = field(default_factory=Graph)
+    _addresses: dict[int, int] = field(default_factory=dict)
+    _inputs: dict[int, InputTensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.domain = Symbolic(self.graph)
+        self.memory = Cells(self.domain)
+
+    def run(self, steps: LaunchPlan) -> Executed:
+        """Carries out all steps."""
+        for step in steps.steps:
+            self._step(step)
+        results = tuple(self._result(result) for result in steps.returned)
+        after = {source.name: self._left(buffer, source) for buffer, source in self._inputs.items()}
+        shapes = {source.name: source.shape for source in self._inputs.values()}
+        return Executed(self.graph, shapes, results, after)
+
+    def _step(self, step: plan.Step) -> None:
+        match step:
+            case plan.Input(buffer, argument):
+                source = self.arguments[argument]
+                if source is None:
+                    raise NotLiftedError(f"argument {argument} is no tensor")
+                held = Source(source.name, source.dtype, prod(source.shape))
+                self._addresses[buffer], self._inputs[buffer] = self.memory.hold(held), source
+            case plan.Allocate(buffer, size):
+                self._addresses[buffer] = self.memory.allocate(size, 1)[0]
+            case plan.Constant(buffer, content, pointers):
+                if pointers:
+                    raise NotLiftedError("a host passes a table of addresses")
+                self._addresses[buffer] = self.memory.constant(base64.b64decode(content))
+            case plan.Fill(to, value):
+                self._write(to, np.full(to.shape, self._filled(to, int(value)), np.int64))
+            case plan.Move(to, source_view):
+                if to.dtype != source_view.dtype:
+                    raise NotLiftedError("the host converts elements")
+                self._write(to, self._read(source_view))
+            case Launch():
+                self._launch(step)
+            case plan.Compute(operator):
+                raise NotLiftedError(f"the host applies the operator '{operator}'")
+            case plan.Variable(_, name):
+                raise NotLiftedError(f"it uses the variable '{name}' of the device, which lasts from call to call")
+            case plan.Read():
+                raise NotLiftedError("the host reads from the device, and goes on as it says")
+
+    def _filled(self, to: TensorView, value: int) -> int:
+        """Returns the node of the elements that a fill with these bits leaves: 0 is that of all types."""
+        if value:
+            raise NotLiftedError("the host fills memory with bits that are not 0")  # of which type, no plan says
+        return self.graph.number(0, to.dtype)
+
+    def _launch(self, step: Launch) -> None:
+        options = {name: scalar.value for name, scalar in step.options}
+        x, y, z, shared = (int(options[name] or 0) for name in ("block_x", "block_y", "block_z", "shared_bytes"))
+        if prod(step.grid) * x * y * z > _MOST_THREADS:
+            raise NotLiftedError(f"{prod(step.grid) * x * y * z} threads are too many to follow")
+        function = self.kernels.function(step.kernel)
+        passed = arguments_of(function, step, self._address, self.domain.passed)
+        execute(function, passed, Geometry(step.grid, (x, y, z), shared), self.domain, self.memory)
+
+    def _address(self, buffer: int, offset: int) -> int:
+        return self._addresses[buffer] + offset
+
+    def _places(self, view: TensorView) -> Nodes:
+        places = np.full(view.shape, view.offset, np.int64)
+        for axis, (extent, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+            places += (np.arange(extent) * stride).reshape([-1 if a == axis else 1 for a in range(len(view.shape))])
+        return places
+
+    def _read(self, view: TensorView) -> Nodes:
+        return self.memory.cells(self._addresses[view.buffer], DType(view.dtype))[self._places(view)]
+
+    def _write(self, to: TensorView, nodes: Nodes) -> None:
+        cells = self.memory.cells(self._addresses[to.buffer], DType(to.dtype))
+        cells[self._places(to)] = nodes
+        self.memory.written(self._addresses[to.buffer])
+
+    def _result(self, result: TensorView | plan.Scalar) -> SymbolicTensor:
+        if isinstance(result, TensorView):
+            return self._defined(SymbolicTensor(DType(result.dtype), result.shape, self._read(result)))
+        value = result.value
+        if not isinstance(value, (bool, int, float)):
+            raise NotLiftedError("it returns what is no number")
+        dtype = DType.FLOAT64 if isinstance(value, float) else DType.INT64
+        number = self.graph.number(meant(value, Scalar.F64) if isinstance(value, float) else int(value), dtype.value)
+        return SymbolicTensor(dtype, (), np.array(number, np.int64))
+
+    def _left(self, buffer: int, source: InputTensor) -> SymbolicTensor:
+        nodes = self.memory.cells(self._addresses[buffer], source.dtype).reshape(source.shape)
+        return self._defined(SymbolicTensor(source.dtype, source.shape, nodes))
+
+    def _defined(self, made: SymbolicTensor) -> SymbolicTensor:
+        undefined = np.flatnonzero(made.nodes.ravel() == self.graph.undefined)
+        if undefined.size:
+            raise NotLiftedError(f"element {undefined[0]} of a result is not defined")
+        return made
