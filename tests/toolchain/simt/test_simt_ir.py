@@ -25,15 +25,32 @@ from tests.toolchain.simt.libm import LIBM
 
 SUITES = Path(__file__).parents[3] / "op_suites"
 OPERATORS = (
-    "kernelbench/activation/gelu", "kernelbench/activation/new_gelu", "kernelbench/activation/softmax",
-    "kernelbench/activation/log_softmax", "kernelbench/activation/swish", "kernelbench/norm/batch_norm",
-    "kernelbench/norm/frobenius_norm", "kernelbench/norm/group_norm", "kernelbench/norm/instance_norm",
-    "kernelbench/norm/layer_norm", "kernelbench/loss/cross_entropy_loss", "kernelbench/loss/kl_div_loss",
-    "kernelbench/loss/triplet_margin_loss", "kernelbench/reduction/argmin", "kernelbench/reduction/avg_pool3d",
-    "kernelbench/reduction/cumsum", "kernelbench/reduction/max_pool2d", "serving/attention/masked_softmax",
-    "serving/norm/add_rms_norm", "serving/random/dropout", "serving/reduction/histogram",
+    "kernelbench/activation/gelu",
+    "kernelbench/activation/new_gelu",
+    "kernelbench/activation/softmax",
+    "kernelbench/activation/log_softmax",
+    "kernelbench/activation/swish",
+    "kernelbench/norm/batch_norm",
+    "kernelbench/norm/frobenius_norm",
+    "kernelbench/norm/l1_norm",
+    "kernelbench/norm/l2_norm",
+    "kernelbench/norm/group_norm",
+    "kernelbench/norm/instance_norm",
+    "kernelbench/norm/layer_norm",
+    "kernelbench/loss/cross_entropy_loss",
+    "kernelbench/loss/kl_div_loss",
+    "kernelbench/loss/triplet_margin_loss",
+    "kernelbench/reduction/argmin",
+    "kernelbench/reduction/avg_pool3d",
+    "kernelbench/reduction/cumsum",
+    "kernelbench/reduction/masked_cumsum",
+    "kernelbench/reduction/max_pool2d",
+    "serving/attention/masked_softmax",
+    "serving/norm/add_rms_norm",
+    "serving/random/dropout",
+    "serving/reduction/histogram",
     "serving/routing/topk_softmax",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

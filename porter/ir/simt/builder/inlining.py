@@ -261,5 +261,7 @@ def own_method(b: Builder, name: str) -> tuple[tuple[FunctionTree, ...], Place] 
     if not isinstance(this, Place):
         return None
     type_ = access.place_type(this)
-    found = methods(b, type_, unqualified(name)) if isinstance(type_, Record) else ()
+    owner = unqualified(name.rpartition("::")[0])
+    is_own = isinstance(type_, Record) and owner in ("", unqualified(type_.name))
+    found = methods(b, type_, unqualified(name)) if isinstance(type_, Record) and is_own else ()
     return (found, this) if found else None

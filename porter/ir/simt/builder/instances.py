@@ -13,7 +13,7 @@ from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.ops import Function
 from porter.source.program import Launch
 from porter.source.qualified import unqualified
-from porter.syntax.nodes import Expression, Literal, TypeName
+from porter.syntax.nodes import Expression, Literal, Name, TypeName
 from porter.syntax.type_resolution import Types
 from porter.syntax.unit import FunctionTree, Unit
 
@@ -44,6 +44,10 @@ def built_kernels(unit: Unit, launches: Sequence[Launch], asked: Sequence[str] =
 
 
 def _built(unit: Unit, kernel: FunctionTree, template: tuple[Argument, ...]) -> Function | NotExpressibleError:
+    for argument in template:
+        if isinstance(argument, Name) and not unit.named(argument.name):
+            because = f"the template argument '{argument.name}' is known to its launcher alone; name the instance"
+            return NotExpressibleError(because, kernel.body.line)
     try:
         return build(unit, kernel, template)
     except NotExpressibleError as error:

@@ -10,6 +10,7 @@ from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.builder.values import Fields, Held, Memory, Number, Place, RValue
 from porter.ir.simt.cleanup import without_dead_code
+from porter.ir.simt.library import with_libraries
 from porter.ir.simt.ops import Block, Function, Op, Value
 from porter.ir.simt.ops import Parameter as IRParameter
 from porter.ir.simt.types import Pointer, Scalar, Space
@@ -22,7 +23,8 @@ _MOST_PARAMETERS = 256
 
 def build(unit: Unit, kernel: FunctionTree, template: Sequence[TypeName | Expression] = ()) -> Function:
     """Returns the instance of `kernel` for these template arguments. Raises `NotExpressibleError`."""
-    b = Builder(unit, Types(unit))
+    whole = with_libraries(unit)
+    b = Builder(whole, Types(whole))
     try:
         return _built(b, kernel, tuple(template))
     except RecursionError:

@@ -45,9 +45,12 @@ def _named(b: Builder, name: TypeName, line: int) -> CType:
     bound = b.find(name.name)
     if isinstance(bound, TypeName) and bound != plain and not name.arguments:
         return type_of(b, bound, line)
-    resolved = b.types.resolved(with_constants(b, plain), b.namespaces[-1], cast("Bindings", b.bound))
-    found = resolved if resolved is not None else plain
-    inner = _built_in(found) or _record(b, replace(found, pointers=0), line)
+    if isinstance(b.find(name.name.rpartition("::")[0]), TypeName) and (member := _member(b, plain, line)) is not None:
+        return member
+    given = with_constants(b, plain)
+    resolved = b.types.resolved(given, b.namespaces[-1], cast("Bindings", b.bound))
+    found = resolved if resolved is not None else given
+    inner = _built_in(found) or _record(b, replace(found, pointers=0), line) or _member(b, found, line)
     if inner is None:
         raise b.problem(f"the type '{name.name}' is not known", line)
     for _ in range(found.pointers):
@@ -59,6 +62,22 @@ def _built_in(name: TypeName) -> CType | None:
     if name.name == "void":
         return VOID
     return named_number(name.name) or BUILT_IN.get(unqualified(name.name))
+
+
+def _member(b: Builder, name: TypeName, line: int) -> CType | None:
+    """`Owner<T>::Member`, where the owner may be an alias; None where it has no such type."""
+    owner, _, member = name.name.rpartition("::")
+    if not owner:
+        return None
+    bound = b.find(owner)
+    held = bound if isinstance(bound, TypeName) else TypeName(owner, name.arguments)
+    told = definition(b, with_constants(b, held))
+    if told is None:
+        return None
+    with b.scope(wall=True):
+        bind_members(b, *told)
+        inner = b.find(member)
+        return type_of(b, inner, line) if isinstance(inner, TypeName) else None
 
 
 def with_constants(b: Builder, name: TypeName) -> TypeName:

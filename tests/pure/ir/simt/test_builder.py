@@ -188,6 +188,32 @@ def test_vectors_are_loaded_and_stored_at_once():
     assert run(made, x, np.zeros(128, np.float32))[1].tolist() == rows.ravel().tolist()
 
 
+def test_collectives_of_libraries_are_inlined():
+    made = built(
+        """#include <cub/cub.cuh>
+        #include <cooperative_groups.h>
+        namespace cg = cooperative_groups;
+        template <typename T, int N> __global__ void k(T* x) {
+          using Reduce = cub::BlockReduce<T, N>;
+          using Scan = cub::BlockScan<T, N>;
+          __shared__ typename Reduce::TempStorage one;
+          __shared__ typename Scan::TempStorage two;
+          const T sum = Reduce(one).Sum(x[threadIdx.x]);
+          T before, total;
+          Scan(two).ExclusiveSum(x[threadIdx.x], before, total);
+          auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+          const T largest = cg::reduce(tile, x[threadIdx.x], cg::greater<T>());
+          x[threadIdx.x] = threadIdx.x == 0 ? sum : before * 1000 + total + largest / 1000;
+        }""",
+        "double",
+        64,
+    )
+    x = np.arange(1.0, 65.0)
+    total, largest = x.sum(), np.repeat(x.reshape(4, 16).max(axis=1), 16)
+    expected = (np.cumsum(x) - x) * 1000 + total + largest / 1000
+    assert run(made, x, block=64)[0].tolist() == [total, *expected[1:].tolist()]
+
+
 def test_structs_are_passed_and_read_by_their_layout():
     made = built("""
         struct Size { char tag; int rows; double scale; };

@@ -1,0 +1,72 @@
+// Cooperative groups of a block and of tiles of a warp; reductions have the order of porter's executor.
+namespace cooperative_groups {
+
+template <typename T>
+struct plus {
+    __device__ T operator()(T a, T b) const { return a + b; }
+};
+template <typename T>
+struct greater {
+    __device__ T operator()(T a, T b) const { return a > b ? a : b; }
+};
+template <typename T>
+struct less {
+    __device__ T operator()(T a, T b) const { return a < b ? a : b; }
+};
+
+struct thread_block {
+    __device__ void sync() const { __syncthreads(); }
+    __device__ unsigned thread_rank() const {
+        return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    }
+    __device__ unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
+    __device__ unsigned num_threads() const { return blockDim.x * blockDim.y * blockDim.z; }
+};
+__device__ thread_block this_thread_block() {
+    return thread_block();
+}
+
+template <unsigned Size>
+struct thread_block_tile {
+    __device__ void sync() const { __syncwarp(); }
+    __device__ unsigned size() const { return Size; }
+    __device__ unsigned num_threads() const { return Size; }
+    __device__ unsigned block_rank() const {
+        return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    }
+    __device__ unsigned thread_rank() const { return block_rank() % Size; }
+    __device__ unsigned meta_group_rank() const { return block_rank() / Size; }
+    __device__ unsigned meta_group_size() const { return (blockDim.x * blockDim.y * blockDim.z + Size - 1) / Size; }
+    template <typename T>
+    __device__ T shfl(T value, int rank) const { return __shfl_sync(0xffffffffu, value, rank, Size); }
+    template <typename T>
+    __device__ T shfl_up(T value, unsigned delta) const { return __shfl_up_sync(0xffffffffu, value, delta, Size); }
+    template <typename T>
+    __device__ T shfl_down(T value, unsigned delta) const { return __shfl_down_sync(0xffffffffu, value, delta, Size); }
+    template <typename T>
+    __device__ T shfl_xor(T value, unsigned mask) const { return __shfl_xor_sync(0xffffffffu, value, mask, Size); }
+};
+template <unsigned Size, typename Parent>
+__device__ thread_block_tile<Size> tiled_partition(const Parent& parent) {
+    return thread_block_tile<Size>();
+}
+
+// A tree towards rank 0, then its result for all.
+template <typename Group, typename T, typename Op>
+__device__ T reduce(const Group& group, T value, Op op) {
+    const unsigned size = group.size(), rank = group.thread_rank();
+    unsigned offset = 1;
+    while (offset * 2 < size) offset *= 2;
+    for (; offset != 0; offset /= 2) {
+        const T other = group.shfl_down(value, offset);
+        if (rank + offset < size && rank < offset) value = op(value, other);
+    }
+    return group.shfl(value, 0);
+}
+
+template <typename Group>
+__device__ void sync(const Group& group) {
+    group.sync();
+}
+
+}  // namespace cooperative_groups

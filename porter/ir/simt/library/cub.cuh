@@ -1,0 +1,142 @@
+// CUB's collectives of a block and a warp, as a kernel would write them itself: the order of operations is that of
+// porter's executor, so that both round alike.
+namespace cub {
+
+struct Sum {
+    template <typename T>
+    __device__ T operator()(const T& a, const T& b) const { return a + b; }
+};
+struct Max {
+    template <typename T>
+    __device__ T operator()(const T& a, const T& b) const { return b > a ? b : a; }
+};
+struct Min {
+    template <typename T>
+    __device__ T operator()(const T& a, const T& b) const { return b < a ? b : a; }
+};
+
+enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+
+template <typename T, int Count>
+struct Room {
+    T values[Count];
+};
+struct Nothing {
+    unsigned char none;
+};
+
+template <typename T, int DimX, int Algorithm = 2, int DimY = 1, int DimZ = 1>
+struct BlockReduce {
+    static constexpr int kThreads = DimX * DimY * DimZ;
+    using TempStorage = Room<T, DimX * DimY * DimZ>;
+    T* storage_;
+
+    __device__ BlockReduce(Room<T, DimX * DimY * DimZ>& storage) { storage_ = storage.values; }
+
+    // A tree of neighbours. The result is thread 0's, the others keep their value.
+    template <typename Op>
+    __device__ T Reduce(T value, Op op, int valid) {
+        const int rank = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+        storage_[rank] = value;
+        __syncthreads();
+        for (int step = 1; step < kThreads; step *= 2) {
+            if (rank % (2 * step) == 0 && rank + step < valid) {
+                storage_[rank] = op(storage_[rank], storage_[rank + step]);
+            }
+            __syncthreads();
+        }
+        T result = value;
+        if (rank == 0 && valid > 0) result = storage_[0];
+        return result;
+    }
+    template <typename Op>
+    __device__ T Reduce(T value, Op op) { return Reduce(value, op, kThreads); }
+    __device__ T Sum(T value) { return Reduce(value, cub::Sum(), kThreads); }
+    __device__ T Sum(T value, int valid) { return Reduce(value, cub::Sum(), valid); }
+};
+
+template <typename T, int DimX, int Algorithm = 0, int DimY = 1, int DimZ = 1>
+struct BlockScan {
+    static constexpr int kThreads = DimX * DimY * DimZ;
+    using TempStorage = Room<T, DimX * DimY * DimZ + 1>;
+    T* storage_;
+
+    __device__ BlockScan(Room<T, DimX * DimY * DimZ + 1>& storage) { storage_ = storage.values; }
+
+    // What stands before each thread, scanned by thread 0; the total behind.
+    template <typename Op>
+    __device__ T prefix_of(T value, Op op, T& aggregate) {
+        const int rank = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+        storage_[rank] = value;
+        __syncthreads();
+        if (rank == 0) {
+            T running = storage_[0];
+            for (int i = 1; i < kThreads; ++i) {
+                const T next = storage_[i];
+                storage_[i] = running;
+                running = op(running, next);
+            }
+            storage_[kThreads] = running;
+        }
+        __syncthreads();
+        aggregate = storage_[kThreads];
+        T prefix = T();
+        if (rank != 0) prefix = storage_[rank];
+        return prefix;
+    }
+    template <typename Op>
+    __device__ void InclusiveScan(T in, T& out, Op op, T& aggregate) {
+        const int rank = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+        const T prefix = prefix_of(in, op, aggregate);
+        T result = in;
+        if (rank != 0) result = op(prefix, in);
+        out = result;
+    }
+    template <typename Op>
+    __device__ void InclusiveScan(T in, T& out, Op op) {
+        T aggregate;
+        InclusiveScan(in, out, op, aggregate);
+    }
+    template <typename Op>
+    __device__ void ExclusiveScan(T in, T& out, T initial, Op op, T& aggregate) {
+        const int rank = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+        const T prefix = prefix_of(in, op, aggregate);
+        T result = initial;
+        if (rank != 0) result = op(initial, prefix);
+        out = result;
+    }
+    template <typename Op>
+    __device__ void ExclusiveScan(T in, T& out, T initial, Op op) {
+        T aggregate;
+        ExclusiveScan(in, out, initial, op, aggregate);
+    }
+    __device__ void InclusiveSum(T in, T& out) { InclusiveScan(in, out, cub::Sum()); }
+    __device__ void InclusiveSum(T in, T& out, T& aggregate) { InclusiveScan(in, out, cub::Sum(), aggregate); }
+    __device__ void ExclusiveSum(T in, T& out) { ExclusiveScan(in, out, T(), cub::Sum()); }
+    __device__ void ExclusiveSum(T in, T& out, T& aggregate) { ExclusiveScan(in, out, T(), cub::Sum(), aggregate); }
+};
+
+template <typename T, int Threads = 32>
+struct WarpReduce {
+    using TempStorage = Nothing;
+
+    __device__ WarpReduce(Nothing& storage) {}
+
+    // The result is lane 0's, the others keep partial ones.
+    template <typename Op>
+    __device__ T Reduce(T value, Op op, int valid) {
+        const int rank = (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % Threads;
+        for (int offset = 1; offset < Threads; offset *= 2) {
+            const T other = __shfl_down_sync(0xffffffffu, value, offset, Threads);
+            if (rank + offset < valid) value = op(value, other);
+        }
+        return value;
+    }
+    template <typename Op>
+    __device__ T Reduce(T value, Op op) { return Reduce(value, op, Threads); }
+    __device__ T Sum(T value) { return Reduce(value, cub::Sum(), Threads); }
+    __device__ T Sum(T value, int valid) { return Reduce(value, cub::Sum(), valid); }
+};
+
+}  // namespace cub
