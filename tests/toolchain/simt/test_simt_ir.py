@@ -58,13 +58,14 @@ def test_the_interpreter_computes_what_the_executor_does(operator, build_cache):
     folder = SUITES / operator
     program = parse(read_sources(folder / "kernel.cu")[0], headers=DiskHeaders(()), defines=())
     side = original_side(program, (), ())
-    (contract,) = load_contracts(folder / "contract.toml")
-    (built,) = build(replace(side.request([contract], 32), part=Part.HOST), build_cache)
-    planned = PlannedExecutable(built, built.device, Limits())
+    contracts = load_contracts(folder / "contract.toml")
     kernels = Kernels(read_unit(program, tuple(header for _, header in side.headers)))
-    for workload in contract.workloads:
-        if not workload.device_only:
-            check(planned, kernels, Job(materialise(contract, workload)))
+    whole = build(replace(side.request(contracts, 32), part=Part.HOST), build_cache)
+    for contract, built in zip(contracts, whole, strict=True):
+        planned = PlannedExecutable(built, built.device, Limits())
+        for workload in contract.workloads:
+            if not workload.device_only:
+                check(planned, kernels, Job(materialise(contract, workload)))
 
 
 def check(planned: PlannedExecutable, kernels: Kernels, job: Job) -> None:
