@@ -157,3 +157,19 @@ def test_the_instance_of_a_template_can_be_asked_for(porter, tmp_path):
     done = porter("inspect", path, "--as", "simt", "--kernel", "k<double, 3>")
     assert 'kernel "k<double, 3>"(%x: ptr<f64, global> = 0)' in done.stdout
     assert "constant {value = 3.0} : f64" in done.stdout
+
+
+def test_a_type_that_a_launcher_leaves_open_is_float(porter, tmp_path):
+    path = tmp_path / "op.cu"
+    launcher = (
+        "template <typename T> void run(T* x, int n) { constexpr int w = 4; k<T, 2><<<n, 32>>>(x); j<w><<<n, 1>>>(); }"
+    )
+    kernels = (
+        "template <typename T, int N> __global__ void k(T* x) { x[0] = N; }\ntemplate <int N> __global__ void j() {}\n"
+    )
+    path.write_text(kernels + launcher)
+    done = porter("inspect", path, "--as", "simt")
+    assert 'kernel "k<float, 2>"(%x: ptr<f32, global> = 0)' in done.stdout
+    assert (
+        "op.cu:2: the kernel 'j<w>' is not expressed: the template argument 'w' is known to its launcher" in done.stdout
+    )

@@ -11,7 +11,7 @@ from porter.ir.simt.builder.kernel import build, instance_name
 from porter.ir.simt.builder.spelling import taken_apart
 from porter.ir.simt.builder.state import Builder
 from porter.ir.simt.ops import Function
-from porter.source.program import Launch
+from porter.source.program import Launch, TemplateParam
 from porter.source.qualified import unqualified
 from porter.syntax.nodes import Expression, Literal, Name, TypeName
 from porter.syntax.type_resolution import Types
@@ -69,17 +69,20 @@ def _instances(
         return
     written = [launch.template_args for launch in launches if _is_named(kernel, launch.kernel)]
     for arguments in written or [()]:
-        yield tuple(_settled(unit, types.argument(argument)) for argument in arguments)
+        pairs = zip(kernel.head.template, arguments, strict=False)
+        yield tuple(_settled(unit, parameter, types.argument(argument)) for parameter, argument in pairs)
 
 
 def _is_named(kernel: FunctionTree, name: str) -> bool:
     return unqualified(name) == kernel.head.name
 
 
-def _settled(unit: Unit, argument: Argument) -> Argument:
+def _settled(unit: Unit, parameter: TemplateParam, argument: Argument) -> Argument:
     """A template argument of a launch: a number that is known, and `float` for a type that the launcher leaves open."""
     b = Builder(unit, Types(unit))
     found = resolve.argument(b, argument)
+    if parameter.kind in ("typename", "class") and isinstance(found, Name) and not unit.named(found.name):
+        return _ANY_TYPE
     if isinstance(found, TypeName):
         try:
             resolve.type_of(b, found)
