@@ -159,7 +159,7 @@ class Types:
         name = "::".join(owner)
         if owner in self._aliases and (meant := self._alike(self._aliases[owner], given, steps)) is not None:
             name, given = meant.name, meant.arguments
-        for struct, bound in self._definitions(name, given):
+        for struct, bound in self.definitions(name, given):
             for alias in struct.aliases:
                 if alias.name == member and not alias.template:
                     return self.resolved(alias.type, tuple(struct.name.split("::")), bound, steps)
@@ -171,7 +171,7 @@ class Types:
                         return found
         return None
 
-    def _definitions(self, name: str, given: tuple[Argument, ...]) -> Iterator[tuple[StructTree, Bindings]]:
+    def definitions(self, name: str, given: tuple[Argument, ...]) -> Iterator[tuple[StructTree, Bindings]]:
         """The definition of a class for these arguments, with what its parameters are; none where several may fit."""
         structs = self._structs.get(name, ())
         fitting = [(s, bound) for s in structs if s.arguments and (bound := _matched(s, given)) is not None]

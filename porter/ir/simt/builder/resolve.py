@@ -158,7 +158,7 @@ def definition(b: Builder, name: TypeName) -> tuple[StructTree, dict[str, Argume
     primary = next((tree for tree in candidates if not tree.arguments), None)
     if primary is not None:
         given = _with_defaults(b, primary, given)
-    for tree, bound in b.types._definitions(_known_name(b, name.name), given):
+    for tree, bound in b.types.definitions(_known_name(b, name.name), given):
         return tree, dict(bound)
     if primary is None:
         return None
