@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter.contract.contract import Argument, Contract, ScalarArg, Workload
-from porter.contract.expressions import names_in
+from porter.contract.expressions import holds, names_in
+
+_LOOKED_AT = 300  # values from -1 on
+_FEW = 8
 
 
 def with_choices(contract: Contract) -> Contract:
     """Returns `contract` with enumerations as choices of their arguments, no longer as symbols.
 
-    An enumeration is a symbol that is the value of a scalar, that no extent depends on, and that a condition is about.
+    An enumeration is a symbol that is the value of a scalar, that no extent depends on, and of which a condition leaves
+    few values.
     """
     found = [symbol for symbol in contract.symbols if _is_enumeration(contract, symbol)]
     values = {symbol: tuple(dict.fromkeys(w.sizes[symbol] for w in contract.workloads)) for symbol in found}
@@ -36,8 +40,13 @@ def _is_enumeration(contract: Contract, symbol: str) -> bool:
         scalars != []
         and all(value == symbol for value in scalars)
         and not any(symbol in names_in(extent) for extent in extents if extent)
-        and any(names_in(condition) == {symbol} for condition in contract.conditions)
+        and any(names_in(condition) == {symbol} and _leaves_few(condition, symbol) for condition in contract.conditions)
     )
+
+
+def _leaves_few(condition: str, symbol: str) -> bool:
+    """Returns whether few whole numbers meet a condition about one symbol, as in `mode == 0 || mode == 1`."""
+    return sum(holds(condition, {symbol: value}) for value in range(-1, _LOOKED_AT)) <= _FEW
 
 
 def _chosen(argument: Argument, values: dict[str, tuple[int, ...]]) -> Argument:

@@ -7,7 +7,7 @@ without a number in it, an extreme a set; which of them a form is stands first i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -86,16 +86,12 @@ Key = Number | Read | Gather | Sum | Product | Extreme | Argument | Operation
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A form as a linear function of `atoms`, with its `values` at random points modulo a prime (`squares.py`)."""
+    """A form as a linear function: the `weights` of its atoms, and its `values` at random points (`squares.py`)."""
 
     constant: Fraction
-    terms: tuple[Weighted, ...]
+    weights: Mapping[Form, Fraction]
     atoms: frozenset[Form]
     values: tuple[int, ...]
-
-    def of(self, atom: Form) -> Fraction:
-        """Returns the weight of an atom."""
-        return next((weight for own, weight in self.terms if own == atom), Fraction(0))
 
 
 class Forms:

@@ -142,6 +142,10 @@ class _Draw:
         _, fractional = parameters(self.contract)
         drawn = [self._sized() for _ in range(_TRIALS)]
         fitting = [one for one in drawn if satisfies(self.contract, one[0])]
+        if len(fitting) < _TRIALS // 2:  # `n % 4 == 0` leaves few of the small sizes
+            drawn = [(self._scaled(sizes, _MULTIPLES), whole) for sizes, whole in drawn]
+            fitting += [one for one in drawn if satisfies(self.contract, one[0])]
+            self.random.shuffle(fitting)
         sizes, told = next(
             (one for one in fitting if _work(*one) <= _MOST_WORK), min(fitting or drawn, key=lambda o: _work(*o))
         )
@@ -169,11 +173,10 @@ class _Draw:
         free = [a for a in parameters(self.contract)[0] if a.name not in self.style.fixed]
         told = {a.name: _whole_value(a, self.random) for a in free}
         sizes = _targets(self.contract.symbols, list(told.values()), self.random)
-        sizes = self._scaled(sizes, _MULTIPLES)
         return {symbol: size * self.style.multiple for symbol, size in sizes.items()}, told
 
     def _scaled(self, sizes: Mapping[str, int], factors: Sequence[int]) -> dict[str, int]:
-        """Returns `sizes`, larger where a condition is about them: `n % 4 == 0` leaves few of the small ones."""
+        """Returns `sizes`, those that a condition is about times one of `factors` each."""
         asked = frozenset[str]().union(*map(names_in, self.contract.conditions))
         return {name: size * self.random.choice(factors) if name in asked else size for name, size in sizes.items()}
 

@@ -55,7 +55,9 @@ def _deviations(forms: Forms, squares: Sequence[_Square]) -> _Linear | None:
     atoms = sorted(frozenset[Form]().union(*(part for _, left, right in squares for part in (left.atoms, right.atoms))))
     if len(atoms) < 3:  # the square of a difference is one of two deviations
         return None
-    weight = sum((w * left.of(atoms[0]) * right.of(atoms[0]) for w, left, right in squares), Fraction(0))
+    first = atoms[0]
+    products = (w * left.weights.get(first, 0) * right.weights.get(first, 0) for w, left, right in squares)
+    weight = sum(products, Fraction(0))
     trials = [_trial(squares, atoms, number) for number in range(_POINTS)]
     if weight == 0 and all(told == 0 for told, _, _ in trials):
         return {}
@@ -105,7 +107,7 @@ def _factor(forms: Forms, form: Form) -> Factor:
             sum(modulo(weight) * _coordinate(atom, number) for atom, weight in terms) % _PRIME
             for number in range(_POINTS)
         )
-        found = forms.factors[form] = Factor(constant, terms, frozenset(atom for atom, _ in terms), values)
+        found = forms.factors[form] = Factor(constant, dict(terms), frozenset(atom for atom, _ in terms), values)
     return found
 
 

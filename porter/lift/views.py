@@ -27,17 +27,16 @@ def views(contract: Contract) -> tuple[Contract, ...]:
 
 
 def _seen(contract: Contract, order: Callable[[TensorArg, _Shape], _Shape]) -> Contract:
-    arguments = (replace(a, shape=order(a, _axes(a))) if isinstance(a, TensorArg) else a for a in contract.arguments)
+    flat = {a.name for a in contract.tensors if len(a.shape) == 1}
+    arguments = (
+        replace(a, shape=order(a, _axes(a))) if isinstance(a, TensorArg) and a.name in flat else a
+        for a in contract.arguments
+    )
     return replace(contract, arguments=tuple(arguments))
 
 
 def _axes(tensor: TensorArg) -> _Shape:
-    """Returns the factors of the extent of a flat tensor, else its extents as they are.
-
-    A number belongs to the symbol before it: `rows * D4 * 4` is a matrix.
-    """
-    if len(tensor.shape) != 1:
-        return tensor.shape
+    """Returns the factors of the extent of a flat tensor; a number is the symbol's before it: `rows * D4 * 4`."""
     axes: list[str] = []
     for factor in _factors(parse(tensor.shape[0])):
         if isinstance(factor, Number) and axes:

@@ -84,7 +84,7 @@ def _attempts(contract: Contract) -> Iterator[_Attempt]:
     few = tuple({id(view): view for view in (seen[0], seen[-1])}.values())
     yield from (_Attempt(view, is_again=False) for view in seen)
     yield from (_Attempt(view, style=Style(covering=True)) for view in few)
-    yield from (_Attempt(view, 1) for view in few)
+    yield from (_Attempt(view, seed) for seed in (1, 2) for view in few)
     yield from (_Attempt(view, style=Style(multiple=_LANES)) for view in few)
     if whole := frozenset(a.name for a in parameters(contract)[0]):
         yield from (_Attempt(view, style=Style(fixed=whole)) for view in seen)
