@@ -1,4 +1,4 @@
-"""Whether an expression gives what was executed: a fit looks at some elements, and a normal form has rules of its own.
+"""Checks that an expression gives what was executed: a fit looks at some elements, a normal form has rules of its own.
 
 The graph is computed operation by operation, nodes of one depth and operation at once. What is no operation of the
 tensor IR, such as what an atomic update found before it, has no value, nor has what depends on it.

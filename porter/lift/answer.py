@@ -1,4 +1,4 @@
-"""What an execution on symbols comes to, as it leaves the process that ran it."""
+"""The outcome of an execution on symbols, as it leaves the process that ran it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SymbolicTensor:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """What came of a call: its results, and what its tensor arguments hold afterwards; `inputs` are their extents."""
+    """An executed call: its results, and what its tensor arguments hold afterwards; `inputs` are their extents."""
 
     graph: Graph
     inputs: Mapping[str, tuple[int, ...]]

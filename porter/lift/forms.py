@@ -125,7 +125,7 @@ class Forms:
         return self.put(Operation(kind, operands))
 
     def kind(self, form: Form) -> str:
-        """Which form it is."""
+        """Returns the kind of a form."""
         return self._keys[form].kind
 
     def value(self, form: Form) -> Exact | None:

@@ -1,4 +1,4 @@
-"""What an execution on symbols leaves: a graph of operations, each node made once, with numbers folded exactly.
+"""The graph of operations that an execution on symbols leaves: each node is made once, numbers are folded exactly.
 
 Folding rests on assumptions that floats do not obey in general (`0 * x` is 0); each that was used is recorded.
 """
@@ -23,7 +23,7 @@ INFINITE = math.inf
 
 
 class Assumption(StrEnum):
-    """What a lifted program rests on beside exact arithmetic."""
+    """The assumptions that a lifted program rests on beside exact arithmetic."""
 
     FINITE = "inputs are finite"
     ORDERED = "no input is NaN"

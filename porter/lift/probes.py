@@ -84,7 +84,7 @@ def parameters(contract: Contract) -> tuple[tuple[ScalarArg, ...], tuple[ScalarA
 
 @dataclass(frozen=True)
 class Style:
-    """How sizes are drawn: as multiples of `multiple`, with parameters that are `fixed` to the contract's value.
+    """A way to draw sizes: as multiples of `multiple`, with parameters that are `fixed` to the contract's value.
 
     In probes that are `covering` a size of no tensor, such as a number of rows beside a pointer, is as large as what it
     bounds could be.

@@ -22,7 +22,7 @@ _Sets = Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class Region:
-    """What a reduction runs over; `points` are those of all its items, list by list."""
+    """The coordinates of a reduction; `points` are those of all its items, list by list."""
 
     ranges: tuple[Extent, ...]
     points: Points

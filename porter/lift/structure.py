@@ -1,4 +1,4 @@
-"""What an expression is without its numbers: what probes at different sizes have to have in common."""
+"""An expression without its numbers, which probes at different sizes have to have in common."""
 
 from __future__ import annotations
 

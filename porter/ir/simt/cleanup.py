@@ -49,7 +49,7 @@ def _with(block: Block, replaced: Mapping[Value, Value]) -> tuple[Op, ...]:
 
 
 class _Liveness:
-    """Which operations live, and which of the values that control hands on: (operation, number of the value)."""
+    """The operations that live, and which of the values that control hands on: (operation, number of the value)."""
 
     def __init__(self, body: Block) -> None:
         self._makers: dict[Value, tuple[Op, int | None]] = {}  # None: not handed on by control

@@ -14,7 +14,7 @@ from porter.ir.simt.types import Array, Pointer, Scalar, Space, Type, Vector
 
 
 class Effect(StrEnum):
-    """What an operation does beside computing its results."""
+    """An effect that an operation has beside computing its results."""
 
     NONE = "none"
     READ = "read"  # memory
@@ -24,7 +24,7 @@ class Effect(StrEnum):
 
 
 class Demand(Enum):
-    """What the type of an operand or a result has to be. The value says it in words, after "is no"."""
+    """A demand on the type of an operand or a result. The value says it in words, after "is no"."""
 
     NUMBER = "number"
     FLOAT = "float"

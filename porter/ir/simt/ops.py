@@ -29,7 +29,7 @@ NOWHERE = Location()
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Value:
-    """What an operation computes, or a parameter; `name` is only for reading."""
+    """The result of an operation, or a parameter; `name` is only for reading."""
 
     type: Type
     name: str = ""

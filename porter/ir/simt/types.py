@@ -50,7 +50,7 @@ class Scalar(StrEnum):
 
     @property
     def alignment(self) -> int:
-        """What addresses of a value are multiples of, in bytes."""
+        """Returns the number of bytes that addresses of a value are multiples of."""
         return self.bytes
 
 
@@ -79,7 +79,7 @@ class Vector:
 
     @property
     def alignment(self) -> int:
-        """What addresses of a value are multiples of, in bytes."""
+        """Returns the number of bytes that addresses of a value are multiples of."""
         return self.bytes
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a well-formed function obeys: the table of operations, a table of invariants, and a walk over all of it."""
+"""The rules of a well-formed function: the table of operations, a table of invariants, and a walk over all of it."""
 
 from __future__ import annotations
 

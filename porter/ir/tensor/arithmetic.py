@@ -1,4 +1,4 @@
-"""What the pointwise operations do to numbers, on torch: integers stay exact, all else is in one precision."""
+"""The pointwise operations on torch: integers stay exact, all else is in one precision."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from porter.ir.tensor.quantities import Affine, Quantity
 
 
 class Combine(StrEnum):
-    """What a reduction does with its elements; its value over no elements is the identity."""
+    """The operation of a reduction; its value over no elements is the identity."""
 
     SUM = "sum"
     PRODUCT = "product"

@@ -15,7 +15,7 @@ _SMALLEST_DECIMAL = Fraction(1, 10000)
 
 
 class Level(IntEnum):
-    """How tightly a text holds together; a looser one within a tighter one needs parentheses."""
+    """The precedence of a text; a looser one within a tighter one needs parentheses."""
 
     OR = 1
     AND = 2
@@ -54,7 +54,7 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """What a product is made of: a sign, and what stands above and below the line."""
+    """The parts of a product: a sign, and what stands above and below the line."""
 
     is_negative: bool = False
     above: tuple[Text, ...] = ()

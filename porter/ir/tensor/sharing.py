@@ -1,4 +1,4 @@
-"""Which subexpressions of an expression are one and the same, whatever their bound coordinates are called."""
+"""Finds subexpressions that are one and the same, whatever their bound coordinates are called."""
 
 from __future__ import annotations
 

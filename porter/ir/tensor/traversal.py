@@ -1,4 +1,4 @@
-"""What an expression is made of: its operands, the coordinates that it depends on, and those that it binds."""
+"""The parts of an expression: its operands, the coordinates that it depends on, and those that it binds."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """How torch combines two tensors, all elements along an axis, and those up to each element of an axis."""
+    """The functions by which torch combines two tensors, an axis, and an axis up to each of its elements."""
 
     pair: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     along: Callable[[torch.Tensor, int], torch.Tensor]

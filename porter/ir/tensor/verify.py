@@ -1,4 +1,4 @@
-"""What a well-formed tensor program obeys: a table of invariants, and a walk that holds every place against it."""
+"""The invariants of a well-formed tensor program, in a table against which every place is checked."""
 
 from __future__ import annotations
 

@@ -115,7 +115,8 @@ def test_an_operator_is_printed_as_a_tensor_program_with_its_verdict(porter, tmp
     shutil.copy(EXAMPLE.with_name("softmax.cu"), tmp_path)
     done = porter("inspect", "softmax.cu", "--as", "tensor", "--json")
     (one,) = done.document["tensor"]
-    assert (done.code, one["outcome"], one["program"]["is"]) == (0, "verified", "TensorProgram")
-    assert "out[i, j] = exp(input[i, j] - m[i]) / sum[k < input_size1](exp(input[i, k] - m[i]))" in one["text"]
+    (program,) = one["programs"]
+    assert (done.code, one["outcome"], program["program"]["is"]) == (0, "verified", "TensorProgram")
+    assert "out[i, j] = exp(input[i, j] - m[i]) / sum[k < input_size1](exp(input[i, k] - m[i]))" in program["text"]
     done = porter("inspect", "softmax.cu", "--as", "tensor")
-    assert done.stdout.rstrip().endswith("equal")
+    assert done.stdout.rstrip().endswith("equal to softmax.cu")

@@ -229,7 +229,7 @@ class SymbolicBuilder(InterpreterBuilder):  # type: ignore[misc]
         raise NotLiftedError("it has instructions of an assembler")
 
     def create_assert(self, condition: TensorHandle, message: str) -> None:
-        """What it says of data is left to executions on numbers."""
+        """Leaves assertions about data to executions on numbers."""
         if not is_symbolic(condition) and not condition.data.all():
             raise NotLiftedError(f"an assertion does not hold: {message}")
 

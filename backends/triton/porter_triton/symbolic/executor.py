@@ -100,7 +100,7 @@ class _Execution:
         return self._graph.number(number, dtype)
 
     def _check_read(self, view: TensorView) -> None:
-        """What the host was answered while the call was planned has to be what is there."""
+        """Checks that the host was answered, while the call was planned, with the values that are there."""
         answered = next(self._reads, None)
         values = [self._graph.value(node) for node in self._memory.read(view).ravel().tolist()]
         if None in values:

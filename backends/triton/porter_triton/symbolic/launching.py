@@ -57,7 +57,7 @@ class Interpreter:
         self.builder.begin(values, memory)
 
     def _patch_shortcuts(self) -> None:
-        """What is remembered of types is the same in every execution; tiles of numbers are not."""
+        """Remembers types, which are the same in every execution; tiles of numbers are not."""
         operands = TritonSemantic.binary_op_type_checking_impl
         remember()
 
@@ -96,7 +96,7 @@ class Interpreter:
         triton_interpreter._validate_np_data_size = validate
 
     def _patch_truth(self) -> None:
-        """What steers a kernel has to be a number; loads and stores ask of operands only whether they are given."""
+        """Demands numbers of what steers a kernel; loads and stores ask of operands only whether they are given."""
 
         def truth(tensor: tl.tensor) -> bool:
             if self._existence:

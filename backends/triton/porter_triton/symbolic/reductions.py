@@ -88,7 +88,7 @@ def _along(axis: int | None, data: Data) -> Data:
 
 
 def _combining(builder: SymbolicBuilder, function: Any, given: Sequence[tl.tensor]) -> _Combine:  # noqa: ANN401
-    """What combines two parts of each tile; those that come first are the first operands."""
+    """Combines two parts of each tile; those that come first are the first operands."""
     types = [tensor.dtype for tensor in given]
     if op := _plain(function):
         return lambda earlier, later: [

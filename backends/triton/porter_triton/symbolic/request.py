@@ -1,4 +1,4 @@
-"""What the process that carries plans out on symbols is asked."""
+"""Requests to the process that carries plans out on symbols."""
 
 from __future__ import annotations
 

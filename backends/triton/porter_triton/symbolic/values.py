@@ -1,4 +1,4 @@
-"""What a tile of Triton's interpreter holds here: numbers as they are, or nodes of a graph.
+"""Tiles of Triton's interpreter, which hold numbers as they are, or nodes of a graph.
 
 Floats are always nodes, so that nothing is rounded; integers and truth values are numbers until they depend on data. A
 tile of nodes has a numpy type of its own: moves and reshapings work on it unchanged, and arithmetic that nobody has

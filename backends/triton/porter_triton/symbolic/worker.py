@@ -30,7 +30,7 @@ _interpreter: list[Interpreter] = []  # made once, before any worker is born
 
 
 def prepare() -> None:
-    """What every worker needs."""
+    """Makes what every worker needs, before any is born."""
     np.seterr(all="ignore")  # a device does not warn either
     _interpreter.append(Interpreter())
     helpers()

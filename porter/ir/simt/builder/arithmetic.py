@@ -16,7 +16,7 @@ _OF_WHOLE = frozenset(["%", "&", "|", "^", "<<", ">>"])
 
 
 def promoted(type_: Scalar) -> Scalar:
-    """What a number becomes in arithmetic: an `int` if that holds it."""
+    """Returns the type of a number in arithmetic: an `int` if that holds it."""
     return INT if not type_.is_float and type_.bits < 32 else type_
 
 

@@ -109,7 +109,7 @@ def size_of(type_: CType) -> int:
 
 
 def alignment_of(type_: CType) -> int:
-    """What addresses of a value are multiples of, in bytes."""
+    """Returns the number of bytes that addresses of a value are multiples of."""
     match type_:
         case Scalar():
             return type_.bytes

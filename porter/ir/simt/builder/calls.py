@@ -38,7 +38,7 @@ def call(b: Builder, node: Call) -> RValue:
 
 
 def place(b: Builder, node: Call) -> Place:
-    """What a call returns: a place where it is a reference."""
+    """Returns the result of a call: a place where it is a reference."""
     callee = node.callee
     match callee:
         case Name():

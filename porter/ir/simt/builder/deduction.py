@@ -1,4 +1,4 @@
-"""Which of several functions a call means, and what their template parameters are there."""
+"""Finds the function that a call means among several, and its template arguments there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the builder does not express."""
+"""Constructs that the builder does not express."""
 
 from __future__ import annotations
 

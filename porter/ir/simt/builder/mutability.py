@@ -1,4 +1,4 @@
-"""Which names of a function may be assigned to, and which variables need an address."""
+"""Finds the names of a function that may be assigned to, and the variables that need an address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a name means: a variable, a constant of the program, a coordinate of the launch, a constant of CUDA's."""
+"""The meaning of a name: a variable, a constant of the program, a coordinate of the launch, a constant of CUDA's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the name of a type means where it stands."""
+"""The type that a name means where it stands."""
 
 from __future__ import annotations
 

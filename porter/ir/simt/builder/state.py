@@ -142,7 +142,7 @@ class Builder:
 
     @contextmanager
     def discarded(self) -> Iterator[None]:
-        """What is done inside is only asked for its type or value: nothing of it stays."""
+        """Asks what is done inside for its type or value alone: nothing of it stays."""
         before = dict(self.held)
         with self.emitter.block():
             yield

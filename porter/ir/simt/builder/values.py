@@ -1,4 +1,4 @@
-"""What expressions are while a function is built: values, and places that values can be put in."""
+"""Expressions while a function is built: values, and places that values can be put in."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """What a function without a result returns."""
+    """The result of a function that returns none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the machine asks of values that it does not compute itself: floats, and whatever depends on them.
+"""Values that the machine does not compute itself: floats, and whatever depends on them.
 
 A value is an array of numpy with an element for each lane, or one element for all. Integers, truth values and addresses
 are numbers; floats are what the domain makes of them. A domain may have values of any type that are not known: these

@@ -1,4 +1,4 @@
-"""What the lanes of a warp say to each other. Lanes lie one behind the other, block by block."""
+"""Shuffles and votes among the lanes of a warp. Lanes lie one behind the other, block by block."""
 
 from __future__ import annotations
 

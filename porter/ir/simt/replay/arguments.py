@@ -1,4 +1,4 @@
-"""What a launch passes to a kernel: bytes, in which device addresses stand apart."""
+"""The arguments of a launch: bytes, in which device addresses stand apart."""
 
 from __future__ import annotations
 
