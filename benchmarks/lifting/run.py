@@ -3,7 +3,8 @@
     python -m benchmarks.lifting.run RESULTS.json [--only WORD] [--seconds S]
 
 RESULTS has a row for each contract of each operator: the verdict on the program, why there is none, its text, and the
-seconds that porting, lifting and comparing took together, of wall time. No operator is begun after `--seconds`.
+seconds that porting, lifting and comparing took together, of wall time. No operator is begun after `--seconds`; those
+that were not are named.
 """
 
 from __future__ import annotations
@@ -39,15 +40,19 @@ def main() -> None:
     arguments = parser.parse_args()
     deadline = time.monotonic() + arguments.seconds
     rows: list[Row] = []
-    for operator in operators(SUITES):
-        if arguments.only in operator.key and time.monotonic() < deadline:
+    not_begun: list[str] = []
+    for operator in (one for one in operators(SUITES) if arguments.only in one.key):
+        if time.monotonic() < deadline:
             rows += lifted(operator)
+        else:
+            not_begun.append(operator.key)
     verified = {row["operator"] for row in rows if row["outcome"] == Verified.label}
     told = {
         "commit": commit(),
         "python": platform.python_version(),
         "operators": len({row["operator"] for row in rows}),
         "verified": len(verified),
+        "not_begun": not_begun,
         "outcomes": dict(Counter(str(row["outcome"]) for row in rows)),
         "rows": rows,
     }
