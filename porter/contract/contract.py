@@ -79,7 +79,7 @@ class Distribution(StrEnum):
 
 
 class Layout(StrEnum):
-    """How the elements of an input lie in memory, where it is a view of a larger tensor."""
+    """The places of an input's elements in memory, where it is a view of a larger tensor."""
 
     STEPS = "steps"  # every second element of its last axis
     ROWS_APART = "rows apart"  # the first columns of a wider tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from porter.contract.contract import Contract
+from porter.contract.contract import Argument, Contract, Entry
 from porter.contract.selections import choices_of, chosen
 from porter.errors import PorterError
 from porter.evaluate.bench import bench
@@ -48,12 +48,22 @@ class Lifting(Protocol):
         ...
 
 
+_Call = tuple[str, Entry, tuple[Argument, ...]]
+
+
+def _call(contract: Contract) -> _Call:
+    return contract.name, contract.entry, contract.arguments
+
+
 @dataclass
 class Lifts:
-    """Puts tensor programs in the place of a port's entries; `programs` are those by the names of their contracts."""
+    """Puts tensor programs in the place of a port's entries.
+
+    `programs` are those of each way to call an entry: instances of one template may share the name of a contract.
+    """
 
     port: Ported
-    programs: dict[str, tuple[TensorProgram, ...]] = field(default_factory=dict)
+    programs: dict[_Call, tuple[TensorProgram, ...]] = field(default_factory=dict)
 
     def answering(self, contract: Contract, port: Candidates) -> Candidates:
         """Returns the programs of an entry as what answers for it, for all choices of its workloads."""
@@ -70,7 +80,7 @@ class Lifts:
             except NotLiftedError as error:
                 where = "".join(f"at {name} = {value}: " for name, value in choices.items())
                 return NotVerified(f"it was not lifted: {where}{error}")
-        self.programs[contract.name] = tuple(case.program for case in cases)
+        self.programs[_call(contract)] = tuple(case.program for case in cases)
         return (Candidate(None, TensorRun(tuple(cases))),)
 
 
@@ -96,4 +106,4 @@ def _lifted(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     ):
         lifts = Lifts(ready)
         proofs = Entries(original, port, ready, place, options, answering=lifts.answering).proofs(progress)
-    return tuple(Lifted(proof.entry, lifts.programs.get(proof.entry.contract.name, ())) for proof in proofs)
+    return tuple(Lifted(proof.entry, lifts.programs.get(_call(proof.entry.contract), ())) for proof in proofs)

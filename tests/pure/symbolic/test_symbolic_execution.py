@@ -38,7 +38,7 @@ def whole(value: int) -> Bytes:
 
 
 def launched(kernel: str, inputs: tuple[InputTensor, ...], out: tuple[int, ...], *numbers: int, grid=1, block=32):
-    """What a kernel `k(inputs..., float* out, int...)` leaves in `out`, which nobody has written."""
+    """Returns what a kernel `k(inputs..., float* out, int...)` leaves in `out`, which nobody has written."""
     unit = read_unit(parse(Source(Path("op.cu"), kernel)))
     count = len(inputs)
     size = 4

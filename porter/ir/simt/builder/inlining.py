@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from porter.ir.simt.builder import access, calls, declarations, deduction, expressions, resolve, statements
 from porter.ir.simt.builder.c_types import VOID, ArrayOf, CType, Record, lives_in_memory
+from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.builder.mutability import addressed_names, assigned_names
 from porter.ir.simt.builder.state import Builder, Scope, Target
 from porter.ir.simt.builder.values import Closure, FunctionName, Held, Memory, Nothing, Place, RValue, Slot
@@ -198,7 +199,7 @@ def _deduced(b: Builder, ends: Sequence[Return], line: int) -> CType:
         if end.value is not None:
             try:
                 return expressions.type_of_expression(b, end.value)
-            except Exception as error:
+            except NotExpressibleError as error:
                 raise b.problem("a function with several returns whose type is 'auto'", line) from error
     return VOID
 
@@ -228,7 +229,7 @@ def _loaded(b: Builder, value: Expression) -> RValue:
 
 
 class returning:  # noqa: N801 - reads as a word
-    """Where `return` goes while a body is built."""
+    """Sets the target of `return` while a body is built."""
 
     def __init__(self, b: Builder, result: Place | None) -> None:
         self._b, self._result = b, result

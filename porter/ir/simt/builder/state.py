@@ -26,7 +26,7 @@ class Scope:
 
 @dataclass
 class Target:
-    """Where `break`, `continue` or `return` goes: the variable that says that it was taken, and where a result goes."""
+    """The target of `break`, `continue` or `return`: the variable that says it was taken, and the place of a result."""
 
     kinds: frozenset[str]
     flag: Slot

@@ -19,7 +19,7 @@ WARP = 32
 
 
 class Ended:
-    """What a thread says that has ended."""
+    """The message of a thread that has ended."""
 
 
 def wrapped(value: int, type_: Scalar) -> int:

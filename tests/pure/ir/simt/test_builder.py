@@ -46,7 +46,7 @@ def run(made: Function, *arguments, grid=1, block=32, shared=0) -> list[np.ndarr
 
 
 def one(body: str, *, result=np.int32, count=32, before="", **launch) -> list:
-    """What `body` leaves in `out`, of as many `T` as there are threads."""
+    """Returns what `body` leaves in `out`, of as many `T` as there are threads."""
     spelled = {np.int32: "int", np.float32: "float", np.float64: "double", np.uint32: "unsigned"}[result]
     made = built(f"{before}\n__global__ void k({spelled}* out) {{ const int t = threadIdx.x; {body} }}")
     return run(made, np.zeros(count, result), **launch)[0].tolist()

@@ -1,4 +1,4 @@
-"""What is printed reads back as the same function."""
+"""A printed function reads back as the same function."""
 
 import pytest
 
