@@ -10,7 +10,7 @@ from porter.contract.dtype import DType
 from porter.lift.arithmetic import add, multiply, quotient_of_decimals
 from porter.lift.choices import extreme, operation
 from porter.lift.forms import GATHER, READ, UNDEFINED, Form, Forms, Gather, Operation, Read, Weighted
-from porter.lift.nodes import Graph, Node
+from porter.lift.nodes import Graph, Node, NotLiftedError
 
 _ONE = Fraction(1)
 _HALF = Fraction(1, 2)
@@ -78,6 +78,8 @@ class Normaliser:
                 return forms.put(Gather(GATHER, str(key[2]), parts[0]))
             case "undefined":
                 return forms.put(Operation(UNDEFINED, ()))
+            case "outcome":
+                raise NotLiftedError("a result depends on the order of atomic updates")
         return _normal(forms, str(key[0]), parts)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from porter.ir.simt.interpret.domain import Data, ExecutionError, Mask, is_symbolic
 from porter.ir.simt.types import Scalar
 from porter.lift.nodes import Assumption, Graph, Nodes, NotLiftedError
+from porter.symbolic.keys import Keys, is_bits
 from porter.symbolic.values import Values, dtype_of, meant, symbols, written
 
 # What graphs call otherwise than the IR does. Functions that are in neither table are kept by their own name.
@@ -22,7 +23,7 @@ _COMPARED = {  # less or equal, operands the other way round, and turned into it
     "lt": ("less", False, False), "gt": ("less", True, False), "le": ("less", True, True), "ge": ("less", False, True),
     "eq": ("equal", False, False), "ne": ("equal", False, True),
 }  # fmt: skip
-_OF_INTEGERS = frozenset("add sub mul neg abs min max and or not".split())  # noqa: SIM905 - reads as words
+_OF_INTEGERS = frozenset("add sub mul neg abs min max".split())  # noqa: SIM905 - reads as words
 PLACED = np.dtype(
     [("base", np.int64), ("place", np.int64), ("bytes", np.int64)]
 )  # a node of elements behind an address
@@ -34,6 +35,7 @@ class Symbolic:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.values = Values(graph)
+        self.keys = Keys(graph)
 
     def number(self, value: float, type: Scalar) -> Data:
         """Returns a float that the function names."""
@@ -56,7 +58,7 @@ class Symbolic:
         of, dtype = self.graph.apply, dtype_of(type_)
         if kind in _COMPARED:
             word, turned, opposite = _COMPARED[kind]
-            told = of(word, "bool", *(nodes[::-1] if turned else nodes))
+            told = self.keys.simplified(of(word, "bool", *(nodes[::-1] if turned else nodes)))
             return of("not", "bool", told) if opposite else told
         match kind:
             case "cast":
@@ -66,15 +68,19 @@ class Symbolic:
             case "isnan" | "isinf":
                 self.graph.assumptions.add(Assumption.ORDERED if kind == "isnan" else Assumption.FINITE)
                 return np.full(nodes[0].shape, self.graph.number(0, "bool"), np.int64)
+            case "bitcast":
+                return self.keys.taken_for(nodes[0], type_)
             case "copysign":
                 zero = np.array(self.graph.number(0, dtype), np.int64)
                 size = of("absolute", dtype, nodes[0])
                 return of("select", dtype, of("less", "bool", nodes[1], zero), of("negate", dtype, size), size)
-        if not type_.is_float and kind not in _OF_INTEGERS:
+        if kind == "xor" and all(is_bits(self.graph, node) for node in np.unique(nodes[0]).tolist()):
+            return of("xor", dtype, *nodes)
+        if not (type_.is_float or type_ is Scalar.BOOL or kind in _OF_INTEGERS):
             raise NotLiftedError(f"it computes '{kind}' of integers that data decide")
         if not (word := _WORDS.get(kind, kind)):
             raise NotLiftedError(f"it computes '{kind}' of values that data decide")
-        return of(word, dtype, *nodes)
+        return self.keys.simplified(of(word, dtype, *nodes))
 
     def _cast(self, nodes: Nodes, source: Scalar, target: Scalar) -> Nodes:
         if source.is_float and target.is_float:
@@ -96,7 +102,8 @@ class Symbolic:
         nodes = self.values.nodes(yes, type), self.values.nodes(no, type)
         if not is_symbolic(condition):
             return self.values.data(np.where(condition, *nodes), type)
-        return self.values.data(self.graph.apply("select", dtype_of(type), condition["node"], *nodes), type)
+        chosen = self.graph.apply("select", dtype_of(type), condition["node"], *nodes)
+        return self.values.data(self.keys.simplified(chosen), type)
 
     def decided(self, value: Data, type: Scalar, mask: Mask) -> Data:
         """Returns a value as numbers. Raises `NotLiftedError` where data decide it in a lane of `mask`."""
@@ -116,6 +123,13 @@ class Symbolic:
         shape = np.shape(condition)
         true, false = (np.array([v is not None and bool(v) is way for v in told]) for way in (True, False))
         return true[back.ravel()].reshape(shape), false[back.ravel()].reshape(shape)
+
+    def found(self, each: Sequence[Data], type: Scalar, contested: Mask) -> Data:
+        """Returns what atomics found. Numbers stay what they are: the call is executed in another order, too."""
+        nodes = np.concatenate([self.values.nodes(one, type) for one in each])
+        contested &= np.array([self.graph.value(node) is None for node in nodes.tolist()])
+        named = self.graph.apply("outcome", dtype_of(type), nodes)
+        return self.values.data(np.where(contested, named, nodes), type)
 
     def moved(self, base: Data, index: Data, size_bytes: int, mask: Mask) -> Data:
         """Returns addresses further on; one whose index data decide is an address and a node."""

@@ -12,19 +12,22 @@ import numpy as np
 from porter.contract.dtype import DType
 from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.interpret.domain import ExecutionError
-from porter.ir.simt.interpret.machine import Geometry, execute
+from porter.ir.simt.interpret.machine import Geometry, Turns, execute
+from porter.ir.simt.ops import Function, walk
 from porter.ir.simt.replay.arguments import arguments_of
 from porter.ir.simt.replay.kernels import Kernels
 from porter.ir.simt.types import Scalar
 from porter.launch_plan import steps as plan
 from porter.launch_plan.steps import Launch, LaunchPlan, TensorView
+from porter.lift.agreement import trials
 from porter.lift.answer import Executed, SymbolicTensor
 from porter.lift.nodes import Graph, Nodes, NotLiftedError
 from porter.symbolic.domain import Symbolic, refused
 from porter.symbolic.memory import Cells, Source
-from porter.symbolic.values import meant
+from porter.symbolic.values import meant, scalar_of
 
 _MOST_THREADS = 1 << 20
+_COMMUTING = frozenset({"add", "sub", "min", "max", "and", "or", "xor"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +40,18 @@ class InputTensor:
 
 
 def executed(kernels: Kernels, steps: LaunchPlan, arguments: Sequence[InputTensor | None]) -> Executed:
-    """Returns what a call computes, in a graph of its own. Raises `NotLiftedError`."""
+    """Returns what a call computes, in a graph of its own. Raises `NotLiftedError`.
+
+    Where an atomic finds what is another number in another order of threads, the call is executed in the opposite
+    order, too, and has to give the same.
+    """
+    graph = Graph()
     try:
-        return _Execution(kernels, arguments).run(steps)
+        forward = _Execution(kernels, arguments, graph)
+        told = forward.run(steps)
+        if forward.asks_for_order:
+            _check_same(told, _Execution(kernels, arguments, graph, backwards=True).run(steps))
+        return told
     except ExecutionError as error:
         raise refused(error) from error
     except NotExpressibleError as error:
@@ -52,7 +64,9 @@ class _Execution:
 
     kernels: Kernels
     arguments: Sequence[InputTensor | None]
-    graph: Graph = field(default_factory=Graph)
+    graph: Graph
+    backwards: bool = False
+    asks_for_order: bool = False
     _addresses: dict[int, int] = field(default_factory=dict)
     _inputs: dict[int, InputTensor] = field(default_factory=dict)
 
@@ -84,7 +98,7 @@ class _Execution:
                     raise NotLiftedError("a host passes a table of addresses")
                 self._addresses[buffer] = self.memory.constant(base64.b64decode(content))
             case plan.Fill(to, value):
-                self._write(to, np.full(to.shape, self._filled(to, int(value)), np.int64))
+                self._fill(to, int(value))
             case plan.Move(to, source_view):
                 if to.dtype != source_view.dtype:
                     raise NotLiftedError("the host converts elements")
@@ -98,11 +112,12 @@ class _Execution:
             case plan.Read():
                 raise NotLiftedError("the host reads from the device, and goes on as it says")
 
-    def _filled(self, to: TensorView, value: int) -> int:
-        """Returns the node of the elements that a fill with these bits leaves: 0 is that of all types."""
-        if value:
-            raise NotLiftedError("the host fills memory with bits that are not 0")  # of which type, no plan says
-        return self.graph.number(0, to.dtype)
+    def _fill(self, to: TensorView, bits: int) -> None:
+        """Puts `bits` into each element, of which no plan says what type it has."""
+        address = self._addresses[to.buffer]
+        if to.dtype == DType.UINT8.value and self.memory.refill(address, to, bits):
+            return
+        self._write(to, np.full(to.shape, self.graph.number(bits, to.dtype), np.int64))
 
     def _launch(self, step: Launch) -> None:
         options = {name: scalar.value for name, scalar in step.options}
@@ -111,7 +126,11 @@ class _Execution:
             raise NotLiftedError(f"{prod(step.grid) * x * y * z} threads are too many to follow")
         function = self.kernels.function(step.kernel)
         passed = arguments_of(function, step, self._address, self.domain.passed)
-        execute(function, passed, Geometry(step.grid, (x, y, z), shared), self.domain, self.memory)
+        geometry, self.memory.is_contested = Geometry(step.grid, (x, y, z), shared), False
+        self.memory.order.launch(geometry, backwards=self.backwards)
+        turns = Turns(self.memory.order, self.backwards)
+        execute(function, passed, geometry, self.domain, self.memory, turns)
+        self.asks_for_order |= self.memory.is_contested and _asks_for_order(function)
 
     def _address(self, buffer: int, offset: int) -> int:
         return self._addresses[buffer] + offset
@@ -132,7 +151,7 @@ class _Execution:
 
     def _result(self, result: TensorView | plan.Scalar) -> SymbolicTensor:
         if isinstance(result, TensorView):
-            return self._defined(SymbolicTensor(DType(result.dtype), result.shape, self._read(result)))
+            return self._defined(DType(result.dtype), self._read(result))
         value = result.value
         if not isinstance(value, (bool, int, float)):
             raise NotLiftedError("it returns what is no number")
@@ -141,11 +160,34 @@ class _Execution:
         return SymbolicTensor(dtype, (), np.array(number, np.int64))
 
     def _left(self, buffer: int, source: InputTensor) -> SymbolicTensor:
-        nodes = self.memory.cells(self._addresses[buffer], source.dtype).reshape(source.shape)
-        return self._defined(SymbolicTensor(source.dtype, source.shape, nodes))
+        return self._defined(
+            source.dtype, self.memory.cells(self._addresses[buffer], source.dtype).reshape(source.shape)
+        )
 
-    def _defined(self, made: SymbolicTensor) -> SymbolicTensor:
-        undefined = np.flatnonzero(made.nodes.ravel() == self.graph.undefined)
+    def _defined(self, dtype: DType, nodes: Nodes) -> SymbolicTensor:
+        undefined = np.flatnonzero(nodes.ravel() == self.graph.undefined)
         if undefined.size:
             raise NotLiftedError(f"element {undefined[0]} of a result is not defined")
-        return made
+        type_ = scalar_of(dtype)
+        made = nodes if type_ is None else self.domain.keys.taken_for(nodes, type_)
+        return SymbolicTensor(dtype, nodes.shape, made)
+
+
+def _asks_for_order(function: Function) -> bool:
+    """Returns whether a function uses what atomics find, or has some that do not commute."""
+    used = {operand for op in walk(function.body) for operand in op.operands}
+    atomics = [op for op in walk(function.body) if op.kind == "atomic"]
+    return any(op.result in used or op.attribute("op") not in _COMMUTING for op in atomics)
+
+
+def _check_same(forward: Executed, backward: Executed) -> None:
+    """Raises `NotLiftedError` where two executions in one graph leave results that differ by more than rounding."""
+    for trial in trials(forward.graph, forward.inputs):
+        pairs = zip(
+            (*forward.results, *forward.arguments_after.values()),
+            (*backward.results, *backward.arguments_after.values()),
+            strict=True,
+        )
+        for one, other in pairs:
+            if not np.allclose(trial.values[one.nodes], trial.values[other.nodes], equal_nan=True):
+                raise NotLiftedError("a result depends on the order of threads, by what an atomic finds")

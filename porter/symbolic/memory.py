@@ -13,8 +13,11 @@ import numpy as np
 from porter.contract.dtype import DType
 from porter.ir.simt.interpret.domain import Data, Datum, Mask, is_symbolic
 from porter.ir.simt.types import Element, Scalar, Vector
-from porter.lift.nodes import Node, Nodes, NotLiftedError
+from porter.launch_plan.steps import TensorView
+from porter.lift.nodes import Assumption, Node, Nodes, NotLiftedError
+from porter.symbolic.commuted import Commuted
 from porter.symbolic.domain import PLACED, Symbolic
+from porter.symbolic.races import Order, Shadow, of_several
 from porter.symbolic.values import dtype_of
 
 _BITS = 40
@@ -44,6 +47,7 @@ class _Buffer:
     content: bytes = b""
     item: int = 0
     cells: Nodes | None = None
+    shadow: Shadow | None = None
     is_written: bool = False
     guards: dict[int, set[Node]] = field(default_factory=dict)
 
@@ -53,6 +57,9 @@ class Cells:
 
     def __init__(self, domain: Symbolic) -> None:
         self._domain, self._graph = domain, domain.graph
+        self._commuted = Commuted(self._graph)
+        self.order = Order()
+        self.is_contested = False  # an atomic found what it would not have found in another order
         self._buffers: dict[int, _Buffer] = {}
         self._next = 1
 
@@ -86,11 +93,20 @@ class Cells:
             raise NotLiftedError("a value of the data decides whether an element is written at all")
         return self._opened(buffer, dtype)
 
+    def refill(self, address: int, to: TensorView, byte: int) -> bool:
+        """Makes every byte of a buffer the same one, if `to` is all of it; returns whether it is."""
+        buffer = self._buffers[address >> _BITS]
+        if buffer.source is not None or to.offset or to.shape != (buffer.size,):
+            return False
+        buffer.content, buffer.cells, buffer.is_written = bytes([byte]) * buffer.size, None, False
+        buffer.guards.clear()
+        return True
+
     def written(self, address: int) -> None:
         """Notes that the host has written to a buffer."""
         self._buffers[address >> _BITS].is_written = True
 
-    def load(self, addresses: Data, mask: Mask, type: Element) -> Datum:
+    def load(self, addresses: Data, mask: Mask, type: Element, *, noted: bool = False) -> Datum:
         """Returns the elements at `addresses` in the lanes of `mask`."""
         if isinstance(type, Vector):
             element = type.element
@@ -98,9 +114,11 @@ class Cells:
                 self._loaded(self._domain.moved(addresses, np.array(n), element.bytes, mask), mask, element)
                 for n in range(type.count)
             )
-        return self._loaded(addresses, mask, type)
+        return self._loaded(addresses, mask, type, noted=noted)
 
-    def store(self, addresses: Data, value: Datum, mask: Mask, predicate: Data | None, type: Element) -> None:
+    def store(
+        self, addresses: Data, value: Datum, mask: Mask, predicate: Data | None, type: Element, *, noted: bool = False
+    ) -> None:
         """Puts `value` at `addresses` in the lanes of `mask`; where `predicate` is true, if given."""
         if isinstance(type, Vector):
             for number, part in enumerate(value):
@@ -108,17 +126,38 @@ class Cells:
                 self._put(at, part, mask, predicate, type.element)
             return
         assert isinstance(value, np.ndarray | np.generic)
-        self._put(addresses, value, mask, predicate, type)
+        self._put(addresses, value, mask, predicate, type, noted=noted)
 
-    def _loaded(self, addresses: Data, mask: Mask, type_: Scalar) -> Data:
+    def note_updates(self, addresses: Data, mask: Mask, kind: str, type: Scalar) -> Mask:
+        """Notes that the lanes of `mask` update elements by atomics of one kind."""
+        if type.is_float:
+            self._graph.assumptions.add(Assumption.ANY_ORDER)
+        if addresses.dtype == PLACED:
+            raise NotLiftedError("a value of the data decides which elements are updated atomically")
+        contested = np.zeros(mask.shape, np.bool_)
+        for buffer, taking, places in self._places(addresses[mask], type):
+            self._opened(buffer, DType(dtype_of(type)))
+            lanes = np.flatnonzero(mask)[taking]
+            contested[lanes] = self.order.update(self._shadow(buffer), places, lanes, kind)
+        self.is_contested |= bool(contested.any())
+        return contested
+
+    def _loaded(self, addresses: Data, mask: Mask, type_: Scalar, *, noted: bool = False) -> Data:
         found = np.full(mask.shape, self._graph.undefined, np.int64)
         if addresses.dtype == PLACED:
             found[mask] = self._gathered(addresses[mask], type_)
+            for number in np.unique(addresses["base"][mask] >> _BITS).tolist():
+                buffer = self._buffers[number]
+                self._opened(buffer, DType(dtype_of(type_)))
+                self.order.read_any(self._shadow(buffer))
         else:
             lanes = np.broadcast_to(addresses, mask.shape)[mask]
             taken = np.zeros(lanes.shape, np.int64)
             for buffer, taking, places in self._places(lanes, type_):
-                taken[taking] = self._opened(buffer, DType(dtype_of(type_)))[places]
+                cells = self._opened(buffer, DType(dtype_of(type_)))
+                taken[taking] = self._domain.keys.taken_for(cells[places], type_)
+                if not noted:
+                    self.order.read(self._shadow(buffer), places, np.flatnonzero(mask)[taking])
             found[mask] = taken
             if np.ndim(addresses) == 0 and taken.size:
                 found = np.array(taken[0], np.int64)
@@ -142,7 +181,9 @@ class Cells:
             made.append(self._graph.gather(buffer.source.name, at, buffer.source.dtype.value))
         return np.array(made, np.int64)
 
-    def _put(self, addresses: Data, value: Data, mask: Mask, predicate: Data | None, type_: Scalar) -> None:
+    def _put(
+        self, addresses: Data, value: Data, mask: Mask, predicate: Data | None, type_: Scalar, *, noted: bool = False
+    ) -> None:
         if addresses.dtype == PLACED:
             raise NotLiftedError("a value of the data decides where it writes")
         lanes = np.broadcast_to(addresses, mask.shape)[mask]
@@ -152,8 +193,13 @@ class Cells:
             conditions = np.broadcast_to(self._domain.values.nodes(predicate, Scalar.BOOL), mask.shape)[mask]
         for buffer, taking, places in self._places(lanes, type_):
             cells, new = self._opened(buffer, DType(dtype_of(type_))), nodes[taking]
+            held = cells[places]
+            if not noted:
+                sure = np.ones(len(new), np.bool_) if conditions is None else self._is_sure(conditions[taking])
+                self._check_alike(places, new, sure)
+                changed = (held != new) | ~sure
+                self.order.write(self._shadow(buffer), places, np.flatnonzero(mask)[taking], changed)
             if conditions is not None:
-                held = cells[places]
                 self._guard(buffer, places, held, conditions[taking])
                 new = self._graph.apply("select", dtype_of(type_), conditions[taking], new, held)
             elif buffer.guards:
@@ -161,6 +207,15 @@ class Cells:
                     buffer.guards.pop(place, None)
             cells[places] = new
             buffer.is_written = True
+
+    def _is_sure(self, conditions: Nodes) -> Mask:
+        return np.array([self._graph.value(node) is not None for node in conditions.tolist()], np.bool_)
+
+    def _check_alike(self, places: Nodes, nodes: Nodes, sure: Mask) -> None:
+        """Checks that lanes that write one element at once write one value."""
+        for lanes in of_several(places):
+            if len(set(self._commuted.classes(nodes[lanes].tolist()))) > 1 or not sure[lanes].all():
+                raise NotLiftedError("several threads write different values to one element")
 
     def _guard(self, buffer: _Buffer, places: Nodes, held: Nodes, conditions: Nodes) -> None:
         """Notes which elements that held nothing are written under a condition, until its opposite has come."""
@@ -195,6 +250,14 @@ class Cells:
                 raise NotLiftedError(f"it uses byte {furthest} of a memory of {buffer.size} bytes")
             yield buffer, taking, offsets // type_.bytes
 
+    @staticmethod
+    def _shadow(buffer: _Buffer) -> Shadow:
+        """What threads did to the elements of a buffer, which are of one width."""
+        assert buffer.cells is not None
+        if buffer.shadow is None or buffer.shadow.count != len(buffer.cells):
+            buffer.shadow = Shadow(len(buffer.cells))
+        return buffer.shadow
+
     def _opened(self, buffer: _Buffer, dtype: DType) -> Nodes:
         """The nodes of a buffer as elements of the width of `dtype`."""
         width = dtype.bytes
@@ -222,8 +285,8 @@ class Cells:
             made = [self._graph.read(source.name, at, source.dtype.value) for at in range(source.count)]
             return np.array(made, np.int64)
         if buffer.content:
-            numbers = np.frombuffer(buffer.content, dtype.storage)
-            if dtype.is_float:
-                raise NotLiftedError("a host passes a table of floats")
-            return np.array([self._graph.number(int(number), dtype.value) for number in numbers], np.int64)
+            kind = DType(f"uint{8 * dtype.bytes}")
+            numbers = np.frombuffer(buffer.content[: buffer.size // dtype.bytes * dtype.bytes], kind.storage)
+            made = [self._graph.number(int(number), kind.value) for number in numbers]
+            return np.array([*made, *[self._graph.undefined] * (count - len(made))], np.int64)
         return np.full(count, self._graph.undefined, np.int64)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from porter.contract.dtype import DType
 from porter.ir.simt.interpret.domain import SYMBOL, Data, is_symbolic, numpy_type
 from porter.ir.simt.types import Scalar
 from porter.lift.nodes import Exact, Graph, Nodes, NotLiftedError, exact
@@ -24,6 +25,11 @@ _MOST = 10**6  # of a denominator
 def dtype_of(type_: Scalar) -> str:
     """Returns what `DType` calls a type."""
     return _DTYPES[type_]
+
+
+def scalar_of(dtype: DType) -> Scalar | None:
+    """Returns the type that `DType` calls so; None where the IR has none."""
+    return next((type_ for type_, name in _DTYPES.items() if name == dtype.value), None)
 
 
 def symbols(nodes: Nodes) -> Data:
@@ -76,14 +82,15 @@ class Values:
         told = [self.graph.value(node) for node in held.tolist()]
         if any(value is None for value in told):
             return symbols(nodes)
-        numbers = [self._wrapped(value, type_) for value in told]
+        numbers = [wrapped(value, type_) for value in told]
         return np.array(numbers, numpy_type(type_))[back.ravel()].reshape(np.shape(nodes))
 
-    @staticmethod
-    def _wrapped(value: Exact | None, type_: Scalar) -> int:
-        if not isinstance(value, Fraction) or value.denominator != 1:
-            raise NotLiftedError("an integer that is not whole")
-        if type_ is Scalar.BOOL:
-            return int(bool(value))
-        number = int(value) % (1 << type_.bits)
-        return number - (1 << type_.bits) if type_.is_signed and number >> type_.bits - 1 else number
+
+def wrapped(value: Exact | None, type_: Scalar) -> int:
+    """Returns a whole number as `type_` holds it."""
+    if not isinstance(value, Fraction) or value.denominator != 1:
+        raise NotLiftedError("an integer that is not whole")
+    if type_ is Scalar.BOOL:
+        return int(bool(value))
+    number = int(value) % (1 << type_.bits)
+    return number - (1 << type_.bits) if type_.is_signed and number >> type_.bits - 1 else number

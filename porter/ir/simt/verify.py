@@ -219,11 +219,14 @@ def dynamic_memory_is_shared(place: Place) -> str | None:
     return None if found.space is Space.SHARED else f"it lies in {found.space} memory"
 
 
-def atomics_have_their_operands(place: Place) -> str | None:
-    """An atomic change has one value, a comparing one two."""
-    if place.op.kind != "atomic":
+def atomics_and_barriers_have_their_operands(place: Place) -> str | None:
+    """An atomic change has one value, a comparing one two; the barrier of a warp has a mask."""
+    if place.op.kind not in ("atomic", "barrier"):
         return None
-    given, wanted = len(place.op.operands), 4 if dict(place.op.attributes).get("op") == "swap" else 3
+    given, attributes = len(place.op.operands), dict(place.op.attributes)
+    wanted = 4 if attributes.get("op") == "swap" else 3
+    if place.op.kind == "barrier":
+        wanted = int(attributes.get("scope") == "warp")
     return None if given == wanted else f"it takes {wanted} operands and has {given}"
 
 
@@ -275,7 +278,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     kinds_are_known,
     operands_are_defined,
     operands_are_as_many_as_it_takes,
-    atomics_have_their_operands,
+    atomics_and_barriers_have_their_operands,
     loops_give_what_they_carry,
     operands_are_of_their_types,
     results_are_of_their_types,

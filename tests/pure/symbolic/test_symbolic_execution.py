@@ -1,60 +1,12 @@
 """Kernels executed on symbols leave nodes that say what they compute; what data decide is refused."""
 
-import base64
-import struct
-from pathlib import Path
-
 import pytest
 
 from porter.contract.dtype import DType
-from porter.ir.simt.replay.kernels import Kernels
-from porter.launch_plan.steps import (
-    Allocate,
-    Bytes,
-    Input,
-    Launch,
-    LaunchPlan,
-    Pointer,
-    Return,
-    Scalar,
-    TensorView,
-)
 from porter.lift.answer import _fitted
 from porter.lift.nodes import NotLiftedError
-from porter.source.parse import parse
-from porter.source.text import Source
-from porter.symbolic.executor import InputTensor, executed
-from porter.syntax.read import read_unit
-
-F32 = DType.FLOAT32
-
-
-def pointer(buffer: int) -> Bytes:
-    return Bytes(base64.b64encode(bytes(8)).decode(), (Pointer(0, buffer, 0),))
-
-
-def whole(value: int) -> Bytes:
-    return Bytes(base64.b64encode(struct.pack("<i", value)).decode())
-
-
-def launched(kernel: str, inputs: tuple[InputTensor, ...], out: tuple[int, ...], *numbers: int, grid=1, block=32):
-    """Returns what a kernel `k(inputs..., float* out, int...)` leaves in `out`, which nobody has written."""
-    unit = read_unit(parse(Source(Path("op.cu"), kernel)))
-    count = len(inputs)
-    size = 4
-    for extent in out:
-        size *= extent
-    arguments = [*map(pointer, range(count + 1)), *map(whole, numbers)]
-    options = {"block_x": block, "block_y": 1, "block_z": 1, "shared_bytes": 1024}
-    strides = tuple(out[1] if axis == 0 and len(out) == 2 else 1 for axis in range(len(out)))
-    steps = (
-        *(Input(number, number) for number in range(count)),
-        Allocate(count, size),
-        Launch("k", (grid, 1, 1), tuple((str(n), a) for n, a in enumerate(arguments)),
-               tuple((name, Scalar(value)) for name, value in options.items())),
-        Return((TensorView(count, "float32", out, strides, 0),)),
-    )  # fmt: skip
-    return executed(Kernels(unit), LaunchPlan(steps), inputs)
+from porter.symbolic.executor import InputTensor
+from tests.pure.symbolic.launched_kernels import F32, launched
 
 
 def test_a_row_sum_by_a_tree_is_a_sum_over_the_row():

@@ -16,9 +16,10 @@ from porter.source.qualified import unqualified
 from porter.syntax.nodes import Call, Expression, Name, TypeName
 
 _F32, _F64 = Scalar.F32, Scalar.F64
+_ALL_LANES = 0xFFFFFFFF
 _BARRIERS = {
     "__syncthreads": "block", "__barrier_sync": "block", "__syncwarp": "warp", "__threadfence": "fence",
-    "__threadfence_block": "fence", "__threadfence_system": "fence",
+    "__threadfence_block": "block_fence", "__threadfence_system": "fence",
 }  # fmt: skip
 _NOTHING = frozenset({"__nanosleep", "__builtin_assume", "__builtin_prefetch", "__prof_trigger", "static_assert"})
 _LOADS = frozenset({"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"})
@@ -43,8 +44,7 @@ def call(b: Builder, callee: Name, node: Call) -> RValue | Place | None:
     """The value of a call of a function of CUDA's, or the place that it returns; None for an unknown one."""
     plain = unqualified(callee.name)
     if plain in _BARRIERS:
-        b.emitter.effect("barrier", (), scope=_BARRIERS[plain])
-        return Nothing()
+        return _barrier(b, _BARRIERS[plain], node)
     if plain in _NOTHING:
         return Nothing()
     if "numeric_limits" in callee.name:
@@ -56,6 +56,15 @@ def call(b: Builder, callee: Name, node: Call) -> RValue | Place | None:
         if found is not None:
             return found
     return _mathematics(b, plain, node)
+
+
+def _barrier(b: Builder, scope: str, node: Call) -> RValue:
+    mask: tuple[Number, ...] = ()
+    if scope == "warp":
+        every = Number(b.emitter.constant(_ALL_LANES, UINT), UINT)
+        mask = tuple(_numbers(b, node.arguments)) or (every,)
+    b.emitter.effect("barrier", tuple(number.value for number in mask), scope=scope)
+    return Nothing()
 
 
 def _numbers(b: Builder, nodes: Sequence[Expression]) -> list[Number]:
@@ -74,7 +83,7 @@ def _of_memory(b: Builder, plain: str, node: Call) -> RValue | None:
 
 def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
     if plain == "__activemask":
-        return _ballot(b, "ballot", _true(b), b.emitter.constant(0xFFFFFFFF, UINT))
+        return _ballot(b, "ballot", _true(b), b.emitter.constant(_ALL_LANES, UINT))
     if plain.startswith("__shfl") and plain.endswith("_sync"):
         mode = _SHUFFLES.get(plain.removeprefix("__shfl").removesuffix("_sync"))
         if mode is None:

@@ -103,6 +103,10 @@ class Concrete:
         """Returns the lanes in which `condition` is true, and the others."""
         return condition, ~condition
 
+    def found(self, each: Sequence[Data], type: Scalar, contested: Mask) -> Data:  # noqa: ARG002 - one order is as good
+        """Returns the values together."""
+        return np.concatenate(each)
+
     def moved(self, base: Data, index: Data, size_bytes: int, mask: Mask) -> Data:  # noqa: ARG002 - all are known
         """Returns addresses `index` elements of `size_bytes` further on."""
         moved: Data = base + index.astype(np.int64) * size_bytes

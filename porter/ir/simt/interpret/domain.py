@@ -48,15 +48,47 @@ class Memory(Protocol):
         """Takes back what was allocated at `address`."""
         ...
 
-    def load(self, addresses: Data, mask: Mask, type: Element) -> Datum:
-        """Returns the elements at `addresses` in the lanes of `mask`. Raises `ExecutionError`."""
+    def load(self, addresses: Data, mask: Mask, type: Element, *, noted: bool = False) -> Datum:
+        """Returns the elements at `addresses` in the lanes of `mask`. Raises `ExecutionError`.
+
+        Of what is `noted` it was said before that lanes update it.
+        """
         ...
 
-    def store(self, addresses: Data, value: Datum, mask: Mask, predicate: Data | None, type: Element) -> None:
+    def store(
+        self, addresses: Data, value: Datum, mask: Mask, predicate: Data | None, type: Element, *, noted: bool = False
+    ) -> None:
         """Puts `value` at `addresses` in the lanes of `mask`, the last of several; where `predicate` is true, if given.
 
         Raises `ExecutionError`.
         """
+        ...
+
+    def note_updates(self, addresses: Data, mask: Mask, kind: str, type: Scalar) -> Mask:
+        """Notes that the lanes of `mask` update elements by atomics of one kind.
+
+        Returns those of them that find something else in another order of threads.
+        """
+        ...
+
+
+class Order(Protocol):
+    """What is told of when threads wait for each other."""
+
+    def run(self, first: int, count: int) -> None:
+        """`count` blocks of the launch run together, beginning with block `first`."""
+        ...
+
+    def barrier(self, mask: Mask) -> None:
+        """The lanes of `mask` pass a barrier of their block."""
+        ...
+
+    def meet(self, mask: Mask, named: Data) -> None:
+        """The lanes of `mask` pass an operation with those of their warp that they name, by bits."""
+        ...
+
+    def fence(self, mask: Mask) -> None:
+        """What the lanes of `mask` wrote is there for other blocks before what they write next."""
         ...
 
 
@@ -85,6 +117,10 @@ class Domain(Protocol):
 
     def certain(self, condition: Data) -> tuple[Mask, Mask]:
         """Returns the lanes in which `condition` is true whatever the data are, and those in which it is false."""
+        ...
+
+    def found(self, each: Sequence[Data], type: Scalar, contested: Mask) -> Data:
+        """Returns what atomics of one lane each found, together: `contested` is in another order of threads another."""
         ...
 
     def moved(self, base: Data, index: Data, size_bytes: int, mask: Mask) -> Data:

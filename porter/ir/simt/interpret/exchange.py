@@ -33,23 +33,20 @@ def sources(mode: str, operand: Data, width: int, threads: int, lanes: int) -> t
     return np.where(exists, every - thread + source, every), exists
 
 
-def vote(mode: str, value: Data, mask: Mask, threads: int) -> Data:
-    """Returns what the lanes of `mask` of each warp say together, for each lane."""
-    blocks = mask.size // threads
-    warps = -(-threads // WARP_SIZE)
+def vote(mode: str, value: Data, named: Data, mask: Mask, threads: int) -> Data:
+    """Returns what the lanes of `mask` say together that each lane names, by bits, of its warp."""
+    yes, present = (_bits(lanes, threads) for lanes in (mask & value, mask))
+    asked = np.broadcast_to(named, mask.shape).astype(np.uint32) & present
+    said: Data = yes & asked
+    told: Data = {"all": np.equal(said, asked), "any": np.not_equal(said, 0)}.get(mode, said)
+    return told
 
-    def by_warp(data: Data, missing: bool) -> Data:
-        padded = np.full((blocks, warps * WARP_SIZE), missing)
-        padded[:, :threads] = data.reshape(blocks, threads)
-        return padded.reshape(blocks, warps, WARP_SIZE)
 
-    says = np.broadcast_to(value, mask.shape)
-    match mode:
-        case "all":
-            told = by_warp(says | ~mask, True).all(axis=2)
-        case "any":
-            told = by_warp(says & mask, False).any(axis=2)
-        case _:
-            bits = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
-            told = (by_warp(says & mask, False) * bits).sum(axis=2).astype(np.uint32)
+def _bits(lanes: Mask, threads: int) -> Data:
+    """Returns, for each lane, which ones of its warp are among `lanes`."""
+    blocks, warps = lanes.size // threads, -(-threads // WARP_SIZE)
+    padded = np.zeros((blocks, warps * WARP_SIZE), np.bool_)
+    padded[:, :threads] = lanes.reshape(blocks, threads)
+    bits = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
+    told = (padded.reshape(blocks, warps, WARP_SIZE) * bits).sum(axis=2).astype(np.uint32)
     return np.repeat(told, WARP_SIZE, axis=1)[:, :threads].ravel()

@@ -21,6 +21,7 @@ from porter.ir.simt.interpret.domain import (
     ExecutionError,
     Mask,
     Memory,
+    Order,
     is_symbolic,
     numpy_type,
     value_type,
@@ -41,18 +42,33 @@ class Geometry:
     shared_bytes: int = 0
 
 
-def execute(function: Function, arguments: Sequence[Data], geometry: Geometry, domain: Domain, memory: Memory) -> None:
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """How threads take turns: the last first where they go `backwards`. `order` is told where they wait."""
+
+    order: Order | None = None
+    backwards: bool = False
+
+
+def execute(  # noqa: PLR0917 - what is run, where, and on what
+    function: Function,
+    arguments: Sequence[Data],
+    geometry: Geometry,
+    domain: Domain,
+    memory: Memory,
+    turns: Turns = Turns(),
+) -> None:
     """Runs `function` with a value for each of its parameters; addresses are those of `memory`.
 
-    Blocks that run together take turns at each operation, others run in order. Raises `ExecutionError`.
+    Blocks that run together take turns at each operation, others run one after the other. Raises `ExecutionError`.
     """
     threads, blocks = prod(geometry.block), prod(geometry.grid)
     together = max(1, _MOST_LANES // max(threads, 1))
     given = dict(zip((p.value for p in function.parameters), arguments, strict=True))
     with np.errstate(all="ignore"):
-        for first in range(0, blocks, together):
+        for first in range(0, blocks, together)[:: -1 if turns.backwards else 1]:
             lanes = Lanes(geometry, first, min(together, blocks - first))
-            Machine(lanes, domain, memory, dict(given)).run(function.body)
+            Machine(lanes, domain, memory, dict(given), turns).run(function.body)
 
 
 @dataclass(frozen=True)
@@ -93,6 +109,7 @@ class Machine:
     domain: Domain
     memory: Memory
     values: dict[Value, Datum]
+    turns: Turns = Turns()
     mask: Mask = field(init=False)
     predicate: Data | None = None
     missed: Mask = field(init=False)  # lanes that some barrier has not found
@@ -106,6 +123,8 @@ class Machine:
 
     def run(self, body: Block) -> None:
         """Runs the whole body."""
+        if self.turns.order is not None:
+            self.turns.order.run(self.lanes.first, self.lanes.count)
         try:
             self.block(body)
         except ExecutionError as error:
@@ -166,6 +185,15 @@ class Machine:
         """Raises `ExecutionError` where a lane runs that a barrier has not found."""
         if (self.missed & self.mask).any():
             raise ExecutionError("a thread goes on that a barrier before has not found: not all threads reach it")
+
+    def meet(self, named: Data) -> None:
+        """The lanes that run meet those of their warp that they name, by bits. Raises `ExecutionError`."""
+        self.demand_present()
+        own = np.arange(len(self.lanes)) % self.lanes.threads % exchange.WARP_SIZE
+        if (self.mask & (named.astype(np.int64) >> own & 1 == 0)).any():
+            raise ExecutionError("a lane takes part in an operation of its warp whose mask leaves it out")
+        if self.turns.order is not None:
+            self.turns.order.meet(self.mask, named)
 
     def rows_of_memory(self, size_bytes: int, *, shared: bool) -> Data:
         """Returns the address of new memory in each lane: a block's where it is `shared`, else the lane's own."""
@@ -271,37 +299,31 @@ def _store(machine: Machine, op: Op) -> None:
 
 
 def _atomic(machine: Machine, op: Op) -> None:
-    """Lane after lane, in order."""
+    """Lane after lane."""
     machine.demand_present()
     base = op.operands[0].type
     assert isinstance(base, Pointer | Array)
     assert isinstance(base.element, Scalar)
-    shape = machine.mask.shape
+    shape, kind = machine.mask.shape, str(op.attribute("op"))
     addresses = np.broadcast_to(machine.address(op), shape)
     given = [np.broadcast_to(machine.data(operand), shape) for operand in op.operands[2:]]
-    found: list[Data] = []
-    for lane in np.flatnonzero(machine.mask).tolist():
+    contested = machine.memory.note_updates(addresses, machine.mask, kind, base.element)
+    found: dict[int, Data] = {}
+    for lane in np.flatnonzero(machine.mask)[:: -1 if machine.turns.backwards else 1].tolist():
         one = np.ones(1, np.bool_)
         place = addresses[lane : lane + 1]
-        held = machine.memory.load(place, one, base.element)
+        held = machine.memory.load(place, one, base.element, noted=True)
         assert not isinstance(held, tuple)
-        new = _changed(machine, str(op.attribute("op")), base.element, held, [data[lane : lane + 1] for data in given])
+        new = _changed(machine, kind, base.element, held, [data[lane : lane + 1] for data in given])
         predicate = None if machine.predicate is None else np.broadcast_to(machine.predicate, shape)[lane : lane + 1]
-        machine.memory.store(place, new, one, predicate, base.element)
-        found.append(held)
-    machine.values[op.result] = _spread(machine, found, base.element)
-
-
-def _spread(machine: Machine, found: list[Data], type_: Scalar) -> Data:
-    """Returns what each lane that runs has found, as one value."""
-    if not found:
-        return machine.domain.undefined(type_)
-    if any(map(is_symbolic, found)):
-        found = [machine.domain.select(np.array([True]), one, one, type_) for one in found]
-    whole = np.concatenate(found)
-    spread = np.zeros(machine.mask.shape, whole.dtype)
-    spread[machine.mask] = whole
-    return spread
+        machine.memory.store(place, new, one, predicate, base.element, noted=True)
+        found[lane] = held
+    machine.values[op.result] = machine.domain.undefined(base.element)
+    if found:
+        each = [found[lane] for lane in sorted(found)]
+        whole = machine.domain.found(each, base.element, contested[machine.mask])
+        machine.values[op.result] = spread = np.zeros(shape, whole.dtype)
+        spread[machine.mask] = whole
 
 
 def _changed(machine: Machine, kind: str, type_: Scalar, held: Data, given: Sequence[Data]) -> Data:
@@ -327,12 +349,20 @@ def _changed(machine: Machine, kind: str, type_: Scalar, held: Data, given: Sequ
 
 def _barrier(machine: Machine, op: Op) -> None:
     machine.demand_present()
-    if op.attribute("scope") == "block":
-        machine.missed |= ~machine.mask
+    order = machine.turns.order
+    match op.attribute("scope"):
+        case "block":
+            machine.missed |= ~machine.mask
+            if order is not None:
+                order.barrier(machine.mask)
+        case "warp":
+            machine.meet(machine.settled(op.operands[0]))
+        case "fence" if order is not None:
+            order.fence(machine.mask)
 
 
 def _shuffle(machine: Machine, op: Op) -> None:
-    machine.demand_present()
+    machine.meet(machine.settled(op.operands[2]))
     width = op.attribute("width")
     assert isinstance(width, int)
     count, threads = len(machine.lanes), machine.lanes.threads
@@ -345,9 +375,10 @@ def _shuffle(machine: Machine, op: Op) -> None:
 
 
 def _vote(machine: Machine, op: Op) -> None:
-    machine.demand_present()
-    says = machine.settled(op.operands[0])
-    machine.values[op.result] = exchange.vote(str(op.attribute("mode")), says, machine.mask, machine.lanes.threads)
+    named = machine.settled(op.operands[1])
+    machine.meet(named)
+    says, threads = machine.settled(op.operands[0]), machine.lanes.threads
+    machine.values[op.result] = exchange.vote(str(op.attribute("mode")), says, named, machine.mask, threads)
 
 
 def _assert(machine: Machine, op: Op) -> None:

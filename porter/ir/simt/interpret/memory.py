@@ -59,7 +59,7 @@ class Bytes:
         """Takes back what was allocated at `address`."""
         del self._buffers[address >> _BITS]
 
-    def load(self, addresses: Data, mask: Mask, type: Element) -> Datum:
+    def load(self, addresses: Data, mask: Mask, type: Element, *, noted: bool = False) -> Datum:  # noqa: ARG002
         """Returns the elements at `addresses` in the lanes of `mask`, garbage elsewhere."""
         if isinstance(type, Vector):
             self._check_aligned(addresses, mask, type)
@@ -67,7 +67,16 @@ class Bytes:
             return tuple(self._loaded(addresses + step, mask, type.element) for step in steps)
         return self._loaded(addresses, mask, type)
 
-    def store(self, addresses: Data, value: Datum, mask: Mask, predicate: Data | None, type: Element) -> None:
+    def store(
+        self,
+        addresses: Data,
+        value: Datum,
+        mask: Mask,
+        predicate: Data | None,
+        type: Element,
+        *,
+        noted: bool = False,  # noqa: ARG002 - nobody asks for the order of accesses
+    ) -> None:
         """Puts `value` at `addresses` in the lanes of `mask`, the last of several."""
         assert predicate is None
         if isinstance(type, Vector):
@@ -77,6 +86,10 @@ class Bytes:
         else:
             assert isinstance(value, np.ndarray | np.generic)
             self._put(addresses, value, mask, type)
+
+    def note_updates(self, addresses: Data, mask: Mask, kind: str, type: Scalar) -> Mask:  # noqa: ARG002
+        """Returns no lane: what atomics find is that of the order in which lanes take turns."""
+        return np.zeros(mask.shape, np.bool_)
 
     def _loaded(self, addresses: Data, mask: Mask, type_: Scalar) -> Data:
         uniform = np.ndim(addresses) == 0

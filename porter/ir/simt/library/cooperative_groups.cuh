@@ -28,7 +28,10 @@ __device__ thread_block this_thread_block() {
 
 template <unsigned Size>
 struct thread_block_tile {
-    __device__ void sync() const { __syncwarp(); }
+    __device__ unsigned mask() const {
+        return (Size == 32 ? 0xffffffffu : (1u << Size) - 1u) << block_rank() % 32 / Size * Size;
+    }
+    __device__ void sync() const { __syncwarp(mask()); }
     __device__ unsigned size() const { return Size; }
     __device__ unsigned num_threads() const { return Size; }
     __device__ unsigned block_rank() const {
@@ -38,13 +41,13 @@ struct thread_block_tile {
     __device__ unsigned meta_group_rank() const { return block_rank() / Size; }
     __device__ unsigned meta_group_size() const { return (blockDim.x * blockDim.y * blockDim.z + Size - 1) / Size; }
     template <typename T>
-    __device__ T shfl(T value, int rank) const { return __shfl_sync(0xffffffffu, value, rank, Size); }
+    __device__ T shfl(T value, int rank) const { return __shfl_sync(mask(), value, rank, Size); }
     template <typename T>
-    __device__ T shfl_up(T value, unsigned delta) const { return __shfl_up_sync(0xffffffffu, value, delta, Size); }
+    __device__ T shfl_up(T value, unsigned delta) const { return __shfl_up_sync(mask(), value, delta, Size); }
     template <typename T>
-    __device__ T shfl_down(T value, unsigned delta) const { return __shfl_down_sync(0xffffffffu, value, delta, Size); }
+    __device__ T shfl_down(T value, unsigned delta) const { return __shfl_down_sync(mask(), value, delta, Size); }
     template <typename T>
-    __device__ T shfl_xor(T value, unsigned mask) const { return __shfl_xor_sync(0xffffffffu, value, mask, Size); }
+    __device__ T shfl_xor(T value, unsigned mask) const { return __shfl_xor_sync(mask(), value, mask, Size); }
 };
 template <unsigned Size, typename Parent>
 __device__ thread_block_tile<Size> tiled_partition(const Parent& parent) {

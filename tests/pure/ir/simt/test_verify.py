@@ -13,7 +13,7 @@ BROKEN = {
     "kinds_are_known": ("%0 = sine %f : f32", "there is no such operation"),
     "operands_are_defined": ("if %b {\n %0 = neg %f : f32\n }{}\n %1 = neg %0 : f32", "operand 1 is not defined here"),
     "operands_are_as_many_as_it_takes": ("%0 = add %f : f32", "it takes 2 operands and has 1"),
-    "atomics_have_their_operands": (
+    "atomics_and_barriers_have_their_operands": (
         "%0 = atomic %x, %n, %f {op = swap} : f32",
         "it takes 4 operands and has 3",
     ),
@@ -57,6 +57,11 @@ def test_each_invariant_is_held(invariant):
         verify(parsed(f"{HEAD}{body}\nreturn\n}}"))
     found = [rule for rule in INVARIANTS if rule.__name__ == invariant]
     assert found[0].__doc__
+
+
+def test_the_barrier_of_a_warp_has_a_mask():
+    with pytest.raises(MalformedError, match="it takes 1 operands and has 0"):
+        verify(parsed(f"{HEAD}barrier {{scope = warp}}\nreturn\n}}"))
 
 
 def test_a_value_is_defined_once():
