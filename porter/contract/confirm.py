@@ -25,7 +25,7 @@ from porter.contract.contract import Contract, EntryKind
 from porter.contract.covering import covering
 from porter.contract.placing import divisibilities, fitted_axes, flipped, lengthened, own_grids, placements, repairs
 from porter.contract.probed import Probe, Probed
-from porter.contract.probing import EVEN, probe_sizes
+from porter.contract.probing import EVEN, FALLING, probe_sizes
 from porter.contract.questions import unknown_bounds, unknown_extents
 from porter.contract.regular import Change, limited, multiples, regularities, with_size
 from porter.contract.relations import agreements, relations
@@ -211,17 +211,19 @@ class _Confirmer:
             if probe is not None and all(probe.sizes != p.sizes for p in probes):
                 probes.append(probe)
         found = Probed(self.contract, contract, tuple(probes))
-        return self._with_even(found) if found.suffices and contract.symbols else found
-
-    def _with_even(self, found: Probed) -> Probed:
-        """`found` with a run at even sizes: of odd ones `cols - 1` and `2 * (cols / 2)` are the same.
-
-        Without it where it explains less, as where only odd sizes are the original's to take.
-        """
-        even = self._probe(found.contract, EVEN)
-        if even is None or any(even.sizes == p.sizes for p in found.probes):
+        if not found.suffices or not contract.symbols:
             return found
-        whole = replace(found, probes=(*found.probes, even))
+        found = self._with(found, EVEN)  # of odd sizes `cols - 1` and `2 * (cols / 2)` are the same
+        return self._with(found, FALLING) if found.quotients else found
+
+    def _with(self, found: Probed, attempt: int) -> Probed:
+        """`found` with one more run; without it where it explains less, as where only odd sizes are the original's to
+        take.
+        """
+        more = self._probe(found.contract, attempt)
+        if more is None or any(more.sizes == p.sizes for p in found.probes):
+            return found
+        whole = replace(found, probes=(*found.probes, more))
         return whole if whole.explained or not found.explained else found
 
     def _probe(self, contract: Contract, attempt: int) -> Probe | None:

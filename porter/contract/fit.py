@@ -2,7 +2,8 @@
 
 The sizes of a probe are different primes, so that what explains three probes is hardly ever there by chance. Candidates
 come simplest first: constants, products of symbols, rounded-up products, sums of two products, products of shifted
-symbols (`(H - 2) * (W - 2)`), rows that lie further apart than they are wide (`(B - 1) * P + V`).
+symbols (`(H - 2) * (W - 2)`), rows that lie further apart than they are wide (`(B - 1) * P + V`), tiles whose
+edge is a symbol (`cdiv(M, T) * cdiv(N, T)`).
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ def fit(extents: Sequence[int], probes: Sequence[Mapping[str, int]]) -> Fit | No
         _sums(seen, products),
         _shifted(seen, probes),
         _strided(seen, probes),
+        _tiled(seen, probes),
     ):
         found = next(candidates, None)
         if found is not None:
@@ -193,6 +195,20 @@ def _atoms(symbol: str, probes: Sequence[Mapping[str, int]]) -> Iterator[_Term]:
     yield _Term(f"({symbol} / 2)", tuple(v // 2 for v in values))
     yield _Term(f"cdiv({symbol}, 2)", tuple(-(-v // 2) for v in values))
     yield _Term(f"(({symbol} - 1) / 2)", tuple((v - 1) // 2 for v in values))
+
+
+def _tiled(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:
+    """`cdiv(rows, tile) * cdiv(columns, tile)`: one element for each tile, whose edges are symbols."""
+    symbols = list(probes[0])
+    for tile in symbols:
+        others = [s for s in symbols if s != tile]
+        counts = [_Term(f"cdiv({s}, {tile})", tuple(-(-p[s] // p[tile]) for p in probes)) for s in others]
+        for tiled in _subsets(others, range(1, 3)):
+            plain = [_Term(s, tuple(p[s] for p in probes)) for s in others if s not in tiled]
+            chosen = [term for s, term in zip(others, counts, strict=True) if s in tiled]
+            for kept in range(len(plain) + 1):
+                for factors in combinations(plain, kept):
+                    yield from _products_of(seen, factors, [tuple(chosen)])
 
 
 def _strided(seen: tuple[int, ...], probes: Sequence[Mapping[str, int]]) -> Iterator[Fit]:

@@ -69,12 +69,13 @@ def _reached(usage: Usage, kernel: Function) -> frozenset[Function]:
 
 
 def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, int, int]:
-    """The block the file's own launches use, else what bounds, constants and shared arrays say, else a usual one.
+    """The block the file's own launches use, those of a kernel with the same parameters where this one has none, else
+    what bounds, constants and shared arrays say, else a usual one.
 
     Threads that never ask where they stand along an axis would all do the same: there is one of them.
     """
     constants = _constants(usage, kernel)
-    for launch in usage.program.launches_of(kernel):
+    for launch in _launches(usage, kernel):
         sizes = _numbers(dimensions(_around(usage, kernel, launch), launch.block.text), constants)
         if sizes is not None:
             return sizes
@@ -94,6 +95,15 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, i
         return edges[1], edges[0], 1
     x, y, z = (edge if axis or rank == 1 else 1 for edge, axis in zip(_DEFAULT_BLOCK[rank], asked, strict=True))
     return x, y, z
+
+
+def _launches(usage: Usage, kernel: Function) -> Iterator[Launch]:
+    """Yields the launches of `kernel`; if there are none, those of its variants: kernels with the same parameters."""
+    own = list(usage.program.launches_of(kernel))
+    yield from own
+    for variant in usage.program.kernels if not own else ():
+        alike = [(p.type, p.name) for p in variant.params] == [(p.type, p.name) for p in kernel.params]
+        yield from usage.program.launches_of(variant) if alike else ()
 
 
 def _asks_for_lanes(usage: Usage, kernel: Function) -> bool:

@@ -87,6 +87,11 @@ class Probed:
         return sum(1 for f in self.fits.values() if f is not None and f.text.isdigit())
 
     @property
+    def quotients(self) -> bool:
+        """Returns whether a tensor that runs touched had one extent in all of them, as a quotient of sizes may."""
+        return any(f is not None and f.text.isdigit() and any(self.extents(n)) for n, f in self.fits.items())
+
+    @property
     def ragged(self) -> int:
         """Returns how many extents end beside what sizes span: `rows * width - 1` where pairs are taken of an odd
         width.

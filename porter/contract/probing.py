@@ -25,6 +25,8 @@ _LADDERS: Mapping[int, tuple[tuple[int, ...], ...]] = {
 }
 # The attempt at which all sizes are even: what ends with the last whole pair of an odd row ends elsewhere there.
 EVEN = 3
+# The attempt at which the first size is the largest: what counts tiles, `cdiv(rows, tile)`, is 1 where the tile is.
+FALLING = 4
 _EVEN_SIZES = (4, 6, 10, 14, 8, 2)
 _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 _BOUND_PRIMES = (11, 17, 29)
@@ -94,7 +96,7 @@ def probe_sizes(
     contract: Contract, bounds: frozenset[str], fixed: Mapping[str, int], attempt: int, smaller: int
 ) -> dict[str, int] | None:
     """The sizes of a probe: primes that differ between symbols and attempts, less with each step of `smaller`; for the
-    attempt `EVEN` even numbers.
+    attempt `EVEN` even numbers, for `FALLING` the largest first.
 
     A size that has to be a multiple of more than its prime is another prime times that: it would always be the same.
 
@@ -102,6 +104,8 @@ def probe_sizes(
     """
     symbols = [s for s in contract.symbols if s not in fixed]
     plain = [s for s in symbols if s not in bounds]
+    if attempt == FALLING:
+        attempt, plain = 1, plain[::-1]
     ladder = _LADDERS.get(len(plain)) if smaller == 0 else None
     step = attempt + 3 * smaller
     targets = {

@@ -247,6 +247,16 @@ def test_a_block_is_what_the_function_around_the_launch_says():
     assert (contract.entry.launch.block, contract.entry.template) == (("128", "1", "1"), ("256",))
 
 
+def test_a_kernel_that_nobody_launches_gets_the_block_of_its_variant():
+    body = "(const float* in, float* out, int n) { __shared__ float t[32][32]; out[blockIdx.y * n + threadIdx.y] = 0; }"
+    other = body.replace("const float* in", "const float* from")
+    text = f"""
+    __global__ void first{body} __global__ void second{body} __global__ void third{other}
+    void run(const float* in, float* out, int n) {{ second<<<n, dim3(32, 8)>>>(in, out, n); }}"""
+    blocks = {c.entry.name: c.entry.launch.block for c in drafted(text) if c.entry.launch}
+    assert blocks == {"first": ("32", "8", "1"), "third": ("32", "32", "1")}
+
+
 @pytest.mark.parametrize(
     ("place", "block"),
     [("threadIdx.x % warpSize", "32"), ("threadIdx.x & 31", "32"), ("threadIdx.x", "256"),

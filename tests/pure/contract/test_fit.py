@@ -40,6 +40,15 @@ def test_every_product_is_found(order, count, coefficient):
     assert [evaluate(found.text, sizes) for sizes in PROBES] == extents(expression)
 
 
+@pytest.mark.parametrize("expression", ["cdiv(n, C)", "cdiv(n, T) * cdiv(C, T)", "B * cdiv(n, T)", "2 * cdiv(C, T)"])
+def test_tiles_whose_edge_is_a_size_are_counted(expression):
+    found = fit(extents(expression), PROBES)
+    assert found is not None
+    assert found.exact
+    other = {"B": 7, "T": 11, "C": 109, "n": 613}
+    assert evaluate(found.text, other) == evaluate(expression, other)
+
+
 def test_whole_vectors_are_told_from_elements():
     found = fit(extents("4 * cdiv(n, 4)"), PROBES)
     assert found is not None

@@ -529,6 +529,17 @@ __global__ void either(const float* a, const float* b, float* out, int n) {
   ((float4*)out)[threadIdx.x] = from[0];
 }
 
+__global__ void in_pairs_where_aligned(const float* x, float* out, int n) {
+  const float* row = x + blockIdx.x * n;
+  float* to = out + blockIdx.x * n;
+  bool aligned = (reinterpret_cast<uintptr_t>(row) & 7) == 0 && reinterpret_cast<uintptr_t>(to) % 8 == 0;
+  const float2* pairs = aligned ? reinterpret_cast<const float2*>(row) : nullptr;
+  float2* pairs_to = aligned ? reinterpret_cast<float2*>(to) : NULL;
+  int whole = aligned ? n / 2 : 0;
+  for (int i = threadIdx.x; i < whole; i += blockDim.x) pairs_to[i] = make_float2(pairs[i].x + 1.0f, pairs[i].y + 1.0f);
+  for (int i = whole * 2 + threadIdx.x; i < n; i += blockDim.x) to[i] = row[i] - 1.0f;
+}
+
 __global__ void clipped_halves(const __half* x, __half* out) {
   float4 v;
   __half2* pairs;

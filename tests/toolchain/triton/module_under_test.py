@@ -102,6 +102,18 @@ def asserting_kernel(x):
     tl.device_assert(tl.load(x) > 0, "x must be positive")
 
 
+@triton.jit
+def aligned_kernel(x, y, bits: tl.constexpr):
+    if bits == 0:
+        tl.store(y + tl.arange(0, 2), (x + tl.arange(0, 2)).to(tl.int64) & 15)
+    else:
+        tl.store(y + tl.arange(0, 2), (x + tl.arange(0, 2)).to(tl.int64) >> bits)
+
+
+def aligned(x, y, bits):
+    aligned_kernel[(1,)](x, y, bits=bits)
+
+
 def add(a, b, c, n):
     add_kernel[(triton.cdiv(n, 256),)](a, b, c, n, block_size=256, num_warps=8)
 

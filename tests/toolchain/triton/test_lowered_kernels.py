@@ -46,6 +46,14 @@ def _zeros(n, dtype=np.float32):
     return np.zeros(n, dtype)
 
 
+def _in_pairs_where_aligned(values):
+    """Rows of 39: pairs of every second row, from the first, are aligned; they gain 1, all other elements lose it."""
+    rows = values.reshape(-1, 39)
+    pairs = np.zeros(rows.shape, bool)
+    pairs[::2, :38] = True
+    return np.where(pairs, rows + 1, rows - 1).ravel()
+
+
 def _each_fourth(made, given):
     """The sum of what 16 numbers became without their signs, and the largest of them or 0, for 64 threads."""
     made, given = (np.concatenate([v, _zeros(824)]).reshape(64, 16) for v in (made, given))
@@ -284,6 +292,7 @@ CASES = [
                    _small[::4] + _small[3::4]],
           5: _e4m3 ^ 0x80}, (1, 1, 1), (256, 1, 1)),
     Case("either", (X, X[:160] + 1, _zeros(256), 40), {2: np.r_[X[:160], X[:96] + 1]}),
+    Case("in_pairs_where_aligned", (X, _zeros(195), 39), {1: _in_pairs_where_aligned(X[:195])}, (5, 1, 1), (32, 1, 1)),
     Case("strided_2d", (X, _zeros(20), 10, 20), {1: _strided(X[:200].reshape(10, 20), 4, 5)}, (1, 1, 1), (5, 4, 1),
          known=False),
     Case("recast", (X, _zeros(64)), {1: X[:64] + X[0]}),

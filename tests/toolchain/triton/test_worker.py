@@ -63,6 +63,19 @@ def test_a_lane_outside_of_its_tensor_is_found_and_harms_nobody(call):
     assert np.array_equal(run.outputs[0].storage, np.ones(40))
 
 
+def test_a_kernel_may_ask_how_its_tensors_are_aligned(call):
+    run = call("aligned", np.zeros(8, np.int64), np.zeros(2, np.int64), 0)
+    assert run.faults == ()
+    assert run.outputs[1].storage.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("bits", [3, 4, 40])
+def test_the_rest_of_an_address_is_another_on_a_device(call, bits):
+    fault = only(call("aligned", np.zeros(8, np.int64), np.zeros(2, np.int64), bits))
+    assert fault.kind is FaultKind.UNKNOWN
+    assert "the address of a tensor" in fault.message
+
+
 def test_an_order_that_only_the_interpreter_keeps_is_a_race(call):
     assert only(call("rotate", np.arange(64), 0)).kind is FaultKind.RACE
 

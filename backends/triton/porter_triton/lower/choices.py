@@ -11,8 +11,8 @@ from porter_triton.lower.assigned import acts
 from porter_triton.lower.context import Context
 from porter_triton.lower.conversions import convert, exact_double, narrowed, settled
 from porter_triton.lower.emit import Suite
-from porter_triton.lower.types import DOUBLE, FLOAT, INT, Arithmetic, common
-from porter_triton.lower.values import ATOM, Address, Fields, Nothing, Scalar, Value, negation
+from porter_triton.lower.types import DOUBLE, FLOAT, INT, Arithmetic, Pointer, common
+from porter_triton.lower.values import ATOM, UNSET, Address, Fields, Nothing, Scalar, Value, negation
 from porter_triton.refusal import Refusal
 
 Operand = Callable[[], Value]
@@ -83,6 +83,10 @@ def choose(chosen: Scalar, yes: Value, no: Value, line: int) -> Value:
         return Address(yes.place, offset)
     left, right = access.scalar(yes, line), access.scalar(no, line)
     if not isinstance(left.type, Arithmetic) or not isinstance(right.type, Arithmetic):
+        for pointer, other in ((left, right), (right, left)):
+            if isinstance(pointer.type, Pointer) and other.fixed == 0:
+                # A null pointer is never followed, so the other stands for both; one of them cannot be compared.
+                return replace(pointer, bases=pointer.bases | {UNSET})
         if left.type != right.type:
             raise Refusal(line, "`?:` chooses between a pointer and something else")
         return _either(chosen, left, right, None)

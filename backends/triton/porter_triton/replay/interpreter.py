@@ -33,6 +33,7 @@ from porter_triton.branch_marks import BranchMarks
 from porter_triton.device.corrections import correct
 from porter_triton.device.libdevice import offer_libdevice
 from porter_triton.kernel_functions import KernelFunctions
+from porter_triton.replay.addresses import watch_addresses
 from porter_triton.replay.atomic_order import follow_atomics, is_acquire, is_release
 from porter_triton.replay.observation import Observation
 from porter_triton.replay.watch import Region, Watch
@@ -75,9 +76,9 @@ class Interpreter:
         self._patch_grid()
         self._patch_exchanges()
         self._patch_loads_and_stores()
-        self._patch_addresses()
         self._patch_atomics()
         follow_atomics(self.watch)
+        watch_addresses()
 
     def _note(self, kind: FaultKind, message: str) -> None:
         self.observation.note(kind, message)
@@ -205,14 +206,6 @@ class Interpreter:
 
         InterpreterBuilder.create_masked_load = create_masked_load
         InterpreterBuilder.create_masked_store = create_masked_store
-
-    def _patch_addresses(self) -> None:
-        """An address is a number of this machine: whoever computes with it computes something else on a device."""
-
-        def create_ptr_to_int(builder: InterpreterBuilder, pointers: TensorHandle, type_: tl.dtype) -> TensorHandle:
-            raise NotImplementedError("it computes with the address of a tensor, which is another on a device")
-
-        InterpreterBuilder.create_ptr_to_int = create_ptr_to_int
 
     def _patch_atomics(self) -> None:
         exchange, update = InterpreterBuilder.create_atomic_cas, InterpreterBuilder.create_atomic_rmw
