@@ -76,7 +76,9 @@ def emulated(port: Port, original: Side, target: Target, bench: Bench, *, is_tru
 
     What is not trusted plans its launches in one process, and another one carries them out.
     """
-    hardware = HardwareLimits(target.max_threads, target.shared_bytes, target.shared_bytes)
+    hardware = HardwareLimits(
+        max_threads=target.max_threads, shared_bytes=target.shared_bytes, dynamic_shared_bytes=target.shared_bytes
+    )
     warp_sizes = tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
     part = Part.WHOLE if is_trusted else Part.HOST
     return EmulatedPort(ported_side(port, original), bench, hardware, warp_sizes, part, original.own)

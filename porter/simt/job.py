@@ -144,9 +144,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class HardwareLimits:
-    """Limits of the emulated device: a launch beyond them fails as it would there."""
+    """Limits of the emulated device: a launch beyond them fails as it would there.
+
+    `claimed_warp_size` is what host code is told; 0 for how wide the warps of the executable are.
+    """
 
     max_threads: int = 1024
+    claimed_warp_size: int = 0
     shared_bytes: int = 49152
     dynamic_shared_bytes: int = 232448
 

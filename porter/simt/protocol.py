@@ -29,7 +29,7 @@ from porter.simt.job import (
 )
 from porter.simt.layouts import laid_out, offset_of, room_bytes, strides_of
 
-_HEAD = struct.Struct("<8s5BQI2Q3I3IQ2QddQ2I2Qdq2IQ")
+_HEAD = struct.Struct("<8s5BQ2I2Q3I3IQ2QddQ2I2Qdq2IQ")
 _JOB_MAGIC, _RESULT_MAGIC = b"PORTJOB1", b"PORTRES1"
 _BEFORE = b"B"  # the tensors of a call before follow, their bytes alone
 _RECORD = struct.Struct("<IQ")
@@ -195,6 +195,7 @@ def _head(  # noqa: PLR0917
         mode,
         job.seed & (2**64 - 1),
         job.hardware.max_threads,
+        job.hardware.claimed_warp_size,
         job.hardware.shared_bytes,
         job.hardware.dynamic_shared_bytes,
         *job.grid,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from porter.catalogue import core_catalogue
 from porter.findings import Finding
 from porter.source.directives import directive_name, directives
-from porter.source.headers import is_installed
+from porter.source.headers import in_repository, is_installed
 from porter.source.lexer import Token, TokenKind
 from porter.source.preprocess import Inclusion
 from porter.source.program import Function, Launch, NotUnderstood
@@ -18,6 +19,7 @@ from porter.source.text import Source, Span
 from porter.source.unfinished import CODE, Unfinished
 from porter.source.vocabulary import GRID_WIDE, LAMBDA_KERNELS, TEXTURES
 
+_MOST_PLACES = 3  # of a header, in a hint
 _LIBRARIES = frozenset(("thrust", "cub"))
 KERNELS_OF_LIBRARIES = ("PORT2006", "PORT2007")
 _DEFINED = re.compile(r"#\s*if(?:def\s+|\s+defined[\s(]+)(\w+)\s*\)?\s*$")
@@ -48,7 +50,13 @@ def missing(source: Source, inclusions: Iterable[Inclusion]) -> Iterator[Finding
         asking, include = inclusion.includer, inclusion.include
         own = asking.path == source.path
         message = f'"{include.path}"' + ("" if own else f", included by {asking.path.name},") + " was not found"
-        yield finding("PORT2002", include.span if own else None, message, "name its folder with --include-dir")
+        hint = _folder_hint(in_repository(include.path, asking.path))
+        yield finding("PORT2002", include.span if own else None, message, hint)
+
+
+def _folder_hint(places: Sequence[Path]) -> str:
+    listed = " or ".join(str(place.parent) for place in places[:_MOST_PLACES])
+    return "name its folder with --include-dir" + (f": {listed}" if listed else "")
 
 
 def skipped(reading: Reading, kernels_at: Iterable[int]) -> Iterator[Finding]:

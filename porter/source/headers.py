@@ -1,9 +1,13 @@
-"""Local headers: found beside the file that includes them, in the folders the user named, or above the file."""
+"""Local headers: found beside the file that includes them, in the folders the user named, above the file, or at the one
+place of its repository that has them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from os.path import normpath
 from pathlib import Path
 from typing import Protocol
@@ -28,6 +32,7 @@ _STANDARD = frozenset((
 ))  # fmt: skip
 
 
+_HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".cuh", ".inl", ".inc", ".cu")
 _MOST_LEVELS = 8  # folders between a source and the root of its project
 
 
@@ -44,7 +49,8 @@ class DiskHeaders:
     """Headers on disk: beside the includer first, then in `include_dirs` in order, then above the includer.
 
     A build names the folders of its headers, and most are above the sources, or an `include` beside or above them: the
-    nearest such folder that has the header is taken for one.
+    nearest such folder that has the header is taken for one. Others are anywhere in the repository: a header that is
+    there once cannot be another.
     """
 
     include_dirs: tuple[Path, ...] = ()
@@ -55,19 +61,45 @@ class DiskHeaders:
             path = Path(normpath(folder / name))  # `a/../a/x.h` is `a/x.h`: a header that includes itself so must end
             if path.is_file():
                 return Source(path, read_text(path))
-        return None
+        elsewhere = in_repository(name, includer.path)
+        return Source(elsewhere[0], read_text(elsewhere[0])) if len(elsewhere) == 1 else None
 
 
 def _above(path: Path, name: str) -> Iterator[Path]:
     """The folders at and above that of the file `path` where a project may keep `name`, up to its repository's."""
     folder = path.parent
-    foreign = name.startswith(".") or (is_installed(name) and not name.startswith("cuda/"))  # many have such a folder
-    for _ in range(0 if foreign else _MOST_LEVELS):
+    for _ in range(0 if _is_foreign(name) else _MOST_LEVELS):
         yield folder / "include"
         if (folder / ".git").exists():
             return
         folder = folder / ".."
         yield folder
+
+
+def _is_foreign(name: str) -> bool:
+    return name.startswith(".") or (is_installed(name) and not name.startswith("cuda/"))  # many have such a folder
+
+
+def in_repository(name: str, path: Path) -> tuple[Path, ...]:
+    """Returns the headers of the repository around the file `path` that `name` may mean; none outside of one."""
+    around = list(path.absolute().parents)[: _MOST_LEVELS + 1]
+    root = next((folder for folder in around if (folder / ".git").exists()), None)
+    if root is None or _is_foreign(name):
+        return ()
+    wanted = Path(normpath(name)).parts
+    return tuple(p for p in _headers_below(root).get(wanted[-1], ()) if p.parts[-len(wanted) :] == wanted)
+
+
+@cache
+def _headers_below(root: Path) -> Mapping[str, Sequence[Path]]:
+    """The headers of a repository by their file names; hidden folders are left out."""
+    found: dict[str, list[Path]] = {}
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in names:
+            if name.endswith(_HEADER_SUFFIXES):
+                found.setdefault(name, []).append(Path(folder, name))
+    return found
 
 
 def folders_of(headers: Iterable[tuple[str, Source]]) -> tuple[Path, ...]:

@@ -123,6 +123,7 @@ void set_last_error(int code) { error = code; }
 
 std::size_t dynamic_shared_limit() { return options.dynamic_shared_bytes; }
 std::size_t static_shared_limit() { return options.shared_bytes; }
+int claimed_warp_size() { return options.claimed_warp_size; }
 int thread_limit() { return options.max_threads; }
 
 }  // namespace porter::simt

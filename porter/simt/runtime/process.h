@@ -19,7 +19,7 @@ struct __attribute__((packed)) JobHeader {
     std::uint8_t schedule, mask_policy, poison, snapshots;
     JobMode mode;
     std::uint64_t seed;
-    std::uint32_t max_threads;
+    std::uint32_t max_threads, claimed_warp_size;
     std::uint64_t shared_bytes, dynamic_shared_bytes;
     std::uint32_t grid[3], block[3];
     std::uint64_t dynamic_bytes;

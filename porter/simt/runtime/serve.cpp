@@ -85,6 +85,7 @@ void read_options() {
     options.poison = job.poison;
     options.seed = job.seed;
     options.max_threads = static_cast<int>(job.max_threads);
+    options.claimed_warp_size = job.claimed_warp_size ? static_cast<int>(job.claimed_warp_size) : porter_warp_size;
     options.shared_bytes = job.shared_bytes;
     options.dynamic_shared_bytes = job.dynamic_shared_bytes;
     warp_width = porter_warp_size;

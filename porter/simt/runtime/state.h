@@ -30,6 +30,7 @@ struct Options {
     std::uint8_t poison = 0xFF;
     MaskPolicy mask_policy = MaskPolicy::POISON;
     int max_threads = 1024;
+    int claimed_warp_size = 32;  // what host code is told, be it that of the executable or not
     std::size_t shared_bytes = 49152;
     std::size_t dynamic_shared_bytes = 232448;
 };

@@ -179,9 +179,25 @@ def test_a_program_is_compared_by_buffers_and_prints():
     assert value.dtype is DType.FLOAT32
 
 
+def test_what_a_program_says_of_its_device_is_not_compared():
+    contract = Contract("main", "other", Entry(EntryKind.PROGRAM, "main"), (), (), (), (), {})
+    asking = parse(Source(Path("p.cu"), "int main() { cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); }"))
+
+    def run(given: Job) -> Run:
+        text = f"{given.hardware.shared_bytes} bytes, warps of {given.hardware.claimed_warp_size or 32}\nsum 5\n"
+        return Run(True, 0, (), (), (), (), (), (), text, "", 0.0)
+
+    for program, same in ((asking, True), (PROGRAM, False)):
+        (expected,) = examine(contract, program, run).expected
+        elsewhere = "65536 bytes, warps of 64\nsum 5\n"
+        assert (compare_text(elsewhere, expected.outputs.text) == "") is same
+        assert compare_text(elsewhere.replace("5\n", "6\n"), expected.outputs.text) != ""
+
+
 @pytest.mark.parametrize(
     ("got", "want", "same"),
     [
+        ("on NVIDIA A100-SXM4-80GB\n", "on MetaX C500\n", True),
         ("sum = 3.14159\n", "sum = 3.14158\n", True),
         ("sum = 3.14159\n", "sum = 3.2\n", False),
         ("count 5\n", "count 6\n", False),

@@ -85,6 +85,18 @@ def test_a_header_is_found_above_the_file_unless_the_repository_ends_below(tmp_p
     assert local_headers(source) == ()
 
 
+def test_a_header_that_a_repository_has_once_is_found_and_of_two_the_places_are_named(tmp_path):
+    source = Source(tmp_path / "ops" / "sum" / "a.cu", '#include "shared/types.h"\n#include "twice.h"\n')
+    for name in ("common/cuda/shared/types.h", "other/types.h", "one/twice.h", "two/twice.h", ".git/shared/types.h"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("")
+    ((_, header),) = local_headers(source)
+    assert header.path == tmp_path / "common" / "cuda" / "shared" / "types.h"
+    (missing,) = (f for f in parse(source, headers=DiskHeaders()).findings if f.code == "PORT2002")
+    assert missing.message == '"twice.h" was not found'
+    assert missing.hint.endswith(f"--include-dir: {tmp_path / 'one'} or {tmp_path / 'two'}")
+
+
 def test_a_header_is_found_in_an_include_folder_beside_or_above_the_file(tmp_path):
     source = Source(tmp_path / "src" / "ops" / "a.cu", '#include "lib/far.h"\n#include "near.h"\n#include "cmath"\n')
     for folder, name in (("include/lib", "far.h"), ("src/ops/include", "near.h"), ("src/include", "cmath")):

@@ -42,6 +42,7 @@ void set_last_error(int error);
 // Largest dynamic shared memory the device gives a block after the opt-in call, and the static limit.
 std::size_t dynamic_shared_limit();
 std::size_t static_shared_limit();
+int claimed_warp_size();
 int thread_limit();
 
 template <class T>

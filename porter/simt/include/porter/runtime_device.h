@@ -56,7 +56,7 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
     p.sharedMemPerBlock = porter::simt::static_shared_limit();
     p.sharedMemPerBlockOptin = p.sharedMemPerMultiprocessor = porter::simt::dynamic_shared_limit();
     p.regsPerBlock = p.regsPerMultiprocessor = 65536;
-    p.warpSize = PORTER_WARP_SIZE;
+    p.warpSize = porter::simt::claimed_warp_size();
     p.memPitch = 2147483647;
     p.maxThreadsPerBlock = p.maxThreadsDim[0] = p.maxThreadsDim[1] = porter::simt::thread_limit();
     p.maxThreadsDim[2] = 64;
