@@ -1,23 +1,37 @@
 """A limit on the time that a migration takes, by the clock on the wall: what is not settled then stays unsettled.
 
-Its end is an exception in the main thread, wherever that is, as Ctrl-C is one. What all migrations share and the first
-one builds does not count.
+Parts of it are spans, one within the other. The end of one is an exception in the main thread, wherever that is, as
+Ctrl-C is one. What all migrations share and the first one builds does not count.
 """
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _SHORTEST_S = 0.2  # until it is looked again whether what does not count has ended
+_HELD_S = 0.01  # until it is looked again whether what must not be broken off has ended
+
+
+@dataclass(eq=False, slots=True)
+class Span:
+    """What is to end at `ends_at` by the clock of what counts; `passed` once it was broken off."""
+
+    ends_at: float
+    passed: bool = False
 
 
 class OutOfTime(BaseException):
-    """The limit is over. Nobody who handles errors of what is being done handles this."""
+    """The time of `span` is over. Nobody who handles errors of what is being done handles this."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__()
+        self.span = span
 
 
 class Uncounted:
@@ -51,12 +65,38 @@ class Uncounted:
 SHARED_PARTS = Uncounted()
 
 
+class _Whole(threading.local):
+    """How many of the things under way in a thread must not be broken off."""
+
+    count = 0
+
+
+_WHOLE = _Whole()
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """What is done within comes to its end before any limit is looked at: of half of it nobody would know."""
+    _WHOLE.count += 1
+    try:
+        yield
+    finally:
+        _WHOLE.count -= 1
+
+
 @dataclass
 class Deadline:
     """A limit of `limit_s` seconds, None for none; `passed` once it is over."""
 
     limit_s: float | None = None
     passed: bool = False
+    _spans: list[Span] = field(default_factory=list, repr=False, compare=False)  # the outermost first
+
+    @property
+    def left_s(self) -> float:
+        """Returns how long the innermost span may still take; infinitely long where there is no limit."""
+        ends_at = min((span.ends_at for span in self._spans), default=math.inf)
+        return 0.0 if self.passed else ends_at - _counted_s()
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -64,20 +104,66 @@ class Deadline:
         if self.limit_s is None or threading.current_thread() is not threading.main_thread():
             yield
             return
-        ends_at = time.monotonic() + self.limit_s - SHARED_PARTS.seconds
-
-        def end(*_: object) -> None:
-            left_s = ends_at + SHARED_PARTS.seconds - time.monotonic()
-            if left_s > 0:
-                signal.setitimer(signal.ITIMER_REAL, max(left_s, _SHORTEST_S))
-                return
-            self.passed = True
-            raise OutOfTime
-
-        before = signal.signal(signal.SIGALRM, end)
-        signal.setitimer(signal.ITIMER_REAL, self.limit_s)
+        before = signal.signal(signal.SIGALRM, self._look)
+        whole = Span(_counted_s() + self.limit_s)
         try:
+            self._open(whole)
             yield
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._close(whole)
             signal.signal(signal.SIGALRM, before)
+
+    @contextmanager
+    def span(self, seconds: float) -> Iterator[Span]:
+        """Breaks off what is done within once `seconds` are over, which `passed` of the span then says.
+
+        It has no end of its own where there is no limit.
+        """
+        span = Span(_counted_s() + seconds)
+        if not self._spans:
+            yield span
+            return
+        try:
+            try:
+                self._open(span)
+                yield span
+            finally:
+                self._close(span)
+        except OutOfTime as over:
+            if over.span is not span:
+                raise
+
+    def _open(self, span: Span) -> None:
+        self._spans.append(span)
+        self._set()
+
+    def _close(self, span: Span) -> None:
+        """Ends `span` and those within it."""
+        if span in self._spans:
+            del self._spans[self._spans.index(span) :]
+        self._set()
+
+    def _set(self) -> None:
+        """Sets the timer to the end of the span that ends first."""
+        first = min((span.ends_at for span in self._spans), default=None)
+        left_s = 0.0 if first is None else max(first - _counted_s(), _SHORTEST_S)
+        signal.setitimer(signal.ITIMER_REAL, left_s)
+
+    def _look(self, *_: object) -> None:
+        """Breaks off the outermost span that is over, if there is one."""
+        if _WHOLE.count:
+            signal.setitimer(signal.ITIMER_REAL, _HELD_S)
+            return
+        over = next((span for span in self._spans if span.ends_at <= _counted_s()), None)
+        if over is None:
+            self._set()
+            return
+        over.passed = True
+        self.passed = self.passed or over is self._spans[0]
+        self._close(over)
+        raise OutOfTime(over)
+
+
+def _counted_s() -> float:
+    """The clock on the wall, which stands while shared parts are built."""
+    return time.monotonic() - SHARED_PARTS.seconds

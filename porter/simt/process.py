@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.measure.deadline import unbroken
+
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", "TZ": "UTC", "HOME": "/"}
 
 
@@ -30,7 +32,7 @@ def spawn(command: list[str], work: Path, stdout: Path, stderr: Path, wall_s: fl
 
     Its output goes to files, which its own size limit bounds and which nobody has to drain.
     """
-    with stdout.open("wb") as out, stderr.open("wb") as err:
+    with stdout.open("wb") as out, stderr.open("wb") as err, unbroken():
         child = subprocess.Popen(
             command,
             cwd=work,
@@ -56,11 +58,12 @@ def _ended(child: subprocess.Popen[bytes], wall_s: float) -> Ended:
     try:
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     finally:
-        clock.cancel()
-        clock.join()
-        _kill_group(child.pid)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        with unbroken():
+            clock.cancel()
+            clock.join()
+            _kill_group(child.pid)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
     return Ended(child.returncode, usage.ru_utime + usage.ru_stime, late.is_set())
 
 

@@ -10,12 +10,13 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from porter.measure.deadline import unbroken
 from porter.simt.job import FaultKind, Limits
 from porter.worker.environment import environment_of
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
@@ -68,10 +69,12 @@ class Child:
         self._log = work / "stderr"
         self._process: subprocess.Popen[bytes] | Born
         with self._log.open("wb") as log:
-            if born:
-                self._process = nursery(module, environment or {}).born(arguments, work, log, environment_of(work))
-            else:
-                self._process = _started(module, arguments, work, log, environment or {})
+            birthplace = nursery(module, environment or {}) if born else None
+            with unbroken():
+                if birthplace is not None:
+                    self._process = birthplace.born(arguments, work, log, environment_of(work))
+                else:
+                    self._process = _started(module, arguments, work, log, environment or {})
         self._death_by: Death | None = None
         self._deadline = math.inf
         self._pipe = _Pipe(self._process, self._look, _LOOK_S if resident else None)
@@ -80,7 +83,8 @@ class Child:
     def begin(self) -> Death | None:
         """Waits until it is ready, which it says with its `greeting`; its limits count from here."""
         self._deadline = time.monotonic() + _START_S
-        greeting = read_frame(self._pipe)
+        with self._ended_if_broken_off():
+            greeting = read_frame(self._pipe)
         if greeting is None:
             return self._with_last_words(self._death())
         self.greeting = greeting
@@ -95,12 +99,13 @@ class Child:
 
     def ask(self, question: bytes, parts: int, tasks: int = 1) -> tuple[bytes, ...] | Death:
         """The `parts` frames of its answer; it may take the limits for each of the `tasks` asked. After a `Death` it is
-        gone.
+        gone, and so it is where waiting for the answer is broken off: the next question would be given that one.
         """
         allowed = math.ceil(self.cpu_s() + tasks * self._limits.cpu_s)
         _limit(self._process.pid, resource.RLIMIT_CPU, allowed)
         self._deadline = time.monotonic() + tasks * self._limits.wall_s
-        answer = self._exchange(question, parts)
+        with self._ended_if_broken_off():
+            answer = self._exchange(question, parts)
         return self._death() if answer is None else answer
 
     def cpu_s(self) -> float:
@@ -109,17 +114,26 @@ class Child:
 
     def end(self) -> None:
         """Kills its group; its id is not given to anyone else before it is reaped here."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
+        with unbroken():
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
 
     def said(self) -> str:
         """The last lines of what it wrote to its log."""
         return last_words(self._log.read_text("utf-8", "replace"))
+
+    @contextmanager
+    def _ended_if_broken_off(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.end()
+            raise
 
     def _exchange(self, question: bytes, parts: int) -> tuple[bytes, ...] | None:
         seal = secrets.token_bytes(SEAL_BYTES) if self._sealed else b""

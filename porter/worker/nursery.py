@@ -10,12 +10,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import IO
 
 from porter.errors import MachineError
+from porter.measure.deadline import unbroken
 from porter.worker.environment import environment_of
 from porter.worker.nurse import ENDING
 from porter.worker.python_start import last_words, python_command
@@ -92,7 +93,7 @@ class Nursery:
 
     def ask(self, request: bytes, descriptors: Sequence[int] = ()) -> int:
         """The answer to a request; raises `MachineError` where nobody answers."""
-        with self._lock:
+        with unbroken(), self._lock:  # who asks next would be given an answer that nobody waited for
             try:
                 socket.send_fds(self._line, [request], list(descriptors))
                 answer = self._answers.readline()
@@ -120,16 +121,29 @@ class Nursery:
         return MachineError(f"the process that starts workers of {self._module} {how}: {said}", _HINT)
 
 
-@cache
-def _nursery(module: str, environment: tuple[tuple[str, str], ...], owner: int) -> Nursery:  # noqa: ARG001
-    return Nursery(module, dict(environment))
+_Key = tuple[str, tuple[tuple[str, str], ...], int]
+_BEGUN: dict[_Key, Future[Nursery]] = {}
+_BEGINNING = threading.Lock()
 
 
 def nursery(module: str, environment: Mapping[str, str]) -> Nursery:
     """The nursery of this process for `module`, with these variables besides the usual; made anew where it was lost."""
+    return begin(module, environment).result()
+
+
+def begin(module: str, environment: Mapping[str, str]) -> Future[Nursery]:
+    """That nursery, which is there in seconds: whoever will need it can do something else meanwhile."""
     key = (module, tuple(sorted(environment.items())), os.getpid())
-    found = _nursery(*key)
-    if not found.is_there:
-        _nursery.cache_clear()
-        found = _nursery(*key)
-    return found
+    with unbroken(), _BEGINNING:
+        begun = _BEGUN.get(key)
+        if begun is None or (begun.done() and (begun.exception() or not begun.result().is_there)):
+            begun = _BEGUN[key] = Future()
+            threading.Thread(target=_start, args=(begun, module, environment), daemon=True).start()
+        return begun
+
+
+def _start(begun: Future[Nursery], module: str, environment: Mapping[str, str]) -> None:
+    try:
+        begun.set_result(Nursery(module, environment))
+    except BaseException as error:  # noqa: BLE001 - who waits for it is told
+        begun.set_exception(error)

@@ -38,12 +38,12 @@ class Worker:
         child = self._child or self._new()
         if self._child is None and (death := child.begin()):
             return ended(death, 0.0), ()
-        self._child = child
+        self._child = None  # it serves again once it has answered
         before = child.cpu_s()
         answer = child.ask(pickle.dumps(task), parts=2)
         if isinstance(answer, Death):
-            self._child = None
             return ended(answer, self._limits.cpu_s), ()
+        self._child = child
         records, signatures = answer
         run = run_of(records, task.job, child.cpu_s() - before)
         return run, tuple(signatures.decode("utf-8", "replace").splitlines())

@@ -10,6 +10,7 @@ from porter.contract.dtype import DType
 from porter.launch_plan.admission import Admission
 from porter.launch_plan.library_work import PlanRefusedError
 from porter.launch_plan.steps import LaunchPlan, Number, Read, Return, Step
+from porter.measure.deadline import OutOfTime
 from porter.simt.job import Fault, FaultKind, Job, Run, TensorValue
 from porter.simt.layouts import room_bytes
 from porter.simt.protocol import coverage_of
@@ -173,7 +174,9 @@ class PlannedCalls:
 
     @contextmanager
     def _endings(self) -> Iterator[None]:
-        """Raises `EndedError` where the process that plans dies, or its plan is refused."""
+        """Raises `EndedError` where the process that plans dies, or its plan is refused. What is broken off is over for
+        it, too.
+        """
         try:
             yield
         except DeadError as dead:
@@ -184,6 +187,9 @@ class PlannedCalls:
             raise EndedError(
                 ended_run(Fault(refused.kind, file, refused.line, "", refused.message, fatal=True))
             ) from None
+        except OutOfTime:
+            self._planning.close()  # it may wait for numbers, and would take the next call for them
+            raise
 
     def _admitted(self, part: Recorded, function: Function) -> tuple[list[Step], list[Step]]:
         """The steps that restore memory for `part`, and all that are to be carried out for it.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from porter.launch_plan.steps import Number
 from porter.launch_plan.wire import WireError, decode
 from porter.simt.job import FaultKind, Job, Limits, Run
 from porter.worker.child import Child, Death
+from porter.worker.nursery import begin
 from porter.worker.run import run_of
 from porter_triton.records import PlanRequest, Recorded
 from porter_triton.requests import ReplayRequest
@@ -25,6 +27,19 @@ class DeadError(Exception):
     def __init__(self, death: Death) -> None:
         super().__init__(death.message)
         self.death = death
+
+
+_PLANNING, _REPLAYING = "porter_triton.programs", "porter_triton.replay.worker"
+_INTERPRETED = {"TRITON_INTERPRET": "1"}
+
+
+@contextmanager
+def nurseries_beginning() -> Iterator[None]:
+    """What both need is imported, which takes seconds, while the caller does something else; then it is there."""
+    beginning = begin(_PLANNING, {}), begin(_REPLAYING, _INTERPRETED)
+    yield
+    for nursery in beginning:
+        nursery.result()
 
 
 class _Process:
@@ -45,17 +60,19 @@ class _Process:
 
     def exchange(self, question: bytes, parts: int, tasks: int = 1) -> tuple[bytes, ...]:
         """The parts of its answer to a question of so many `tasks`. Raises `DeadError`."""
-        program, arguments, work, limits, environment, sealed = self._start
-        if self._child is None:
-            child = Child(program, arguments, work, limits, environment, born=True, sealed=sealed)
-            if death := child.begin():
-                raise DeadError(death)
-            self._child = child
-        answer = self._child.ask(question, parts, tasks)
+        child, self._child = self._child or self._begun(), None  # it serves again once it has answered
+        answer = child.ask(question, parts, tasks)
         if isinstance(answer, Death):
-            self._child = None
             raise DeadError(answer)
+        self._child = child
         return answer
+
+    def _begun(self) -> Child:
+        program, arguments, work, limits, environment, sealed = self._start
+        child = Child(program, arguments, work, limits, environment, born=True, sealed=sealed)
+        if death := child.begin():
+            raise DeadError(death)
+        return child
 
     def cpu_s(self) -> float:
         """The processor time that it has taken so far, in seconds; nothing of one that has died."""
@@ -77,7 +94,7 @@ class PlanningProcess:
     """Runs the host code of the module at `path`; `work` is a folder of its own."""
 
     def __init__(self, path: Path, work: Path, limits: Limits) -> None:
-        self._process = _Process("porter_triton.programs", [str(path), "plan"], work, limits, {}, sealed=False)
+        self._process = _Process(_PLANNING, [str(path), "plan"], work, limits, {}, sealed=False)
 
     def plan(self, request: PlanRequest) -> Recorded:
         """The first steps of a call. Raises `DeadError`."""
@@ -133,8 +150,7 @@ class ReplayProcess:
     """Carries out steps in Triton's interpreter; kernels lie in `folder`, `work` is another of its own."""
 
     def __init__(self, folder: Path, work: Path, limits: Limits) -> None:
-        environment = {"TRITON_INTERPRET": "1"}
-        self._process = _Process("porter_triton.replay.worker", [str(folder)], work, limits, environment, sealed=True)
+        self._process = _Process(_REPLAYING, [str(folder)], work, limits, _INTERPRETED, sealed=True)
 
     def carry_out(self, asked: ReplayRequest, job: Job) -> Numbers | Finished:
         """Returns what the last step gives. Raises `DeadError`."""

@@ -29,7 +29,7 @@ from porter_triton.compile import refused
 from porter_triton.naming import function_of
 from porter_triton.planned_calls import Function
 from porter_triton.port import Lowered, lowered
-from porter_triton.processes import PlanningProcess, ReplayProcess
+from porter_triton.processes import PlanningProcess, ReplayProcess, nurseries_beginning
 from porter_triton.targets import targets
 from porter_triton.whole_numbers import whole_numbers
 
@@ -126,6 +126,10 @@ class InterpretedPort:
 
         A kernel that the module launches itself has no launcher there; to be called by itself it gets one.
         """
+        with nurseries_beginning():
+            return self._all_candidates(contracts)
+
+    def _all_candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
         module, made = self._own, None
         entries = [contract.entry for contract in contracts]
         hidden = tuple(e for e in entries if e.kind is EntryKind.KERNEL and not self._function(e, module))

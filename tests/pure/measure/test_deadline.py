@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from porter.measure.deadline import Deadline, OutOfTime, Uncounted
+from porter.measure.deadline import Deadline, OutOfTime, Uncounted, unbroken
 
 
 def test_what_takes_longer_than_the_limit_is_ended_where_it_is():
@@ -67,3 +67,61 @@ def test_a_limit_waits_for_what_does_not_count(monkeypatch):
     with pytest.raises(OutOfTime), Deadline(0.1).running():
         work()
     assert ended == [True]
+
+
+def test_the_end_of_a_span_breaks_off_nothing_but_what_is_within_it():
+    deadline = Deadline(30.0)
+    done = []
+    with deadline.running():
+        with deadline.span(0.1) as first:
+            time.sleep(30)
+        with deadline.span(20.0) as second:
+            done.append(time.sleep(0.01))
+    assert (first.passed, second.passed, deadline.passed) == (True, False, False)
+    assert done == [None]
+
+
+def test_the_end_of_what_lies_around_ends_what_lies_within():
+    deadline = Deadline(30.0)
+    with deadline.running(), deadline.span(0.1) as around:
+        with deadline.span(20.0) as within:
+            time.sleep(30)
+        pytest.fail("it went on")
+    assert (around.passed, within.passed, deadline.passed) == (True, False, False)
+
+
+def test_a_span_that_is_longer_than_the_limit_ends_with_it():
+    deadline = Deadline(0.1)
+    with pytest.raises(OutOfTime), deadline.running(), deadline.span(20.0):
+        time.sleep(30)
+    assert deadline.passed
+    assert deadline.left_s == 0
+
+
+def test_what_is_left_is_that_of_the_span_that_ends_first():
+    deadline = Deadline(30.0)
+    assert deadline.left_s == float("inf")
+    with deadline.running():
+        assert 29 < deadline.left_s <= 30
+        with deadline.span(5.0):
+            assert 4 < deadline.left_s <= 5
+        with deadline.span(50.0):
+            assert 29 < deadline.left_s <= 30
+
+
+def test_a_span_without_a_limit_has_no_end():
+    with Deadline().span(0.01) as span:
+        time.sleep(0.05)
+    assert not span.passed
+
+
+def test_what_must_not_be_broken_off_comes_to_its_end():
+    deadline, done = Deadline(30.0), []
+    with deadline.running(), deadline.span(0.05) as span:
+        with unbroken():
+            time.sleep(0.3)
+            done.append("whole")
+        time.sleep(30)
+        done.append("late")
+    assert span.passed
+    assert done == ["whole"]

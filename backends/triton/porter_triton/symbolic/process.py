@@ -29,22 +29,21 @@ class SymbolicProcess:
 
     def ask(self, asked: SymbolicRequest) -> bytes:
         """Returns what `answer` makes of it. Raises `NotLiftedError`, and `DeadError` where nobody answers."""
-        answer = self._begun().ask(pickle.dumps(asked), parts=1)
+        child, self._child = self._child or self._begun(), None  # it serves again once it has answered
+        answer = child.ask(pickle.dumps(asked), parts=1)
         if isinstance(answer, Death):
-            self._child = None
             raise DeadError(answer)
+        self._child = child
         if answer[0].startswith(REFUSED):
             raise NotLiftedError(answer[0][len(REFUSED) :].decode("utf-8", "replace"))
         return answer[0][len(LIFTED) :]
 
     def _begun(self) -> Child:
-        if self._child is None:
-            arguments, work, limits = self._start
-            child = Child(PROGRAM, arguments, work, limits, ENVIRONMENT, born=True, sealed=True)
-            if death := child.begin():
-                raise DeadError(death)
-            self._child = child
-        return self._child
+        arguments, work, limits = self._start
+        child = Child(PROGRAM, arguments, work, limits, ENVIRONMENT, born=True, sealed=True)
+        if death := child.begin():
+            raise DeadError(death)
+        return child
 
     def close(self) -> None:
         """Ends the process, if there is one."""
