@@ -46,7 +46,13 @@ SizeOption = Annotated[
 ]
 LimitOption = Annotated[
     float,
-    typer.Option("--limit", metavar="S", min=1, max=LONGEST_S, help="Seconds until what is not proven is given up."),
+    typer.Option(
+        "--limit",
+        metavar="S",
+        min=1,
+        max=LONGEST_S,
+        help="Seconds that the entries of a source share; what is not proven by then is given up.",
+    ),
 ]
 ContractOption = Annotated[
     Path | None,

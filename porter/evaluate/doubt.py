@@ -200,6 +200,12 @@ def unsound(reference: Reference) -> str:
     return ""
 
 
+def too_slow(reference: Reference) -> bool:
+    """Returns whether the original took too long at the sizes of its workloads."""
+    stopped = reference.because.startswith(FaultKind.TIMEOUT) and not reference.damned
+    return stopped or not (reference.because or reference.complete)
+
+
 def _nothing_left(reference: Reference) -> str:
     """Returns what a call came to that left no tensor: a program may want arguments before it launches anything."""
     if reference.contract.entry.kind is not EntryKind.PROGRAM or reference.launched:

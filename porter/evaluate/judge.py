@@ -252,7 +252,8 @@ def _stopped(broken: Fault, candidate: Candidate, place: str, checked: list[Chec
     if broken.kind is FaultKind.UNKNOWN:
         return NotVerified(f"{_describe(broken)} ({place})")
     if broken.kind is FaultKind.TIMEOUT and candidate.warp_size is None:
-        return NotVerified(f"the port is too slow to be interpreted here ({place}); smaller sizes: --size")
+        because = f"the port is too slow to be interpreted here ({place}); smaller sizes: --size"
+        return NotVerified(because, too_slow=True)
     return Crashed(f"{_describe(broken)} ({place})", tuple(checked))
 
 

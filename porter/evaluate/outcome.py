@@ -71,9 +71,13 @@ class KernelsVerified:
 
 @dataclass(frozen=True, slots=True)
 class NotVerified:
-    """Ported, but there is nothing firm to compare with: `because` names what is missing or unsound."""
+    """Ported, but there is nothing firm to compare with: `because` names what is missing or unsound.
+
+    At smaller sizes there may be, where original or port is `too_slow` for those that it was run at.
+    """
 
     because: str
+    too_slow: bool = False
     label = "not_verified"
 
 

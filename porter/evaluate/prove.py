@@ -8,7 +8,7 @@ from functools import reduce
 
 from porter.branch_coverage import NOT_MEASURED, Branches
 from porter.contract.contract import Contract
-from porter.evaluate.bench import Bench
+from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import deciding
 from porter.evaluate.doubt import unsound
 from porter.evaluate.judge import Candidate, judge
@@ -19,8 +19,10 @@ from porter.evaluate.outcome import Equal, Fidelity, NotVerified, Outcome, Refus
 from porter.evaluate.ported import Candidates, Ported
 from porter.evaluate.rehearsal import Rehearsal, rehearsals
 from porter.evaluate.side import Side
-from porter.evaluate.study import Originals, Studied, Unproven
+from porter.evaluate.smaller import smaller
+from porter.evaluate.study import Originals, Settled, Studied, Unproven
 from porter.evaluate.telling import Held, Telling, telling
+from porter.evaluate.turns import Turns
 from porter.evaluate.views import on_device
 from porter.findings import Finding
 from porter.measure.deadline import Deadline, OutOfTime
@@ -31,6 +33,8 @@ from porter.simt.job import BuildFailure, Built
 
 # The root of bfloat16's epsilon and a margin, in parts of the largest number: `compare` allows no more to any type.
 _MOST_LOST = 0.1
+# What an entry may use of its turn before it is asked at smaller sizes, at which a softmax took a tenth of the time.
+_PART_AS_DRAFTED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,19 @@ class Proof:
 Answering = Callable[[Contract, Candidates], Candidates]
 
 
+class _Steps:
+    """Tells `progress` of each step, and keeps the `latest`."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.latest = ""
+
+    def __call__(self, step: str) -> None:
+        """A step begins."""
+        self.latest = step
+        self._progress(step)
+
+
 def as_built(_: Contract, port: Candidates) -> Candidates:
     """The port itself."""
     return port
@@ -86,50 +103,78 @@ class Prover:
     answering: Answering = as_built
 
     def prove(self, contracts: Sequence[Contract], progress: Progress) -> list[Proof]:
-        """Build all entries at once; study and judge them one by one. Those left at the deadline are not verified."""
-        proofs, steps = list[Proof](), list[str]()
+        """Build all entries at once; study and judge them one by one, each in its turn (`turns.py`).
 
-        def noted(step: str) -> None:
-            steps.append(step)
-            progress(step)
-
+        Those that are broken off, or left at the deadline, are not verified.
+        """
+        proofs, steps = list[Proof](), _Steps(progress)
         try:
             if contracts and not self.deadline.passed:
-                proofs.extend(self._proofs(contracts, noted))
+                proofs.extend(self._proofs(contracts, steps))
         except OutOfTime:
             end_calls()
-        where = f" while {steps[-1]}" if steps else ""
+        where = f" while {steps.latest}" if steps.latest else ""
         late = f"the limit of {self.deadline.limit_s or 0:g} s was over{where} (--limit)"
-        return [*proofs, *(Proof(EntryOutcome(c, NotVerified(late)), ()) for c in contracts[len(proofs) :])]
+        return [*proofs, *(_late(contract, late) for contract in contracts[len(proofs) :])]
 
-    def _proofs(self, contracts: Sequence[Contract], progress: Progress) -> Iterator[Proof]:
-        progress(f"building {contracts[0].name if len(contracts) == 1 else f'{len(contracts)} entries'}")
+    def _proofs(self, contracts: Sequence[Contract], steps: _Steps) -> Iterator[Proof]:
+        steps(f"building {contracts[0].name if len(contracts) == 1 else f'{len(contracts)} entries'}")
         building = self._originals.begin(contracts)
         ports = self.ported.candidates(contracts)
         ready = zip(contracts, building.result(), ports, strict=True)
+        turns = Turns.of(contracts, self.deadline)
         for contract, built, port in ready:
-            yield self._proof(contract, built, port, progress)
+            proof = None
+            with turns.next():
+                proof = self._proof(contract, built, port, steps)
+            if proof is None:
+                end_calls()
+            yield proof or _late(contract, turns.late(steps.latest))
 
     @property
     def _originals(self) -> Originals:
         return Originals(self.original, self.sizes, self.bench, self.stated, self.judging)
 
-    def _proof(self, contract: Contract, built: Built, port: Candidates, progress: Progress) -> Proof:
-        studied = self._originals.study(contract, built, progress)
+    def _proof(self, contract: Contract, built: Built, port: Candidates, progress: Progress) -> Proof | None:
+        """The proof at the sizes that the contract has, or at smaller ones where these take too long: None where those
+        do, too.
+        """
+        settled = self._originals.settled(contract, built, progress)
+        if isinstance(settled, Unproven):
+            return _unproven(settled)
+        assert not isinstance(built, BuildFailure)
+        port = port if built.failure is not None else _whole(port)
+        if self.stated or self.judging or not settled.contract.symbols:
+            return self._held(settled, port, progress)
+        proof = None
+        with self.deadline.span(_PART_AS_DRAFTED * self.deadline.left_s):
+            proof = self._held(settled, port, progress)
+        if proof is not None and not _is_too_slow(proof):
+            return proof
+        end_calls()
+        progress(f"looking for smaller sizes of {contract.name}")
+        found = smaller(settled.contract, settled.execute, self.sizes)
+        if found is None:
+            return proof
+        fewer = replace(settled, contract=found.contract, left_out=(*settled.left_out, found.said))
+        return self._held(fewer, port, progress, " at smaller sizes")
+
+    def _held(self, settled: Settled, port: Candidates, progress: Progress, where: str = "") -> Proof:
+        contract = settled.drafted
+        progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes{where}")
+        studied = self._originals.answers(settled)
         if isinstance(studied, Unproven):
             return _unproven(studied)
-        assert not isinstance(built, BuildFailure)
         if self.ported.fidelity is not Fidelity.EMULATED:
             reference, said = on_device(studied.reference)
             studied = replace(studied, reference=reference, left_out=(*studied.left_out, said))
-        progress(f"running the port of {contract.name}")
-        built_port = port if built.failure is not None else _whole(port)
-        held = self.answering(studied.reference.contract, built_port)
+        progress(f"running the port of {contract.name}{where}")
+        held = self.answering(studied.reference.contract, port)
         proof = replace(judged(self._originals, studied, held), apart=tuple(_at(*apart) for apart in studied.apart))
         on_devices = tuple(workload for workload in contract.workloads if workload.device_only)
         proof = reduce(with_caveat, (*studied.left_out, _not_run([w.name for w in on_devices])), proof)
-        settled = proof.entry.contract
-        whole = replace(settled, workloads=(*settled.workloads, *on_devices))
+        held_to = proof.entry.contract
+        whole = replace(held_to, workloads=(*held_to.workloads, *on_devices))
         return replace(proof, entry=replace(proof.entry, contract=whole))
 
 
@@ -190,8 +235,17 @@ def _may_round(reference: Reference, wrong: Wrong) -> bool:
     return any(failed.max_abs_error <= _MOST_LOST * largest(e.outputs) for e in expected)
 
 
+def _late(contract: Contract, because: str) -> Proof:
+    return Proof(EntryOutcome(contract, NotVerified(because)), ())
+
+
+def _is_too_slow(proof: Proof) -> bool:
+    return isinstance(proof.entry.outcome, NotVerified) and proof.entry.outcome.too_slow
+
+
 def _unproven(found: Unproven) -> Proof:
-    entry = EntryOutcome(found.contract, NotVerified(found.because), launched=found.launched)
+    outcome = NotVerified(found.because, found.too_slow)
+    entry = EntryOutcome(found.contract, outcome, launched=found.launched)
     return Proof(entry, found.findings, found.damned)
 
 

@@ -13,7 +13,7 @@ from porter.contract.contract import Contract
 from porter.contract.findings import contract_findings
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
-from porter.evaluate.doubt import misled, misvalued, not_built, still_open, unsound
+from porter.evaluate.doubt import misled, misvalued, not_built, still_open, too_slow, unsound
 from porter.evaluate.judging import Judging
 from porter.evaluate.migration import Progress
 from porter.evaluate.side import Side
@@ -29,13 +29,31 @@ _FEW_WORKLOADS = 3  # show what host code does
 
 @dataclass(frozen=True, slots=True)
 class Unproven:
-    """Why there is nothing to hold a port to, and what was seen; `damned` as in a reference."""
+    """Why there is nothing to hold a port to, and what was seen; `damned` as in a reference, `too_slow` as in a
+    verdict.
+    """
 
     contract: Contract
     because: str
     findings: tuple[Finding, ...] = ()
     damned: bool = False
     launched: tuple[str, ...] = ()
+    too_slow: bool = False
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A contract without questions, and its original to be asked by it.
+
+    `execute` runs the original, of the contract as it was `drafted`. `left_out` is what it had to be built without, and
+    the sizes at which it breaks.
+    """
+
+    contract: Contract
+    drafted: Contract
+    execute: Execute
+    noted: tuple[Finding, ...]
+    left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -72,10 +90,16 @@ class Originals:
 
     def study(self, contract: Contract, built: Built, progress: Progress) -> Studied | Unproven:
         """The answers to those workloads that are not for devices alone."""
-        here = tuple(workload for workload in contract.workloads if not workload.device_only)
-        return self._studied(replace(contract, workloads=here), built, progress)
+        settled = self.settled(contract, built, progress)
+        return settled if isinstance(settled, Unproven) else self.answers(settled)
 
-    def _studied(self, contract: Contract, built: Built, progress: Progress) -> Studied | Unproven:
+    def settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
+        """`contract` without its questions, and without workloads that are for devices alone."""
+        here = tuple(workload for workload in contract.workloads if not workload.device_only)
+        found = self._settled(replace(contract, workloads=here), built, progress)
+        return found if isinstance(found, Unproven) else replace(found, drafted=contract)
+
+    def _settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
         if isinstance(built, BuildFailure):
             return Unproven(contract, not_built(built, contract, self.source.program))
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
@@ -86,17 +110,20 @@ class Originals:
         noted = contract_findings(confirmation, self.source.program)
         if because := still_open(settled, confirmation.trouble):
             return Unproven(settled, because, noted)
+        return Settled(settled, contract, execute, noted, (_limited(confirmation), _left_out(built)))
+
+    def answers(self, settled: Settled) -> Studied | Unproven:
+        """The answers to the workloads of a contract without questions."""
+        contract, execute, noted = settled.contract, settled.execute, settled.noted
         look = partial(self.examined, execute=execute)
-        found = self._examined(settled, look)
+        found = self._examined(contract, look)
         if unsound(found.reference):
-            return _doubted(found.reference, contract, noted, look)
-        found = with_views(settled, found, partial(look, once=True))
+            return _doubted(found.reference, settled.drafted, noted, look)
+        found = with_views(contract, found, partial(look, once=True))
         if because := vacuous(found.reference, execute):
-            return Unproven(settled, because, noted, launched=found.reference.launched)
-        apart = tuple((choice, _doubted(reference, contract, (), look)) for choice, reference in found.wrong)
-        return Studied(
-            found.reference, execute, noted, apart, (_limited(confirmation), found.left_out, _left_out(built))
-        )
+            return Unproven(contract, because, noted, launched=found.reference.launched)
+        apart = tuple((choice, _doubted(reference, settled.drafted, (), look)) for choice, reference in found.wrong)
+        return Studied(found.reference, execute, noted, apart, (*settled.left_out, found.left_out))
 
     def _examined(self, settled: Contract, look: Examine) -> Examined:
         if self.judging is None:
@@ -153,7 +180,7 @@ def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...]
     if asked := misled(reference, drafted) or misvalued(reference, drafted, look):
         return Unproven(contract, asked, noted, launched=launched)
     seen = (*noted, *reference.findings)
-    return Unproven(contract, unsound(reference), seen, reference.damned, launched)
+    return Unproven(contract, unsound(reference), seen, reference.damned, launched, too_slow(reference))
 
 
 def _limited(confirmation: Confirmation) -> str:

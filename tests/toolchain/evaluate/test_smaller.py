@@ -1,0 +1,169 @@
+"""Entries that take too long at the sizes that were drafted: asked at smaller ones, which the verdict says."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from porter.contract.draft import draft
+from porter.evaluate.bench import bench
+from porter.evaluate.judge import Candidate
+from porter.evaluate.outcome import Fidelity, NotVerified, Verified
+from porter.evaluate.ported import Candidates
+from porter.evaluate.prove import Prover
+from porter.evaluate.side import original_side
+from porter.evaluate.smaller import smaller
+from porter.evaluate.study import Originals, Settled
+from porter.measure.deadline import Deadline
+from porter.simt.compiler import missing_compiler
+from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, ScalarValue, TensorValue
+from porter.source.parse import parse
+from porter.source.text import Source
+
+SCALE = """
+__global__ void scaled(const float* x, float* y, float factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = factor * x[i];
+}
+void first(const float* x, float* y, float factor, int n) { scaled<<<(n + 63) / 64, 64>>>(x, y, factor, n); }
+void second(const float* x, float* y, float factor, int n) { scaled<<<(n + 63) / 64, 64>>>(x, y, factor, n); }
+"""
+ROWS = """
+__global__ void sums(const float* x, float* y, int rows, int cols) {
+    float sum = 0;
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) sum += x[blockIdx.x * cols + i];
+    atomicAdd(&y[blockIdx.x], sum);
+}
+__global__ void whole(const float* x, float* y, int rows, int cols) {
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) y[blockIdx.x * cols + i] = x[blockIdx.x * cols + i];
+}
+void copy(const float* x, float* y, int rows, int cols) {
+    if (cols > 500) whole<<<rows, 128>>>(x, y, rows, cols);
+    else whole<<<rows, 32>>>(x, y, rows, cols);
+}
+"""
+SLOW = Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)
+LATE = Run(False, 1, (), (), (), (), (), (SLOW,), "", "", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _needs_a_compiler():
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+
+
+def scaled(job: Job) -> Run:
+    """The kernel in Python."""
+    x, y, factor, _ = job.arguments
+    assert isinstance(x, TensorValue)
+    assert isinstance(y, TensorValue)
+    assert isinstance(factor, ScalarValue)
+    outputs = (x, replace(y, storage=(x.storage * factor.value).astype(y.storage.dtype)))
+    return Run(True, 0, outputs, (), (), (), (LaunchRecord("scaled", (1, 1, 1), (64, 1, 1), 0, 0),), (), "", "", 0.0)
+
+
+@dataclass(frozen=True)
+class InPython:
+    """Ports, by the names of their entries, as something interprets them."""
+
+    runs: dict[str, object]
+    fidelity = Fidelity.EMULATED
+
+    def candidates(self, contracts) -> tuple[Candidates, ...]:
+        return tuple((Candidate(None, self.runs[c.name]),) for c in contracts)
+
+
+@pytest.fixture
+def proven(build_cache):
+    def prove(runs, limit_s, sizes=None, text=SCALE):
+        program = parse(Source(Path("scale.cu"), text))
+        contracts = [c for c in draft(program, sizes=sizes or {}) if c.name in runs]
+        deadline = Deadline(limit_s)
+        with bench(build_cache, time_limit_s=20.0) as place, deadline.running():
+            prover = Prover(original_side(program, (), ()), InPython(runs), sizes or {}, place, deadline=deadline)
+            return {p.entry.contract.name: p.entry for p in prover.prove(contracts, lambda _: None)}
+
+    return prove
+
+
+def size_of(job):
+    return job.arguments[0].count
+
+
+def too_slow_beyond(size):
+    return lambda job: LATE if size_of(job) > size else scaled(job)
+
+
+def asleep_beyond(size):
+    def run(job):
+        if size_of(job) > size:
+            time.sleep(100)
+        return scaled(job)
+
+    return run
+
+
+@pytest.mark.parametrize(("port", "limit_s"), [(too_slow_beyond(200), 100.0), (asleep_beyond(200), 12.0)])
+def test_a_port_that_is_too_slow_is_asked_at_smaller_sizes(proven, port, limit_s):
+    entry = proven({"first": port}, limit_s)["first"]
+    assert isinstance(entry.outcome, Verified)
+    assert (
+        "not at the sizes that were drafted, which take too long here: n = 4099 (but at n = 67)" in entry.outcome.caveat
+    )
+    assert max(w.sizes["n"] for w in entry.contract.workloads) == 67
+
+
+def test_what_the_user_chose_stays(proven):
+    entry = proven({"first": too_slow_beyond(200)}, 100.0, {"n": 4099})["first"]
+    assert isinstance(entry.outcome, NotVerified)
+    assert entry.outcome.too_slow
+
+
+def test_one_entry_that_takes_for_ever_leaves_time_for_another(proven):
+    entries = proven({"first": asleep_beyond(0), "second": scaled}, 14.0)
+    assert isinstance(entries["second"].outcome, Verified)
+    because = entries["first"].outcome.because
+    assert because.startswith("its share of the limit of 14 s, which 3 have, was over while running the port of first")
+
+
+def test_what_is_asked_at_smaller_sizes_is_wrong_where_it_is(proven):
+    def port(job):
+        return LATE if size_of(job) > 200 else replace(scaled(job), outputs=job.arguments[:2])
+
+    assert proven({"first": port}, 100.0)["first"].outcome.label == "wrong"
+
+
+@pytest.fixture
+def settled(build_cache):
+    with bench(build_cache, time_limit_s=20.0) as place:
+
+        def study(text, name):
+            program = parse(Source(Path("rows.cu"), text))
+            (contract,) = [c for c in draft(program) if c.name == name]
+            originals = Originals(original_side(program, (), ()), {}, place)
+            found = originals.settled(contract, *originals.begin([contract]).result(), lambda _: None)
+            assert isinstance(found, Settled)
+            return found
+
+        yield study
+
+
+def test_smaller_sizes_do_what_the_larger_ones_did(settled):
+    """A row stays above 500 elements where it was, so above a block of 128, and there is more than one of them."""
+    found = settled(ROWS, "copy")
+    less = smaller(found.contract, found.execute, {})
+    pairs = [(w.sizes, s.sizes) for w, s in zip(found.contract.workloads, less.contract.workloads, strict=True)]
+    assert any(large != small for large, small in pairs)
+    for large, small in pairs:
+        assert (small["cols"] > 500) == (large["cols"] > 500)
+        assert all((n > 1) == (large[symbol] > 1) and n <= large[symbol] for symbol, n in small.items())
+        assert (small["cols"] % 32 == 0) == (large["cols"] % 32 == 0)
+
+
+def test_what_asks_for_a_block_for_each_row_keeps_several(settled):
+    found = settled(ROWS, "copy")
+    less = smaller(found.contract, found.execute, {"cols": 1031})
+    assert all(w.sizes["rows"] > 1 for w in less.contract.workloads)
