@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from porter.contract.branch_search import branch_workloads
 from porter.contract.branches import sides, taken
@@ -68,11 +68,16 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
 
 def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:
     """The largest even sizes at which the original is clean, and not slow: grids are capped there, and pairs whole."""
-    for workload in large_workloads(contract, fixed):
-        if all(workload.sizes != w.sizes for w in contract.workloads):
-            run = trials.exact(contract, workload.sizes)
-            if run.finished and run.launches and run.seconds < _SLOW_S and trials.clean(contract, workload.sizes):
-                yield workload
+    fresh = [w for w in large_workloads(contract, fixed) if all(w.sizes != known.sizes for known in contract.workloads)]
+
+    def fast(workload: Workload) -> bool:
+        return trials.exact(contract, workload.sizes).seconds < _SLOW_S
+
+    # From below: where a size is that of the grid, too, the largest take a thousand times as long.
+    for workload in reversed(list(takewhile(fast, reversed(fresh)))):
+        run = trials.exact(contract, workload.sizes)
+        if run.finished and run.launches and trials.clean(contract, workload.sizes):
+            yield workload
 
 
 def _branching(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:

@@ -17,12 +17,13 @@ MAX_THREADS = 1 << 26  # of the launch of a bare kernel: half a minute on the CP
 SMALL_SCALE = 1e-3
 _SEED = 20_011
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 53, 67, 97, 131, 197, 263, 389, 521, 769, 1031, 2053, 4099, 8191, 12289)
-# Sizes by the number of symbols that multiply into a tensor: the axis threads walk, and the others.
-_INNER = {0: 4099, 1: 4099, 2: 1031, 3: 131, 4: 37, 5: 13}
-_OUTER = {0: 4099, 1: 4099, 2: 13, 3: 11, 4: 7, 5: 5}
+# Sizes by the number of symbols that multiply into a tensor: the axis threads walk, and the others. What is no size of
+# one is a number of blocks or of steps, most often, which costs time and shows nothing beyond a block of threads.
+_INNER = {0: 263, 1: 4099, 2: 1031, 3: 131, 4: 37, 5: 13}
+_OUTER = {0: 263, 1: 4099, 2: 13, 3: 11, 4: 7, 5: 5}
 # The same for the largest sizes that are emulated.
-_LARGE_INNER = {0: 131_074, 1: 131_074, 2: 4098, 3: 514, 4: 66, 5: 18}
-_LARGE_OUTER = {0: 131_074, 1: 131_074, 2: 34, 3: 14, 4: 10, 5: 6}
+_LARGE_INNER = {0: 1026, 1: 131_074, 2: 4098, 3: 514, 4: 66, 5: 18}
+_LARGE_OUTER = {0: 1026, 1: 131_074, 2: 34, 3: 14, 4: 10, 5: 6}
 # Sizes of the other axes by how many they are, when they shall be more than a block of 256 threads that take one each.
 _MANY = {1: 263, 2: 17, 3: 7}
 # Where a condition wants a multiple or a power of two, these follow the primes.
