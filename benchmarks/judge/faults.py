@@ -18,12 +18,12 @@ import statistics
 import tempfile
 import time
 from collections import Counter, defaultdict
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.judge import descendants
 from porter.contract.dtype import DType
 from porter.simt.job import FaultKind, Job, Limits, Run, TensorValue
 from porter_triton.planned_calls import Function
@@ -138,34 +138,18 @@ def honest_processor_s(folder: Path, count: int = 20) -> float:
 
 
 def used_s() -> float:
-    """The processor time of this process and of its children, with those that they have waited for."""
-    total = time.process_time()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError):
-                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-                if int(fields[1]) == os.getpid():
-                    total += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return total
+    """The processor time of this process and of those that come of it, with those that they have waited for."""
+    return time.process_time() + descendants.used_s(os.getpid())
 
 
-def descendants() -> list[str]:
-    """The processes that come of this one, but for the nursery, by what they are."""
-    parents, names = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-                names[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")[:80]
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(state[1])
-    mine, found = {os.getpid()}, []
-    for _ in range(4):
-        new = {pid for pid, parent in parents.items() if parent in mine} - mine
-        found += new
-        mine |= new
-    return [names[pid] for pid in found if parents[pid] != os.getpid()]
+def left_over() -> list[str]:
+    """The processes that come of this one, but for the stem and the nurseries, by what they are."""
+    nurseries = [pid for stem in descendants.children(os.getpid()) for pid in descendants.children(stem)]
+    return [
+        Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")[:80]
+        for n in nurseries
+        for pid in descendants.below(n)
+    ]
 
 
 def main() -> None:
@@ -202,7 +186,7 @@ def main() -> None:
             kinds[name].update([", ".join(sorted(told)) or "nothing"])
             if right or not told & set(FAULTS[name].kinds):
                 wrong.append(f"{number}: {name}, {sorted(told)} {[f.message for f in run.faults]}")
-    left = descendants()
+    left = left_over()
     ordered = sorted(honest_s)
     result = {
         "machine": f"{platform.machine()}, Python {platform.python_version()}",

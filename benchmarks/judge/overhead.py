@@ -25,13 +25,13 @@ from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import patch
 
+from benchmarks.judge import descendants
 from benchmarks.judge.interpreted_apart import TOTAL
 from porter_triton import processes
 from porter_triton.planned_calls import PlannedCalls
 from tests.toolchain.triton.held_candidates import Judge, Piece, pieces
 
 REPLAY = "porter_triton.replay.worker"
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,8 @@ class Meter:
 
     @staticmethod
     def _workers_s() -> float:
-        """The nurseries are this process's children; what they reaped counts with them."""
-        total = 0
-        for pid in map(int, Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()):
-            total += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:15]))
-        return total / TICKS
+        """The nurseries are born of this process's child; what a process reaped counts with it."""
+        return descendants.used_s(os.getpid())
 
 
 @contextmanager

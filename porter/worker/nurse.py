@@ -44,8 +44,13 @@ def main() -> None:
     # Libraries start threads when they are imported, as PyTorch for CUDA does; these wait, and hold no lock.
     warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
     collect_seldom()
-    program = cast("Program", importlib.import_module(sys.argv[1]))
-    with socket.socket(fileno=int(sys.argv[2])) as line:
+    bear(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
+
+
+def bear(module: str, line: socket.socket) -> None:
+    """Imports `module` and lets its workers be born, as `line` asks, until the other end is closed."""
+    program = cast("Program", importlib.import_module(module))
+    with line:
         program.prepare()
         gc.collect()
         gc.freeze()  # else the first collection of each worker writes to all that it shares, which copies it

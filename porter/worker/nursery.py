@@ -1,8 +1,12 @@
-"""Workers that are there at once: born of a process that has imported all they need (`nurse.py`)."""
+"""Workers that are there at once: born of a process that has imported all they need (`nurse.py`).
+
+These processes are themselves born of one, the stem (`stem.py`), so that PyTorch is imported once for all of them.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 import subprocess
@@ -13,13 +17,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from porter.errors import MachineError
 from porter.measure.deadline import unbroken
 from porter.worker.environment import environment_of
 from porter.worker.nurse import ENDING
-from porter.worker.python_start import last_words, python_command
+from porter.worker.python_start import last_words, package_folders, python_command
 
 _LOOK_S = 0.002  # between two questions for a process that is ending
 _END_S = 5.0  # what it may take to end once it has closed its end of the line
@@ -27,69 +31,68 @@ _LOG_BYTES = 1 << 14
 _HINT = "`porter doctor` starts a worker of each kind and says which cannot be"
 
 
+class _Process(Protocol):
+    """What both `subprocess.Popen` and `Born` have."""
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+
 @dataclass
 class Born:
-    """A worker: what `subprocess.Popen` has, as far as a `Child` needs it."""
+    """A process: what `subprocess.Popen` has, as far as it is needed. Only a worker has pipes."""
 
     pid: int
-    stdin: IO[bytes]
-    stdout: IO[bytes]
-    nursery: Nursery
+    parent: _Parent
+    stdin: IO[bytes] | None = None
+    stdout: IO[bytes] | None = None
     returncode: int | None = field(default=None)
 
-    def wait(self) -> int:
-        """Returns how it ended: its exit code, or the negative number of a signal. It must have been killed, or be
-        ending.
-        """
-        while self.returncode is None:
-            answer = self.nursery.ask(str(self.pid).encode())
-            if answer == ENDING:
-                time.sleep(_LOOK_S)
-            else:
-                self.returncode = answer
+    def poll(self) -> int | None:
+        """Returns how it ended: its exit code, or the negative number of a signal; None where it goes on."""
+        if self.returncode is None:
+            answer = self.parent.ask(str(self.pid).encode())
+            self.returncode = None if answer == ENDING else answer
         return self.returncode
 
+    def wait(self, timeout: float | None = None) -> int:
+        """Returns how it ended; it must have been killed, or be ending. Raises `subprocess.TimeoutExpired`."""
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
+            time.sleep(_LOOK_S)
+        return code
 
-class Nursery:
-    """The process that workers of `module` are born of; it ends when this one does."""
 
-    def __init__(self, module: str, environment: Mapping[str, str]) -> None:
-        here, there = socket.socketpair()
-        self._lock = threading.Lock()
+class _Parent:
+    """A process that others are born of, once it has imported `module`; it ends when this one does."""
+
+    def __init__(self, module: str) -> None:
         self._module = module
-        folder = Path(tempfile.gettempdir())
+        self._lock = threading.Lock()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has ended
+        self._line, there = socket.socketpair()
         with there:
-            self._process = subprocess.Popen(
-                python_command("porter.worker.nurse", (module, str(there.fileno()))),
-                env={**environment_of(folder), **environment},
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._log,
-                pass_fds=(there.fileno(),),
-                start_new_session=True,
-            )
-        self._line = here
-        self._answers = here.makefile("rb")
+            self._process = self._started(there)
+        self._answers = self._line.makefile("rb")
         if self._answers.readline() != b"ready\n":
             raise self._lost()
 
-    def born(self, arguments: Sequence[str], work: Path, log: IO[bytes], environment: Mapping[str, str]) -> Born:
-        """A worker in the folder `work`, whose errors go to `log`."""
+    def _started(self, there: socket.socket) -> _Process:
+        raise NotImplementedError
+
+    def child(
+        self, arguments: Sequence[str], work: Path, environment: Mapping[str, str], descriptors: Sequence[int]
+    ) -> int:
+        """Returns the id of a process in the folder `work`, born with these as its first three descriptors."""
         asked = {
             "work": str(work),
             "arguments": json.dumps(list(arguments)),
             "environment": json.dumps({**environment}),
         }
-        questions, write = os.pipe()
-        read, replies = os.pipe()
-        try:
-            pid = self.ask(json.dumps(asked).encode(), (questions, replies, log.fileno()))
-        finally:
-            os.close(questions)
-            os.close(replies)
-        return Born(pid, os.fdopen(write, "wb"), os.fdopen(read, "rb"), self)
+        return self.ask(json.dumps(asked).encode(), descriptors)
 
     def ask(self, request: bytes, descriptors: Sequence[int] = ()) -> int:
         """The answer to a request; raises `MachineError` where nobody answers."""
@@ -121,9 +124,64 @@ class Nursery:
         return MachineError(f"the process that starts workers of {self._module} {how}: {said}", _HINT)
 
 
+class _Stem(_Parent):
+    """The process that nurseries are born of."""
+
+    def __init__(self) -> None:
+        super().__init__("porter.worker.stem")
+
+    def _started(self, there: socket.socket) -> _Process:
+        folder = Path(tempfile.gettempdir())
+        return subprocess.Popen(
+            python_command("porter.worker.nurse", (self._module, str(there.fileno()))),
+            env=environment_of(folder),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            pass_fds=(there.fileno(),),
+            start_new_session=True,
+        )
+
+
+class Nursery(_Parent):
+    """The process that workers of `module` are born of, with variables of its own besides the usual."""
+
+    def __init__(self, module: str, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._stem = _stem()
+        super().__init__(module)
+
+    def _started(self, there: socket.socket) -> _Process:
+        folder = Path(tempfile.gettempdir())
+        variables = {**environment_of(folder), **self._environment}
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device is no path of the user's
+            descriptors = (there.fileno(), nowhere.fileno(), self._log.fileno())
+            arguments = (json.dumps(package_folders()), self._module)
+            return Born(self._stem.child(arguments, folder, variables, descriptors), self._stem)
+
+    @property
+    def is_there(self) -> bool:
+        """Returns whether it can be asked; it does not outlive the stem."""
+        return self._stem.is_there and super().is_there
+
+    def born(self, arguments: Sequence[str], work: Path, log: IO[bytes], environment: Mapping[str, str]) -> Born:
+        """A worker in the folder `work`, whose errors go to `log`."""
+        questions, write = os.pipe()
+        read, replies = os.pipe()
+        try:
+            pid = self.child(arguments, work, environment, (questions, replies, log.fileno()))
+        finally:
+            os.close(questions)
+            os.close(replies)
+        return Born(pid, self, os.fdopen(write, "wb"), os.fdopen(read, "rb"))
+
+
 _Key = tuple[str, tuple[tuple[str, str], ...], int]
 _BEGUN: dict[_Key, Future[Nursery]] = {}
 _BEGINNING = threading.Lock()
+_STEMS: dict[int, _Stem] = {}  # by the process that started it: a fork has its own
+_STEMMING = threading.Lock()
 
 
 def nursery(module: str, environment: Mapping[str, str]) -> Nursery:
@@ -147,3 +205,12 @@ def _start(begun: Future[Nursery], module: str, environment: Mapping[str, str]) 
         begun.set_result(Nursery(module, environment))
     except BaseException as error:  # noqa: BLE001 - who waits for it is told
         begun.set_exception(error)
+
+
+def _stem() -> _Stem:
+    """The stem of this process, made anew where it was lost."""
+    with _STEMMING:
+        found = _STEMS.get(os.getpid())
+        if found is None or not found.is_there:
+            found = _STEMS[os.getpid()] = _Stem()
+        return found

@@ -70,7 +70,7 @@ class Operators:
             return self._on_host(function, name, args, kwargs, device)
         self._check_same_side(name, args, kwargs)
         if name in _EMPTY:
-            return self.allocated(_on_meta(function, args, kwargs))
+            return self.allocated(_geometry(function, args, kwargs))
         if name in _FILLED:
             return self._filled(function, name, args, kwargs)
         if name in self._handlers:
@@ -93,7 +93,7 @@ class Operators:
         """A tensor of the host, on the device."""
         with _disable_current_modes():
             dense = value.detach().contiguous()
-            return DeviceTensor(torch.empty_like(dense, device="meta"), None, dense)
+            return DeviceTensor(_dense(dense), None, dense)
 
     def _made(
         self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device | None
@@ -179,7 +179,7 @@ class Operators:
         value = _FILLED[name]
         if value is None:
             value = kwargs["fill_value"] if "fill_value" in kwargs else args[2 if name == "new_full" else 1]
-        made = self.allocated(_on_meta(function, args, kwargs))
+        made = self.allocated(_geometry(function, args, kwargs))
         number = value.item() if isinstance(value, torch.Tensor) else value
         self._recorder.step(Fill(view_of(made), number, self._recorder.stream))
         if made.numel() <= _MOST_KNOWN:
@@ -378,6 +378,16 @@ def _on_meta(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     if kwargs.get("device") is not None:
         named["device"] = torch.device("meta")
     return function(*tree_map(here, args), **named)
+
+
+def _geometry(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Returns a new tensor without storage. Like one that is dense it is so: torch would import SymPy to say it."""
+    given = args[0] if args else None
+    if function._schema.name.endswith("_like") and isinstance(given, DeviceTensor):
+        meta = contents_of(given).meta
+        if meta.is_contiguous() and kwargs.get("memory_format") in (None, torch.preserve_format):
+            return torch.empty(meta.shape, dtype=kwargs.get("dtype") or meta.dtype, device="meta")
+    return _on_meta(function, args, kwargs)
 
 
 def _dense(meta: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,31 @@
+"""The process that nurseries are born of, each of which goes on to import what its workers need.
+
+Nearly all of them need PyTorch, whose import takes 1.4 s of processor time: it is done here, once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import socket
+import sys
+
+from porter.worker.nurse import bear
+
+_SHARED = ("torch", "numpy")
+
+
+def prepare() -> None:
+    """What all nurseries import. The environment of one counts for what is imported later, such as Triton."""
+    for name in _SHARED:
+        importlib.import_module(name)
+
+
+def serve(arguments: list[str]) -> None:
+    """Lets workers of a module be born; standard input is the line they are asked for by.
+
+    `arguments` has where packages are looked for, which may have changed since the stem was started, and the module.
+    """
+    folders, module = arguments
+    sys.path[:] = json.loads(folders)
+    bear(module, socket.socket(fileno=0))
