@@ -8,7 +8,7 @@ import numpy as np
 
 from porter.contract.compare import Comparison, compare
 from porter.contract.contract import Contract, Distribution, EntryKind, Role
-from porter.contract.dtype import decode
+from porter.contract.dtype import DType, decode
 from porter.contract.materialise import retyped
 from porter.evaluate.outcome import Checked
 from porter.oracle.outputs import Outputs, largest, outputs
@@ -47,11 +47,9 @@ def compared(contract: Contract, expected: Expected, got: Outputs) -> list[tuple
     for index, ((name, value), (_, wanted)) in enumerate(zip(got.tensors, want.tensors, strict=True)):
         yardstick = yardsticks[index][1] if len(yardsticks) == len(want.tensors) else None
         tolerance = contract.tolerance.get(wanted.dtype)
-        coarse, term = (
-            (narrow_type(retyped(contract, expected.workload)), largest(want))
-            if name in expected.by_chance
-            else (None, expected.largest_term)
-        )
+        coarse, term = (DType.FLOAT32 if name in expected.single else None), expected.largest_term
+        if name in expected.by_chance:
+            coarse, term = narrow_type(retyped(contract, expected.workload)), largest(want)
         told = _told(value, wanted) if expected.workload.distribution in _PARTLY_FINITE else value
         comparison = compare(told, wanted, tolerance, yardstick, computed_in=coarse, largest_term=term)
         comparisons.append((name, comparison))

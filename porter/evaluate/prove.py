@@ -209,9 +209,17 @@ def _held(originals: Originals, studied: Studied, port: Candidates, at: Sequence
         reference = originals.measured(studied)
         outcome = _outcome(reference, port, at, is_trusted=not originals.judging)
         if isinstance(outcome, Verified):
+            outcome = outcome.joined(Verified((), _as_single(reference)))
             exact = originals.in_whole_numbers(reference, studied.execute)
             outcome = _both(outcome, _outcome(exact, port)) if exact else outcome
     return reference, outcome
+
+
+def _as_single(reference: Reference) -> str:
+    """Returns what is said of outputs that are held to less than their type holds."""
+    names = sorted(frozenset[str]().union(*(expected.single for expected in reference.expected)))
+    listed = ", ".join(f"'{name}'" for name in names)
+    return f"compared as float32, in which the original computes it: float64 {listed}" if names else ""
 
 
 def _asked(originals: Originals, studied: Studied, port: tuple[Candidate, ...]) -> Telling:

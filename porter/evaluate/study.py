@@ -21,6 +21,7 @@ from porter.evaluate.vacuous import vacuous
 from porter.evaluate.views import with_views
 from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
+from porter.oracle.single_precision import in_single_precision
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
 from porter.simt.job import DISHONEST, BuildFailure, Built, Executable, Execute, HardwareLimits, Part
 
@@ -145,7 +146,7 @@ class Originals:
         13 channels at a scale of 1e3 in a batch norm: one came to 0.01, and another order of adding up to 5e-6 beside.)
         """
         reference, twin = studied.reference, self.twin(studied.reference.contract)
-        reference = measured(reference, twin) if twin else reference
+        reference = in_single_precision(measured(reference, twin), studied.execute, twin) if twin else reference
         return shaken(reference, studied.execute)
 
     def in_whole_numbers(self, reference: Reference, execute: Execute) -> Reference | None:

@@ -53,6 +53,7 @@ class Expected:
     in another order of threads or another precision, the one furthest away. None where no such run finished.
     `by_chance` names the outputs that 16-bit arithmetic decides: they change with the chance by which it is rounded.
     `arguments` are those of the run where no seed makes them. Only where it `decides` is another answer wrong.
+    `single` names the float64 outputs that the original computes in single precision.
     `largest_term` bounds what may have gone into a sum that cancels, where the yardstick shows how that rounds.
     `construction` is that of the original's own class, where it is one.
     """
@@ -61,6 +62,7 @@ class Expected:
     outputs: Outputs
     yardstick: Outputs | None
     by_chance: frozenset[str] = frozenset()
+    single: frozenset[str] = frozenset()
     arguments: tuple[Value, ...] | None = None
     decides: bool = True
     largest_term: float = 0.0
