@@ -18,10 +18,10 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 
-# Tests of what a wheel may lack - data, entry points, the command line - against the one installed, in an environment
-# that has everything else but not this checkout. What they leave out is the same code that `check` has tested.
-PACKAGED := $(addprefix ../../tests/pure/,cli maca report suite triton test_backend_contract.py test_catalogue.py test_packaging.py \
-    test_registry.py test_resources.py)
+# A smoke test of the wheel, in an environment that has everything else but not this checkout: that it holds the files
+# which `check` has tested, all of them, finds its data and backends, and runs each command.
+PACKAGED := $(addprefix ../../tests/pure/,cli report/test_search_commands.py test_backend_contract.py test_catalogue.py \
+    test_packaging.py test_registry.py test_resources.py)
 
 wheel: $(INSTALLED)
 	rm -rf $(WHEEL)

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 HEAVY = {"torch", "numpy", "tree_sitter", "triton", "transformers", "rich.console"}
-COMMANDS = ["migrate", "inspect", "verify", "explain", "doctor"]
+COMMANDS = ["migrate", "inspect", "verify", "bench", "record", "regress", "report", "resume", "replay", "watch", "runs"]
+COMMANDS += ["export", "explain", "doctor", "suite"]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])
