@@ -30,6 +30,7 @@ CUDA_WARP_SIZE = 32
 _BUILDERS = 2
 # How much longer than its processor time a run may take: what the machine does besides must not end it.
 _WAITING = 6
+_BRIEF_S = 0.25  # a run at drafted sizes takes milliseconds; those of a slow original stop settling its contract later
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class Bench:
             return run(executable, job if hardware is None else replace(job, hardware=hardware), self.limits)
 
         return run_job
+
+    def briefly(self, executable: Executable) -> Execute:
+        """As `execute`, for runs that are of no use where they take long."""
+        return replace(self, limits=limits(min(_BRIEF_S, self.limits.cpu_s))).execute(executable)
 
     def planned(
         self, executable: Executable, device: DeviceProgram, hardware: HardwareLimits, permitted: frozenset[str]

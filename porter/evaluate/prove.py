@@ -35,6 +35,8 @@ from porter.simt.job import BuildFailure, Built
 _MOST_LOST = 0.1
 # What an entry may use of its turn before it is asked at smaller sizes, at which a softmax took a tenth of the time.
 _PART_AS_DRAFTED = 0.5
+_TOO_LONG = "it takes too long at the sizes that were drafted, and none that are smaller do as much (--limit, --size)"
+_IN_BRIEF = "the original is too slow here (--limit, --size), and brief runs tell too little: {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,27 +137,42 @@ class Prover:
     def _originals(self) -> Originals:
         return Originals(self.original, self.sizes, self.bench, self.stated, self.judging)
 
-    def _proof(self, contract: Contract, built: Built, port: Candidates, progress: Progress) -> Proof | None:
-        """The proof at the sizes that the contract has, or at smaller ones where these take too long: None where those
-        do, too.
-        """
-        settled = self._originals.settled(contract, built, progress)
+    def _proof(self, contract: Contract, built: Built, port: Candidates, progress: Progress) -> Proof:
+        """The proof at the sizes that were drafted, or at smaller ones where these take too long."""
+        settled = self._settled(contract, built, progress)
         if isinstance(settled, Unproven):
             return _unproven(settled)
         assert not isinstance(built, BuildFailure)
         port = port if built.failure is not None else _whole(port)
         if self.stated or self.judging or not settled.contract.symbols:
             return self._held(settled, port, progress)
-        proof = None
-        with self.deadline.span(_PART_AS_DRAFTED * self.deadline.left_s):
-            proof = self._held(settled, port, progress)
+        proof = None if settled.in_brief else self._as_drafted(settled, port, progress)
         if proof is not None and not _is_too_slow(proof):
             return proof
         end_calls()
-        progress(f"looking for smaller sizes of {contract.name}")
-        found = smaller(settled.contract, settled.execute, self.sizes)
+        return self._at_smaller_sizes(settled, port, progress) or proof or _late(settled.contract, _TOO_LONG)
+
+    def _settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
+        """The contract without its questions; of an original that takes long as far as brief runs tell."""
+        with self.deadline.span(_PART_AS_DRAFTED * self.deadline.left_s) as span:
+            settled = self._originals.settled(contract, built, progress)
+        if not span.passed:
+            return settled
+        settled = self._originals.settled(contract, built, progress, in_brief=True)
+        return replace(settled, because=_IN_BRIEF.format(settled.because)) if isinstance(settled, Unproven) else settled
+
+    def _as_drafted(self, settled: Settled, port: Candidates, progress: Progress) -> Proof | None:
+        """The proof, unless that takes too long."""
+        with self.deadline.span(_PART_AS_DRAFTED * self.deadline.left_s):
+            return self._held(settled, port, progress)
+        return None
+
+    def _at_smaller_sizes(self, settled: Settled, port: Candidates, progress: Progress) -> Proof | None:
+        """The proof at the smallest sizes that do as much, where there are any."""
+        progress(f"looking for smaller sizes of {settled.drafted.name}")
+        found = smaller(settled.contract, settled.briefly, self.sizes)
         if found is None:
-            return proof
+            return None
         fewer = replace(settled, contract=found.contract, left_out=(*settled.left_out, found.said))
         return self._held(fewer, port, progress, " at smaller sizes")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 
 from porter.contract.contract import Contract, Workload
@@ -70,12 +71,17 @@ class _Asked:
         at_own: Run | None = None
         for divisor in _DIVISORS:
             at_own = at_own or self._run(workload)
-            sizes = self._divided(workload.sizes, divisor, _extents(at_own.launches))
+            sizes = self._divided(workload.sizes, divisor, _extents(at_own.launches or self._first.launches))
             if sizes is None:
                 continue
             if _does_as_much(self._run(replace(workload, sizes=sizes)), at_own):
                 return sizes
         return workload.sizes
+
+    @cached_property
+    def _first(self) -> Run:
+        """The run of the smallest workload: where one does not come to its end, this one says what blocks there are."""
+        return self._run(self.contract.workloads[0])
 
     def _run(self, workload: Workload) -> Run:
         return self.execute(job(self.contract, workload))

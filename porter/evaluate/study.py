@@ -46,15 +46,18 @@ class Unproven:
 class Settled:
     """A contract without questions, and its original to be asked by it.
 
-    `execute` runs the original, of the contract as it was `drafted`. `left_out` is what it had to be built without, and
+    `execute` runs the original, of the contract as it was `drafted`, and `briefly` as long as that takes no time worth
+    mentioning: an original that is slow is asked `in_brief` alone. `left_out` is what it had to be built without, and
     the sizes at which it breaks.
     """
 
     contract: Contract
     drafted: Contract
     execute: Execute
+    briefly: Execute
     noted: tuple[Finding, ...]
     left_out: tuple[str, ...]
+    in_brief: bool
 
 
 @dataclass(frozen=True)
@@ -94,24 +97,31 @@ class Originals:
         settled = self.settled(contract, built, progress)
         return settled if isinstance(settled, Unproven) else self.answers(settled)
 
-    def settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
-        """`contract` without its questions, and without workloads that are for devices alone."""
+    def settled(
+        self, contract: Contract, built: Built, progress: Progress, *, in_brief: bool = False
+    ) -> Settled | Unproven:
+        """`contract` without its questions, and without workloads that are for devices alone.
+
+        `in_brief` it is asked at sizes alone at which the original takes no time worth mentioning.
+        """
         here = tuple(workload for workload in contract.workloads if not workload.device_only)
-        found = self._settled(replace(contract, workloads=here), built, progress)
+        found = self._settled(replace(contract, workloads=here), built, progress, in_brief=in_brief)
         return found if isinstance(found, Unproven) else replace(found, drafted=contract)
 
-    def _settled(self, contract: Contract, built: Built, progress: Progress) -> Settled | Unproven:
+    def _settled(self, contract: Contract, built: Built, progress: Progress, *, in_brief: bool) -> Settled | Unproven:
         if isinstance(built, BuildFailure):
             return Unproven(contract, not_built(built, contract, self.source.program))
         progress(f"running {contract.name} as CUDA at {CUDA_WARP_SIZE} lanes")
-        execute = self.bench.execute(built)
+        execute, brief = self.bench.execute(built), self.bench.briefly(built)
+        asked = brief if in_brief else execute
         complete = self.stated and contract.workloads and not contract.questions
-        confirmation = Confirmation(contract, 0) if complete else confirm(contract, execute, self.sizes)
+        confirmation = Confirmation(contract, 0) if complete else confirm(contract, asked, self.sizes)
         settled = confirmation.contract
         noted = contract_findings(confirmation, self.source.program)
         if because := still_open(settled, confirmation.trouble):
             return Unproven(settled, because, noted)
-        return Settled(settled, contract, execute, noted, (_limited(confirmation), _left_out(built)))
+        left_out = _limited(confirmation), _left_out(built)
+        return Settled(settled, contract, execute, brief, noted, left_out, in_brief)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
         """The answers to the workloads of a contract without questions."""

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from porter.contract.draft import draft
@@ -45,6 +46,17 @@ void copy(const float* x, float* y, int rows, int cols) {
     else whole<<<rows, 32>>>(x, y, rows, cols);
 }
 """
+CUBED = """
+__global__ void pairs_kernel(const float* x, float* y, int rows, int cols) {
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) {
+        float best = 0.0f;
+        for (int j = 0; j < cols; j++)
+            for (int k = 0; k < cols; k++) best = fmaxf(best, x[blockIdx.x * cols + j] * x[blockIdx.x * cols + k]);
+        y[blockIdx.x * cols + i] = best - x[blockIdx.x * cols + i];
+    }
+}
+void pairs(const float* x, float* y, int rows, int cols) { pairs_kernel<<<rows, 64>>>(x, y, rows, cols); }
+"""
 SLOW = Fault(FaultKind.TIMEOUT, "", 0, "", "the time limit is reached", fatal=True)
 LATE = Run(False, 1, (), (), (), (), (), (SLOW,), "", "", 0.0)
 
@@ -78,11 +90,11 @@ class InPython:
 
 @pytest.fixture
 def proven(build_cache):
-    def prove(runs, limit_s, sizes=None, text=SCALE):
+    def prove(runs, limit_s, sizes=None, text=SCALE, time_limit_s=2.0):
         program = parse(Source(Path("scale.cu"), text))
         contracts = [c for c in draft(program, sizes=sizes or {}) if c.name in runs]
         deadline = Deadline(limit_s)
-        with bench(build_cache, time_limit_s=20.0) as place, deadline.running():
+        with bench(build_cache, time_limit_s=time_limit_s) as place, deadline.running():
             prover = Prover(original_side(program, (), ()), InPython(runs), sizes or {}, place, deadline=deadline)
             return {p.entry.contract.name: p.entry for p in prover.prove(contracts, lambda _: None)}
 
@@ -136,15 +148,32 @@ def test_what_is_asked_at_smaller_sizes_is_wrong_where_it_is(proven):
     assert proven({"first": port}, 100.0)["first"].outcome.label == "wrong"
 
 
+def most(job):
+    """The pairs in Python, of which two elements that are the largest or the smallest have the largest product."""
+    x, y, rows, cols = job.arguments
+    given = x.storage.reshape(rows.value, cols.value)
+    best = np.maximum(given.max(axis=1) ** 2, given.min(axis=1) ** 2)
+    outputs = (x, replace(y, storage=(best[:, None] - given).reshape(y.shape)))
+    return Run(True, 0, outputs, (), (), (), (LaunchRecord("pairs", (2, 1, 1), (64, 1, 1), 0, 0),), (), "", "", 0.0)
+
+
+def test_an_original_that_is_too_slow_is_asked_at_smaller_sizes(proven):
+    entry = proven({"pairs": most}, None, text=CUBED, time_limit_s=0.4)["pairs"]
+    assert isinstance(entry.outcome, Verified)
+    assert "rows = 13, cols = 1031 (but at rows = 3, cols = 71)" in entry.outcome.caveat
+
+
 @pytest.fixture
 def settled(build_cache):
     with bench(build_cache, time_limit_s=20.0) as place:
 
-        def study(text, name):
+        def study(text, name, *, in_brief=False):
             program = parse(Source(Path("rows.cu"), text))
             (contract,) = [c for c in draft(program) if c.name == name]
             originals = Originals(original_side(program, (), ()), {}, place)
-            found = originals.settled(contract, *originals.begin([contract]).result(), lambda _: None)
+            found = originals.settled(
+                contract, *originals.begin([contract]).result(), lambda _: None, in_brief=in_brief
+            )
             assert isinstance(found, Settled)
             return found
 
@@ -161,6 +190,12 @@ def test_smaller_sizes_do_what_the_larger_ones_did(settled):
         assert (small["cols"] > 500) == (large["cols"] > 500)
         assert all((n > 1) == (large[symbol] > 1) and n <= large[symbol] for symbol, n in small.items())
         assert (small["cols"] % 32 == 0) == (large["cols"] % 32 == 0)
+
+
+def test_brief_runs_settle_what_takes_long(settled):
+    found = settled(CUBED, "pairs", in_brief=True)
+    less = smaller(found.contract, found.briefly, {})
+    assert {"rows": 3, "cols": 71} in [w.sizes for w in less.contract.workloads]
 
 
 def test_what_asks_for_a_block_for_each_row_keeps_several(settled):
