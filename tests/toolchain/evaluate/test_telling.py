@@ -76,7 +76,7 @@ def forward(x):
 
 
 @pytest.fixture
-def judged(tmp_path, pytestconfig):
+def judged(tmp_path, build_cache):
     """Returns what is said of a candidate that the contract compares with the CUDA source."""
     if missing_compiler():
         pytest.skip(missing_compiler())
@@ -85,8 +85,7 @@ def judged(tmp_path, pytestconfig):
         (tmp_path / "kernel.cu").write_text(SCALE)
         (tmp_path / "contract.toml").write_text(CONTRACT)
         (tmp_path / "candidate.py").write_text(candidate)
-        cache = pytestconfig.cache.mkdir("simt")
-        options = MigrateOptions("triton", cache, contract=tmp_path / "contract.toml", seed=3, edges=True)
+        options = MigrateOptions("triton", build_cache, contract=tmp_path / "contract.toml", seed=3, edges=True)
         return verify(tmp_path / "candidate.py", tmp_path / "kernel.cu", options, lambda _: None).outcome
 
     return judge

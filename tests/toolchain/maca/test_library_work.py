@@ -60,10 +60,10 @@ def judged(name, place):
 
 
 @pytest.fixture(scope="module")
-def outcomes(pytestconfig):
+def outcomes(build_cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
-    with bench(pytestconfig.cache.mkdir("simt"), 5.0) as place:
+    with bench(build_cache, 5.0) as place:
         return judged(TENSORS, place) | judged(LIBRARIES, place)
 
 
@@ -103,13 +103,13 @@ std::tuple<at::Tensor, at::Tensor> f(at::Tensor x) {
 @pytest.mark.parametrize(
     ("before", "behind", "habits"), [("total = x.sum();", "", {FaultKind.DECOY}), ("", "total = y.sum();", set())]
 )
-def test_what_an_original_does_besides_is_seen_by_planning_it(pytestconfig, before, behind, habits):
+def test_what_an_original_does_besides_is_seen_by_planning_it(build_cache, before, behind, habits):
     if missing_compiler():
         pytest.skip(missing_compiler())
     contract = replace(CONTRACTS[TENSORS], name="f", entry=Entry(EntryKind.TORCH, "f"))
     text = HABITS.replace("BEFORE", before).replace("BEHIND", behind)
     original = original_side(parse(Source(Path("f.cu"), text)), (), ())
-    with bench(pytestconfig.cache.mkdir("simt"), 5.0) as place:
+    with bench(build_cache, 5.0) as place:
         originals = Originals(original, {}, place)
         (built,) = originals.begin((contract,)).result()
         reference = examine(contract, original.program, place.execute(built))

@@ -50,8 +50,8 @@ class Subject:
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory):
-    return Subject(tmp_path_factory.mktemp("cache"))
+def subject(cache):
+    return Subject(cache)
 
 
 def test_a_large_elementwise_kernel_costs_what_its_bytes_take_and_is_the_same_again(subject):

@@ -15,13 +15,13 @@ SUITE = Path(__file__).parents[3] / "op_suites" / "kernelbench"
 
 
 @pytest.fixture
-def lifted(pytestconfig):
+def lifted(build_cache):
     """Returns the only entry of a source as a tensor program, with its verdict."""
     if missing_compiler():
         pytest.skip(missing_compiler())
 
     def lift_one(path, contract=None):
-        options = MigrateOptions("triton", pytestconfig.cache.mkdir("simt"), contract=contract)
+        options = MigrateOptions("triton", build_cache, contract=contract)
         (one,) = lift(read_sources(path)[0], options, lambda _: None)
         return one
 
