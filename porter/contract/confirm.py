@@ -31,9 +31,9 @@ from porter.contract.regular import Change, limited, multiples, regularities, wi
 from porter.contract.relations import agreements, relations
 from porter.contract.retyped import other_types, types
 from porter.contract.selections import selections
-from porter.contract.trials import Trials, endless, falls_short, starts
+from porter.contract.trials import SLOW_S, Trials, endless, falls_short, starts
 from porter.contract.workloads import with_workloads
-from porter.simt.job import Execute, FaultKind
+from porter.simt.job import Execute, FaultKind, Run
 
 _ATTEMPTS = 3
 _MOST_RUNS = 40  # until one reading of a draft is given up
@@ -116,6 +116,7 @@ class _Confirmer:
     apart: tuple[str, ...] = ()  # what keeps the rows of written tensors apart, if they are meant to be
     probed: Probed | None = None  # what the contract's extents were learnt from
     mended: str = ""  # what broke at sizes that the contract no longer allows
+    takes_long: bool = False  # a probe at the usual sizes, which a single size multiplied by itself is not among
 
     def confirmed(self) -> Confirmation:
         """The whole procedure."""
@@ -162,7 +163,8 @@ class _Confirmer:
     def _starts_again(self, candidate: Contract) -> bool:
         """Returns whether `candidate` also runs at other sizes, where it has any."""
         first = probe_sizes(candidate, frozenset(), self.fixed, 0, 0)
-        others = (probe_sizes(candidate, frozenset(), self.fixed, 1, smaller) for smaller in (0, 1))
+        steps = (1,) if self.takes_long else (0, 1)
+        others = (probe_sizes(candidate, frozenset(), self.fixed, 1, smaller) for smaller in steps)
         return not first or any(
             sizes is not None and sizes != first and starts(self.trials.roomy(candidate, sizes)) for sizes in others
         )
@@ -173,6 +175,7 @@ class _Confirmer:
         if sizes is None:
             return None
         run = self.trials.roomy(candidate, sizes)
+        self.takes_long |= run.seconds > SLOW_S or _is_squared(sizes, run)
         if run.finished and candidate.entry.kind is EntryKind.TORCH and any(t.beyond for t in run.touched):
             candidate = lengthened(candidate, run)
             run = self.trials.probe(candidate, sizes)
@@ -227,13 +230,16 @@ class _Confirmer:
         return whole if whole.explained or not found.explained else found
 
     def _probe(self, contract: Contract, attempt: int) -> Probe | None:
-        """A run that touches nothing beyond its allocations, at the sizes wanted or at smaller ones."""
+        """A run that touches nothing beyond its allocations, at the sizes wanted or, where these take long, smaller
+        ones.
+        """
         bounds = frozenset(contract.symbols) - set(self.contract.symbols)
-        for smaller in (0, 1, 2):
+        for smaller in (1, 2) if self.takes_long else (0, 1, 2):
             sizes = probe_sizes(contract, bounds, self.fixed, attempt, smaller)
             if sizes is None:
                 return None
             run = self.trials.roomy(contract, sizes)
+            self.takes_long |= run.seconds > SLOW_S or _is_squared(sizes, run)
             if starts(run) and not falls_short(contract, run):
                 return Probe(sizes, run)
         return None
@@ -349,3 +355,9 @@ class _Confirmer:
             and all(examined(contract, sizes) for sizes in first)
             and all(examined(contract, s) or endless(self.trials.exact(contract, s)) for s in rows)
         )
+
+
+def _is_squared(sizes: Mapping[str, int], run: Run) -> bool:
+    """Returns whether a tensor has the square of the only size: what is a row elsewhere is a matrix here."""
+    widest = max((max(t.read_end, t.written_end) for t in run.touched), default=0)
+    return len(sizes) == 1 and widest >= min(sizes.values()) ** 2

@@ -18,7 +18,7 @@ _PROBE_ELEMENTS = 1 << 16
 _MOST_ELEMENTS = 1 << 22
 _GROWTH = 8
 _SCALES = (1.0, SMALL_SCALE)  # an extreme shows garbage, as a float 0.01, beside small values only
-_SLOW_S = 1.0  # a probe takes milliseconds
+SLOW_S = 1.0  # a probe takes milliseconds; that of a product of matrices of 523 takes 4 s, and the next one 32
 _MOST_RUNS, _LONGEST_S = 160, 20.0  # of all readings of a draft: those of an upsampling by 4,099 took 60 s
 _MOST_VAIN = 3  # one after the other: a probe comes in three sizes
 _VAIN = frozenset((FaultKind.TIMEOUT, FaultKind.UNDEFINED))
@@ -87,7 +87,7 @@ class Trials:
         key = (tuple(sizes.items()), self.elements, changed.arguments)
         if key not in self._seen and change not in self._endless:
             run = self._seen[key] = self._traced(probe_job(changed, sizes, self.elements))
-            if endless(run) or run.seconds > _SLOW_S:
+            if endless(run) or run.seconds > SLOW_S:
                 self._endless.add(change)
         return self._seen.get(key)
 
@@ -106,9 +106,9 @@ class Trials:
         return self._run(key, lambda: self.execute(replace(job(contract, workload, poison), schedule=schedule)))
 
     def roomy(self, contract: Contract, sizes: Mapping[str, int]) -> Run:
-        """A probe on allocations that grow until it touches nothing beyond them, or too much."""
+        """A probe on allocations that grow until it touches nothing beyond them, or too much, or takes long."""
         run = self.probe(contract, sizes)
-        while falls_short(contract, run) and self.elements < _MOST_ELEMENTS:
+        while falls_short(contract, run) and self.elements < _MOST_ELEMENTS and run.seconds < SLOW_S:
             self.elements *= _GROWTH
             run = self.probe(contract, sizes)
         return run

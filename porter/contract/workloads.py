@@ -24,6 +24,8 @@ _OUTER = {0: 263, 1: 4099, 2: 13, 3: 11, 4: 7, 5: 5}
 # The same for the largest sizes that are emulated.
 _LARGE_INNER = {0: 1026, 1: 131_074, 2: 4098, 3: 514, 4: 66, 5: 18}
 _LARGE_OUTER = {0: 1026, 1: 131_074, 2: 34, 3: 14, 4: 10, 5: 6}
+# Of a size that multiplies itself, as that of square matrices: their product is a third power of it.
+_SQUARED, _LARGE_SQUARED = 131, 258
 # Sizes of the other axes by how many they are, when they shall be more than a block of 256 threads that take one each.
 _MANY = {1: 263, 2: 17, 3: 7}
 # Where a condition wants a multiple or a power of two, these follow the primes.
@@ -70,7 +72,8 @@ def large_workloads(contract: Contract, fixed: Mapping[str, int]) -> Iterator[Wo
     for divisor in (1, 4, 16, 64):
         targets: dict[str, int] = {}
         for index, symbol in enumerate(contract.symbols):
-            wish = (_LARGE_INNER if is_innermost(contract, symbol) else _LARGE_OUTER).get(widest(contract, symbol), 4)
+            wishes = _LARGE_INNER if is_innermost(contract, symbol) else _LARGE_OUTER
+            wish = _LARGE_SQUARED if _is_squared(contract, symbol) else wishes.get(widest(contract, symbol), 4)
             targets[symbol] = max(4, wish // divisor // 4 * 4 + 2) + 4 * index  # no multiples of 4
         sizes = choose_sizes(contract, fixed, targets)
         if sizes is not None and all(n % 2 == 0 for symbol, n in sizes.items() if symbol not in fixed):
@@ -103,7 +106,8 @@ def _odd_targets(contract: Contract) -> dict[str, int]:
     """Different primes, so that swapped sizes show; beyond a block on the axis threads walk, few on the others."""
     targets: dict[str, int] = {}
     for symbol in contract.symbols:
-        wish = (_INNER if is_innermost(contract, symbol) else _OUTER).get(widest(contract, symbol), 3)
+        wishes = _INNER if is_innermost(contract, symbol) else _OUTER
+        wish = _SQUARED if _is_squared(contract, symbol) else wishes.get(widest(contract, symbol), 3)
         free = [p for p in _PRIMES if p not in targets.values()]
         targets[symbol] = min(free, key=lambda p: abs(p - wish), default=wish)
     return targets
@@ -122,6 +126,19 @@ def is_innermost(contract: Contract, symbol: str) -> bool:
 def widest(contract: Contract, symbol: str) -> int:
     """Returns the highest rank of a tensor that `symbol` is part of."""
     return max((_rank(tensor, symbol) for tensor in contract.tensors), default=1)
+
+
+def _is_squared(contract: Contract, symbol: str) -> bool:
+    """Returns whether a tensor has at least sixteen times as many elements where `symbol` is four times as large."""
+    small = dict.fromkeys(contract.symbols, 2)
+    try:
+        few, many = (
+            [math.prod(evaluate(extent, sizes) for extent in tensor.shape) for tensor in contract.tensors]
+            for sizes in (small, {**small, symbol: 8})
+        )
+    except ExpressionError:
+        return False
+    return any(0 < before <= after // 16 for before, after in zip(few, many, strict=True))
 
 
 def _rank(tensor: TensorArg, symbol: str) -> int:

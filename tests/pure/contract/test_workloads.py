@@ -149,3 +149,8 @@ def test_large_sizes_are_even_and_larger_than_any_other(contract, tensor, symbol
 def test_large_sizes_keep_those_that_the_user_gave(contract, tensor):
     drafted = contract(tensor("x", "B", "N"), symbols=("B", "N"))
     assert {w.sizes["B"] for w in large_workloads(drafted, {"B": 37})} == {37}
+
+
+@pytest.mark.parametrize(("shape", "odd"), [(("n", "n"), 131), (("n * n",), 131), (("n",), 4099), (("n", "4"), 4099)])
+def test_a_size_that_multiplies_itself_stays_small(contract, tensor, shape, odd):
+    assert default_workloads(contract(tensor("x", *shape), symbols=("n",)))[1].sizes == {"n": odd}
