@@ -3,8 +3,8 @@
     python -m benchmarks.lifting.run RESULTS.json [--only WORD] [--seconds S]
 
 RESULTS has a row for each contract of each operator: the verdict on the program, why there is none, its text, and the
-seconds that porting, lifting and comparing took together, of wall time. No operator is begun after `--seconds`; those
-that were not are named.
+seconds of wall time that building, lifting and comparing took together; `lifting_s` are those of lifting alone, for all
+contracts of an operator. No operator is begun after `--seconds`; those that were not are named.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from porter.evaluate.lift import lift
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import Verified
 from porter.ir.tensor.printer import printed
+from porter.measure.stages import Stage
 from porter.native.versions import commit
 from porter.source.load import read_sources
 from porter.suite.operators import Operator, operators
@@ -61,23 +62,32 @@ def main() -> None:
 
 def lifted(operator: Operator) -> Iterator[Row]:
     """Yields a row for each contract of an operator."""
-    options = MigrateOptions("triton", cache_folder(), contract=operator.contract)
+    options = MigrateOptions("", cache_folder(), contract=operator.contract)
     begin = time.monotonic()
     try:
         entries = lift(read_sources(operator.kernel)[0], options, lambda _: None)
     except PorterError as error:
-        yield {"operator": operator.key, "outcome": "error", "because": error.message, "seconds": 0.0, "program": ""}
+        yield {
+            "operator": operator.key,
+            "outcome": "error",
+            "because": error.message,
+            "seconds": 0.0,
+            "lifting_s": 0.0,
+            "program": "",
+        }
         return
     seconds = round(time.monotonic() - begin, 1)
+    lifting_s = round(options.stages.seconds.get(Stage.LIFT, 0.0), 2)
     for entry in entries:
         because = str(getattr(entry.outcome, "because", ""))
         text = "\n".join(map(printed, entry.programs))
-        print(f"{entry.outcome.label:13} {operator.key:45} [{seconds} s] {because[:100]}", flush=True)
+        print(f"{entry.outcome.label:13} {operator.key:45} [{seconds} s, {lifting_s} s] {because[:100]}", flush=True)
         yield {
             "operator": operator.key,
             "outcome": entry.outcome.label,
             "because": because,
             "seconds": seconds,
+            "lifting_s": lifting_s,
             "program": text,
         }
 

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
+from porter.backend import Port
 from porter.contract.contract import Argument, Contract, Entry
 from porter.contract.selections import choices_of, chosen
 from porter.errors import PorterError
-from porter.evaluate.bench import bench
+from porter.evaluate.bench import CUDA_WARP_SIZE, Bench, bench
 from porter.evaluate.entries import Entries
 from porter.evaluate.judge import Candidate
-from porter.evaluate.migrate import executed, read_and_ported
+from porter.evaluate.lifting import Subject, lifted
+from porter.evaluate.migrate import read_original
 from porter.evaluate.migration import EntryOutcome, MigrateOptions, Progress
-from porter.evaluate.outcome import NotVerified, Outcome
-from porter.evaluate.ported import Candidates, Ported
+from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Outcome
+from porter.evaluate.ported import Candidates, SourcePort
 from porter.evaluate.tensor_run import Case, TensorRun
+from porter.ir.simt.replay.kernels import Kernels
 from porter.ir.tensor.program import TensorProgram
 from porter.lift.enumerations import with_choices
 from porter.lift.nodes import NotLiftedError
 from porter.measure.deadline import OutOfTime
-from porter.registry import find_backend, find_target
+from porter.measure.stages import Stage, Stages
+from porter.simt.job import BuildFailure, Built, Part
+from porter.simt.planned_run import PlannedExecutable
 from porter.source.text import Source
+from porter.syntax.read import read_unit
+from porter.warp.explicit import with_warp_barriers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +46,6 @@ class Lifted:
         return self.entry.outcome
 
 
-@runtime_checkable
-class Lifting(Protocol):
-    """A port whose launchers can be executed on symbols."""
-
-    def lifted(self, contract: Contract) -> TensorProgram:
-        """Returns the entry of `contract` as a tensor program. Raises `NotLiftedError`."""
-        ...
-
-
 _Call = tuple[str, Entry, tuple[Argument, ...]]
 
 
@@ -55,28 +53,56 @@ def _call(contract: Contract) -> _Call:
     return contract.name, contract.entry, contract.arguments
 
 
-@dataclass
-class Lifts:
-    """Puts tensor programs in the place of a port's entries.
+@dataclass(frozen=True)
+class _Planning(Candidate):
+    """The original where it only plans its launches."""
+
+    planned: PlannedExecutable | None = None
+
+
+@dataclass(frozen=True)
+class Lifts(SourcePort):
+    """Tensor programs in the place of a port: entries are those of the source itself, which is planned.
 
     `programs` are those of each way to call an entry: instances of one template may share the name of a contract.
     """
 
-    port: Ported
+    bench: Bench
+    kernels: Kernels
+    stages: Stages
     programs: dict[_Call, tuple[TensorProgram, ...]] = field(default_factory=dict)
+    warp_sizes: tuple[int, ...] = ()
+    runs_programs = False
+    fidelity = Fidelity.EMULATED
+
+    def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
+        """What plans each entry, or why nothing does."""
+        request = replace(self.side.request(contracts, CUDA_WARP_SIZE), part=Part.HOST)
+        return tuple(map(self._planning, self.bench.begin(request).result()))
+
+    def _planning(self, built: Built) -> Candidates:
+        if isinstance(built, BuildFailure) or built.device is None:
+            failed = built.placed if isinstance(built, BuildFailure) else "it launches nothing"
+            return NotVerified(f"it was not lifted: its launches cannot be planned: {failed}")
+        failure = NotBuilt(built.failure.placed, built.failure.log) if built.failure else None
+        planned = PlannedExecutable(built, built.device, self.bench.limits)
+        return (_Planning(None, planned.execute, failure=failure, planned=planned),)
 
     def answering(self, contract: Contract, port: Candidates) -> Candidates:
         """Returns the programs of an entry as what answers for it, for all choices of its workloads."""
         if not isinstance(port, tuple):
             return port
-        if not isinstance(self.port, Lifting):
-            return NotVerified("it was not lifted: ports for this target are not executed on symbols")
+        (planning,) = port
+        assert isinstance(planning, _Planning)
+        assert planning.planned is not None
+        subject = Subject(planning.planned, self.kernels, self.side.source.path.name)
         cases: list[Case] = []
         enumerated = with_choices(contract)
         for choices in choices_of(enumerated):
             at = chosen(enumerated, choices)
             try:
-                cases.append(Case(self.port.lifted(at), at))
+                with self.stages.of(Stage.LIFT):
+                    cases.append(Case(lifted(subject, at), at))
             except NotLiftedError as error:
                 where = "".join(f"at {name} = {value}: " for name, value in choices.items())
                 return NotVerified(f"it was not lifted: {where}{error}")
@@ -98,12 +124,12 @@ def lift(source: Source, options: MigrateOptions, progress: Progress) -> tuple[L
 
 
 def _lifted(source: Source, options: MigrateOptions, progress: Progress) -> tuple[Lifted, ...]:
-    target = find_target(find_backend(options.target), options.arch)
-    original, port = read_and_ported(source, target, options, progress)
-    with (
-        bench(options.cache, options.time_limit_s) as place,
-        executed(original, port, target, options, place, is_trusted=True) as ready,
-    ):
-        lifts = Lifts(ready)
-        proofs = Entries(original, port, ready, place, options, answering=lifts.answering).proofs(progress)
+    original = read_original(source, options)
+    headers = tuple(header for _, header in original.headers)
+    explicit = original.replaced(with_warp_barriers(original.program, headers))
+    program = replace(explicit.program, source=explicit.source)
+    kernels = Kernels(read_unit(program, tuple(header for _, header in explicit.headers), options.defines))
+    with bench(options.cache, options.time_limit_s) as place:
+        lifts = Lifts(explicit, place, kernels, options.stages)
+        proofs = Entries(original, Port((), ()), lifts, place, options, answering=lifts.answering).proofs(progress)
     return tuple(Lifted(proof.entry, lifts.programs.get(_call(proof.entry.contract), ())) for proof in proofs)

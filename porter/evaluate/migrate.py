@@ -89,12 +89,17 @@ def _proven(source: Source, options: MigrateOptions, progress: Progress) -> tupl
 
 def read_and_ported(source: Source, target: Target, options: MigrateOptions, progress: Progress) -> tuple[Side, Port]:
     """Returns the original as it is built, and the port. Raises `PorterError` for a source that is cut off."""
-    program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
-    refuse_unfinished(program)
-    original = original_side(program, options.include_dirs, options.defines)
+    original = read_original(source, options)
     progress(f"porting {source.path.name}")
     headers = tuple(header for _, header in original.headers)
-    return original, find_backend(target.backend).port(program, headers, target)
+    return original, find_backend(target.backend).port(original.program, headers, target)
+
+
+def read_original(source: Source, options: MigrateOptions) -> Side:
+    """Returns the original as it is built. Raises `PorterError` for a source that is cut off."""
+    program = parse(source, headers=DiskHeaders(options.include_dirs), defines=options.defines)
+    refuse_unfinished(program)
+    return original_side(program, options.include_dirs, options.defines)
 
 
 def _not_compiled(migration: Migration, error: Finding) -> Migration:

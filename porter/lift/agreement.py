@@ -24,6 +24,7 @@ from porter.lift.nodes import Graph, Nodes, NotLiftedError
 
 _Numbers = NDArray[np.float64]
 _Shapes = Mapping[str, tuple[int, ...]]
+_Level = tuple[int, str, str]  # a depth, an operation and a tensor
 _TOLERANCE = 1e-6  # relative: sums are added up in another order
 _SAME_ORDER = frozenset({"bits", "key"})  # a float as an integer that is ordered alike, in which alone it is used
 _FLOATS = frozenset({"float64", "float32", "float16", "bfloat16"})
@@ -47,10 +48,10 @@ def trials(graph: Graph, shapes: _Shapes) -> tuple[Trial, ...]:
             return random.integers(0, 2, shape).astype(np.float64)
         return random.integers(1, 4, shape) / 2 if has_ties else random.uniform(0.5, 1.5, shape)
 
-    told = []
+    told, levels = [], sorted(_levels(graph).items())
     for has_ties in (False, True):
         inputs = {name: np.asarray(drawn(name, shape, has_ties)) for name, shape in shapes.items()}
-        told.append(Trial(inputs, _computed(graph, inputs)))
+        told.append(Trial(inputs, _computed(graph, levels, inputs)))
     return tuple(told)
 
 
@@ -73,10 +74,10 @@ def _keys(graph: Graph) -> Iterator[tuple[object, ...]]:
     return (graph[node] for node in range(len(graph)))
 
 
-def _computed(graph: Graph, inputs: Mapping[str, _Numbers]) -> _Numbers:
+def _computed(graph: Graph, levels: Sequence[tuple[_Level, list[int]]], inputs: Mapping[str, _Numbers]) -> _Numbers:
     values = np.full(len(graph), np.nan)
     flat = {name: array.ravel() for name, array in inputs.items()}
-    for (_, op, tensor), group in sorted(_levels(graph).items()):
+    for (_, op, tensor), group in levels:
         operands = np.array([graph.operands(node) for node in group], np.int64).reshape(len(group), -1)
         if op == "number":
             values[group] = [float(graph.value(node) or 0) for node in group]
@@ -93,10 +94,10 @@ def _computed(graph: Graph, inputs: Mapping[str, _Numbers]) -> _Numbers:
     return values
 
 
-def _levels(graph: Graph) -> dict[tuple[int, str, str], list[int]]:
+def _levels(graph: Graph) -> dict[_Level, list[int]]:
     """Returns nodes by depth, operation and tensor: all operands of one are in groups before its own."""
     depths: list[int] = []
-    groups: dict[tuple[int, str, str], list[int]] = {}
+    groups: dict[_Level, list[int]] = {}
     for node, key in enumerate(_keys(graph)):
         depths.append(1 + max((depths[operand] for operand in graph.operands(node)), default=-1))
         tensor = str(key[2]) if key[0] in ("read", "gather") else ""

@@ -70,6 +70,39 @@ class FittedProbes:
     probes: tuple[FittedProbe | RefusedProbe, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The elements of a tensor, row by row."""
+
+    name: str
+    shape: tuple[int, ...]
+    elements: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedProbe:
+    """What a call gives for some inputs."""
+
+    inputs: tuple[Values, ...]
+    outputs: tuple[Values, ...]
+
+
+def evaluated(executed: Executed) -> bytes:
+    """Returns what a call gives for inputs at random, on the wire: no expression is looked for."""
+    trial = trials(executed.graph, executed.inputs)[0]
+    inputs = (Values(name, array.shape, tuple(array.ravel().tolist())) for name, array in trial.inputs.items())
+    outputs = (
+        Values(name, tensor.shape, tuple(trial.values[tensor.nodes].ravel().tolist()))
+        for name, tensor in _outputs(executed)
+    )
+    return encode(EvaluatedProbe(tuple(inputs), tuple(outputs))).encode()
+
+
+def read_evaluated(answer: bytes) -> EvaluatedProbe:
+    """Returns what `evaluated` wrote. Raises `WireError` for anything else."""
+    return decode(EvaluatedProbe, answer)
+
+
 def lifted(executed: Sequence[Executed]) -> bytes:
     """Returns the outputs of each call as expressions, on the wire."""
     return encode(FittedProbes(tuple(map(_fitted, executed)))).encode()

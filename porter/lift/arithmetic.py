@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from porter.lift.forms import PRODUCT, SUM, Form, Forms, Number, Operation, Product, Sum, Weighted
-from porter.lift.nodes import Exact
+from porter.lift.nodes import Exact, NotLiftedError
 from porter.lift.squares import centred, is_square_of_sum
 
 _ONE = Fraction(1)
@@ -52,6 +52,8 @@ def multiply(forms: Forms, parts: Iterable[Weighted], weight: Fraction = _ONE) -
         powers, more, weight = _collected(forms, powers.items(), weight)  # roots that make a whole power
         exponents += more
     if weight == 0:
+        if any(forms.value(factor) == 0 for factor in powers):
+            raise NotLiftedError("it divides 0 by 0")
         return forms.number(0)
     if exponents:
         exponent = exponential(forms, add(forms, exponents))

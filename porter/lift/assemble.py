@@ -70,7 +70,10 @@ def _check(contract: Contract, program: TensorProgram, probe: Probe, part: Fitte
     own = replace(program, outputs=tuple(replace(o, body=bodies[o.name].body) for o in program.outputs))
     shapes = {output.name: output.shape for output in part.outputs}
     given = {tensor.name: inputs[tensor.name] for tensor in program.inputs}
-    first, second = (interpret(one, given, probe.values, shapes) for one in (program, own))
+    try:
+        first, second = (interpret(one, given, probe.values, shapes) for one in (program, own))
+    except (IndexError, ZeroDivisionError, ValueError) as error:
+        raise NotLiftedError(f"what was fitted has no value at other sizes: {error}") from error
     if not all(torch.allclose(first[name], second[name], equal_nan=True) for name in shapes):
         raise NotLiftedError("what is computed differs with the sizes")
 
@@ -125,7 +128,21 @@ def _extent(probes: Sequence[Probe], extents: Sequence[int], likely: str) -> str
     try:
         return quantity_text(fitted_quantity([Fraction(extent) for extent in extents], values)).text
     except NotLiftedError:
-        return _windows(probes, extents, likely)
+        return _tiles(probes, extents, likely) or _windows(probes, extents, likely)
+
+
+def _tiles(probes: Sequence[Probe], extents: Sequence[int], likely: str) -> str:
+    """Returns the expression of how many tiles cover an axis, the roundest of the tiles that fit."""
+    for length in sorted(probes[0].sizes, key=lambda symbol: symbol != likely):
+        pairs = [(probe.sizes[length], extent) for probe, extent in zip(probes, extents, strict=True)]
+        if any(extent < 1 for _, extent in pairs) or max(extents) < 2:
+            continue
+        least = max(-(-size // extent) for size, extent in pairs)
+        most = min(-(-size // (extent - 1)) - 1 for size, extent in pairs if extent > 1)
+        if least <= most:
+            tile = max(range(least, most + 1), key=lambda number: number & -number)
+            return f"({length} + {tile - 1}) // {tile}"
+    return ""
 
 
 def _windows(probes: Sequence[Probe], extents: Sequence[int], likely: str) -> str:

@@ -169,7 +169,11 @@ class Graph:
             return a
         if x == 1 and op == "multiply":
             return b
-        if x == 0 or (y == 0 and op == "multiply") or (isinstance(y, float) and op == "divide"):
+        if (
+            (x == 0 and not (y == 0 and op == "divide"))
+            or (y == 0 and op == "multiply")
+            or (isinstance(y, float) and op == "divide")
+        ):
             return self._assumed(Assumption.FINITE, self.number(0, dtype))
         return None
 

@@ -38,6 +38,7 @@ _MULTIPLES = (1, 1, 2, 3, 4)
 _FARTHER = (1, 8, 16)  # times as large, where conditions leave none of the sizes that were drawn
 _MOST_BLOCKS = 64  # where extents of the grid are symbols of their own
 _MOST_BOUND = 12  # the value of a bound that no tensor has as an extent
+_MOST_BEYOND = 400  # of a size that crosses a block
 _TRIALS = 40  # of sizes drawn at random, before some are looked for
 _MOST_WORK = 90_000  # elements that windows read
 _WHOLE = (1, 2, 2, 3, 3, 3, 4, 4, 5, 6)  # values of whole parameters, such as the extent of a window
@@ -86,13 +87,14 @@ def parameters(contract: Contract) -> tuple[tuple[ScalarArg, ...], tuple[ScalarA
 class Style:
     """A way to draw sizes: as multiples of `multiple`, with parameters that are `fixed` to the contract's value.
 
-    In probes that are `covering` a size of no tensor, such as a number of rows beside a pointer, is as large as what it
-    bounds could be.
+    Sizes that are `crossing` are larger than the numbers given for them. In probes that are `covering` a size of no
+    tensor, such as a number of rows beside a pointer, is as large as what it bounds could be.
     """
 
     fixed: frozenset[str] = frozenset()
     multiple: int = 1
     covering: bool = False
+    crossing: tuple[tuple[str, int], ...] = ()
 
 
 PLAIN = Style()
@@ -173,7 +175,10 @@ class _Draw:
         free = [a for a in parameters(self.contract)[0] if a.name not in self.style.fixed]
         told = {a.name: _whole_value(a, self.random) for a in free}
         sizes = _targets(self.contract.symbols, list(told.values()), self.random)
-        return {symbol: size * self.style.multiple for symbol, size in sizes.items()}, told
+        drawn = {symbol: size * self.style.multiple for symbol, size in sizes.items()}
+        for symbol, least in self.style.crossing:
+            drawn[symbol] = least + self.random.randrange(3, max(12, min(least, _MOST_BEYOND)))
+        return drawn, told
 
     def _scaled(self, sizes: Mapping[str, int], factors: Sequence[int]) -> dict[str, int]:
         """Returns `sizes`, those that a condition is about times one of `factors` each."""
@@ -208,13 +213,17 @@ def _whole_value(argument: ScalarArg, random: Random) -> int:
 
 
 def _fraction(argument: ScalarArg, turn: int, place: int, random: Random) -> Fraction:
-    """A value near the contract's own, so that what the operator asks of it still holds."""
+    """A value near the contract's own, so that what the operator asks of it still holds.
+
+    It has six digits: it is the shortest decimal of the float, in single precision, that a kernel is passed.
+    """
     own = Fraction(repr(float(number(argument.value, {}))))
     jitter = Fraction(random.randrange(1, 1000), 100_000)
     factor = _FACTORS[(turn + place) % len(_FACTORS)] + jitter
     if own == 0:
         return _NOUGHT[(turn + place) % len(_NOUGHT)] + jitter
-    return 1 - (1 - own) * factor / 2 if Fraction(1, 2) < own < 1 else own * factor
+    value = 1 - (1 - own) * factor / 2 if Fraction(1, 2) < own < 1 else own * factor
+    return Fraction(f"{float(value):.6g}")
 
 
 def _confusions(values: Sequence[Sizes]) -> int:

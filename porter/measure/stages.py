@@ -11,6 +11,7 @@ from enum import StrEnum
 class Stage(StrEnum):
     """What is done; no two at once."""
 
+    LIFT = "lift"  # an operator is executed on symbols, and its formula read off
     PROVE = "prove"  # the port is written, built and executed on the CPU
     BUILD = "build"  # what runs on the device is compiled
     WAIT = "wait"  # others have the device

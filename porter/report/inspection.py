@@ -38,8 +38,6 @@ from porter.syntax.read import read_unit
 if TYPE_CHECKING:
     from porter.evaluate.lift import Lifted
 
-_LIFTED_FROM = "triton"  # whose ports are executed on symbols
-
 
 def _unheard(step: str) -> None:
     """Nobody listens."""
@@ -91,7 +89,7 @@ class Inspection:
         from porter.evaluate.lift import lift  # noqa: PLC0415 - which takes PyTorch
 
         options = MigrateOptions(
-            self.target or _LIFTED_FROM,
+            "",
             self.cache,
             self.arch,
             self.kernels,

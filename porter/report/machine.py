@@ -117,7 +117,10 @@ def start_workers(cache: Path) -> tuple[WorkerRow, ...]:
 
 def _worker_kinds(cache: Path) -> tuple[WorkerKind, ...]:
     """Returns porter's own and those of the backends; the one for a device only where there is one."""
-    own = [WorkerKind("run Python references", "porter.oracle.python_worker", {})]
+    own = [
+        WorkerKind("run Python references", "porter.oracle.python_worker", {}),
+        WorkerKind("execute kernels on symbols", "porter.symbolic.worker", {}),
+    ]
     if not missing_device():
         folders = (str(cache / "native"), str(cache / "native"))
         own.append(WorkerKind("run on the device", "porter.native.worker", {}, folders))

@@ -193,8 +193,12 @@ class _PlannedRun:
     launched: list[Launch] = field(default_factory=list)
 
     def planned(self) -> Planned:
-        """Returns the plans of all calls. Raises `PlanError`."""
-        return self._read(self._plan(len(self.calls), []))
+        """Returns the plans of all calls. Raises `PlanError`, also with what ended host code before them."""
+        planning = self._plan(len(self.calls), [])
+        if not planning.decoded.finished and planning.decoded.exit_code != _ASKS:
+            noted = faults_of(self.executable.request, self.executable.path, planning, self.limits)
+            raise PlanError(next((fault.message for fault in noted[::-1]), "host code came to no end"))
+        return self._read(planning)
 
     def rehearsed(self) -> tuple[tuple[Fault, ...], list[Launch], int]:
         """Returns what planning notes, its launches, and how many reads were answered by zeros."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
 
 from porter.contract.dtype import DType
-from porter.ir.simt.builder.errors import NotExpressibleError
 from porter.ir.simt.interpret.domain import ExecutionError
 from porter.ir.simt.interpret.machine import Geometry, Turns, execute
 from porter.ir.simt.ops import Function, walk
 from porter.ir.simt.replay.arguments import arguments_of
-from porter.ir.simt.replay.kernels import Kernels
 from porter.ir.simt.types import Scalar
 from porter.launch_plan import steps as plan
 from porter.launch_plan.steps import Launch, LaunchPlan, TensorView
@@ -24,22 +22,14 @@ from porter.lift.answer import Executed, SymbolicTensor
 from porter.lift.nodes import Graph, Nodes, NotLiftedError
 from porter.symbolic.domain import Symbolic, refused
 from porter.symbolic.memory import Cells, Source
-from porter.symbolic.values import meant, scalar_of
+from porter.symbolic.request import InputTensor
+from porter.symbolic.values import meant, scalar_of, symbols
 
 _MOST_THREADS = 1 << 20
 _COMMUTING = frozenset({"add", "sub", "min", "max", "and", "or", "xor"})
 
 
-@dataclass(frozen=True, slots=True)
-class InputTensor:
-    """A tensor argument of a call; `name` is what the graph calls it."""
-
-    name: str
-    dtype: DType
-    shape: tuple[int, ...]
-
-
-def executed(kernels: Kernels, steps: LaunchPlan, arguments: Sequence[InputTensor | None]) -> Executed:
+def executed(kernels: Mapping[str, Function], steps: LaunchPlan, arguments: Sequence[InputTensor | None]) -> Executed:
     """Returns what a call computes, in a graph of its own. Raises `NotLiftedError`.
 
     Where an atomic finds what is another number in another order of threads, the call is executed in the opposite
@@ -54,15 +44,13 @@ def executed(kernels: Kernels, steps: LaunchPlan, arguments: Sequence[InputTenso
         return told
     except ExecutionError as error:
         raise refused(error) from error
-    except NotExpressibleError as error:
-        raise NotLiftedError(f"a kernel is not expressed: {error}") from error
 
 
 @dataclass
 class _Execution:
     """One call."""
 
-    kernels: Kernels
+    kernels: Mapping[str, Function]
     arguments: Sequence[InputTensor | None]
     graph: Graph
     backwards: bool = False
@@ -100,9 +88,7 @@ class _Execution:
             case plan.Fill(to, value):
                 self._fill(to, int(value))
             case plan.Move(to, source_view):
-                if to.dtype != source_view.dtype:
-                    raise NotLiftedError("the host converts elements")
-                self._write(to, self._read(source_view))
+                self._write(to, self._converted(self._read(source_view), DType(source_view.dtype), DType(to.dtype)))
             case Launch():
                 self._launch(step)
             case plan.Compute(operator):
@@ -119,12 +105,22 @@ class _Execution:
             return
         self._write(to, np.full(to.shape, self.graph.number(bits, to.dtype), np.int64))
 
+    def _converted(self, nodes: Nodes, source: DType, to: DType) -> Nodes:
+        """Returns elements as the host converts them."""
+        types = scalar_of(source), scalar_of(to)
+        if source == to:
+            return nodes
+        if None in types:
+            raise NotLiftedError(f"the host converts {source} to {to}")
+        given, wanted = (type_ for type_ in types if type_ is not None)
+        return self.domain.values.nodes(self.domain.apply("cast", wanted, [given], [symbols(nodes)]), wanted)
+
     def _launch(self, step: Launch) -> None:
         options = {name: scalar.value for name, scalar in step.options}
         x, y, z, shared = (int(options[name] or 0) for name in ("block_x", "block_y", "block_z", "shared_bytes"))
         if prod(step.grid) * x * y * z > _MOST_THREADS:
             raise NotLiftedError(f"{prod(step.grid) * x * y * z} threads are too many to follow")
-        function = self.kernels.function(step.kernel)
+        function = self.kernels[step.kernel]
         passed = arguments_of(function, step, self._address, self.domain.passed)
         geometry, self.memory.is_contested = Geometry(step.grid, (x, y, z), shared), False
         self.memory.order.launch(geometry, backwards=self.backwards)

@@ -20,11 +20,12 @@ from porter.symbolic.values import dtype_of, wrapped
 BITS, KEY = "bits", "key"
 _FORMATS = {"float32": "<f", "float64": "<d", "float16": "<e"}
 _FLOATS = frozenset({*_FORMATS, "bfloat16"})
+_OF_16_BITS = {"float16", "bfloat16"}
 
 
 def is_bits(graph: Graph, node: Node) -> bool:
-    """Returns whether an integer is a number, or the bits or the key of a float."""
-    return graph[node][0] in (BITS, KEY) or graph.value(node) is not None
+    """Returns whether an integer is a number, or the bits or the key of a float, if it is defined."""
+    return graph[node][0] in (BITS, KEY) or graph.value(node) is not None or node == graph.undefined
 
 
 class Keys:
@@ -32,6 +33,7 @@ class Keys:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+        self._has_bits = False
 
     def taken_for(self, nodes: Nodes, type_: Scalar) -> Nodes:
         """Returns values whose bits are taken for values of `type_`: floats as bits, bits as floats."""
@@ -39,7 +41,7 @@ class Keys:
 
     def simplified(self, nodes: Nodes) -> Nodes:
         """Returns operations on keys and bits as operations on the floats themselves, where they are some."""
-        return self._each(partial(_simplified, self._graph), nodes)
+        return self._each(partial(_simplified, self._graph), nodes) if self._has_bits else nodes
 
     @staticmethod
     def _each(function: Callable[[Node], Node], nodes: Nodes) -> Nodes:
@@ -50,17 +52,17 @@ class Keys:
         graph, dtype = self._graph, dtype_of(type_)
         if node == graph.undefined or (held := graph.type_of(node)) == dtype:
             return node
+        if held in _FLOATS and type_.is_float:  # a float in another type is the same node
+            if {held, dtype} == _OF_16_BITS and graph.value(node) != 0:
+                raise NotLiftedError(f"it takes a {held} for a {dtype}")
+            return node
         if held in _FLOATS:
-            return _bits_of(graph, node, held, dtype) if not type_.is_float else self._other_float(node)
+            self._has_bits = True
+            return _bits_of(graph, node, held, dtype)
         if type_.is_float:
             return _float_of(graph, node, dtype)
         value = graph.value(node)
         return node if value is None else graph.number(wrapped(value, type_), dtype)
-
-    def _other_float(self, node: Node) -> Node:
-        if self._graph.value(node) != 0:
-            raise NotLiftedError("it takes the bits of a float for those of another type of floats")
-        return node
 
 
 def _bits_of(graph: Graph, node: Node, floating: str, dtype: str) -> Node:

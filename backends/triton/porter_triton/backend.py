@@ -52,14 +52,12 @@ class TritonBackend:
         return Availability(True, True, "")
 
     def workers(self, cache: Path) -> tuple[WorkerKind, ...]:
-        """Those that plan calls of modules, execute kernels, on numbers and on symbols, and compile them."""
+        """Those that plan calls of modules, execute kernels, and compile them."""
         from porter.worker.kinds import WorkerKind  # noqa: PLC0415 - only where they are started for a try
-        from porter_triton.symbolic.process import ANSWER, ENVIRONMENT, PROGRAM  # noqa: PLC0415 - likewise
 
         return (
             WorkerKind("plan calls of Triton modules", "porter_triton.programs", {}, ("plan",)),
             WorkerKind("execute Triton kernels", "porter_triton.replay.worker", {"TRITON_INTERPRET": "1"}),
-            WorkerKind("execute Triton kernels on symbols", PROGRAM, ENVIRONMENT, (ANSWER,)),
             WorkerKind("compile Triton kernels", "porter_triton.programs", {}, (str(cache / "triton"), "compile")),
         )
 

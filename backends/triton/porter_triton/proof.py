@@ -18,8 +18,6 @@ from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified
 from porter.evaluate.ported import Candidates, Signature
 from porter.evaluate.side import Side
 from porter.evaluate.telling_sizes import Named
-from porter.ir.tensor.program import TensorProgram
-from porter.lift.nodes import NotLiftedError
 from porter.simt.job import Job, Limits, Run
 from porter.source.program import Program
 from porter.source.text import Source
@@ -207,16 +205,6 @@ class InterpretedPort:
         """Returns how `function` answers for `entry`."""
         launch = entry.kind is EntryKind.KERNEL
         return Function(function, launch, self.number(entry), self.original.own.operators)
-
-    def lifted(self, contract: Contract) -> TensorProgram:
-        """The entry of `contract` as a tensor program, read off the module. Raises `NotLiftedError`."""
-        from porter_triton.lifting import lifted  # noqa: PLC0415 - only where it is asked for
-
-        function = self._function(contract.entry, self._own)
-        if not function:
-            raise NotLiftedError(f"{self.file.name} defines no '{function_of(contract.entry)}'")
-        called = self.called(contract.entry, function)
-        return lifted(self._own.calls, called, contract, self.folder, self.limits)
 
     def number(self, entry: Entry) -> DType | None:
         """The type of the number that the CUDA function returns, if it is one."""

@@ -53,6 +53,13 @@ class Coordinates:
         """Returns the number that a quantity is."""
         return Fraction(quantity.value(self._sizes))
 
+    def number(self, quantity: Quantity) -> Value:
+        """Returns a quantity that is computed with: one over 0 is what floats make of it."""
+        try:
+            return self.constant(self.quantity(quantity))
+        except ZeroDivisionError:
+            return Value((), torch.tensor(quantity.as_float(self._sizes), dtype=self._precision, device=self._device))
+
     def constant(self, value: Fraction) -> Value:
         """Returns a number that is the same at all points."""
         if value.denominator == 1 and abs(value) < 1 << 63:

@@ -142,7 +142,7 @@ class _Evaluation:
     def _compute(self, expression: Expression, scope: Scope) -> Value:
         match expression:
             case Number(quantity):
-                return self._at.constant(self._at.quantity(quantity))
+                return self._at.number(quantity)
             case Position(affine):
                 return self._at.position(affine, scope)
             case Read():

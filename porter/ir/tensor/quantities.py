@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import inf, prod
 
 Sizes = Mapping[str, Fraction]  # the value of each symbol and of each parameter
 
@@ -37,6 +37,14 @@ class Quantity:
         told = self.factor * prod((sizes[symbol] ** power for symbol, power in self.powers), start=Fraction(1))
         told += self.offset
         return 1 / told if self.inverse else told
+
+    def as_float(self, sizes: Sizes) -> float:
+        """Returns the number at `sizes` as floats compute it: one over 0 is infinite, and 0 times that is NaN."""
+        powers = (float(sizes[symbol]) ** power if sizes[symbol] or power > 0 else inf for symbol, power in self.powers)
+        told = prod(powers, start=float(self.factor)) + float(self.offset)
+        if not self.inverse:
+            return told
+        return 1 / told if told else inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,6 +289,17 @@ def test_a_faulty_index_in_a_scan_is_refused_from_there_on():
         by_rows(whole_row(scan), x)
 
 
+@pytest.mark.parametrize(
+    ("factor", "powers", "wanted"),
+    [(1, {"n": -1}, float("inf")), (-2, {"n": -1}, float("-inf")), (1, {"m": 1, "n": -1}, float("nan"))],
+)
+def test_a_number_that_is_divided_by_an_extent_of_0_is_that_of_floats(factor, powers, wanted):
+    mean = op("multiply", Number(Quantity(Fraction(factor), tuple(powers.items()))), read("x", "r"))
+    made = program("mean", [("x", F32, "k")], [output("r", (size("k"),), mean)], ("k", "m", "n"))
+    found = run(made, {"x": torch.ones(1)}, (1,), k=1, m=0, n=0)
+    torch.testing.assert_close(found, torch.tensor([wanted], dtype=torch.float64), equal_nan=True)
+
+
 def test_a_division_by_zero_is_refused_where_it_is_needed():
     label = read("target", "r")
     whole = op("quotient", number(7), label)

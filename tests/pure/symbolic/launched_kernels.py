@@ -20,7 +20,8 @@ from porter.launch_plan.steps import (
 )
 from porter.source.parse import parse
 from porter.source.text import Source
-from porter.symbolic.executor import InputTensor, executed
+from porter.symbolic.executor import executed
+from porter.symbolic.request import InputTensor
 from porter.syntax.read import read_unit
 
 F32 = DType.FLOAT32
@@ -54,4 +55,4 @@ def launched(
                tuple((name, Scalar(value)) for name, value in options.items())),
         Return((TensorView(count, "float32", out, strides, 0),)),
     )  # fmt: skip
-    return executed(Kernels(unit), LaunchPlan(steps), inputs)
+    return executed({"k": Kernels(unit).function("k")}, LaunchPlan(steps), inputs)

@@ -4,7 +4,7 @@ import pytest
 
 from porter.lift.answer import _fitted
 from porter.lift.nodes import NotLiftedError
-from porter.symbolic.executor import InputTensor
+from porter.symbolic.request import InputTensor
 from tests.pure.symbolic.launched_kernels import F32, launched
 
 HEAD = "__global__ void k(const float* x, float* y, int n) { __shared__ float s[128]; const int t = threadIdx.x; "

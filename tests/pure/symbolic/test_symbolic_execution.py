@@ -5,7 +5,7 @@ import pytest
 from porter.contract.dtype import DType
 from porter.lift.answer import _fitted
 from porter.lift.nodes import NotLiftedError
-from porter.symbolic.executor import InputTensor
+from porter.symbolic.request import InputTensor
 from tests.pure.symbolic.launched_kernels import F32, launched
 
 
@@ -77,7 +77,6 @@ def test_integers_that_data_choose_are_nodes():
         ("y[(int)x[threadIdx.x]] = 1;", "decides where it writes"),
         ("y[threadIdx.x] = x[32 + threadIdx.x];", "uses byte 252 of a memory of 128 bytes"),
         ("y[threadIdx.x] = (int)x[0] >> 2;", "computes 'shr' of integers that data decide|of values that data"),
-        ("asm(\"exit;\");", "a kernel is not expressed: line 1: inline PTX"),
     ],
 )  # fmt: skip
 def test_what_data_decide_is_refused(body, message):

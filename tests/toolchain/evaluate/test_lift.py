@@ -1,4 +1,4 @@
-"""Operators as tensor programs: found by executing their ports on symbols, and compared with their sources."""
+"""Operators as tensor programs: found by executing their sources on symbols, and compared with them."""
 
 from pathlib import Path
 
@@ -20,8 +20,8 @@ def lifted(build_cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
 
-    def lift_one(path, contract=None):
-        options = MigrateOptions("triton", build_cache, contract=contract)
+    def lift_one(path, contract=None, limit_s=20.0):
+        options = MigrateOptions("", build_cache, contract=contract, time_limit_s=limit_s)
         (one,) = lift(read_sources(path)[0], options, lambda _: None)
         return one
 
@@ -73,8 +73,15 @@ torch::Tensor forward(torch::Tensor x) {
 """
 
 
-def test_a_source_that_leaves_out_elements_beyond_the_probes_is_found_to_differ(lifted, tmp_path):
+def test_a_source_that_leaves_out_elements_beyond_a_block_has_no_formula(lifted, tmp_path):
     (tmp_path / "norm.cu").write_text(CUT_OFF)
+    one = lifted(tmp_path / "norm.cu")
+    assert one.programs == ()
+    assert "differs where 'x_size1' takes more than one block, or step of one" in one.outcome.because
+
+
+def test_a_source_that_leaves_out_elements_beyond_the_probes_is_found_to_differ(lifted, tmp_path):
+    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("100", "400"))
     one = lifted(tmp_path / "norm.cu")
     assert "** (1/2)" in printed(*one.programs)
     assert one.outcome.label == "wrong", one.outcome
@@ -92,6 +99,108 @@ def test_control_that_data_decide_is_refused_with_its_reason(lifted, tmp_path):
     assert one.programs == ()
     assert isinstance(one.outcome, NotVerified)
     assert "a value of the data decides what is executed" in one.outcome.because
+
+
+def test_a_kernel_that_comes_to_no_end_is_given_up(lifted, tmp_path):
+    endless = "for (int i = 0; n < 100 && i >= 0; i = (i + 1) & 1) total = row[i];"
+    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("float sum = 0.f;", f"float sum = 0.f; {endless}"))
+    (tmp_path / "norm.toml").write_text(LARGE)
+    one = lifted(tmp_path / "norm.cu", tmp_path / "norm.toml", limit_s=3.0)
+    assert isinstance(one.outcome, NotVerified), one.outcome
+    assert "its execution on symbols came to no end: the time limit is reached" in one.outcome.because
+
+
+LARGE = """
+[[contract]]
+name = "norm"
+reference = "norm.cu"
+symbols = ["rows", "n"]
+
+[contract.entry]
+kind = "torch"
+name = "forward"
+
+[[contract.argument]]
+tensor = "x"
+role = "in"
+dtype = "float32"
+shape = ["rows", "n"]
+values = "normal"
+
+[[contract.workload]]
+name = "large"
+sizes = { rows = 3, n = 120 }
+seed = 1
+"""
+
+
+def test_a_kernel_that_is_not_expressed_is_named_with_its_place(lifted, tmp_path):
+    (tmp_path / "norm.cu").write_text(CUT_OFF.replace("total = sum;", 'total = sum; asm volatile("" ::: "memory");'))
+    one = lifted(tmp_path / "norm.cu")
+    assert isinstance(one.outcome, NotVerified)
+    assert one.outcome.because == "it was not lifted: norm.cu:10: a kernel is not expressed: inline PTX"
+
+
+LOCKSTEP = """
+#include <torch/extension.h>
+
+__global__ void sums(const float* x, float* y, int n) {
+  __shared__ volatile float part[64];
+  int t = threadIdx.x;
+  part[t] = t < n ? x[blockIdx.x * n + t] : 0.f;
+  __syncthreads();
+  if (t < 32) {
+    part[t] += part[t + 32]; part[t] += part[t + 16]; part[t] += part[t + 8]; part[t] += part[t + 4];
+    part[t] += part[t + 2]; part[t] += part[t + 1];
+  }
+  if (t == 0) y[blockIdx.x] = part[0];
+}
+
+torch::Tensor forward(torch::Tensor x) {
+  TORCH_CHECK(x.size(1) <= 64, "two warps");
+  auto y = torch::empty({x.size(0)}, x.options());
+  sums<<<x.size(0), 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
+  return y;
+}
+"""
+
+
+def test_lanes_that_trust_each_other_are_lifted_with_the_barriers_that_takes(lifted, tmp_path):
+    (tmp_path / "sums.cu").write_text(LOCKSTEP)
+    one = lifted(tmp_path / "sums.cu")
+    assert isinstance(one.outcome, Verified), one.outcome
+    assert "sum[k < " in printed(*one.programs)
+    assert "with the __syncwarp() that takes" in one.outcome.caveat
+
+
+OF_BLOCKS = """
+#include <torch/extension.h>
+
+__global__ void sums(const float* x, float* y, int n) {
+  __shared__ float part[64];
+  int t = threadIdx.x, i = blockIdx.x * 64 + t;
+  part[t] = i < n ? x[i] : 0.f;
+  for (int s = 32; s > 0; s /= 2) {
+    __syncthreads();
+    if (t < s) part[t] += part[t + s];
+  }
+  if (t == 0) y[blockIdx.x] = part[0];
+}
+
+torch::Tensor forward(torch::Tensor x) {
+  int n = x.size(0), blocks = (n + 63) / 64;
+  auto y = torch::empty({blocks}, x.options());
+  sums<<<blocks, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+  return y;
+}
+"""
+
+
+def test_a_sum_for_each_block_is_not_taken_for_one_of_all(lifted, tmp_path):
+    (tmp_path / "sums.cu").write_text(OF_BLOCKS)
+    one = lifted(tmp_path / "sums.cu")
+    assert isinstance(one.outcome, Verified), one.outcome
+    assert "out[i] = sum[k = 64 * i + t, t < 64, 0 <= k < n](x[k])" in printed(*one.programs)
 
 
 SCALE_ROWS = """

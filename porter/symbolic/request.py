@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from porter.contract.dtype import DType
+from porter.ir.simt.ops import Function
 from porter.launch_plan.steps import LaunchPlan
-from porter_triton.records import KernelText
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class InputTensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class PlannedCall:
     """A call at one choice of sizes: its plan, and its arguments; None stands for one that is no tensor."""
 
     plan: LaunchPlan
@@ -28,7 +29,11 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicRequest:
-    """Calls of one function, and the texts of all kernels that they launch."""
+    """Calls of one entry, and all kernels that they launch, by the symbols that plans name them with.
 
-    probes: tuple[Probe, ...]
-    kernels: tuple[KernelText, ...]
+    One that `is_evaluated` has one call, of which numbers are asked, else expressions of each are.
+    """
+
+    calls: tuple[PlannedCall, ...]
+    kernels: Mapping[str, Function]
+    is_evaluated: bool = False
