@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from porter.contract.contract import Contract
+from porter.contract.dtype import DType
 from porter.contract.expressions import evaluate
 from porter.contract.validate import satisfies
 from porter.ir.tensor.interpret import interpret
@@ -57,12 +58,18 @@ def holds(program: TensorProgram, probe: Probe, seen: EvaluatedProbe) -> bool:
     shapes = {one.name: one.shape for one in seen.outputs}
     if set(shapes) != {output.name for output in program.outputs}:
         return False
+    outputs = (
+        replace(o, dtype=DType.FLOAT64) if o.dtype.is_float else o for o in program.outputs
+    )  # nothing is rounded
+    program = replace(program, outputs=tuple(outputs))
     try:
         told = interpret(program, {tensor.name: given[tensor.name] for tensor in program.inputs}, probe.values, shapes)
     except (IndexError, ZeroDivisionError, ValueError):
         return False
     return all(
-        np.allclose(told[one.name].ravel().numpy(), one.elements, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True)
+        np.allclose(
+            told[one.name].ravel().double().numpy(), one.elements, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True
+        )
         for one in seen.outputs
     )
 

@@ -6,8 +6,10 @@ import pytest
 
 from porter.contract.contract import Contract, Entry, EntryKind, Role, TensorArg
 from porter.contract.dtype import DType
-from porter.lift.crossing import Geometry, crossing
+from porter.lift.answer import EvaluatedProbe, Values
+from porter.lift.crossing import Geometry, crossing, holds
 from porter.lift.probes import Probe
+from tests.pure.ir.tensor_programs import number, op, output, program, read, size
 
 ROWS = {"rows": 4, "columns": 5}
 
@@ -50,3 +52,14 @@ def test_a_size_of_which_too_much_would_be_needed_is_left_out():
 def test_conditions_hold_at_what_is_found(divisor):
     sizes = found(lambda rows, columns: rows, conditions=(f"columns % {divisor} == 0",))
     assert (sizes["columns"] % divisor, sizes["columns"] > 256) == (0, True)
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16])
+@pytest.mark.parametrize(("factor", "wanted"), [(3, True), (2, False)])
+def test_a_program_is_held_to_what_was_seen_before_it_is_rounded(dtype, factor, wanted):
+    body = op("multiply", number(3), read("x", "i"))
+    made = program("op", [("x", dtype, "n")], [output("i", (size("n"),), body, dtype=dtype)], ("n",))
+    elements = (0.123456789, 1.5)
+    scaled = tuple(factor * element for element in elements)
+    seen = EvaluatedProbe((Values("x", (2,), elements),), (Values("out", (2,), scaled),))
+    assert holds(made, Probe({"n": 2}), seen) is wanted
