@@ -1,10 +1,12 @@
 """Lift every operator of the suites to a tensor program, compare it with its source, and write what came of it.
 
-    python -m benchmarks.lifting.run RESULTS.json [--only WORD] [--seconds S]
+    python -m benchmarks.lifting.run RESULTS.json [--folder FOLDER] [--only WORD] [--seconds S]
 
-RESULTS has a row for each contract of each operator: the verdict on the program, why there is none, its text, and the
-seconds of wall time that building, lifting and comparing took together; `lifting_s` are those of lifting alone, for all
-contracts of an operator. No operator is begun after `--seconds`; those that were not are named.
+With `--folder` every `.cu` file of it in place of the suites: of `spellings`, say, 60 ways to write reductions and
+scans by someone who had not read the compiler. RESULTS has a row for each contract of each operator: the verdict on the
+program, why there is none, its text, and the seconds of wall time that building, lifting and comparing took together;
+`lifting_s` are those of lifting alone, for all contracts of an operator. No operator is begun after `--seconds`; those
+that were not are named.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from porter.cli.options import cache_folder
@@ -26,27 +29,37 @@ from porter.ir.tensor.printer import printed
 from porter.measure.stages import Stage
 from porter.native.versions import commit
 from porter.source.load import read_sources
-from porter.suite.operators import Operator, operators
+from porter.suite.operators import operators
 
 SUITES = Path(__file__).parents[2] / "op_suites"
 Row = dict[str, str | float]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A source that is lifted; without a contract of its own one is drafted."""
+
+    key: str
+    kernel: Path
+    contract: Path | None
 
 
 def main() -> None:
     """Lifts all, then writes the rows and what they come to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     arguments = parser.parse_args()
     deadline = time.monotonic() + arguments.seconds
     rows: list[Row] = []
     not_begun: list[str] = []
-    for operator in (one for one in operators(SUITES) if arguments.only in one.key):
+    for subject in (one for one in subjects(arguments.folder) if arguments.only in one.key):
         if time.monotonic() < deadline:
-            rows += lifted(operator)
+            rows += lifted(subject)
         else:
-            not_begun.append(operator.key)
+            not_begun.append(subject.key)
     verified = {row["operator"] for row in rows if row["outcome"] == Verified.label}
     told = {
         "commit": commit(),
@@ -60,7 +73,14 @@ def main() -> None:
     arguments.results.write_text(json.dumps(told, indent=1) + "\n")
 
 
-def lifted(operator: Operator) -> Iterator[Row]:
+def subjects(folder: Path | None) -> list[Subject]:
+    """Returns the operators of the suites, or the files of `folder`."""
+    if folder is None:
+        return [Subject(one.key, one.kernel, one.contract) for one in operators(SUITES)]
+    return [Subject(path.stem, path, None) for path in sorted(folder.glob("*.cu"))]
+
+
+def lifted(operator: Subject) -> Iterator[Row]:
     """Yields a row for each contract of an operator."""
     options = MigrateOptions("", cache_folder(), contract=operator.contract)
     begin = time.monotonic()
