@@ -26,7 +26,8 @@ def bare_launcher(
     `constants` are the tensors for `__constant__` variables.
     """
     names = {p.source: p.name for p in kernel.parameters if p.kind in (ParameterKind.POINTER, ParameterKind.SCALAR)}
-    arguments = [names.get(parameter, parameter) for parameter in parameters]
+    own = {kernel.name, "grid", "block", "shared_bytes"}  # which a parameter would hide
+    arguments = [f"{n}_" if n in own else n for n in (names.get(parameter, parameter) for parameter in parameters)]
     head = bracketed(f"def {name}", [*arguments, "*", "grid", "block", "shared_bytes=0"], ":", "")
     tensors = [p.name for p in kernel.parameters if p.kind is ParameterKind.POINTER]
     launch = LaunchText(

@@ -1,0 +1,23 @@
+"""Launchers of kernels that no host function launches."""
+
+import ast
+from pathlib import Path
+
+from porter.source.parse import parse
+from porter.source.text import Source
+from porter_triton.port import port
+
+KERNEL = (
+    "__global__ void total(const float* x, float* total, int block, int grid) { total[threadIdx.x] = x[block] * grid; }"
+)
+
+
+def test_no_parameter_hides_the_kernel_or_its_launch():
+    made = port(parse(Source(Path("op.cu"), KERNEL)), ())
+    assert not made.findings
+    (launcher,) = (
+        f for f in ast.parse(made.files[0].text).body if isinstance(f, ast.FunctionDef) and f.name != "total"
+    )
+    taken = [a.arg for a in (*launcher.args.args, *launcher.args.kwonlyargs)]
+    assert len(set(taken)) == len(taken) == 7
+    assert "total" not in taken
