@@ -21,9 +21,9 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 53, 67, 97, 131, 197, 263, 389, 5
 # one is a number of blocks or of steps, most often, which costs time and shows nothing beyond a block of threads.
 _INNER = {0: 263, 1: 4099, 2: 1031, 3: 131, 4: 37, 5: 13}
 _OUTER = {0: 263, 1: 4099, 2: 13, 3: 11, 4: 7, 5: 5}
-# The same for the largest sizes that are emulated.
-_LARGE_INNER = {0: 1026, 1: 131_074, 2: 4098, 3: 514, 4: 66, 5: 18}
-_LARGE_OUTER = {0: 1026, 1: 131_074, 2: 34, 3: 14, 4: 10, 5: 6}
+# The same for the largest sizes that are emulated; so few blocks of 256 that a loop over a grid's stride takes turns.
+_LARGE_INNER = {0: 34, 1: 131_074, 2: 4098, 3: 514, 4: 66, 5: 18}
+_LARGE_OUTER = {0: 34, 1: 131_074, 2: 34, 3: 14, 4: 10, 5: 6}
 # Of a size that multiplies itself, as that of square matrices: their product is a third power of it.
 _SQUARED, _LARGE_SQUARED = 131, 258
 # Sizes of the other axes by how many they are, when they shall be more than a block of 256 threads that take one each.

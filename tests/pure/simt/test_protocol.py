@@ -12,7 +12,7 @@ from porter.contract.dtype import DType
 from porter.simt.job import FaultKind, Job, Limits, ScalarValue, Schedule, TensorValue, Touched
 from porter.simt.protocol import Tag, decode_result, encode_job, widened
 
-HEAD_BYTES = 169  # sizeof(JobHeader) in runtime/process.h
+HEAD_BYTES = 173  # sizeof(JobHeader) in runtime/process.h
 
 
 def record(tag: int, payload: bytes) -> bytes:
@@ -46,8 +46,8 @@ def test_a_job_has_the_head_the_executor_expects():
     assert data[:8] == b"PORTJOB1"
     assert data[8] == 2
     assert data[10] == 0x7F
-    assert struct.unpack_from("<3I", data, 41) == (1, 2, 3)
-    assert struct.unpack_from("<2d", data, 89) == (2.5, 9.5)
+    assert struct.unpack_from("<3I", data, 45) == (1, 2, 3)
+    assert struct.unpack_from("<2d", data, 93) == (2.5, 9.5)
 
 
 def test_arguments_follow_the_head_in_order():
