@@ -41,6 +41,17 @@ of them, so that these numbers say what works, and not what a new file may expec
 
 # What a person found who looked at all that was verified of a list, of every part of it.
 CHECKED = {
+    "unseen_2026-11-23b": """\
+735b67b9 was run on a host of 16 cores with cold caches, 16 files at once, and cut after ten minutes; its records come
+of the log and do not count kernels. 1ab4c5ce was run there, too; 28 files that waited more than 95 s, for its one GPU among
+others, were run again by the same commit on two cores without one.
+
+The 56 entries for triton that 1ab4c5ce first called verified, or verified by their kernels, were checked apart from
+porter: in Triton's interpreter at three to eleven other sizes, about 500 comparisons with PyTorch or a simulation of
+the source. None was wrong on finite inputs. Seven verdicts said more than was executed: loops over a grid's stride had
+no second turn at any size (since 8d204732 they have where a launcher takes the number of blocks), sizes were 2 alone in
+one, a drafted extent was false in another. Of maca's the sources were read; nothing was found.
+""",
     "unseen_2026-11-22": """\
 Everything verified of this list was checked apart from porter, with the ports of bc0b35d: {triton} entries for triton
 in Triton's interpreter at other and uneven sizes against PyTorch, {maca} for maca by reading what was changed of
