@@ -43,8 +43,8 @@ of them, so that these numbers say what works, and not what a new file may expec
 CHECKED = {
     "unseen_2026-11-23b": """\
 735b67b9 was run on a host of 16 cores with cold caches, 16 files at once, and cut after ten minutes; its records come
-of the log and do not count kernels. 1ab4c5ce was run there, too; 28 files that waited more than 95 s, for its one GPU among
-others, were run again by the same commit on two cores without one.
+of the log and do not count kernels. 1ab4c5ce was run there, too; 28 files that waited more than 95 s, for its one GPU
+among others, were run again by the same commit on two cores without one.
 
 The 56 entries for triton that 1ab4c5ce first called verified, or verified by their kernels, were checked apart from
 porter: in Triton's interpreter at three to eleven other sizes, about 500 comparisons with PyTorch or a simulation of
