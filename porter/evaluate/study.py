@@ -22,6 +22,7 @@ from porter.evaluate.views import with_views
 from porter.findings import Finding
 from porter.oracle.reference import Reference, examine
 from porter.oracle.single_precision import in_single_precision
+from porter.oracle.text_output import of_devices
 from porter.oracle.yardstick import in_whole_numbers, measured, shaken
 from porter.simt.job import DISHONEST, BuildFailure, Built, Executable, Execute, HardwareLimits, Part
 
@@ -120,7 +121,9 @@ class Originals:
         noted = contract_findings(confirmation, self.source.program)
         if because := still_open(settled, confirmation.trouble):
             return Unproven(settled, because, noted)
-        left_out = _limited(confirmation), _left_out(built)
+        is_drafted = settled.entry.launch is not None and not self.stated
+        constant = "" if self.stated else _constant(settled, self.sizes)
+        left_out = _limited(confirmation, is_drafted=is_drafted), constant, _left_out(built)
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
@@ -134,7 +137,8 @@ class Originals:
         if because := vacuous(found.reference, execute):
             return Unproven(contract, because, noted, launched=found.reference.launched)
         apart = tuple((choice, _doubted(reference, settled.drafted, (), look)) for choice, reference in found.wrong)
-        return Studied(found.reference, execute, noted, apart, (*settled.left_out, found.left_out))
+        left_out = (*settled.left_out, found.left_out, _of_devices(found.reference))
+        return Studied(found.reference, execute, noted, apart, left_out)
 
     def _examined(self, settled: Contract, look: Examine) -> Examined:
         if self.judging is None:
@@ -194,10 +198,29 @@ def _doubted(reference: Reference, drafted: Contract, noted: tuple[Finding, ...]
     return Unproven(contract, unsound(reference), seen, reference.damned, launched, too_slow(reference))
 
 
-def _limited(confirmation: Confirmation) -> str:
-    """The sizes for which an original is right that breaks at others; empty where none of those tried broke it."""
+def _limited(confirmation: Confirmation, *, is_drafted: bool) -> str:
+    """Returns the sizes for which an original is right that breaks at others; empty where none of those tried broke it.
+
+    That may come of its launch where that `is_drafted`: porter's guess of its shared memory is too little for some.
+    """
     conditions = " and ".join(confirmation.inferred)
-    return f"only with {conditions}, for the original breaks at other sizes" if conditions else ""
+    launch = " with the launch that porter drafted" if is_drafted else ""
+    return f"only with {conditions}, for the original breaks at other sizes{launch}" if conditions else ""
+
+
+def _constant(contract: Contract, fixed: Mapping[str, int]) -> str:
+    """Returns what is said of sizes that no workload varies; the user's own are no news."""
+    seen = {s: {w.sizes[s] for w in contract.workloads} for s in contract.symbols if s not in fixed}
+    alike = [f"{symbol} = {next(iter(sizes))}" for symbol, sizes in seen.items() if len(sizes) == 1]
+    return (
+        f"no drafted workload has another size than {', '.join(alike)}" if alike and len(contract.workloads) > 1 else ""
+    )
+
+
+def _of_devices(reference: Reference) -> str:
+    """Returns what is said of printed lines that are another on each device."""
+    lines = max((of_devices(expected.outputs.text) for expected in reference.expected), default=0)
+    return f"printed lines that change with the properties of the device were not compared: {lines}" if lines else ""
 
 
 def _left_out(built: Executable) -> str:

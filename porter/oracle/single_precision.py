@@ -1,5 +1,5 @@
-"""Which float64 outputs an original computes in single precision: `float v = static_cast<float>(x[i])` in a kernel of
-doubles.
+"""Finds float64 outputs that an original computes in single precision: `float v = static_cast<float>(x[i])` in a kernel
+of doubles.
 
 Its twin computes what is single precision in double (`yardstick.py`), so it differs as much as a float rounds wherever
 the original rounds to one. A literal like `0.1f` in sums of doubles makes it differ, too. So each input of doubles is

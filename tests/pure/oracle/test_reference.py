@@ -12,7 +12,7 @@ from porter.contract.garbage import POISONS
 from porter.oracle.faults import DIVIDED
 from porter.oracle.outputs import Outputs, widest
 from porter.oracle.reference import examine
-from porter.oracle.text_output import compare_text
+from porter.oracle.text_output import compare_text, of_devices, on_any_device
 from porter.simt.job import Fault, FaultKind, Job, LaunchRecord, Run, Schedule, TensorValue
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -192,6 +192,14 @@ def test_what_a_program_says_of_its_device_is_not_compared():
         elsewhere = "65536 bytes, warps of 64\nsum 5\n"
         assert (compare_text(elsewhere, expected.outputs.text) == "") is same
         assert compare_text(elsewhere.replace("5\n", "6\n"), expected.outputs.text) != ""
+        assert of_devices(expected.outputs.text) == int(same)
+
+
+def test_a_result_that_rounds_otherwise_on_another_device_is_still_compared():
+    text = on_any_device("grid 16\nsum 3.14159\n", "grid 32\nsum 3.14158\n")
+    assert of_devices(text) == 1
+    assert compare_text("grid 8\nsum 3.14159\n", text) == ""
+    assert compare_text("grid 8\nsum 2.71828\n", text) != ""
 
 
 @pytest.mark.parametrize(
