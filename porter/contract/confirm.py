@@ -116,7 +116,7 @@ class _Confirmer:
     apart: tuple[str, ...] = ()  # what keeps the rows of written tensors apart, if they are meant to be
     probed: Probed | None = None  # what the contract's extents were learnt from
     mended: str = ""  # what broke at sizes that the contract no longer allows
-    takes_long: bool = False  # a probe at the usual sizes, which a single size multiplied by itself is not among
+    takes_long: bool = False  # a probe at the usual sizes took long, or would: its only size multiplies itself
 
     def confirmed(self) -> Confirmation:
         """The whole procedure."""
@@ -175,7 +175,7 @@ class _Confirmer:
         if sizes is None:
             return None
         run = self.trials.roomy(candidate, sizes)
-        self.takes_long |= run.seconds > SLOW_S or _is_squared(sizes, run)
+        self.takes_long |= run.seconds > SLOW_S or _is_squared(candidate, sizes, run)
         if run.finished and candidate.entry.kind is EntryKind.TORCH and any(t.beyond for t in run.touched):
             candidate = lengthened(candidate, run)
             run = self.trials.probe(candidate, sizes)
@@ -239,7 +239,7 @@ class _Confirmer:
             if sizes is None:
                 return None
             run = self.trials.roomy(contract, sizes)
-            self.takes_long |= run.seconds > SLOW_S or _is_squared(sizes, run)
+            self.takes_long |= run.seconds > SLOW_S or _is_squared(contract, sizes, run)
             if starts(run) and not falls_short(contract, run):
                 return Probe(sizes, run)
         return None
@@ -357,7 +357,11 @@ class _Confirmer:
         )
 
 
-def _is_squared(sizes: Mapping[str, int], run: Run) -> bool:
-    """Returns whether a tensor has the square of the only size: what is a row elsewhere is a matrix here."""
-    widest = max((max(t.read_end, t.written_end) for t in run.touched), default=0)
-    return len(sizes) == 1 and widest >= min(sizes.values()) ** 2
+def _is_squared(contract: Contract, sizes: Mapping[str, int], run: Run) -> bool:
+    """Returns whether a tensor has a multiple of the only size's square: what is a row elsewhere is a matrix here."""
+    if len(sizes) != 1:
+        return False
+    (square,) = (size * size for size in sizes.values())
+    spans = zip(contract.tensors, run.touched, strict=False)
+    extents = (-(-max(t.read_end, t.written_end) // tensor.dtype.bytes) for tensor, t in spans)
+    return any(extent and extent % square == 0 for extent in extents)

@@ -16,10 +16,11 @@ from porter.contract.questions import unknown_extents
 from porter.contract.workloads import choose_sizes
 from porter.simt.job import Job, TensorValue, Value
 
-# Primes by the number of symbols: products stay small, and a single size reaches beyond a block.
+# Primes by the number of symbols: products stay small, and a single size reaches beyond a block. No symbol has only
+# sizes that are one more than a multiple of 4, where `4 * (n / 4)` is `n - 1`.
 _LADDERS: Mapping[int, tuple[tuple[int, ...], ...]] = {
     1: ((37,), (523,), (1031,), (298,)),
-    2: ((13, 37), (17, 263), (5, 1031), (14, 298)),
+    2: ((13, 37), (19, 263), (5, 1031), (14, 298)),
     3: ((5, 13, 37), (7, 11, 131), (3, 17, 67), (6, 10, 74)),
     4: ((3, 5, 7, 23), (5, 2, 11, 17), (2, 7, 13, 11), (4, 6, 10, 14)),
 }

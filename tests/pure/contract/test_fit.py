@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from porter.contract.expressions import evaluate
 from porter.contract.fit import fit
+from porter.contract.probing import probe_sizes
 
 PROBES = (
     {"B": 3, "T": 5, "C": 37, "n": 523},
@@ -82,3 +83,12 @@ def test_dense_rows_need_nothing_to_keep_them_apart():
     found = fit(extents("B * T * C"), PROBES)
     assert found is not None
     assert found.apart == ""
+
+
+def test_no_symbol_of_probes_is_always_one_more_than_whole_vectors(contract, tensor):
+    for count in range(1, 5):
+        symbols = tuple("abcd"[:count])
+        drafted = contract(tensor("x", *symbols), symbols=symbols)
+        probes = [probe_sizes(drafted, frozenset(), {}, attempt, 0) for attempt in range(3)]
+        for symbol in symbols:
+            assert any(sizes[symbol] % 4 != 1 for sizes in probes), (symbols, symbol)
