@@ -76,7 +76,7 @@ class Lifts(SourcePort):
     fidelity = Fidelity.EMULATED
 
     def candidates(self, contracts: Sequence[Contract]) -> tuple[Candidates, ...]:
-        """What plans each entry, or why nothing does."""
+        """Returns what plans each entry, or why nothing does."""
         request = replace(self.side.request(contracts, CUDA_WARP_SIZE), part=Part.HOST)
         return tuple(map(self._planning, self.bench.begin(request).result()))
 

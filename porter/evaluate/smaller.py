@@ -1,9 +1,8 @@
-"""Smaller sizes for an entry that takes too long at those that were drafted, which do what those do.
+"""Finds smaller sizes for an entry that takes too long at those that were drafted.
 
-The original says what that is: at smaller sizes it launches the same kernels, over more than one block along every
-axis along which it launched several, and takes every side of a branch that it took. The size of an innermost axis stays
-above the threads of a block where it was, so that what walks over tiles walks over several; all stay as uneven as they
-were.
+At them the original does what it did: it launches the same kernels, over more than one block along every axis along
+which it launched several, and takes every side of a branch that it took. The size of an innermost axis stays above the
+threads of a block where it was, so that what walks over tiles walks over several; all stay as uneven as they were.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedProbe:
-    """What a call gives for some inputs."""
+    """The answer of a call for some inputs."""
 
     inputs: tuple[Values, ...]
     outputs: tuple[Values, ...]

@@ -20,7 +20,7 @@ _HELD_S = 0.01  # until it is looked again whether what must not be broken off h
 
 @dataclass(eq=False, slots=True)
 class Span:
-    """What is to end at `ends_at` by the clock of what counts; `passed` once it was broken off."""
+    """A part of a limit that ends at `ends_at`, by the clock of what counts; `passed` once it was broken off."""
 
     ends_at: float
     passed: bool = False
@@ -66,7 +66,7 @@ SHARED_PARTS = Uncounted()
 
 
 class _Whole(threading.local):
-    """How many of the things under way in a thread must not be broken off."""
+    """The number of things under way in a thread that must not be broken off."""
 
     count = 0
 
@@ -76,7 +76,7 @@ _WHOLE = _Whole()
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """What is done within comes to its end before any limit is looked at: of half of it nobody would know."""
+    """Holds limits back until the end of what is done within: half of it would be known to nobody."""
     _WHOLE.count += 1
     try:
         yield

@@ -252,7 +252,7 @@ class Cells:
 
     @staticmethod
     def _shadow(buffer: _Buffer) -> Shadow:
-        """What threads did to the elements of a buffer, which are of one width."""
+        """Returns the accesses to the elements of a buffer, which are of one width."""
         assert buffer.cells is not None
         if buffer.shadow is None or buffer.shadow.count != len(buffer.cells):
             buffer.shadow = Shadow(len(buffer.cells))

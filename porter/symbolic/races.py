@@ -1,4 +1,4 @@
-"""What orders the accesses of threads: a call of which a result depends on the order of threads is no program.
+"""The order of accesses by different threads: a call whose result depends on one that nothing makes is not lifted.
 
 Order is what barriers, warp operations and fenced atomics make of it. All lanes take turns at each operation, so time
 is one number for all of them, which every synchronisation advances. An access is ordered after an earlier one of
@@ -64,7 +64,7 @@ class Accesses:
 
 @dataclass(eq=False)
 class Shadow:
-    """What threads did to the elements of a buffer: `kinds` are those of the atomics that wrote last, 0 for a store."""
+    """The last accesses to each element of a buffer; `kinds` are of the atomics that wrote last, 0 for a store."""
 
     count: int
     written: Accesses = field(init=False)

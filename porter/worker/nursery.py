@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -66,7 +67,7 @@ class Born:
         return code
 
 
-class _Parent:
+class _Parent(ABC):
     """A process that others are born of, once it has imported `module`; it ends when this one does."""
 
     def __init__(self, module: str) -> None:
@@ -80,8 +81,9 @@ class _Parent:
         if self._answers.readline() != b"ready\n":
             raise self._lost()
 
+    @abstractmethod
     def _started(self, there: socket.socket) -> _Process:
-        raise NotImplementedError
+        """Returns the process, which is asked by the other end of `there`."""
 
     def child(
         self, arguments: Sequence[str], work: Path, environment: Mapping[str, str], descriptors: Sequence[int]

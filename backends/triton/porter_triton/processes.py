@@ -35,7 +35,7 @@ _INTERPRETED = {"TRITON_INTERPRET": "1"}
 
 @contextmanager
 def nurseries_beginning() -> Iterator[None]:
-    """What both need is imported, which takes seconds, while the caller does something else; then it is there."""
+    """Begins to import what both need, which takes seconds, while the caller does something else."""
     beginning = begin(_PLANNING, {}), begin(_REPLAYING, _INTERPRETED)
     yield
     for nursery in beginning:

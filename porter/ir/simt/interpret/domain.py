@@ -73,7 +73,7 @@ class Memory(Protocol):
 
 
 class Order(Protocol):
-    """What is told of when threads wait for each other."""
+    """A listener that is told when threads wait for each other."""
 
     def run(self, first: int, count: int) -> None:
         """`count` blocks of the launch run together, beginning with block `first`."""
@@ -88,7 +88,7 @@ class Order(Protocol):
         ...
 
     def fence(self, mask: Mask) -> None:
-        """What the lanes of `mask` wrote is there for other blocks before what they write next."""
+        """The lanes of `mask` fence: other blocks see what these wrote so far before what they write next."""
         ...
 
 

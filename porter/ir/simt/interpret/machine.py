@@ -44,7 +44,7 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """How threads take turns: the last first where they go `backwards`. `order` is told where they wait."""
+    """The turns of threads; the last goes first where they go `backwards`. `order` is told where they wait."""
 
     order: Order | None = None
     backwards: bool = False
