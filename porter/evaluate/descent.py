@@ -23,8 +23,8 @@ from porter.evaluate.prove import Proof, Prover, with_caveat
 from porter.evaluate.refusal import refusal
 from porter.source.program import Function
 
-_PARTS_STAND = "PORT5001"
-_NOT_COMPARED = "{} itself could not be run here and was not compared"
+PARTS_STAND = "PORT5001"
+_NOT_COMPARED = "{} itself was not compared"
 _NOT_CALLED = "{} itself has no contract and was not compared"
 
 
@@ -113,7 +113,7 @@ class Descent:
         assert isinstance(outcome, NotVerified)
         functions = self._usage.program.host_functions
         place = next((f.header for f in functions if f.qualified == contract.entry.name), None)
-        stands = core_catalogue()[_PARTS_STAND].at(place, f"{contract.name}: {outcome.because}")
+        stands = core_catalogue()[PARTS_STAND].at(place, f"{contract.name}: {outcome.because}")
         seen = (*whole.findings, stands, *part.findings)
         return self.alone(with_caveat(replace(part, findings=seen), _NOT_COMPARED.format(contract.name)))
 

@@ -10,6 +10,7 @@ from porter.contract.contract import Argument, Contract, Entry
 from porter.contract.selections import choices_of, chosen
 from porter.errors import PorterError
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench, bench
+from porter.evaluate.descent import PARTS_STAND
 from porter.evaluate.entries import Entries
 from porter.evaluate.judge import Candidate
 from porter.evaluate.lifting import Subject, lifted
@@ -35,10 +36,13 @@ from porter.warp.explicit import with_warp_barriers
 class Lifted:
     """An entry: its tensor programs, one for each choice of its arguments, and the outcome of comparing them with the
     source. There is no program where it could not be lifted.
+
+    `left_out` says why launchers of a kernel by itself are not here.
     """
 
     entry: EntryOutcome
     programs: tuple[TensorProgram, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -119,7 +123,7 @@ def lift(source: Source, options: MigrateOptions, progress: Progress) -> tuple[L
         with options.deadline.running():
             return _lifted(source, options, progress)
     except OutOfTime:
-        message = f"{source.path}: the limit of {options.deadline.limit_s:g} s was over before there was a port"
+        message = f"{source.path}: the limit of {options.deadline.limit_s:g} s was over before there was a program"
         raise PorterError(message, "allow more with --limit S") from None
 
 
@@ -132,4 +136,11 @@ def _lifted(source: Source, options: MigrateOptions, progress: Progress) -> tupl
     with bench(options.cache, options.time_limit_s) as place:
         lifts = Lifts(explicit, place, kernels, options.stages)
         proofs = Entries(original, Port((), ()), lifts, place, options, answering=lifts.answering).proofs(progress)
-    return tuple(Lifted(proof.entry, lifts.programs.get(_call(proof.entry.contract), ())) for proof in proofs)
+    return tuple(
+        Lifted(
+            proof.entry,
+            lifts.programs.get(_call(proof.entry.contract), ()),
+            tuple(f.message for f in proof.findings if f.code == PARTS_STAND),
+        )
+        for proof in proofs
+    )

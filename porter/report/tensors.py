@@ -25,7 +25,7 @@ def tensor_text(lifted: Sequence[Lifted], source: Source) -> Text:
 
 def _text(one: Lifted, source: Source) -> str:
     programs = "\n".join(map(printed, one.programs)) or f"{one.entry.name}\n"
-    return programs + _verdict(one, source)
+    return "\n".join([programs + _verdict(one, source), *(f"left out: {why}" for why in one.left_out)])
 
 
 def _verdict(one: Lifted, source: Source) -> str:
@@ -50,6 +50,7 @@ def tensor_document(lifted: Sequence[Lifted]) -> Json:
             "outcome": one.outcome.label,
             "because": getattr(one.outcome, "because", ""),
             "caveat": getattr(one.outcome, "caveat", ""),
+            "left_out": list(one.left_out),
         }
         for one in lifted
     ]

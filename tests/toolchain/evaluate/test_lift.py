@@ -8,6 +8,7 @@ from porter.evaluate.lift import lift
 from porter.evaluate.migration import MigrateOptions
 from porter.evaluate.outcome import NotVerified, Verified
 from porter.ir.tensor.printer import printed
+from porter.report.tensors import tensor_text
 from porter.simt.compiler import missing_compiler
 from porter.source.load import read_sources
 
@@ -276,3 +277,36 @@ def test_each_choice_has_a_program(lifted, tmp_path):
     one = lifted(tmp_path / "choice.cu")
     assert isinstance(one.outcome, Verified), one.outcome
     assert sorted(program.assumptions for program in one.programs) == [("mode is 0",), ("mode is 1",)]
+
+
+HALF_LIFTED = """
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+__global__ void until(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i];
+    while (v > 1) v /= 2;
+    y[i] = v;
+}
+void both(const float* x, float* y, float* z, int n) {
+    twice<<<(n + 63) / 64, 64>>>(x, y, n);
+    until<<<(n + 63) / 64, 64>>>(x, z, n);
+}
+"""
+
+
+def test_a_kernel_by_itself_says_why_its_launcher_is_not_lifted(build_cache, tmp_path):
+    if missing_compiler():
+        pytest.skip(missing_compiler())
+    (tmp_path / "both.cu").write_text(HALF_LIFTED)
+    (source,) = read_sources(tmp_path / "both.cu")
+    entries = {one.entry.name: one for one in lift(source, MigrateOptions("", build_cache), lambda _: None)}
+    assert entries.keys() == {"twice", "until"}
+    assert "y[i] = 2 * x[i]" in printed(*entries["twice"].programs)
+    for one in entries.values():
+        (why,) = one.left_out
+        assert why.startswith("both: it was not lifted: a value of the data decides")
+        assert why in tensor_text([one], source).plain
