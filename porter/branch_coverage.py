@@ -1,8 +1,8 @@
 """Branch coverage: which sides of its branches a run took, so that nothing is claimed of code that no run came to.
 
-A `Side` is one way on from a place of the source: either outcome of a condition, the body of a loop, a case of a
-switch, an instance of a template. The sides of one place are its siblings. What lies behind a side that no run took was
-not executed, whatever the answers were.
+A `Side` is one way on from a place of the source: either outcome of a condition, the body of a loop, a second turn of
+it, a case of a switch, what a `min` or `max` picks, an instance of a template. The sides of one place are its siblings.
+What lies behind a side that no run took was not executed, whatever the answers were.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 LAUNCHED = "launched"
 CALLED = "called"
+RUN_TWICE = "run twice"
+_OF_BRANCHES = frozenset(("true", "false", "taken", "entered"))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,8 +44,20 @@ class Side:
         return self.way in (LAUNCHED, CALLED)
 
     @property
+    def is_repetition(self) -> bool:
+        """Returns whether it is a second turn of a loop: all that is carried from one turn to the next."""
+        return self.way == RUN_TWICE
+
+    @property
+    def is_branch(self) -> bool:
+        """Returns whether other code runs on it than on its siblings."""
+        return self.way in _OF_BRANCHES
+
+    @property
     def described(self) -> str:
         """Returns where it is and what never happened: `op.cu:7: n > 4096 is never true`."""
+        if self.is_repetition:
+            return f"{self.file}:{self.line}: the loop never ran twice"
         return f"{self.file}:{self.line}: `{self.text}` is never {self.way}"
 
 
@@ -71,10 +85,11 @@ class BranchCoverage:
     def share(self) -> float:
         """The part of the sides of all places that runs came to that was taken; 1 where there are none.
 
-        Instances do not count: a dispatch over ten types has as many of them as there is code in one.
+        Only branches count: a dispatch over ten types has as many instances as there is code in one, and a second turn
+        or a limit runs the code of the first.
         """
-        taken = sum(bool(side.way) and not side.is_instance for side in self.taken)
-        missing = sum(not side.is_instance for side in self.missing)
+        taken = sum(side.is_branch for side in self.taken)
+        missing = sum(side.is_branch for side in self.missing)
         return taken / (taken + missing) if taken + missing else 1.0
 
 

@@ -59,12 +59,27 @@ def _told(proof: Proof) -> Proof:
     entry = proof.entry
     if not isinstance(entry.outcome, Equal) or not (left := missing(entry)):
         return proof
-    said = _NOT_RUN.format(_named(left))
+    said = _said(left)
     for whose, coverage in (("original", entry.branches.original), ("port", entry.branches.port)):
         if coverage.share < LEAST_SHARE:
             because = _TOO_LITTLE.format(coverage.share, whose, LEAST_SHARE, said)
             return replace(proof, entry=replace(entry, outcome=NotVerified(because)))
     return with_caveat(proof, said)
+
+
+def _said(sides: Sequence[Side]) -> str:
+    """Returns what is said of sides that no workload took: of loops in one breath, by their lines."""
+    others = [side for side in sides if not side.is_repetition]
+    named = _NOT_RUN.format(_named(others)) if others else ""
+    return "; ".join(filter(None, (_once([side for side in sides if side.is_repetition]), named)))
+
+
+def _once(loops: Sequence[Side]) -> str:
+    """Returns which loops never ran twice."""
+    lines = dict.fromkeys(f"{side.file}:{side.line}" for side in loops)
+    further = f" and {len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else ""
+    named = ", ".join(list(lines)[:_MOST_NAMED]) + further
+    return f"the loop{'s' if len(lines) > 1 else ''} at {named} never ran twice" if lines else ""
 
 
 def _named(sides: Sequence[Side]) -> str:

@@ -1,7 +1,10 @@
 """Marks in CUDA and MACA text that tell which sides of its branches run (`include/porter/branches.h`).
 
     if (n > 4)            → if (::porter::simt::went<6>(static_cast<bool>(n > 4)))    6: it is true, 7: it is false
-    while, for, ? :         the same
+    ? :                     the same
+    while (n > 4)         → PORTER_LOOP(10) while (::porter::simt::turned<10>(porter_turn_10, …))   13: once more
+    for                     the same
+    min(n, 64)            → ::porter::simt::picked<14>(min(n, 64), 64)                14: it is 64, 15: it is n
     case 3:               → case 3: ::porter::simt::came<8>();                        so does `if constexpr (…) {`
     __global__ … {        → __global__ … { PORTER_INSTANCE(9)                         each instance of a template counts
 
@@ -14,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from porter.branch_coverage import LAUNCHED, Side
+from porter.branch_coverage import LAUNCHED, RUN_TWICE, Side
 from porter.simt.failing import fails_if, fails_in_case, statement_end
+from porter.simt.limits import Limit, limits
 from porter.source.edit import Edit
 from porter.source.lexer import Token, TokenKind, match_bracket
 from porter.source.text import Source
@@ -32,11 +36,22 @@ _BEFORE_NAME = frozenset(("*", "&", "&&", ">"))
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """A condition between two offsets of the text, by the number of its true side."""
+    """What stands between two offsets of the text, and what is put in front of it and behind it.
+
+    A condition of a loop needs what is `declared` at the offset of the loop's own word.
+    """
 
     start: int
     end: int
-    number: int
+    before: str
+    behind: str = "))"
+    loop: int | None = None
+    declared: str = ""
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Returns where text is inserted."""
+        return self.start, self.end, *(() if self.loop is None else (self.loop,))
 
 
 class BranchMarks:
@@ -49,8 +64,10 @@ class BranchMarks:
         """The edits that mark a stretch of the tokens of `source`, but for what one of the `others` replaces."""
         replaced = [edit for edit in others if edit.start < edit.end]
         found = _Finder(source, code, self)
-        around = [a for a in found.conditions() if not _replaced(a.start, replaced) and not _replaced(a.end, replaced)]
+        every = (*found.conditions(), *found.limits())
+        around = [a for a in every if not any(_replaced(at, replaced) for at in a.offsets)]
         behind = [(at, text) for at, text in found.places() if not _replaced(at, replaced)]
+        behind += [(a.loop, a.declared) for a in around if a.loop is not None]
         return [Edit(at, at, text) for at, text in _insertions(around, behind).items()]
 
     def add(self, side: Side) -> int:
@@ -66,12 +83,12 @@ def _replaced(at: int, edits: Sequence[Edit]) -> bool:
 def _insertions(around: Sequence[_Around], behind: Sequence[tuple[int, str]]) -> dict[int, str]:
     """Returns what is inserted at each offset: statements, then what opens, the widest first."""
     texts: dict[int, str] = {}
-    for mark in around:
-        texts[mark.end] = texts.get(mark.end, "") + "))"
+    for mark in sorted(around, key=lambda a: (a.end, -a.start)):
+        texts[mark.end] = texts.get(mark.end, "") + mark.behind
     for at, text in behind:
         texts[at] = texts.get(at, "") + text
     for mark in sorted(around, key=lambda a: (a.start, -a.end)):
-        texts[mark.start] = texts.get(mark.start, "") + f"::porter::simt::went<{mark.number}>(static_cast<bool>("
+        texts[mark.start] = texts.get(mark.start, "") + mark.before
     return texts
 
 
@@ -91,7 +108,13 @@ class _Finder:
                 if close is not None:
                     first, last = self._tested(token.text, opening, close)
                     fails = fails_if(self.code, first, last, close + 1) if token.text == "if" else (False, False)
-                    yield from self._condition(first, last, fails)
+                    loop = i if self._is_loop(i, close) else None
+                    yield from self._condition(first, last, fails, loop)
+
+    def limits(self) -> Iterator[_Around]:
+        """What `min` and `max` pick of."""
+        for limit in limits(self.code):
+            yield self._limit(limit)
 
     def places(self) -> Iterator[tuple[int, str]]:
         """Yields where a statement is inserted: behind labels, at the beginning of kernels and of what constants
@@ -105,6 +128,22 @@ class _Finder:
                 yield self.code[body].end, f" PORTER_INSTANCE({self.marks.add(side)}) "
             elif token.text == "if" and self._text(i + 1) == "constexpr":
                 yield from self._constant(i)
+
+    def _is_loop(self, at: int, close: int) -> bool:
+        """Returns whether a loop begins at `at`: not the end of a `do`, nor where a pragma wants the word itself."""
+        before = self.source.text[self.code[at - 1].end : self.code[at].start] if at else ""
+        tail = self.code[at].text == "while" and self._text(close + 1) == ";"
+        return self.code[at].text != "if" and not tail and "#" not in before
+
+    def _limit(self, limit: Limit) -> _Around:
+        first, last = self.code[limit.first], self.code[limit.last]
+        text = _shortened(self.source.text[first.start : last.end])
+        one = self.source.text[self.code[limit.one[0]].start : self.code[limit.one[1] - 1].end]
+        other = self.source.text[self.code[limit.other[0]].start : self.code[limit.other[1] - 1].end]
+        number, _ = (
+            self.marks.add(self._side(limit.first, _shortened(way), text, fails=False)) for way in (one, other)
+        )
+        return _Around(first.start, last.end, f"::porter::simt::picked<{number}>(", f", {one})")
 
     def _opening(self, at: int) -> int:
         """`at` where a parenthesis opens; 0 where none does."""
@@ -144,7 +183,7 @@ class _Finder:
                 return i
         return 0
 
-    def _condition(self, first: int, last: int, fails: tuple[bool, bool]) -> Iterator[_Around]:
+    def _condition(self, first: int, last: int, fails: tuple[bool, bool], loop: int | None = None) -> Iterator[_Around]:
         words = self.code[first:last]
         if not words or _declares(words) or [w.text for w in words] in (["true"], ["false"], ["0"], ["1"]):
             return
@@ -153,7 +192,14 @@ class _Finder:
             self.marks.add(self._side(first, way, text, fails=failing))
             for way, failing in zip(("true", "false"), fails, strict=True)
         )
-        yield _Around(words[0].start, words[-1].end, true)
+        start, end = words[0].start, words[-1].end
+        if loop is None:
+            yield _Around(start, end, f"::porter::simt::went<{true}>(static_cast<bool>(")
+            return
+        for way in ("", RUN_TWICE):
+            self.marks.add(self._side(loop, way, text, fails=False))
+        before = f"::porter::simt::turned<{true}>(porter_turn_{true}, static_cast<bool>("
+        yield _Around(start, end, before, loop=self.code[loop].start, declared=f"PORTER_LOOP({true}) ")
 
     def _side(self, at: int, way: str, text: str, *, fails: bool) -> Side:
         span = self.source.span(self.code[at].start, self.code[at].end)

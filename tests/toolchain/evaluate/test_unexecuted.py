@@ -22,6 +22,9 @@ void run(const float* x, float* y, int n) {
     twice<<<blocks, 256>>>(x, y, n);
 }
 """
+LIMITED = CAPPED.replace("(n + 255) / 256;", "min((n + 255) / 256, 4096);").replace(
+    "    if (blocks > 4096) blocks = 4096;\n", ""
+)
 VECTORS = """
 __global__ void twice(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -127,7 +130,8 @@ def test_a_side_for_which_no_workload_is_found_is_named(migrated):
     assert isinstance(entry.outcome, Verified)
     assert "not executed by any workload: op.cu:7: `blocks > 4096` is never true" in reason(entry.outcome)
     document = json.loads(json.dumps(migration_document(migration, [])))["entries"][0]
-    assert document["not_executed"][0] == {"file": "op.cu", "line": 7, "branch": "blocks > 4096", "never": "true"}
+    assert document["not_executed"][0] == {"file": "op.cu", "line": 3, "branch": "i < n", "never": "run twice"}
+    assert document["not_executed"][1] == {"file": "op.cu", "line": 7, "branch": "blocks > 4096", "never": "true"}
     assert document["branch_coverage"]["original"] < 1.0
 
 
@@ -135,6 +139,24 @@ def test_what_is_wrong_there_is_named_too(verified):
     (entry,) = verified(CAPPED, "blocks = 4096;", "blocks = 0;").entries
     assert isinstance(entry.outcome, Verified)
     assert "`blocks > 4096` is never true" in reason(entry.outcome)
+
+
+@pytest.mark.parametrize("old", ["i += blockDim.x * gridDim.x", "4096"])
+def test_a_loop_that_never_ran_twice_and_the_limit_that_makes_it_are_named(verified, old):
+    """The candidate is wrong in the second turn alone, or beyond the limit alone."""
+    (entry,) = verified(LIMITED, old, {"4096": "9999"}.get(old, "i += n")).entries
+    assert isinstance(entry.outcome, Verified)
+    assert "the loop at op.cu:3 never ran twice" in reason(entry.outcome)
+    assert "`min((n + 255) / 256, 4096)` is never 4096" in reason(entry.outcome)
+
+
+def test_a_limit_within_reach_is_reached(migrated, verified):
+    source = LIMITED.replace("4096", "16")
+    (entry,) = migrated(source).entries
+    assert isinstance(entry.outcome, Verified)
+    assert entry.outcome.caveat == ""
+    (entry,) = verified(source, "i += blockDim.x * gridDim.x", "i += n").entries
+    assert isinstance(entry.outcome, Wrong)
 
 
 def test_both_sides_of_a_condition_in_a_kernel_are_run(migrated):

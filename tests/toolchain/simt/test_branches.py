@@ -95,3 +95,35 @@ def test_marks_change_no_constant(ran):
     run = ran(text, 8)
     assert run.finished
     assert run.outputs[1].storage[3] == run.outputs[0].storage[3]
+
+
+REPEATED = """
+__global__ void k(const float* x, float* y, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i];
+    if (n > 0) for (int i = 0; i < 1; ++i) y[i] = x[i];
+    else y[0] = 0.f;
+    for (int i = 0; i < min(n, 40); ++i) y[i] = x[i];
+}
+void run(const float* x, float* y, int n) { k<<<1, 32>>>(x, y, n); }
+"""
+
+
+def test_a_loop_that_no_thread_runs_twice_is_missing(ran):
+    """Two threads that each run it once do not make it two turns, nor do two loops; one of a single turn has no
+    second one.
+    """
+    assert (3, "i < n", "run twice") in missing(ran(REPEATED, 32))
+    assert [line for line, _, way in missing(ran(REPEATED, 33)) if way == "run twice"] == []
+
+
+def test_the_operand_that_a_limit_never_picks_is_missing(ran):
+    assert (6, "min(n, 40)", "40") in missing(ran(REPEATED, 39))
+    assert (6, "min(n, 40)", "n") in missing(ran(REPEATED, 41))
+    both = ran(REPEATED, 39).coverage | ran(REPEATED, 41).coverage
+    assert [side for side in both.missing if side.line == 6] == []
+
+
+def test_second_turns_and_limits_are_no_part_of_the_share(ran):
+    coverage = ran(REPEATED, 32).coverage
+    assert {side.way for side in coverage.missing} > {"run twice"}
+    assert coverage.share == 7 / 8

@@ -2,6 +2,8 @@
 // keeps is listed in a section of its own: what it finds unreachable is no side at all.
 #pragma once
 
+#include <type_traits>
+
 extern "C" unsigned char porter_taken[];  // by the number of a side; the driver behind the source knows how many
 
 // Not a store of the language's where it can be helped: the hooks on memory would be told of it.
@@ -14,6 +16,9 @@ extern "C" unsigned char porter_taken[];  // by the number of a side; the driver
 #endif
 
 namespace porter::simt {
+
+template <class T>
+constexpr bool is_number = std::is_arithmetic<T>::value;
 
 template <unsigned number>
 inline __attribute__((always_inline)) void take() {
@@ -39,6 +44,33 @@ constexpr inline __attribute__((always_inline)) bool went(bool condition) {
     return condition;
 }
 
+// A condition of a loop, which keeps in `turn` what is known of this execution of it: behind the two sides of the condition
+// come that it was true at all, and that it was true again.
+template <unsigned number>
+constexpr inline __attribute__((always_inline)) bool turned(unsigned char& turn, bool condition) {
+    if (!__builtin_is_constant_evaluated() && condition) {
+        if (turn)
+            take<number + 3>();
+        else
+            take<number + 2>();
+        turn = 1;
+    }
+    return went<number>(condition);
+}
+
+// What a `min` or `max` came to: its operand `one`, or else the other one, which has the next number.
+template <unsigned number, class Result, class One>
+constexpr inline __attribute__((always_inline)) Result picked(Result result, const One& one) {
+    if constexpr (is_number<Result> && is_number<One>)
+        if (!__builtin_is_constant_evaluated()) {
+            if (result == static_cast<Result>(one))
+                take<number>();
+            else
+                take<number + 1>();
+        }
+    return result;
+}
+
 // The linker drops lists that nothing it keeps mentions.
 extern "C" const char __start_porter_marks[] __attribute__((weak));
 extern "C" const char __start_porter_instances[] __attribute__((weak));
@@ -61,3 +93,8 @@ struct Instance {
                                 : "=m"(porter_taken_here) : "i"(number), "i"(&porter_taken_here), "i"(__PRETTY_FUNCTION__));  \
         PORTER_TAKE_PLAINLY(porter_taken_here);                                                                       \
     }
+
+// A loop behind it is one statement with it still, also between an `if` and its `else`.
+#define PORTER_LOOP(number)                          \
+    if (unsigned char porter_turn_##number = 0; false) { \
+    } else
