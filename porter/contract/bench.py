@@ -33,7 +33,7 @@ def timed_workloads(contract: Contract, fixed: Mapping[str, int], *, stated: boo
     if stated:
         declared = [w for w in contract.workloads if w.distribution is Distribution.DECLARED and w.scale == 1.0]
         plain = [w for w in declared if not (w.dtypes or w.takes)]
-        by_size: dict[tuple[tuple[str, int], ...], Workload] = {}
+        by_size: dict[tuple[tuple[str, float], ...], Workload] = {}
         for workload in plain:
             by_size.setdefault(tuple(sorted({**workload.sizes, **workload.scalars}.items())), workload)
         return tuple(by_size.values())

@@ -10,6 +10,7 @@ from porter.contract.branch_search import branch_workloads
 from porter.contract.branches import sides, taken
 from porter.contract.contract import Contract, EntryKind, Workload
 from porter.contract.expressions import names_in
+from porter.contract.other_values import other_values
 from porter.contract.placing import divisibilities
 from porter.contract.probing import probe_sizes
 from porter.contract.selections import Selection, selected, selections, without
@@ -62,8 +63,9 @@ def settled_choices(contract: Contract, execute: Execute, fixed: Sizes) -> Chose
     workloads += islice(_branching(contract, Trials(execute), fixed), _MOST_BRANCHES)
     workloads += islice(_large(contract, Trials(execute), fixed), 1)
     settled = replace(without(contract, refused), workloads=tuple(workloads))
+    settled = replace(settled, workloads=(*workloads, *other_values(settled, Trials(execute))))
     further = branch_workloads(settled, Trials(execute), fixed)
-    return Chosen(replace(settled, workloads=(*workloads, *further)), tuple(conditions))
+    return Chosen(replace(settled, workloads=(*settled.workloads, *further)), tuple(conditions))
 
 
 def _large(contract: Contract, trials: Trials, fixed: Sizes) -> Iterator[Workload]:

@@ -136,7 +136,7 @@ class Workload:
     sizes: Mapping[str, int]
     seed: int
     scale: float = 1.0
-    scalars: Mapping[str, int] = field(default_factory=dict)
+    scalars: Mapping[str, float] = field(default_factory=dict)
     distribution: Distribution = Distribution.DECLARED
     device_only: bool = False
     dtypes: Mapping[str, DType] = field(default_factory=dict)

@@ -130,6 +130,10 @@ class _Table:
             raise self.error(key, f"{found!r} is no {_TYPE_NAME[type_]}", f"write {key} = {_EXAMPLE[type_]}")
         return found
 
+    def number(self, key: str) -> float:
+        """A number, which stays whole where it is written so."""
+        return self.get(key, int) if isinstance(self.fields.get(key), int) else self.get(key, float)
+
     def flag(self, key: str) -> bool:
         """A boolean, False when absent."""
         found = self.fields.get(key, False)
@@ -236,7 +240,7 @@ def _workload(table: _Table) -> Workload:
         sizes={key: sizes.get(key, int) for key in sizes.fields},
         seed=table.get("seed", int, 0),
         scale=table.get("scale", float, 1.0),
-        scalars={key: scalars.get(key, int) for key in scalars.fields},
+        scalars={key: scalars.number(key) for key in scalars.fields},
         distribution=table.choice("distribution", Distribution, Distribution.DECLARED),
         device_only=table.flag("device_only"),
         dtypes={key: dtypes.choice(key, DType) for key in dtypes.fields},

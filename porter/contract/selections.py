@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from porter.contract.contract import Argument, Contract, ScalarArg, TensorArg, Values
 
 _MOST = 12
-Choices = Mapping[str, int]  # values of selecting arguments by name; 0 for a tensor that is null
+Choices = Mapping[str, float]  # values of selecting arguments by name; 0 for a tensor that is null
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Selection:
     """An argument and a value of its choices that is not its own: of a tensor 0, a null pointer."""
 
     name: str
-    value: int
+    value: float
 
 
 def selections(contract: Contract) -> tuple[Selection, ...]:
@@ -38,7 +38,7 @@ def selected(contract: Contract, selection: Selection) -> Contract:
     return replace(contract, arguments=tuple(arguments))
 
 
-def _given(argument: Argument, value: int) -> Argument:
+def _given(argument: Argument, value: float) -> Argument:
     if isinstance(argument, TensorArg):
         return replace(argument, values=Values.NULL, optional=False)
     return replace(argument, value=str(value), choices=())
@@ -57,7 +57,7 @@ def chosen(contract: Contract, choices: Choices) -> Contract:
     return replace(contract, arguments=tuple(arguments))
 
 
-def _chosen(argument: Argument, value: int) -> Argument:
+def _chosen(argument: Argument, value: float) -> Argument:
     if isinstance(argument, TensorArg):
         return replace(argument, values=Values.NULL)
     return replace(argument, value=str(value))

@@ -104,7 +104,7 @@ def _workload(workload: Workload) -> Iterator[str]:
     yield f"seed = {workload.seed}"
     yield f"scale = {_number(workload.scale)}"
     if workload.scalars:
-        yield f"scalars = {_sizes(workload.scalars)}"
+        yield f"scalars = {_pairs({name: _scalar(n) for name, n in workload.scalars.items()})}"
     if workload.dtypes:
         yield f"dtypes = {_pairs({name: _string(dtype.value) for name, dtype in workload.dtypes.items()})}"
     if workload.layouts:
@@ -136,6 +136,10 @@ def _strings(items: tuple[str, ...]) -> str:
 
 def _sizes(sizes: Mapping[str, int]) -> str:
     return _pairs({name: str(n) for name, n in sizes.items()})
+
+
+def _scalar(value: float) -> str:
+    return str(value) if isinstance(value, int) else _number(value)
 
 
 def _pairs(values: Mapping[str, str]) -> str:

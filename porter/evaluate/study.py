@@ -11,6 +11,7 @@ from porter.contract.confirm import confirm
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract
 from porter.contract.findings import contract_findings
+from porter.contract.other_values import unvaried
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
 from porter.evaluate.doubt import misled, misvalued, not_built, still_open, too_slow, unsound
@@ -209,12 +210,12 @@ def _limited(confirmation: Confirmation, *, is_drafted: bool) -> str:
 
 
 def _constant(contract: Contract, fixed: Mapping[str, int]) -> str:
-    """Returns what is said of sizes that no workload varies; the user's own are no news."""
+    """Returns what is said of sizes and other numbers that no workload varies; the user's own are no news."""
     seen = {s: {w.sizes[s] for w in contract.workloads} for s in contract.symbols if s not in fixed}
     alike = [f"{symbol} = {next(iter(sizes))}" for symbol, sizes in seen.items() if len(sizes) == 1]
-    return (
-        f"no drafted workload has another size than {', '.join(alike)}" if alike and len(contract.workloads) > 1 else ""
-    )
+    numbers = [f"{argument.name} = {argument.value}" for argument in unvaried(contract)]
+    said = [f"another {what} than {', '.join(which)}" for what, which in (("size", alike), ("value", numbers)) if which]
+    return f"no drafted workload has {' or '.join(said)}" if said and len(contract.workloads) > 1 else ""
 
 
 def _of_devices(reference: Reference) -> str:

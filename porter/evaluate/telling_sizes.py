@@ -41,7 +41,7 @@ class Named:
         return Named(self.numbers | other.numbers, max(self.operations, other.operations))
 
 
-Choice = tuple[tuple[tuple[str, DType], ...], tuple[tuple[str, int], ...]]
+Choice = tuple[tuple[tuple[str, DType], ...], tuple[tuple[str, float], ...]]
 
 
 def telling_workloads(
@@ -98,7 +98,7 @@ def _arguments(contract: Contract) -> list[Axis]:
     found = []
     for argument in contract.arguments:
         if isinstance(argument, ScalarArg) and argument.value.isdecimal() and argument.type != "bool":
-            given = {w.scalars[argument.name] for w in contract.workloads if argument.name in w.scalars}
+            given = {int(w.scalars[argument.name]) for w in contract.workloads if argument.name in w.scalars}
             values = {int(argument.value), *given}
             if len(values) > 1 and max(values) <= _LARGEST_ARGUMENT:
                 found.append(Axis(argument.name, min(values), max(values), int(argument.value)))

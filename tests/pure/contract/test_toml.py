@@ -136,3 +136,11 @@ def test_a_question_is_marked_for_the_reader(scale_contract):
     written = dumps((asked,))
     assert "# Open:" in written
     assert "--size n=1000003" in written
+
+
+def test_another_value_of_an_argument_stays_whole_or_a_fraction(scale_contract):
+    name = next(argument.name for argument in scale_contract.arguments if isinstance(argument, ScalarArg))
+    for value in (3, 0.25):
+        other = replace(scale_contract.workloads[0], scalars={name: value})
+        (read,) = loads(dumps((replace(scale_contract, workloads=(other,)),)), PATH)
+        assert repr(read.workloads[0].scalars[name]) == repr(value)
