@@ -74,7 +74,9 @@ class Distribution(StrEnum):
     NEAR_ONE = "near one"  # products of thousands neither vanish nor overflow, and each factor shows
     ZEROS = "zeros"
     DENORMAL = "denormal"
+    LOWEST = "near the lowest"  # rows of which each number is: a maximum that begins at -1e20 is larger than all
     INFINITE = "infinite"  # rows with one infinity, and rows without
+    MASKED = "masked"  # rows of minus infinity alone, and rows without
     NAN = "nan"  # rows with one NaN, and rows without
 
 

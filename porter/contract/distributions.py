@@ -27,6 +27,8 @@ _NEAR_ONE = (
 _SMALLEST_NORMAL = {
     DType.FLOAT64: 2.0**-1022, DType.FLOAT32: 2.0**-126, DType.BFLOAT16: 2.0**-126, DType.FLOAT16: 2.0**-14,
 }  # fmt: skip
+# About the largest number of each, which single precision has, too.
+_LARGEST = {DType.FLOAT64: 3e38, DType.FLOAT32: 3e38, DType.BFLOAT16: 3e38, DType.FLOAT16: 6e4}
 _FACTORS = frozenset((Values.NORMAL, Values.POSITIVE))
 _REARRANGED = frozenset((Values.NORMAL, Values.POSITIVE, Values.WHOLE, Values.PROBABILITY))
 
@@ -66,6 +68,10 @@ def _replaced(rows: Floats, chance: NDArray[np.uint64], dtype: DType, kind: Dist
             return rows * _SMALLEST_NORMAL.get(dtype, 4.0) / 4
         case Distribution.INFINITE if dtype in _SMALLEST_NORMAL:  # 8-bit floats end at their largest number
             return _in_some(rows, chance, (-np.inf, np.inf))
+        case Distribution.LOWEST if dtype in _SMALLEST_NORMAL:
+            return np.asarray(-_LARGEST[dtype] * (0.5 + 0.25 * ((chance >> np.uint64(40)) / float(1 << 24))))
+        case Distribution.MASKED if dtype in _SMALLEST_NORMAL:
+            return np.where(np.arange(len(rows))[:, None] % 2 == 0, -np.inf, rows)
         case Distribution.NAN:
             return _in_some(rows, chance, (np.nan,))
     return rows

@@ -41,6 +41,10 @@ def test_each_kind_is_what_it_says():
     assert 0 < np.abs(drawn(Distribution.DENORMAL)).max() < 1e-37
     infinite = drawn(Distribution.INFINITE)
     assert (np.isneginf(infinite).sum(), np.isposinf(infinite).sum()) == (3, 2)
+    assert (drawn(Distribution.LOWEST) < -1e38).all()
+    masked = drawn(Distribution.MASKED)
+    assert np.isneginf(masked).all(axis=1).tolist() == [True, False] * 3 + [True]
+    assert np.isfinite(masked[1::2]).all()
 
 
 @pytest.mark.parametrize("values", [Values.NORMAL, Values.POSITIVE])
@@ -73,7 +77,8 @@ def test_what_may_not_be_negative_or_out_of_bounds_stays_so(kind):
 def test_every_float_type_has_a_value_for_every_kind(dtype):
     for kind in Distribution:
         values = drawn(kind, dtype=dtype)
-        special = kind is Distribution.NAN or (kind is Distribution.INFINITE and dtype.bytes > 1)
+        infinite = kind in (Distribution.INFINITE, Distribution.MASKED)
+        special = kind is Distribution.NAN or (infinite and dtype.bytes > 1)
         assert bool(np.isfinite(values).all()) is not special
 
 
