@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from porter.contract.body import comparisons, quietly, written
+from porter.contract.body import comparisons, quietly, substitute, written
 from porter.contract.contract import LaunchShape
 from porter.contract.dispatched import dispatched_arguments
 from porter.contract.expressions import free_names, render, value
@@ -20,7 +20,7 @@ from porter.source.program import Function, Launch
 
 _AXES = ("x", "y", "z")
 _DEFAULT_BLOCK: Mapping[int, tuple[int, int, int]] = {1: (256, 1, 1), 2: (16, 16, 1), 3: (8, 8, 4)}
-_DYNAMIC_SHARED_BYTES = 16384
+GUESSED_SHARED_BYTES = "16384"
 _COORDINATES = re.compile(r"\b(blockIdx|threadIdx|blockDim|gridDim)\.([xyz])")
 # The thread's place as such, and as that of a lane, where `written` leaves no space between words.
 _THREAD, _LANE = (
@@ -46,7 +46,7 @@ def launch_shape(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> tu
             fresh.append(covered)
         grid.append(covered)
     shared = any(array.dynamic for function in _reached(usage, kernel) for array in function.shared)
-    bytes_ = str(_DYNAMIC_SHARED_BYTES if shared else 0)
+    bytes_ = (_own_shared_bytes(usage, kernel, symbols) or GUESSED_SHARED_BYTES) if shared else "0"
     shape = LaunchShape((grid[0], grid[1], grid[2]), (str(block[0]), str(block[1]), str(block[2])), bytes_)
     return shape, tuple(fresh)
 
@@ -95,6 +95,24 @@ def _block(usage: Usage, kernel: Function, used: frozenset[str]) -> tuple[int, i
         return edges[1], edges[0], 1
     x, y, z = (edge if axis or rank == 1 else 1 for edge, axis in zip(_DEFAULT_BLOCK[rank], asked, strict=True))
     return x, y, z
+
+
+def _own_shared_bytes(usage: Usage, kernel: Function, symbols: tuple[str, ...]) -> str:
+    """The dynamic shared memory of the file's own launch, as far as it is a matter of what the kernel is given.
+
+    What stands for a parameter there is named as the parameter is here. Empty where it hangs on anything else.
+    """
+    for launch in usage.program.launches_of(kernel):
+        node = quietly(launch.shared_bytes.text) if launch.shared_bytes is not None else None
+        if node is None:
+            continue
+        scope = _around(usage, kernel, launch)
+        given = {arg.text: Name(param.name) for param, arg in zip(kernel.params, launch.args, strict=False)}
+        for asked in (substitute(node, given, 1), substitute(scope.resolve(node), given, 1)):
+            resolved = scope.resolve(asked) if free_names(asked) - set(symbols) else asked
+            if free_names(resolved) <= set(symbols) and _number(resolved, dict.fromkeys(symbols, 2)):
+                return render(resolved)
+    return ""
 
 
 def _launches(usage: Usage, kernel: Function) -> Iterator[Launch]:

@@ -11,6 +11,7 @@ from porter.contract.confirm import confirm
 from porter.contract.confirmation import Confirmation
 from porter.contract.contract import Contract
 from porter.contract.findings import contract_findings
+from porter.contract.launch import GUESSED_SHARED_BYTES
 from porter.contract.other_values import unvaried
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.choices import Examine, Examined, examined
@@ -124,7 +125,8 @@ class Originals:
             return Unproven(settled, because, noted)
         is_drafted = settled.entry.launch is not None and not self.stated
         constant = "" if self.stated else _constant(settled, self.sizes)
-        left_out = _limited(confirmation, is_drafted=is_drafted), constant, _left_out(built)
+        guessed = _guessed(settled) if is_drafted else ""
+        left_out = _limited(confirmation, is_drafted=is_drafted), constant, guessed, _left_out(built)
         return Settled(settled, contract, execute, brief, noted, left_out, in_brief)
 
     def answers(self, settled: Settled) -> Studied | Unproven:
@@ -216,6 +218,13 @@ def _constant(contract: Contract, fixed: Mapping[str, int]) -> str:
     numbers = [f"{argument.name} = {argument.value}" for argument in unvaried(contract)]
     said = [f"another {what} than {', '.join(which)}" for what, which in (("size", alike), ("value", numbers)) if which]
     return f"no drafted workload has {' or '.join(said)}" if said and len(contract.workloads) > 1 else ""
+
+
+def _guessed(contract: Contract) -> str:
+    """Returns what is said of dynamic shared memory of which nothing in the source says how much it is."""
+    launch = contract.entry.launch
+    is_guess = launch is not None and launch.shared_bytes == GUESSED_SHARED_BYTES
+    return f"launched with {GUESSED_SHARED_BYTES} bytes of dynamic shared memory, a guess" if is_guess else ""
 
 
 def _of_devices(reference: Reference) -> str:
