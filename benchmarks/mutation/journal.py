@@ -8,10 +8,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from porter.evaluate.outcome import Verified
+
+PORT = "port"  # the kind of the entry that says what is judged of the port itself, which must be verified
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One mutant and its judgement at commit `porter`; `digest` is that of its text."""
+    """One mutant and its judgement at commit `porter`; `digest` is that of its text, `seed` chose it."""
 
     operator: str
     target: str
@@ -23,11 +27,22 @@ class Entry:
     caveat: str
     seconds: float
     porter: str
+    seed: int = 0
 
     @property
     def key(self) -> tuple[str, str, str]:
         """Returns what no other mutant has."""
         return self.operator, self.target, self.digest
+
+    @property
+    def is_verified(self) -> bool:
+        """Returns whether porter called the text verified."""
+        return self.outcome == Verified.label
+
+    @property
+    def is_survivor(self) -> bool:
+        """Returns whether porter called a mutant verified."""
+        return self.kind != PORT and self.is_verified
 
 
 def digest_of(text: str) -> str:

@@ -56,3 +56,26 @@ def test_what_a_person_said_of_a_survivor_stays(tmp_path):
     (kept,) = json.loads(path.read_text())["survivors"]
     assert kept["verdict"].startswith("equivalent")
     assert kept["retried"]["porter"] == "def"
+
+
+def test_what_was_said_of_the_same_change_elsewhere_in_the_port_is_taken_over(tmp_path):
+    earlier, path = tmp_path / "earlier.json", tmp_path / "summary.json"
+    write_summary([replace(SURVIVOR, shown="@@ line 3\n-c\n+d")], earlier)
+    document = json.loads(earlier.read_text())
+    document["survivors"][0]["verdict"] = "equivalent: both are one"
+    earlier.write_text(json.dumps(document))
+    moved = replace(SURVIVOR, digest="dd", shown="@@ line 7\n-c\n+d")
+    other = replace(SURVIVOR, digest="ee", shown="@@ line 7\n-c\n+e")
+    write_summary([moved, other], path, [earlier])
+    assert [one["verdict"] for one in json.loads(path.read_text())["survivors"]] == ["equivalent: both are one", ""]
+
+
+def test_a_survivor_is_named_where_the_verdict_on_it_has_the_line_of_the_port_that_was_changed(tmp_path):
+    path = tmp_path / "summary.json"
+    caveat = "not executed by any workload: kernel.cu:28: `a` is never true, kernel_triton.py:30: `b` is never true"
+    named = replace(SURVIVOR, shown="@@ line 30\n-b\n+c", caveat=caveat)
+    of_the_original = replace(SURVIVOR, digest="dd", shown="@@ line 28\n-b\n+c", caveat=caveat)
+    write_summary([named, of_the_original], path)
+    document = json.loads(path.read_text())
+    assert [one["verdict"][:5] for one in document["survivors"]] == ["named", ""]
+    assert document["verdicts"] == {"named": 1, "not looked at": 1}
