@@ -1,17 +1,20 @@
 """Run `porter migrate` over the public CUDA that a list names and write the outcome of every entry.
 
     python benchmarks/coverage/run.py CHECKOUTS [--corpus FILE] [--target NAME]... [--only WORD] [--missing] [--failed]
-        [--order SEED] [--take N] [--seconds S] [--limit S] [--jobs N] [--keep FOLDER] [--commit HASH]
+        [--order SEED] [--take N] [--seconds S] [--limit S] [--porter-limit S] [--jobs N] [--keep FOLDER]
+        [--commit HASH]
 
 CHECKOUTS holds one folder a repository, named `owner+name`, at the commit of the list: `corpus.toml`, by whose files
 porter was mended, or `unseen_<date>.toml`, chosen and frozen before anything of it was run. Each file is migrated with
-default options by a process of its own within `--limit` seconds; `<list>_<target>.json` beside the list gets a
-record an entry, in the order of the list, after every file, with the commit of porter it was made at: that of the tree
-this script stands in, or `--commit`. A record says whether it is of the first try of its file.
+default options by a process of its own within `--limit` seconds, of which porter's own limit is its default or, for a
+machine that others keep busy, `--porter-limit`; `<list>_<target>.json` beside the list gets a record an entry, in the
+order of the list, after every file, with the commit of porter it was made at: that of the tree this script stands in,
+or `--commit`. A record says whether it is of the first try of its file.
 
 `--missing` runs the files without a record, `--failed` those with an entry that is not verified; with both, either.
 `--order` takes the files in a random order that SEED decides, and with `--take` the first N of that order alone, so
-that a part of a list is a sample of it. No file is begun after `--seconds`. With `--keep` the ports stay.
+that a part of a list is a sample of it. No file is begun after `--seconds`, but those begun end: the whole takes
+`--seconds` and `--limit` at most, and no file is left out because it was slow. With `--keep` the ports stay.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -83,6 +86,7 @@ class Runner:
     target: str
     limit_s: float
     keep: Path | None = None
+    porter_limit_s: float | None = None
 
     def migrate(self, item: Item) -> list[Record]:
         """A record for each entry of the file, or one that says why it has none."""
@@ -111,7 +115,8 @@ class Runner:
         path = checkout(item, self.checkouts, scratch)
         includes = (f"--include-dir={folder(item, self.checkouts) / name}" for name in item.include_dirs)
         porter = [sys.executable, "-m", "porter", "migrate", str(path), "--target", self.target, "--json"]
-        return [*porter, "-o", str(out), *includes]
+        limit = [f"--limit={self.porter_limit_s}"] if self.porter_limit_s else []
+        return [*porter, "-o", str(out), *limit, *includes]
 
 
 def read_corpus(only: str, corpus: Path = HERE / "corpus.toml") -> list[Item]:
@@ -236,7 +241,7 @@ def work(arguments: argparse.Namespace) -> list[tuple[Runner, Item]]:
     items = sampled(read_corpus(arguments.only, arguments.corpus), arguments.order, arguments.take)
     pairs = []
     for target in arguments.target or TARGETS[:1]:
-        runner = Runner(arguments.checkouts, target, arguments.limit, arguments.keep)
+        runner = Runner(arguments.checkouts, target, arguments.limit, arguments.keep, arguments.porter_limit)
         known = recorded(records_file(arguments.corpus, target))
         chosen = wanted(items, known, missing=arguments.missing, failed=arguments.failed)
         pairs += [(runner, item) for item in chosen]
@@ -255,11 +260,12 @@ def until(deadline: float, pairs: Sequence[tuple[Runner, Item]]) -> Callable[[in
 
 
 def outcomes_of(arguments: argparse.Namespace, commit: str) -> Iterator[Record]:
-    """The records as they come, each kept before the next."""
+    """Yields the records as they come, each kept before the next; a slow file holds up the record of no other."""
     pairs = work(arguments)
     run = until(time.monotonic() + arguments.seconds, pairs)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for runner, found in pool.map(run, range(len(pairs))):
+        for done in as_completed([pool.submit(run, n) for n in range(len(pairs))]):
+            runner, found = done.result()
             at_commit = [replace(r, porter=commit) for r in found]
             if at_commit:
                 write(records_file(arguments.corpus, runner.target), arguments.corpus, at_commit)
@@ -278,6 +284,7 @@ def main() -> None:
     parser.add_argument("--take", type=int)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--limit", type=float, default=600.0)
+    parser.add_argument("--porter-limit", type=float)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--commit", default="")
