@@ -7,7 +7,7 @@ WHEEL := build/wheel
 .PHONY: demo test check wheel docs clean
 
 demo: $(INSTALLED)
-	$(BIN)/porter migrate examples/softmax.cu --target maca --out-dir build/demo
+	$(BIN)/porter migrate examples/softmax.cu --target maca --out build/demo
 
 # What continuous integration does.
 test: check wheel

@@ -26,6 +26,7 @@ from porter.report.migration import migration_text
 from porter.report.migration_document import migration_document
 from porter.report.outputs import output_texts, write_outputs
 from porter.report.verdict import OUTCOME_STYLES, describe, reason
+from porter.report.view import View
 
 if TYPE_CHECKING:
     from porter.evolve.run import Improved, SearchOptions
@@ -40,7 +41,7 @@ class Destination:
 
     def check(self) -> None:
         """Raises `UsageError` for a folder that cannot be made or written to, before any work is done for it."""
-        check_writable("--out-dir", self.folder)
+        check_writable("--out", self.folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def attempt_all(paths: Sequence[Path], wish: Wish, to: Destination, console: Con
             if isinstance(one, Failed) and not several:
                 raise one.error
             if not console.json:
-                console.show(attempt_text(one, with_diff=diff))
+                console.show(attempt_text(one, console.view, with_diff=diff))
     if console.json:
         console.document(attempts_document(attempts, several=several))
     elif len(attempts) > 1:
@@ -158,7 +159,7 @@ def exit_code(attempts: Sequence[Attempt]) -> int:
     return max(codes) if len(codes) == len(attempts) else FELL_SHORT
 
 
-def attempt_text(one: Attempt, *, with_diff: bool) -> Text:
+def attempt_text(one: Attempt, view: View, *, with_diff: bool) -> Text:
     """One attempt on the terminal."""
     if isinstance(one, Failed):
         about = "" if str(one.path) in one.error.message else f"{one.path}: "
@@ -171,7 +172,7 @@ def attempt_text(one: Attempt, *, with_diff: bool) -> Text:
         found = [improved_text(one.improved)]
     elif one.unsearched is not None:
         found = [Text.assemble(("error: ", "bold red"), f"no search: {one.unsearched}")]
-    return Text("\n").join([*diffs, migration_text(one.migration, one.outputs), *found])
+    return Text("\n").join([*diffs, migration_text(one.migration, one.outputs, view), *found])
 
 
 def summary_text(attempts: Sequence[Attempt]) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import traceback
 from collections.abc import Iterator
@@ -15,14 +16,25 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from porter.evaluate.migration import Progress
+    from porter.report.view import View
 
 
 class Console:
     """One command's output. With `json` stdout holds exactly one JSON document, whatever happens."""
 
-    def __init__(self, *, json: bool, debug: bool) -> None:
+    def __init__(self, *, json: bool, debug: bool, quiet: bool = False, verbose: bool = False) -> None:
         self.json = json
         self.debug = debug
+        self.quiet = quiet
+        self.verbose = verbose
+
+    @property
+    def view(self) -> View:
+        """How much of a result people are shown: as wide as their terminal; in a pipe nothing is cut."""
+        from porter.report.view import Detail, View
+
+        detail = Detail.QUIET if self.quiet else Detail.VERBOSE if self.verbose else Detail.NORMAL
+        return View(detail, shutil.get_terminal_size().columns if sys.stdout.isatty() else 0)
 
     def show(self, text: Text) -> None:
         """The result for people: coloured on a terminal, as it is in a pipe."""
@@ -35,7 +47,7 @@ class Console:
     @contextmanager
     def progress(self) -> Iterator[Progress]:
         """A line on the terminal that names the current step; silent where nobody watches."""
-        if not sys.stderr.isatty():
+        if self.quiet or not sys.stderr.isatty():
             yield _unwatched
             return
         from rich.console import Console as RichConsole

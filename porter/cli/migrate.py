@@ -16,9 +16,11 @@ from porter.cli.options import (
     JsonFlag,
     LimitOption,
     Original,
+    QuietFlag,
     ReferenceOption,
     SeedOption,
     TargetOption,
+    VerboseFlag,
     checked_file,
     named_path,
 )
@@ -42,8 +44,8 @@ from porter.cli.search import (
 PathsArgument = Annotated[
     list[Path], typer.Argument(metavar="PATH...", parser=named_path, help="CUDA sources, or directories of them.")
 ]
-OutDirOption = Annotated[
-    Path, typer.Option("--out-dir", "-o", metavar="DIR", parser=named_path, help="Where ports and reports go.")
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", parser=named_path, help="The folder for ports and reports.")
 ]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]
@@ -70,9 +72,11 @@ def migrate(
     recording: RecordingOption = None,
     resume: ResumeFlag = False,
     seed: SeedOption = None,
-    out_dir: OutDirOption = Path("porter-out"),
+    out: OutOption = Path("porter-out"),
     force: ForceFlag = False,
     diff: DiffFlag = False,
+    quiet: QuietFlag = False,
+    verbose: VerboseFlag = False,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -95,4 +99,4 @@ def migrate(
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     proposing = model_of(model, base_url, recording)
     wish = Wish(options, search_of(budget, seed, jobs, proposing, again=resume) if rounds else None)
-    return attempt_all(paths, wish, Destination(out_dir, force), console, diff=diff)
+    return attempt_all(paths, wish, Destination(out, force), console, diff=diff)

@@ -34,6 +34,8 @@ def named_path(text: str) -> Path:
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", parser=named_path, help="The folder of a search.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
+VerboseFlag = Annotated[bool, typer.Option("--verbose", "-v", help="Print every finding and every comparison.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform to port to, such as maca.")]
 OnlyTargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform, if there are several.")]

@@ -36,9 +36,9 @@ RunArgument = Annotated[
     ),
 ]
 FormatOption = Annotated[ReportFormat, typer.Option("--format", help="How to write it; html is one file of its own.")]
-OutputOption = Annotated[
+OutOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", parser=named_path, help="Where to; else it is printed."),
+    typer.Option("--out", "-o", metavar="FILE", parser=named_path, help="The file to write; else it is printed."),
 ]
 BaselineOption = Annotated[
     str, typer.Option("--baseline", metavar="NAME", help="What speedups are over, such as pytorch; else each.")
@@ -50,7 +50,7 @@ def report(
     context: typer.Context,
     run: RunArgument,
     format: FormatOption = ReportFormat.TEXT,
-    output: OutputOption = None,
+    out: OutOption = None,
     baseline: BaselineOption = "",
     p: FastOption = 1.0,
     json: JsonFlag = False,
@@ -69,11 +69,11 @@ def report(
     else:
         result = read_run(run)
         text = _text(result, suite_tables(result, baseline, p), run if run.is_dir() else run.parent, format)
-    if output is not None:
+    if out is not None:
         try:
-            output.write_text(text, "utf-8")
+            out.write_text(text, "utf-8")
         except OSError as error:
-            raise unwritable(output, error) from error
+            raise unwritable(out, error) from error
     elif text:
         typer.echo(text, nl=False)
     return DONE

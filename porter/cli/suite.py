@@ -40,9 +40,15 @@ OnlyOption = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="WORD", help="Operators with this in their key; repeatable: or with that."),
 ]
-RunOption = Annotated[
+OutOption = Annotated[
     Path,
-    typer.Option("--run", "-o", metavar="RUN", parser=named_path, help="Where results go; resumed if it exists."),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="DIR",
+        parser=named_path,
+        help="The folder for results; a run in it goes on.",
+    ),
 ]
 JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Operators at once; 0: one a core.")]
 FreshFlag = Annotated[bool, typer.Option("--fresh", help="Run again what RUN has a result for.")]
@@ -59,7 +65,7 @@ def run(
     arch: ArchOption = "",
     view: ViewOption = "",
     only: OnlyOption = None,
-    run: RunOption = Path("porter-suite"),
+    out: OutOption = Path("porter-suite"),
     jobs: JobsOption = 0,
     limit: LimitOption = 600.0,
     fresh: FreshFlag = False,
@@ -74,12 +80,12 @@ def run(
     from porter.report.suite import suite_document, suite_tables, suite_text
     from porter.suite.run import SuiteOptions, run_suite
 
-    check_writable("--run", run)
+    check_writable("--out", out)
     if not rounds:
         refuse_without_rounds(seconds=seconds, patience=patience)
     architecture = find_target(find_backend(target), arch).arch
     at_once = jobs or cores()
-    options = SuiteOptions(target, run / target, architecture, at_once, limit, fresh, rounds, seconds, patience)
+    options = SuiteOptions(target, out / target, architecture, at_once, limit, fresh, rounds, seconds, patience)
     console: Console = context.obj
     result = run_suite(_chosen(suite, view, only), options, lambda one, left: _tell(console, one, left))
     tables = suite_tables(result)

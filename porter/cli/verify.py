@@ -17,7 +17,9 @@ from porter.cli.options import (
     JsonFlag,
     OnlyTargetOption,
     Original,
+    QuietFlag,
     SeedOption,
+    VerboseFlag,
     drawn_seed,
     named_path,
     parse_dtypes,
@@ -76,6 +78,8 @@ def verify(
     edges: EdgesFlag = False,
     dtype: DtypeOption = None,
     fidelity: FidelityOption = "emulated",
+    quiet: QuietFlag = False,
+    verbose: VerboseFlag = False,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
@@ -112,6 +116,6 @@ def judged(candidate: Path, against: Path, options: MigrateOptions, console: Con
     if console.json:
         console.document(judgement_document(verdict))
     else:
-        console.show(judgement_text(verdict))
+        console.show(judgement_text(verdict, console.view))
     untimed = any(isinstance(speed, NotMeasured) for entry in verdict.entries for speed in entry.speeds)
     return DONE if isinstance(verdict.outcome, Verified) and not untimed else FELL_SHORT

@@ -78,7 +78,7 @@ def improve(
     """
     if (folder / NAME).exists():
         if not wanted.again:
-            raise InputError(f"{folder}: holds a search already", f"--resume, porter resume {folder}, or --out-dir")
+            raise InputError(f"{folder}: holds a search already", f"--resume, porter resume {folder}, or --out")
         if _is_of(migration, options, folder):
             return resume(folder, options, wanted.budget, wanted.jobs, progress)
         shutil.rmtree(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from porter.evolve.run import Improved
+from porter.report.counting import counted
 from porter.report.document import Json
 from porter.report.search_words import factor, factor_head
 
@@ -22,7 +23,8 @@ def improved_text(improved: Improved) -> Text:
         text.append(f"{factor(score)} {factor_head(score.measure)}\n", "green")
         text.append(f"  {best.candidate.origin.proposer}: {best.candidate.origin.note}\n")
         text.append(f"  {best.scored.feedback}\n", "dim")
-    spent = f"{improved.evaluations} candidates in {improved.rounds} rounds; {improved.ended or 'not ended'}"
+    tried = f"{counted(improved.evaluations, 'candidate')} in {counted(improved.rounds, 'round')}"
+    spent = f"{tried}; {improved.ended or 'not ended'}"
     return text.append(f"{spent}\n{improved.folder}/journal.jsonl")
 
 

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from porter.evaluate.outcome import NotBuilt
 from porter.evaluate.verdict import Verdict
 from porter.findings import Finding
-from porter.report.diagnostic import diagnostic
 from porter.report.document import Json
-from porter.report.migration import LOG_LINES, entry_text
+from porter.report.finding_list import findings_text
+from porter.report.migration import entry_text, log_text
 from porter.report.migration_document import entry_document, finding_document, workload_rows
 from porter.report.speed import device_document, speeds_document
 from porter.report.verdict import OUTCOME_STYLES, describe, how_obtained, reason
+from porter.report.view import EVERYTHING, Detail, View
 
 
-def judgement_text(verdict: Verdict) -> Text:
-    """Findings at their places, the comparison of every entry, and the verdict."""
+def judgement_text(verdict: Verdict, view: View = EVERYTHING) -> Text:
+    """Findings, the comparison of every entry, and the verdict; the verdict alone where it is quiet."""
     text = Text()
-    for finding in verdict.findings:
-        text.append_text(diagnostic(finding, verdict.standard)).append("\n")
-    for entry in verdict.entries:
-        text.append_text(entry_text(entry)).append("\n")
-    if isinstance(verdict.outcome, NotBuilt):
-        text.append("\n".join(verdict.outcome.log.splitlines()[:LOG_LINES]) + "\n\n", "dim")
+    if view.detail is not Detail.QUIET:
+        text.append_text(findings_text(verdict.findings, verdict.standard, view))
+        for entry in verdict.entries:
+            text.append_text(entry_text(entry, view, alone=len(verdict.entries) == 1)).append("\n")
+        text.append_text(log_text(verdict.outcome))
     return text.append(_sentence(verdict), OUTCOME_STYLES[verdict.outcome.label])
 
 
@@ -31,7 +30,7 @@ def _sentence(verdict: Verdict) -> str:
     """The sentence that a report on a candidate ends with."""
     target = f"{verdict.target.backend} {verdict.target.arch}"
     return (
-        f"{describe(verdict.outcome)}: {verdict.candidate.path.name} for {target}, held to "
+        f"{describe(verdict.outcome)}: {verdict.candidate.path.name} for {target}, checked against "
         f"{verdict.standard.path.name}: {reason(verdict.outcome)} ({how_obtained(verdict)}; seed {verdict.seed})"
     )
 

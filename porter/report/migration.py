@@ -8,47 +8,56 @@ from pathlib import Path
 from rich.text import Text
 
 from porter.evaluate.migration import EntryOutcome, Migration
-from porter.evaluate.outcome import NotBuilt, Verified
-from porter.report.columns import Cell, columns
-from porter.report.diagnostic import diagnostic
+from porter.evaluate.outcome import NotBuilt, Outcome, Verified
+from porter.report.comparisons import comparisons_text
+from porter.report.finding_list import findings_text
 from porter.report.speed import speeds_text
-from porter.report.verdict import OUTCOME_STYLES, checks, describe, lanes_of, reason, verdict
+from porter.report.verdict import OUTCOME_STYLES, checks, describe, reason, verdict
+from porter.report.view import EVERYTHING, Detail, View
 
 LOG_LINES = 20  # enough for the first compiler error with its notes
 
 
-def migration_text(migration: Migration, outputs: Sequence[Path]) -> Text:
-    """Findings at their places, the comparison of every entry, the files written and the verdict."""
+def migration_text(migration: Migration, outputs: Sequence[Path], view: View = EVERYTHING) -> Text:
+    """Findings, comparisons, the files written and the verdict; the verdict alone where it is quiet."""
     text = Text()
-    for finding in migration.findings:
-        text.append_text(diagnostic(finding, migration.source)).append("\n")
-    for entry in migration.entries:
-        text.append_text(entry_text(entry, alone=len(migration.entries) == 1)).append("\n")
-    if isinstance(migration.outcome, NotBuilt):
-        text.append("\n".join(migration.outcome.log.splitlines()[:LOG_LINES]) + "\n\n", "dim")
-    for path in outputs:
-        text.append("wrote ", "dim").append(f"{path}\n")
+    if view.detail is not Detail.QUIET:
+        text.append_text(findings_text(migration.findings, migration.source, view))
+        for entry in migration.entries:
+            alone = len(migration.entries) == 1 and entry.outcome is migration.outcome
+            text.append_text(entry_text(entry, view, alone=alone)).append("\n")
+        text.append_text(log_text(migration.outcome)).append_text(_outputs_text(outputs))
     return text.append(verdict(migration), OUTCOME_STYLES[migration.outcome.label])
 
 
-def entry_text(entry: EntryOutcome, *, alone: bool = True) -> Text:
-    """The entry's name and outcome, and a line for each comparison.
+def log_text(outcome: Outcome) -> Text:
+    """The first lines of what a compiler said of a port that does not build."""
+    if not isinstance(outcome, NotBuilt):
+        return Text()
+    return Text("\n".join(outcome.log.splitlines()[:LOG_LINES]) + "\n\n", "dim")
 
-    What a verdict leaves out is said behind it where the entry is not `alone`: else the sentence at the end says it.
+
+def _outputs_text(outputs: Sequence[Path]) -> Text:
+    """A line for each folder that was written to."""
+    text = Text()
+    for folder in dict.fromkeys(path.parent for path in outputs):
+        names = ", ".join(path.name for path in outputs if path.parent == folder)
+        text.append("wrote to ", "dim").append(f"{folder}").append(f": {names}\n")
+    return text
+
+
+def entry_text(entry: EntryOutcome, view: View = EVERYTHING, *, alone: bool = True) -> Text:
+    """The entry's name and outcome, and its comparisons.
+
+    The reason, and what a verdict leaves out, follow where the entry is not `alone`: else the last sentence says them.
     """
     text = Text(f"{entry.name}", "bold").append(": ")
     text.append(describe(entry.outcome), OUTCOME_STYLES[entry.outcome.label])
-    checked = checks(entry.outcome)
     if entry.outcome.label != "verified":
-        text.append(f": {reason(entry.outcome)}")
+        text.append("" if alone else f": {reason(entry.outcome)}")
     elif not alone and isinstance(entry.outcome, Verified) and entry.outcome.caveat:
         text.append(f": {entry.outcome.caveat}")
     text.append("\n")
-    if not checked:
-        return text.append_text(speeds_text(entry))
-    rows: list[Sequence[Cell]] = [("workload", "lanes", "max abs error", "max rel error", "")]
-    for check in checked:
-        passed = Text("equal", "green") if check.passed else Text(check.worst or "differs", "red")
-        errors = (f"{check.max_abs_error:.3g}", f"{check.max_rel_error:.3g}")
-        rows.append((check.name, lanes_of(check), *errors, passed))
-    return text.append_text(columns(rows, indent="  ")).append_text(speeds_text(entry))
+    if checked := checks(entry.outcome):
+        text.append_text(comparisons_text(checked, view))
+    return text.append_text(speeds_text(entry))

@@ -56,7 +56,7 @@ def write_outputs(texts: Mapping[Path, str], root: Path, untouchable: Iterable[P
             _write(path, text)
         _write_manifest(root, {**known, **digests})
     except OSError as error:
-        raise unwritable(Path(error.filename or root), error, "choose another --out-dir") from error
+        raise unwritable(Path(error.filename or root), error, "choose another --out") from error
 
 
 def _read_manifest(root: Path) -> Mapping[str, str]:
@@ -76,14 +76,14 @@ def _check_place(path: Path, root: Path, own: Iterable[Path]) -> None:
     if not place.is_relative_to(root.resolve()):
         raise InputError(f"{path} lies outside the output folder {root}", "migrate the folder that holds all the files")
     if place in own:
-        raise InputError(f"{path} is a source: porter does not write over it", "choose another --out-dir")
+        raise InputError(f"{path} is a source: porter does not write over it", "choose another --out")
 
 
 def _check_ours(path: Path, digests: str) -> None:
     if path.is_dir():
-        raise InputError(f"{path} is a directory", "choose another --out-dir")
+        raise InputError(f"{path} is a directory", "choose another --out")
     if path.exists() and _digest(path.read_bytes()) not in digests.split():
-        raise InputError(f"{path} is not as porter wrote it", "choose another --out-dir, or --force to overwrite it")
+        raise InputError(f"{path} is not as porter wrote it", "choose another --out, or --force to overwrite it")
 
 
 def _name(path: Path, root: Path) -> str:

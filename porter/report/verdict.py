@@ -71,7 +71,7 @@ def describe(outcome: Outcome) -> str:
 def how_obtained(migration: Migration | Verdict) -> str:
     """Returns what the numbers mean: fidelity, lanes and device."""
     if not any(checks(entry.outcome) for entry in migration.entries):
-        return "no comparison with the original counts"
+        return "nothing was compared"
     lanes = counted_lanes(migration.warp_sizes)
     match migration.fidelity:
         case Fidelity.EMULATED:

@@ -23,13 +23,13 @@ def locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise unwritable(folder, error, "choose another folder with --run") from error
+        raise unwritable(folder, error, "choose another folder with --out") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError as error:
         raise UsageError(
-            f"{folder}: another process works on this run", "wait for it, or name another --run"
+            f"{folder}: another process works on this run", "wait for it, or name another --out"
         ) from error
     finally:
         os.close(descriptor)

@@ -90,7 +90,7 @@ def _earlier(options: SuiteOptions) -> SuiteResult:
         return SuiteResult(options.target, options.arch, __version__, ())
     earlier = read_run(options.folder)
     if earlier.arch != options.arch:
-        raise UsageError(f"{options.folder} holds a run for {earlier.arch}", "name another folder with --run")
+        raise UsageError(f"{options.folder} holds a run for {earlier.arch}", "name another folder with --out")
     kept = tuple(one for one in earlier.results if read_result(options.folder / one.key) is not None)
     return replace(earlier, results=kept)
 

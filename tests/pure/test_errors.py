@@ -30,6 +30,6 @@ def test_other_errors_are_none_of_the_machines(error):
 
 def test_what_cannot_be_written_is_the_disks_fault_or_the_paths():
     full = unwritable(Path("out/op.py"), OSError(errno.ENOSPC, "No space left on device"))
-    denied = unwritable(Path("out/op.py"), OSError(errno.EACCES, "Permission denied"), "choose another --out-dir")
+    denied = unwritable(Path("out/op.py"), OSError(errno.EACCES, "Permission denied"), "choose another --out")
     assert (type(full), str(full)) == (MachineError, "cannot write out/op.py: No space left on device")
-    assert (type(denied), denied.hint) == (InputError, "choose another --out-dir")
+    assert (type(denied), denied.hint) == (InputError, "choose another --out")

@@ -25,7 +25,7 @@ JUDGE = ["verify", "k.cu", "--against", "k.cu"]
         ([*MIGRATE, "--model", "m"], "--model is about a search"),
         ([*MIGRATE, "--base-url", "http://localhost"], "--base-url is about a search"),
         (["suite", "run", "op_suites", "--target", "maca", "--patience", "3"], "--patience is about a search"),
-        (["suite", "run", "op_suites", "--target", "maca", "--run", "k.cu"], "--run k.cu: k.cu is not a directory"),
+        (["suite", "run", "op_suites", "--target", "maca", "--out", "k.cu"], "--out k.cu: k.cu is not a directory"),
         (["suite", "new", "k.cu", "--to", "k.cu"], "--to k.cu: k.cu is not a directory"),
         (["suite", "new", "k.cu", "--to", "s", "--category", ".."], "..: no name of a folder"),
         (["suite", "new", "k.cu", "--to", "s", "--name", "a/b"], "a/b: no name of a folder"),
@@ -50,7 +50,7 @@ def test_wrong_usage_is_named(porter, tmp_path, monkeypatch, arguments, complain
 @pytest.mark.parametrize(
     "arguments",
     [
-        [*MIGRATE, "--out-dir", ""],
+        [*MIGRATE, "--out", ""],
         [*MIGRATE, "--contract", ""],
         [*MIGRATE, "--include-dir", ""],
         [*MIGRATE, "--reference", ""],
@@ -64,7 +64,7 @@ def test_wrong_usage_is_named(porter, tmp_path, monkeypatch, arguments, complain
         ["report", ".", "-o", ""],
         ["regress", ".", "--junit", ""],
         ["regress", ".", "--known-failures", ""],
-        ["suite", "run", "op_suites", "--target", "maca", "--run", ""],
+        ["suite", "run", "op_suites", "--target", "maca", "--out", ""],
     ],
 )
 def test_an_empty_path_which_an_unset_variable_leaves_names_nothing(porter, arguments):

@@ -3,8 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from porter.findings import Finding, Severity
 from porter.report.diagnostic import diagnostic
+from porter.report.view import View
 from porter.source.text import Source
 
 
@@ -34,6 +37,24 @@ def test_an_empty_span_at_the_end_of_the_file_still_has_a_caret(sum_source):
 def test_without_a_span_there_is_only_the_sentence(migration):
     placeless = replace(migration.findings[0], span=None, hint="")
     assert diagnostic(placeless, migration.source).plain == "ops/sum.cu: warning: room for 32 warps [PORT1007]\n"
+
+
+def test_a_long_line_is_cut_around_its_span():
+    long = Source(Path("long.cu"), f"{'x' * 300}partial{'y' * 300}\n")
+    found = Finding("PORT2001", Severity.ERROR, "here", long.span(300, 307))
+    _, line, caret = diagnostic(found, long, View(width=80)).plain.splitlines()
+    assert len(line) == 80
+    assert line.startswith("    1 | …")
+    assert line.endswith("…")
+    assert line[caret.index("^") : caret.index("^") + 7] == "partial"
+    assert caret.count("^") == 7
+
+
+@pytest.mark.parametrize("width", [10, 40, 79])
+def test_a_line_that_fits_is_left_alone_and_a_caret_line_never_passes_the_edge(migration, width):
+    lines = diagnostic(migration.findings[0], migration.source, View(width=width)).plain.expandtabs().splitlines()
+    assert len(lines[2]) <= max(width, len("    1 | ") + 20)
+    assert ("…" in lines[1]) == (width < 40)
 
 
 def test_lines_count_in_the_file_the_text_was_cut_from(migration):

@@ -13,6 +13,7 @@ from porter.report.markdown import migration_markdown
 from porter.report.migration import migration_text
 from porter.report.migration_document import migration_document
 from porter.report.verdict import verdict
+from porter.report.view import Detail, View
 
 KEYS = [
     "source",
@@ -77,7 +78,7 @@ def test_workloads_of_several_entries_are_told_apart(migration):
 )
 def test_a_verdict_without_a_comparison_says_that_nothing_was_executed(migration, outcome, words):
     failed = replace(migration, outcome=outcome, entries=(replace(migration.entries[0], outcome=outcome),))
-    assert verdict(failed) == f"{words} (no comparison with the original counts)"
+    assert verdict(failed) == f"{words} (nothing was compared)"
 
 
 def test_kernels_without_their_launcher_are_told_from_a_launcher(migration):
@@ -86,7 +87,8 @@ def test_kernels_without_their_launcher_are_told_from_a_launcher(migration):
     alone = replace(migration, outcome=outcome, entries=(replace(migration.entries[0], outcome=outcome),))
     assert verdict(alone).startswith("kernels verified: sum.cu for maca C500: the kernels alone were executed")
     assert "launch itself was not compared" in verdict(alone)
-    assert "launch_sum: kernels verified: the kernels alone" in migration_text(alone, []).plain
+    several = replace(alone, outcome=replace(outcome))
+    assert "launch_sum: kernels verified: the kernels alone" in migration_text(several, []).plain
     document = migration_document(alone, [])
     assert document["outcome"] == document["entries"][0]["outcome"] == "kernels_verified"
 
@@ -105,8 +107,31 @@ def test_the_text_shows_findings_comparisons_outputs_and_verdict(migration):
         ["odd", "32"],
         ["tiny", "32"],
     ]
-    assert "wrote out/sum.maca.cpp\n" in text
+    assert "wrote to out: sum.maca.cpp\n" in text
     assert text.endswith(verdict(migration))
+
+
+def test_comparisons_that_are_equal_become_one_line_with_the_worst_figure(migration):
+    text = migration_text(migration, [Path("out/sum.maca.cpp"), Path("out/sum.md")], View()).plain
+    assert (
+        "  equal on 2 workloads at 64 and 32 lanes; largest error 6.4e-05 (2e-06 relative) on `odd`, 64 lanes\n" in text
+    )
+    assert "wrote to out: sum.maca.cpp, sum.md\n" in text
+    assert "max abs error" not in text
+
+
+def test_what_differs_keeps_its_line_beside_what_is_equal(migration):
+    checked = (Checked("odd", 32, 0.0, 0.0, True), Checked("odd", 64, math.nan, math.inf, False, "y[0] differs"))
+    wrong = Wrong("y[0] differs", checked)
+    text = migration_text(
+        replace(migration, outcome=wrong, entries=(replace(migration.entries[0], outcome=wrong),)), [], View()
+    )
+    assert "  odd       64     nan            inf            y[0] differs\n" in text.plain
+    assert "  equal on 1 workload at 32 lanes; no result differs\n" in text.plain
+
+
+def test_a_quiet_view_is_the_verdict(migration):
+    assert migration_text(migration, [Path("out/a")], View(Detail.QUIET)).plain == verdict(migration)
 
 
 def test_a_port_that_does_not_build_shows_the_first_lines_of_the_log(migration):
@@ -148,4 +173,6 @@ def test_what_a_verdict_leaves_out_is_said_where_it_is_one_of_several(migration)
     together = str(migration_text(replace(migration, entries=(partial, entry)), []))
     assert "launch_sum: verified: k() was left out\n" in together
     assert "launch_sum: verified\n" in together
-    assert "launch_sum: verified\n" in str(migration_text(replace(migration, entries=(partial,)), []))
+    assert "launch_sum: verified\n" in str(
+        migration_text(replace(migration, outcome=partial.outcome, entries=(partial,)), [])
+    )

@@ -94,7 +94,7 @@ def test_a_file_that_was_cut_off_is_refused_at_its_line(migrate, write, tmp_path
         (["op.cu", "--time-limit", "-1"], 2, "--time-limit"),
         (["op.cu", "--contract", "gone.toml"], 2, "gone.toml"),
         (["op.cu", "--contract", "docs/bad.toml"], 2, "docs/bad.toml:3"),
-        (["op.cu", "--out-dir", "op.cu"], 2, "op.cu is not a directory"),
+        (["op.cu", "--out", "op.cu"], 2, "op.cu is not a directory"),
     ],
 )
 def test_wrong_usage_is_named(migrate, write, arguments, code, complaint):

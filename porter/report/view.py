@@ -1,0 +1,34 @@
+"""How much of a result is shown, and how wide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Detail(StrEnum):
+    """`QUIET` is the verdict alone; `NORMAL` sums up what went well; `VERBOSE` shows every finding and comparison."""
+
+    QUIET = "quiet"
+    NORMAL = "normal"
+    VERBOSE = "verbose"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a report for people looks like: its detail, and how many columns its lines may take (0: any number)."""
+
+    detail: Detail = Detail.NORMAL
+    width: int = 0
+
+    @property
+    def is_verbose(self) -> bool:
+        """Returns whether everything is shown."""
+        return self.detail is Detail.VERBOSE
+
+    def clipped(self, line: str) -> str:
+        """`line` cut to the width, with an ellipsis where something is missing."""
+        return f"{line[: self.width - 1]}…" if self.width and len(line) > self.width else line
+
+
+EVERYTHING = View(Detail.VERBOSE)
