@@ -35,7 +35,8 @@ class Effort(StrEnum):
 class Finding:
     """One observation. `message` is about this place; `hint` says what porter did or what the user should do.
 
-    `source` is the file `span` counts in where that is not the program's own: a local header.
+    `source` is the file `span` counts in where that is not the program's own: a local header. `allowed` is the reason
+    for which the project accepts it; empty where it does not.
     """
 
     code: str
@@ -45,6 +46,7 @@ class Finding:
     hint: str = ""
     effort: Effort = Effort.NONE
     source: Source | None = None
+    allowed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

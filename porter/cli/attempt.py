@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from porter.allowances import Allowance, allow
+from porter.catalogue import full_catalogue
 from porter.cli.console import Console
 from porter.cli.options import check_writable
+from porter.cli.result_files import write_text
 from porter.cli.sources import NamedSource, named_sources
 from porter.errors import DONE, FELL_SHORT, PorterError, exhaustion
 from porter.evaluate.migrate import migrate
@@ -20,11 +24,13 @@ from porter.evaluate.outcome import Verified
 from porter.measure.stages import Stage
 from porter.report.columns import Cell, columns
 from porter.report.diff import port_diff
-from porter.report.document import Json
+from porter.report.document import Json, encode_json
+from porter.report.junit import Case, Ending, junit_text
 from porter.report.machine import Machine, examine
 from porter.report.migration import migration_text
 from porter.report.migration_document import migration_document
 from porter.report.outputs import output_texts, write_outputs
+from porter.report.sarif import sarif_document
 from porter.report.verdict import OUTCOME_STYLES, describe, reason
 from porter.report.view import View
 
@@ -45,6 +51,23 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
+class Show:
+    """What else is made of the results: the diff of each port on the terminal, files for other tools."""
+
+    diff: bool = False
+    sarif: Path | None = None
+    junit: Path | None = None
+
+    def write_files(self, attempts: Sequence[Attempt]) -> None:
+        """Write the files that were asked for. Raises `PorterError` where that cannot be done."""
+        if self.sarif is not None:
+            found = [(one.migration.source, one.migration.findings) for one in attempts if isinstance(one, Migrated)]
+            write_text(self.sarif, encode_json(sarif_document(found, full_catalogue())))
+        if self.junit is not None:
+            write_text(self.junit, junit_text("porter migrate", [case for one in attempts for case in _cases(one)]))
+
+
+@dataclass(frozen=True, slots=True)
 class Migrated:
     """A source that was migrated, whatever came of it, and the files written.
 
@@ -62,6 +85,7 @@ class Failed:
     """A source that could not be migrated at all."""
 
     path: Path
+    target: str
     error: PorterError
 
 
@@ -70,19 +94,23 @@ Attempt = Migrated | Failed
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is done with every source: it is migrated, and its port then searched for a better one, if so wished."""
+    """What is done with every source: it is migrated, and its port then searched for a better one, if so wished.
+
+    `allowances` are the findings that the project accepts.
+    """
 
     options: MigrateOptions
+    allowances: tuple[Allowance, ...] = ()
     search: SearchOptions | None = None
 
 
-def attempt_all(paths: Sequence[Path], wish: Wish, to: Destination, console: Console, *, diff: bool) -> int:
-    """Migrate every source under `paths`, show each as it is done, and give the exit code of the whole."""
+def attempt_all(paths: Sequence[Path], wishes: Sequence[Wish], to: Destination, console: Console, show: Show) -> int:
+    """Migrate every source under `paths` as each wish says, show each as it is done, and give the exit code of all."""
     to.check()
-    machine = examine(wish.options.cache)
-    several = len(paths) > 1 or paths[0].is_dir()
+    machine = examine(wishes[0].options.cache)
+    several = len(paths) > 1 or paths[0].is_dir() or len(wishes) > 1
     attempts: list[Attempt] = []
-    for source in named_sources(paths):
+    for source, wish in product(named_sources(paths), wishes):
         with console.progress() as step:
             made = attempt(source, wish, to, machine, step)
         attempts.extend(made)
@@ -90,7 +118,8 @@ def attempt_all(paths: Sequence[Path], wish: Wish, to: Destination, console: Con
             if isinstance(one, Failed) and not several:
                 raise one.error
             if not console.json:
-                console.show(attempt_text(one, console.view, with_diff=diff))
+                console.show(attempt_text(one, console.view, with_diff=show.diff))
+    show.write_files(attempts)
     if console.json:
         console.document(attempts_document(attempts, several=several))
     elif len(attempts) > 1:
@@ -103,7 +132,7 @@ def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, 
     try:
         # What is searched for a better port is timed at the end, beside the one that the search began with.
         first = wish.options if wish.search is None else replace(wish.options, timed=False)
-        migrations = migrate(source.path, first, step)
+        migrations = [_allowing(made, wish.allowances) for made in migrate(source.path, first, step)]
         folder = to.folder / source.subfolder
         places = [folder, *(folder / f"{source.path.stem}-{n}" for n in range(2, len(migrations) + 1))]
         pairs = zip(migrations, places, strict=True)
@@ -111,11 +140,15 @@ def attempt(source: NamedSource, wish: Wish, to: Destination, machine: Machine, 
             _searched(_written(m, place, wish, to, machine), place, wish, to, machine, step) for m, place in pairs
         )
     except PorterError as error:
-        return (Failed(source.path, error),)
+        return (Failed(source.path, wish.options.target, error),)
     except (OSError, MemoryError) as error:
         if failed := exhaustion(error):
-            return (Failed(source.path, failed),)
+            return (Failed(source.path, wish.options.target, failed),)
         raise
+
+
+def _allowing(migration: Migration, allowances: Sequence[Allowance]) -> Migration:
+    return replace(migration, findings=allow(migration.findings, migration.source, allowances))
 
 
 def _written(migration: Migration, folder: Path, wish: Wish, to: Destination, machine: Machine) -> Migrated:
@@ -175,18 +208,40 @@ def attempt_text(one: Attempt, view: View, *, with_diff: bool) -> Text:
     return Text("\n").join([*diffs, migration_text(one.migration, one.outputs, view), *found])
 
 
+def _cases(one: Attempt) -> Iterator[Case]:
+    """Yields each entry of a source as a case of its own, and the source where no entry has its outcome."""
+    if isinstance(one, Failed):
+        yield Case(f"{one.path} for {one.target}", one.path.name, 0.0, Ending.ERROR, one.error.message, one.error.hint)
+        return
+    migration = one.migration
+    group = f"{migration.source.path} for {migration.target.backend}"
+    named = [(entry.name, entry.outcome) for entry in migration.entries]
+    if not any(outcome.label == migration.outcome.label for _, outcome in named):
+        named.append((migration.source.path.name, migration.outcome))
+    for name, outcome in named:
+        ending = Ending.PASSED if isinstance(outcome, Verified) else Ending.FAILED
+        yield Case(group, name, migration.seconds / len(named), ending, describe(outcome), reason(outcome))
+
+
 def summary_text(attempts: Sequence[Attempt]) -> Text:
     """A line for each of several sources, and how many are verified."""
-    rows = [_summary_row(one) for one in attempts]
+    with_targets = len({_target(one) for one in attempts}) > 1
+    rows = [_summary_row(one, with_target=with_targets) for one in attempts]
     verified = sum(exit_code([one]) == DONE for one in attempts)
     return Text("\n").append_text(columns(rows)).append(f"{verified} of {len(attempts)} verified", "bold")
 
 
-def _summary_row(one: Attempt) -> tuple[Cell, ...]:
+def _target(one: Attempt) -> str:
+    return one.target if isinstance(one, Failed) else one.migration.target.backend
+
+
+def _summary_row(one: Attempt, *, with_target: bool) -> tuple[Cell, ...]:
+    target = (_target(one),) if with_target else ()
     if isinstance(one, Failed):
-        return (str(one.path), Text("error", "bold red"), one.error.message)
+        return (str(one.path), *target, Text("error", "bold red"), one.error.message)
     outcome = one.migration.outcome
-    return (str(one.migration.source.path), Text(describe(outcome), OUTCOME_STYLES[outcome.label]), reason(outcome))
+    said = (Text(describe(outcome), OUTCOME_STYLES[outcome.label]), reason(outcome))
+    return (str(one.migration.source.path), *target, *said)
 
 
 def attempts_document(attempts: Sequence[Attempt], *, several: bool) -> Json:
@@ -206,7 +261,7 @@ def attempt_document(one: Attempt) -> Json:
         elif one.unsearched is not None:
             document["search"] = {"error": _error_document(one.unsearched)}
         return document
-    return {"source": str(one.path), "error": _error_document(one.error)}
+    return {"source": str(one.path), "target": one.target, "error": _error_document(one.error)}
 
 
 def _error_document(error: PorterError) -> Json:

@@ -15,14 +15,19 @@ from porter.report.document import Json, encode_json
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from porter.allowances import Allowance
     from porter.evaluate.migration import Progress
     from porter.report.view import View
 
 
 class Console:
-    """One command's output. With `json` stdout holds exactly one JSON document, whatever happens."""
+    """One command's output. With `json` stdout holds exactly one JSON document, whatever happens.
+
+    `allowances` are the findings that the project accepts.
+    """
 
     def __init__(self, *, json: bool, debug: bool, quiet: bool = False, verbose: bool = False) -> None:
+        self.allowances: tuple[Allowance, ...] = ()
         self.json = json
         self.debug = debug
         self.quiet = quiet

@@ -12,12 +12,16 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, cast
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from porter import __version__
 from porter.cli.bench import bench
+from porter.cli.configuration import find_configuration
 from porter.cli.console import Console
 from porter.cli.doctor import doctor
 from porter.cli.explain import explain
@@ -41,7 +45,6 @@ app = typer.Typer(
     name="porter",
     help="Port CUDA kernels to another accelerator, and prove the port.",
     epilog="Exit codes: 0 done and verified; 1 fell short; 2 wrong usage or input; 3 the machine lacks what it takes.",
-    add_completion=False,
     context_settings=HELP,
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
@@ -68,7 +71,16 @@ def main(arguments: Sequence[str]) -> int:
     quiet, verbose = bool(given & {"-q", "--quiet"}), bool(given & {"-v", "--verbose"})
     console = Console(json="--json" in given, debug="--debug" in given, quiet=quiet, verbose=verbose)
     try:
-        code = app(list(arguments) or ["--help"], prog_name="porter", obj=console, standalone_mode=False)
+        configuration = find_configuration(Path.cwd())
+        console.allowances = configuration.allowances
+        command = cast(TyperGroup, get_command(app))
+        code: int | None = command.main(
+            list(arguments) or ["--help"],
+            prog_name="porter",
+            standalone_mode=False,
+            obj=console,
+            default_map=configuration.defaults(command),
+        )
     except typer.TyperException as error:
         return console.fail(
             UsageError(error.format_message(), "`porter --help` and `porter COMMAND --help` show the usage")

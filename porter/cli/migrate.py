@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,11 +19,12 @@ from porter.cli.options import (
     QuietFlag,
     ReferenceOption,
     SeedOption,
-    TargetOption,
+    TargetsOption,
     VerboseFlag,
     checked_file,
     named_path,
 )
+from porter.cli.result_files import JunitOption, SarifOption
 from porter.cli.search import (
     BaseUrlOption,
     EvaluationsOption,
@@ -40,12 +41,19 @@ from porter.cli.search import (
     refuse_without_rounds,
     search_of,
 )
+from porter.errors import UsageError
+
+if TYPE_CHECKING:
+    from porter.evaluate.migration import MigrateOptions
 
 PathsArgument = Annotated[
     list[Path], typer.Argument(metavar="PATH...", parser=named_path, help="CUDA sources, or directories of them.")
 ]
 OutOption = Annotated[
     Path, typer.Option("--out", "-o", metavar="DIR", parser=named_path, help="The folder for ports and reports.")
+]
+CheckFlag = Annotated[
+    bool, typer.Option("--check", help="Only say what is dangerous; execute nothing and write no port.")
 ]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]
@@ -56,7 +64,7 @@ def migrate(
     context: typer.Context,
     *,
     paths: PathsArgument,
-    target: TargetOption,
+    target: TargetsOption,
     arch: ArchOption = "",
     original: Original,
     limit: LimitOption = 60.0,
@@ -75,28 +83,40 @@ def migrate(
     out: OutOption = Path("porter-out"),
     force: ForceFlag = False,
     diff: DiffFlag = False,
+    check: CheckFlag = False,
+    sarif: SarifOption = None,
+    junit: JunitOption = None,
     quiet: QuietFlag = False,
     verbose: VerboseFlag = False,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
     """Port CUDA sources, execute ports and originals on the CPU, compare them; time them where there is a device."""
-    from porter.cli.attempt import Destination, Wish, attempt_all
+    from porter.cli.attempt import Destination, Show, Wish, attempt_all
     from porter.measure.deadline import Deadline
     from porter.native.place import missing_device
 
     console: Console = context.obj
-    options = replace(
-        original.options(target),
-        arch=arch,
-        deadline=Deadline(limit),
-        timed=not missing_device(),
-        reference=checked_file(reference),
-    )
+    asked = [replace(original.options(name), arch=arch) for name in dict.fromkeys(target)]
+    if check:
+        return _check(paths, asked, console, sarif, junit)
+    timed = not missing_device()
+    asked = [replace(one, deadline=Deadline(limit), timed=timed, reference=checked_file(reference)) for one in asked]
     if not rounds:
         refuse_without_rounds(evaluations=evaluations, seconds=seconds, tokens=tokens, resume=resume)
         refuse_without_rounds(model=model, base_url=base_url, recording=recording)
     budget = Spending(rounds, evaluations, seconds, tokens, patience).budget()
     proposing = model_of(model, base_url, recording)
-    wish = Wish(options, search_of(budget, seed, jobs, proposing, again=resume) if rounds else None)
-    return attempt_all(paths, wish, Destination(out, force), console, diff=diff)
+    search = search_of(budget, seed, jobs, proposing, again=resume) if rounds else None
+    wishes = [Wish(options, console.allowances, search) for options in asked]
+    return attempt_all(paths, wishes, Destination(out, force), console, Show(diff, sarif, junit))
+
+
+def _check(
+    paths: list[Path], asked: list[MigrateOptions], console: Console, sarif: Path | None, junit: Path | None
+) -> int:
+    from porter.cli.check import check_all
+
+    if junit is not None:
+        raise UsageError("--junit is about verdicts, and --check executes nothing", "write the findings with --sarif")
+    return check_all(paths, asked, console.allowances, console, sarif)

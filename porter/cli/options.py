@@ -37,7 +37,9 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document 
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
 VerboseFlag = Annotated[bool, typer.Option("--verbose", "-v", help="Print every finding and every comparison.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-TargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform to port to, such as maca.")]
+TargetsOption = Annotated[
+    list[str], typer.Option("--target", metavar="NAME", help="The platform to port to, such as maca; repeatable.")
+]
 OnlyTargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform, if there are several.")]
 ArchOption = Annotated[str, typer.Option("--arch", metavar="NAME", help="The target's model, such as C500.")]
 KernelOption = Annotated[

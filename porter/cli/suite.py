@@ -12,23 +12,33 @@ from porter.cli.options import (
     LONGEST_S,
     ArchOption,
     DebugFlag,
+    DefineOption,
+    IncludeOption,
     JsonFlag,
     KernelOption,
+    QuietFlag,
     SizeOption,
-    TargetOption,
+    TargetsOption,
     TimeLimitOption,
     cache_folder,
     check_writable,
+    checked_defines,
+    checked_folders,
     cores,
     named_path,
     parse_sizes,
 )
+from porter.cli.result_files import JunitOption, write_text
 from porter.cli.search import PatienceOption, RoundsOption, SecondsOption, refuse_without_rounds
-from porter.errors import DONE, FELL_SHORT, UsageError
+from porter.errors import DONE, FELL_SHORT, PorterError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from porter.suite.new import NewOperator
     from porter.suite.operators import Operator
     from porter.suite.result import Result
+    from porter.suite.run import SuiteOptions
 
 suite = typer.Typer(name="suite", help="Bring up a suite of operators.", rich_markup_mode=None)
 
@@ -61,7 +71,7 @@ LimitOption = Annotated[
 def run(
     context: typer.Context,
     suite: SuiteArgument,
-    target: TargetOption,
+    target: TargetsOption,
     arch: ArchOption = "",
     view: ViewOption = "",
     only: OnlyOption = None,
@@ -72,25 +82,44 @@ def run(
     rounds: RoundsOption = 0,
     seconds: SecondsOption = None,
     patience: PatienceOption = None,
+    junit: JunitOption = None,
+    quiet: QuietFlag = False,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
     """Port and prove every operator; a run that was stopped goes on where it was."""
     from porter.registry import find_backend, find_target
-    from porter.report.suite import suite_document, suite_tables, suite_text
-    from porter.suite.run import SuiteOptions, run_suite
+    from porter.suite.run import SuiteOptions
 
     check_writable("--out", out)
     if not rounds:
         refuse_without_rounds(seconds=seconds, patience=patience)
-    architecture = find_target(find_backend(target), arch).arch
-    at_once = jobs or cores()
-    options = SuiteOptions(target, out / target, architecture, at_once, limit, fresh, rounds, seconds, patience)
-    console: Console = context.obj
-    result = run_suite(_chosen(suite, view, only), options, lambda one, left: _tell(console, one, left))
-    tables = suite_tables(result)
-    console.document(suite_document(result, tables)) if json else console.show(suite_text(result, tables))
-    return DONE if all(one.is_verified for one in result.results) else FELL_SHORT
+    archs = {name: find_target(find_backend(name), arch).arch for name in target}
+    asked = [
+        SuiteOptions(name, out / name, known, jobs or cores(), limit, fresh, rounds, seconds, patience)
+        for name, known in archs.items()
+    ]
+    return _run_all(_chosen(suite, view, only), asked, context.obj, junit)
+
+
+def _run_all(operators: Sequence[Operator], asked: Sequence[SuiteOptions], console: Console, junit: Path | None) -> int:
+    """Run the operators for each target, show the tables, write JUnit XML, and give the exit code of all."""
+    from porter.report.suite import suite_document, suite_tables, suite_text
+    from porter.report.suite_junit import suite_junit
+    from porter.suite.run import run_suite
+
+    results = []
+    for options in asked:
+        result = run_suite(operators, options, lambda one, left: _tell(console, one, left))
+        results.append(result)
+        if not console.json:
+            console.show(suite_text(result, suite_tables(result)))
+    if console.json:
+        documents = [suite_document(result, suite_tables(result)) for result in results]
+        console.document({"runs": documents} if len(documents) > 1 else documents[0])
+    if junit is not None:
+        write_text(junit, suite_junit(results))
+    return DONE if all(one.is_verified for result in results for one in result.results) else FELL_SHORT
 
 
 @suite.command("list")
@@ -134,27 +163,67 @@ def show(
 @suite.command("new")
 def new(
     context: typer.Context,
-    source: Annotated[Path, typer.Argument(metavar="FILE", parser=named_path, help="A CUDA source.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", parser=named_path, help="A CUDA source, or a folder of them.")
+    ],
     to: Annotated[Path, typer.Option("--to", metavar="SUITE", parser=named_path, help="The suite's folder.")],
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="The operator's name, else the file's.")] = "",
     category: Annotated[str, typer.Option("--category", metavar="NAME", help="Its category, else a guess.")] = "",
     kernel: KernelOption = None,
     size: SizeOption = None,
+    include_dir: IncludeOption = None,
+    define: DefineOption = None,
     time_limit: TimeLimitOption = 20.0,
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Make an operator of a CUDA source, with a contract that running it settled."""
+    """Make an operator of each CUDA source, with a contract that running it settled."""
     from porter.report.operators import made_document, made_text
     from porter.suite.new import NewOperator, new_operator
 
     check_writable("--to", to)
-    sizes = parse_sizes(size or ())
-    wanted = NewOperator(source, to, name, category, tuple(kernel or ()), sizes, cache_folder(), time_limit)
-    made = new_operator(wanted)
+    if path.is_dir() and (name or kernel or size):
+        raise UsageError("--name, --kernel and --size are for one source, and this is a folder", "name the file")
+    wanted = NewOperator(
+        source=path,
+        suite=to,
+        name=name,
+        category=category,
+        kernels=tuple(kernel or ()),
+        sizes=parse_sizes(size or ()),
+        include_dirs=checked_folders(include_dir or ()),
+        defines=checked_defines(define or ()),
+        cache=cache_folder(),
+        time_limit_s=time_limit,
+    )
     console: Console = context.obj
+    if path.is_dir():
+        return _made_of_folder(wanted, console)
+    made = new_operator(wanted)
     console.document(made_document(made)) if json else console.show(made_text(made))
     return DONE
+
+
+def _made_of_folder(wanted: NewOperator, console: Console) -> int:
+    """Make an operator of each source below a folder; what cannot be one is named, and the others are made."""
+    from dataclasses import replace
+
+    from porter.cli.sources import named_sources
+    from porter.report.operators import NotMade, made_all_document, made_all_text, made_line
+    from porter.suite.new import MadeOperator, new_operator
+
+    came: list[MadeOperator | NotMade] = []
+    for source in named_sources([wanted.source]):
+        try:
+            with console.progress() as step:
+                step(f"reading {source.path}")
+                came.append(new_operator(replace(wanted, source=source.path)))
+        except PorterError as error:
+            came.append(NotMade(source.path, error.message))
+        if not console.json:
+            console.show(made_line(came[-1]))
+    console.document(made_all_document(came)) if console.json else console.show(made_all_text(came, wanted.suite))
+    return DONE if all(isinstance(one, MadeOperator) for one in came) else FELL_SHORT
 
 
 def _chosen(root: Path, view: str, only: list[str] | None) -> tuple[Operator, ...]:
@@ -178,5 +247,5 @@ def _tell(console: Console, one: Result, left: int) -> None:
 
     style = OUTCOME_STYLES.get(one.outcome, "bold red")
     outcome = (outcome_words(one.outcome), style)
-    if not console.json:
+    if not console.json and not console.quiet:
         console.show(Text.assemble(outcome, f"  {one.key}  {one.seconds:.0f} s, {left} to go"))

@@ -106,6 +106,7 @@ def verify(
 
 def judged(candidate: Path, against: Path, options: MigrateOptions, console: Console) -> int:
     """Judge the candidate, show the verdict, and give the exit code; without a time it was asked for it fell short."""
+    from porter.allowances import allow
     from porter.evaluate.outcome import Verified
     from porter.evaluate.speed import NotMeasured
     from porter.evaluate.verify import verify as judge
@@ -113,6 +114,7 @@ def judged(candidate: Path, against: Path, options: MigrateOptions, console: Con
 
     with console.progress() as step:
         verdict = judge(candidate, against, options, step)
+    verdict = replace(verdict, findings=allow(verdict.findings, verdict.standard, console.allowances))
     if console.json:
         console.document(judgement_document(verdict))
     else:

@@ -20,7 +20,21 @@ _LINES = 4  # line numbers named of one kind
 
 
 def findings_text(findings: Sequence[Finding], source: Source, view: View) -> Text:
-    """The findings as `view` wants them; the first error of each kind always stands at its place."""
+    """The findings as `view` wants them; the first error of each kind always stands at its place.
+
+    What the project allows is counted, and named in a verbose view.
+    """
+    allowed = [one for one in findings if one.allowed]
+    text = _told([one for one in findings if not one.allowed], source, view)
+    if view.is_verbose:
+        for one in allowed:
+            text.append(f"{one.code} is allowed at {_places([one], source)}: {one.allowed}\n", "dim")
+    elif allowed:
+        text.append(f"{source.path}: {counted(len(allowed), 'finding')} allowed (-v shows the reasons)\n", "dim")
+    return text.append("\n") if allowed else text
+
+
+def _told(findings: Sequence[Finding], source: Source, view: View) -> Text:
     if view.is_verbose or len(findings) <= FEW:
         return _each(findings, source, view)
     errors = [one for one in findings if one.severity is Severity.ERROR]

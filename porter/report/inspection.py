@@ -159,4 +159,4 @@ def stage_sarif(inspection: Inspection, stage: Stage) -> Json:
     """The findings as SARIF; raises `UsageError` for another stage."""
     if stage is not Stage.FINDINGS:
         raise UsageError(f"SARIF is for findings, not for a {stage}", "add --as findings")
-    return sarif_document(inspection.findings, inspection.source, full_catalogue())
+    return sarif_document([(inspection.source, inspection.findings)], full_catalogue())

@@ -10,6 +10,7 @@ from porter.evaluate.outcome import Checked, Fidelity
 from porter.evaluate.speed import Measured
 from porter.findings import Effort, Finding, Severity
 from porter.report.catalogue import EFFORTS
+from porter.report.counting import counted
 from porter.report.machine import Machine
 from porter.report.speed import SPEED_HEAD, speed_remark, speed_rows
 from porter.report.verdict import checks, counted_lanes, describe, lanes_of, reason, verdict
@@ -39,21 +40,23 @@ def migration_markdown(migration: Migration, machine: Machine) -> str:
 
 
 def _findings(migration: Migration) -> Iterator[str]:
-    told = [finding for finding in migration.findings if finding.severity is not Severity.NOTE]
-    noted = len(migration.findings) - len(told)
+    allowed = [finding for finding in migration.findings if finding.allowed]
+    others = [finding for finding in migration.findings if not finding.allowed]
+    told = [finding for finding in others if finding.severity is not Severity.NOTE]
+    noted = len(others) - len(told)
     if not told:
         yield "Nothing.\n"
     for finding in told:
         yield from _finding(finding, migration.source)
     if noted:
-        yield f"{noted} more worth knowing, in the JSON report.\n"
+        yield f"The JSON report has {counted(noted, 'more note')}.\n"
+    for finding in allowed:
+        yield f"- {finding.code} at {_place(finding)} is allowed: {finding.allowed}\n"
 
 
 def _finding(finding: Finding, source: Source) -> Iterator[str]:
-    place = f"line {finding.span.line}" if finding.span else "the whole file"
-    if finding.source:
-        place, source = f"{finding.source.path.name}, {place}", finding.source
-    yield f"- **{finding.code}** ({finding.severity}, {place}): {finding.message}"
+    source = finding.source or source
+    yield f"- **{finding.code}** ({finding.severity}, {_place(finding)}): {finding.message}"
     if finding.hint:
         yield f"  {finding.hint}"
     if finding.effort is not Effort.NONE:
@@ -61,6 +64,11 @@ def _finding(finding: Finding, source: Source) -> Iterator[str]:
     if finding.span:
         yield f"\n  ```cuda\n  {source.line(finding.span.line).strip()}\n  ```"
     yield ""
+
+
+def _place(finding: Finding) -> str:
+    place = f"line {finding.span.line}" if finding.span else "the whole file"
+    return f"{finding.source.path.name}, {place}" if finding.source else place
 
 
 def _contract(contract: Contract) -> Iterator[str]:

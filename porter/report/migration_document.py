@@ -40,7 +40,13 @@ def finding_document(finding: Finding) -> dict[str, Json]:
     """One finding; `line` is null where it is about the whole file, and counts in a header the message names first."""
     line = finding.span.line if finding.span else None
     message = f"{finding.source.path.name}: {finding.message}" if finding.source else finding.message
-    return {"code": finding.code, "severity": finding.severity.value, "line": line, "message": message}
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "line": line,
+        "message": message,
+        "allowed": finding.allowed or None,
+    }
 
 
 def entry_document(entry: EntryOutcome) -> Json:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from porter.report.columns import columns
+from porter.report.counting import counted
 from porter.report.document import Json, as_json
 from porter.suite.operators import Operator
 from porter.suite.selection import dtypes_of
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 def operators_text(operators: Sequence[Operator]) -> Text:
     """A line each, and how many there are."""
     rows = [(one.suite, one.category, one.name, ", ".join(dtypes_of(one))) for one in operators]
-    return columns(rows).append(f"{len(operators)} operator{'s' * (len(operators) != 1)}", "bold")
+    return columns(rows).append(counted(len(operators), "operator"), "bold")
 
 
 def operators_document(operators: Sequence[Operator]) -> dict[str, Json]:
@@ -53,6 +55,38 @@ def made_document(made: MadeOperator) -> dict[str, Json]:
     """The new operator."""
     kernel, contract = (str(made.folder / name) for name in ("kernel.cu", "contract.toml"))
     return {"folder": str(made.folder), "kernel": kernel, "contract": contract, "built": made.built}
+
+
+@dataclass(frozen=True, slots=True)
+class NotMade:
+    """A source of which no operator could be made, and why."""
+
+    source: Path
+    because: str
+
+
+def made_line(one: MadeOperator | NotMade) -> Text:
+    """Returns what became of one of several sources."""
+    if isinstance(one, NotMade):
+        about = "" if str(one.source) in one.because else f"{one.source}: "
+        return Text.assemble(("no operator", "bold red"), f": {about}{one.because}")
+    doubt = "" if one.built else " (does not build on the CPU: the contract is a draft)"
+    return Text.assemble(("made", "bold green"), f" {one.folder}{doubt}")
+
+
+def made_all_text(came: Sequence[MadeOperator | NotMade], suite: Path) -> Text:
+    """How many operators there are now, and what next."""
+    made = sum(not isinstance(one, NotMade) for one in came)
+    next_step = f"\nread the contracts, then: porter suite run {suite} --target NAME" if made else ""
+    return Text(f"made {made} of {counted(len(came), 'operator')}{next_step}", "bold")
+
+
+def made_all_document(came: Sequence[MadeOperator | NotMade]) -> dict[str, Json]:
+    """All that was made, and what was not."""
+    return {
+        "operators": [made_document(one) for one in came if not isinstance(one, NotMade)],
+        "failed": [{"source": str(one.source), "because": one.because} for one in came if isinstance(one, NotMade)],
+    }
 
 
 def _document(operator: Operator) -> dict[str, Json]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from xml.etree import ElementTree
 
 from rich.text import Text
 
 from porter.report.columns import columns
 from porter.report.document import Json, as_record
+from porter.report.junit import Case, Ending, junit_text
 from porter.suite.regress import LOST, Change, Compared
 
 _STYLES = {
@@ -50,27 +50,14 @@ def regression_document(compared: Sequence[Compared], target: str) -> dict[str, 
 
 
 def regression_junit(compared: Sequence[Compared], target: str) -> str:
-    """The same as JUnit XML, which CI systems read: a loss is a failure, a known failure is skipped."""
-    suite = ElementTree.Element(
-        "testsuite",
-        name=f"porter regress {target}",
-        tests=str(len(compared)),
-        failures=str(sum(one.is_lost for one in compared)),
-        skipped=str(sum(one.change is Change.KNOWN for one in compared)),
-    )
-    for one in compared:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=f"{one.now.suite}.{one.now.category}",
-            name=one.now.name,
-            time=f"{one.now.seconds:g}",
-        )
-        if one.is_lost:
-            ElementTree.SubElement(case, "failure", message=str(one.change)).text = one.text
-        elif one.change is Change.KNOWN:
-            ElementTree.SubElement(case, "skipped", message=one.text)
-        elif one.text:
-            ElementTree.SubElement(case, "system-out").text = one.text
-    ElementTree.indent(suite)
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    """The same as JUnit XML: a loss is a failure, a known failure is skipped."""
+    return junit_text(f"porter regress {target}", [_case(one) for one in compared])
+
+
+def _case(one: Compared) -> Case:
+    group, name, seconds = f"{one.now.suite}.{one.now.category}", one.now.name, one.now.seconds
+    if one.is_lost:
+        return Case(group, name, seconds, Ending.FAILED, str(one.change), one.text)
+    if one.change is Change.KNOWN:
+        return Case(group, name, seconds, Ending.SKIPPED, one.text)
+    return Case(group, name, seconds, Ending.PASSED, text=one.text)

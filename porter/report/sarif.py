@@ -13,11 +13,13 @@ from porter.source.text import Source, Span
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif_document(findings: Sequence[Finding], source: Source, catalogue: Catalogue) -> Json:
-    """One run over one source; `catalogue` describes the codes that occur."""
-    codes = sorted({finding.code for finding in findings})
+def sarif_document(found: Sequence[tuple[Source, Sequence[Finding]]], catalogue: Catalogue) -> Json:
+    """One run over the sources and their findings; `catalogue` describes the codes that occur."""
+    codes = sorted({finding.code for _, findings in found for finding in findings})
     driver: Json = {"name": "porter", "version": __version__, "rules": [_rule(code, catalogue) for code in codes]}
-    results: Json = [_result(finding, codes.index(finding.code), source) for finding in findings]
+    results: Json = [
+        _result(finding, codes.index(finding.code), source) for source, findings in found for finding in findings
+    ]
     run: Json = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -38,13 +40,16 @@ def _result(finding: Finding, rule: int, source: Source) -> Json:
     location: dict[str, Json] = {"artifactLocation": {"uri": source.path.as_posix()}}
     if finding.span is not None:
         location["region"] = _region(finding.span, source)
-    return {
+    result: dict[str, Json] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
         "level": finding.severity.value,
         "message": {"text": text},
         "locations": [{"physicalLocation": location}],
     }
+    if finding.allowed:
+        result["suppressions"] = [{"kind": "external", "justification": finding.allowed}]
+    return result
 
 
 def _region(span: Span, source: Source) -> Json:

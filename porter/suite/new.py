@@ -25,7 +25,8 @@ from porter.source.program import Program
 class NewOperator:
     """What to make: `source` as the operator `name` below the folder `suite`; `category` is guessed where empty.
 
-    `kernels` and `sizes` are as in a migration; `cache` holds builds, `time_limit_s` bounds one run's processor time.
+    `kernels`, `sizes`, `include_dirs` and `defines` are as in a migration; `cache` holds builds, `time_limit_s` bounds
+    the processor time of one run.
     """
 
     source: Path
@@ -34,6 +35,8 @@ class NewOperator:
     category: str
     kernels: tuple[str, ...]
     sizes: Mapping[str, int]
+    include_dirs: tuple[Path, ...]
+    defines: tuple[str, ...]
     cache: Path
     time_limit_s: float
 
@@ -54,7 +57,7 @@ def new_operator(wanted: NewOperator) -> MadeOperator:
     for name in (wanted.name, wanted.category):
         _check_name(name)
     (source,) = load(wanted.source).sources[:1]
-    program = parse(source, headers=DiskHeaders(()))
+    program = parse(source, headers=DiskHeaders(wanted.include_dirs), defines=wanted.defines)
     contracts, built = _settled(program, wanted)
     if not contracts:
         raise InputError(f"{wanted.source}: has no entry from which a kernel could be called")
@@ -85,7 +88,7 @@ def _settled(program: Program, wanted: NewOperator) -> tuple[tuple[Contract, ...
     """The drafted contracts with what running the original tells, and whether it builds: else they are as drafted."""
     headers = tuple(header for _, header in program.headers)
     drafted = draft(program, kernels=wanted.kernels, sizes=wanted.sizes, whole_program=False, headers=headers)
-    original = original_side(program, (), ())
+    original = original_side(program, wanted.include_dirs, wanted.defines)
     with bench(wanted.cache, wanted.time_limit_s) as place:
         built = place.begin(original.request(drafted, CUDA_WARP_SIZE)).result() if drafted else ()
         settled = tuple(

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -91,6 +92,7 @@ def test_of_several_sources_each_is_tried_and_the_worst_decides(porter):
     assert (good["outcome"], wrong["outcome"]) == ("verified", "wrong")
     assert broken == {
         "source": "ops/b/unreadable.cu",
+        "target": "maca",
         "error": {"message": "ops/b/unreadable.cu: not a text file", "hint": "", "exit_code": 2},
     }
     assert Path("porter-out/a/sum.maca.cpp").is_file()
@@ -115,6 +117,35 @@ def test_the_sources_of_a_python_file_get_a_folder_each_after_the_first(porter):
     assert first["outputs"][0] == "porter-out/ops.maca.cpp"
     assert second["outputs"][0] == "porter-out/ops-2/ops.maca.cpp"
     assert porter("migrate", "ops.py", "--target", "maca").stdout.splitlines()[-1] == "2 of 2 verified"
+
+
+def test_several_targets_give_a_migration_each(porter, asked):
+    touch("sum.cu")
+    done = porter("migrate", "sum.cu", "--target", "maca", "--target", "triton", "--target", "maca", "--json")
+    assert done.code == 0
+    assert [options.target for _, options in asked] == ["maca", "triton"]
+    assert len(done.document["migrations"]) == 2
+
+
+def test_verdicts_are_written_as_junit(porter):
+    touch("ops/sum.cu", "ops/unreadable.cu", "ops/wrong.cu")
+    assert porter("migrate", "ops", "--target", "maca", "--junit", "made/ports.xml").code == 1
+    suite = ElementTree.parse("made/ports.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "1", "1")
+    endings = [(case.get("classname"), case.get("name"), case[0].tag) for case in suite]
+    assert endings == [
+        ("ops/sum.cu for maca", "launch_sum", "system-out"),
+        ("ops/unreadable.cu for maca", "unreadable.cu", "error"),
+        ("ops/wrong.cu for maca", "launch_sum", "system-out"),
+        ("ops/wrong.cu for maca", "wrong.cu", "failure"),
+    ]
+
+
+def test_findings_are_written_as_sarif(porter):
+    touch("a.cu", "b.cu")
+    assert porter("migrate", "a.cu", "b.cu", "--target", "maca", "--sarif", "ports.sarif").code == 0
+    results = json.loads(Path("ports.sarif").read_text())["runs"][0]["results"]
+    assert [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results] == ["a.cu", "b.cu"]
 
 
 def test_a_diff_comes_before_the_report(porter):

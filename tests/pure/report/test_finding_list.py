@@ -46,6 +46,15 @@ def test_the_first_error_of_a_kind_stands_at_its_place_and_the_others_are_counte
     assert "3 more errors of the kind PORT1191: lines 2, 3 and 4\n" in text
 
 
+def test_what_the_project_allows_is_counted_and_named_where_all_is_shown(sum_source):
+    findings = [at(sum_source, 1), at(sum_source, 2, allowed="one warp alone")]
+    text = findings_text(findings, sum_source, View()).plain
+    assert "message 2" not in text
+    assert "ops/sum.cu: 1 finding allowed (-v shows the reasons)\n" in text
+    shown = findings_text(findings, sum_source, EVERYTHING).plain
+    assert "PORT1003 is allowed at line 2: one warp alone\n" in shown
+
+
 def test_places_in_headers_name_them_and_lines_are_cut_to_the_terminal(sum_source):
     header = Source(Path("include/warp.cuh"), sum_source.text)
     findings = [replace(at(header, line), source=header) for line in (1, 2, 3, 4)]

@@ -31,8 +31,15 @@ explanation = "A stretch could not be parsed. It is left as it is."
 @pytest.fixture
 def log(migration):
     known = migration.findings[0]
-    findings = (replace(known, code="PORT2001", severity=Severity.ERROR, span=None, hint=""), known, known)
-    return json.loads(encode_json(sarif_document(findings, migration.source, CATALOGUE)))
+    accepted = replace(known, allowed="one warp alone")
+    findings = (replace(known, code="PORT2001", severity=Severity.ERROR, span=None, hint=""), known, accepted)
+    return json.loads(encode_json(sarif_document([(migration.source, findings)], CATALOGUE)))
+
+
+def test_what_the_project_allows_is_suppressed_with_its_reason(log):
+    placeless, placed, accepted = log["runs"][0]["results"]
+    assert "suppressions" not in {**placeless, **placed}
+    assert accepted["suppressions"] == [{"kind": "external", "justification": "one warp alone"}]
 
 
 def test_the_log_has_its_version_schema_and_one_run(log):

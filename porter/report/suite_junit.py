@@ -1,0 +1,22 @@
+"""Suite runs as JUnit XML: an operator of a target is a case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porter.evaluate.outcome import outcome_words
+from porter.report.junit import Case, Ending, junit_text
+from porter.suite.result import Result, SuiteResult
+
+
+def suite_junit(results: Sequence[SuiteResult]) -> str:
+    """All operators of all runs; what the machine failed at is an error, what is not verified a failure."""
+    return junit_text("porter suite run", [_case(one, result.target) for result in results for one in result.results])
+
+
+def _case(one: Result, target: str) -> Case:
+    group = f"{target}.{one.suite}.{one.category}"
+    if one.is_verified:
+        return Case(group, one.name, one.seconds, Ending.PASSED, text=one.because)
+    ending = Ending.ERROR if one.is_of_machine else Ending.FAILED
+    return Case(group, one.name, one.seconds, ending, outcome_words(one.outcome), one.because)
