@@ -12,31 +12,22 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from porter.catalogue import full_catalogue
+from porter.evaluate.outcome import outcome_words
+from porter.report.counting import counted
 from porter.report.speed import duration
 from porter.report.suite import SuiteTable, caption, heads, rows, searched, stages, title, untimed
+from porter.report.suite_scale import Bar, Scale, distribution, kind, mean_interval, scale
 from porter.suite.metrics import speedup_of
 from porter.suite.result import ORIGINAL, Result, SuiteResult
 
-_BINS_PER_DOUBLING = 2  # of the distribution
-
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A speedup, and how long its bar is in percent of the longest."""
+class Tile:
+    """A number that is read first, what it counts, and `good`, `bad` or `even`."""
 
-    name: str
-    speedup: float
-    percent: float
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """How many speedups lie in a range of the distribution."""
-
-    label: str
-    count: int
-    percent: float
-    slow: bool
+    number: str
+    words: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +40,31 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Detail:
-    """An operator, its times in words, and what its port changed, line by line."""
+class Row:
+    """An operator in the table, and below it its times in words and what its port changed, line by line.
+
+    `bar` and `time_us` are None where it was not timed.
+    """
 
     key: str
+    category: str
+    name: str
     outcome: str
+    verified: bool
     because: str
+    bar: Bar | None
+    time_us: float | None
+    time: str
+    share_of_limit: float | None
+    findings: int
+    seconds: float
     times: tuple[str, ...]
     diff: tuple[str, ...]
+
+    @property
+    def outcome_words(self) -> str:
+        """The outcome as people read it."""
+        return outcome_words(self.outcome)
 
 
 def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path) -> str:
@@ -66,40 +74,52 @@ def suite_page(result: SuiteResult, tables: Sequence[SuiteTable], folder: Path) 
     template = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    results = [*(one for one in (*result.results, *result.missing) if not one.is_verified), *_right(result)]
+    speedups = [s for one in result.results if (s := speedup_of(one, first.baseline))]
+    spread = scale(speedups)
+    operators = [_row(one, first.baseline, spread, folder) for one in results]
     return template.get_template("suite.html.j2").render(
-        title=f"porter: {len(result.results)} operators for {result.target}",
+        title=f"{counted(len(operators), 'operator')} on {result.target}",
         caption=caption(result),
         searched=searched(result),
         stages=stages(result),
+        tiles=list(_tiles(result, first.baseline, speedups)),
         tables=[(title(table) if table.overall.timed else "", heads(table), rows(table)) for table in tables],
         baseline=first.baseline,
-        bars=bars(result, first.baseline),
-        distribution=list(distribution([s for r in result.results if (s := speedup_of(r, first.baseline))])),
+        is_timed=bool(speedups),
+        one_at=spread.at(1.0),
+        distribution=list(distribution(speedups)),
         untimed=untimed(result),
         findings=list(_findings(result)),
-        operators=[_detail(one, folder) for one in result.results],
+        operators=operators,
+        outcomes=list(dict.fromkeys(one.outcome for one in operators)),
     )
 
 
-def bars(result: SuiteResult, baseline: str) -> dict[str, list[Bar]]:
-    """The speedups of each category, the largest first; without a time there is no category."""
-    timed = [(one, speedup) for one in result.results if (speedup := speedup_of(one, baseline)) is not None]
-    longest = max((speedup for _, speedup in timed), default=1.0)
-    found: dict[str, list[Bar]] = {}
-    for one, speedup in sorted(timed, key=lambda pair: -pair[1]):
-        found.setdefault(one.category, []).append(Bar(one.name, speedup, 100 * speedup / longest))
-    return dict(sorted(found.items()))
+def _right(result: SuiteResult) -> list[Result]:
+    return [one for one in result.results if one.is_verified]
 
 
-def distribution(speedups: list[float]) -> Iterator[Bin]:
-    """Yields how many speedups lie in each half of a doubling, from the least to the greatest."""
-    counts = Counter(math.floor(math.log2(speedup) * _BINS_PER_DOUBLING) for speedup in speedups)
-    if not counts:
-        return
-    most = max(counts.values())
-    for step in range(min(counts), max(counts) + 1):
-        low, high = (2 ** (bound / _BINS_PER_DOUBLING) for bound in (step, step + 1))
-        yield Bin(f"{low:.2f} to {high:.2f}", counts[step], 100 * counts[step] / most, step < 0)
+def _tiles(result: SuiteResult, baseline: str, speedups: Sequence[float]) -> Iterator[Tile]:
+    total = len(result.results) + len(result.missing)
+    verified = len(_right(result))
+    yield Tile(f"{verified} of {total}", "verified", "good" if verified == total else "even")
+    if verified < total:
+        yield Tile(str(total - verified), "fell short", "bad")
+    if speedups:
+        yield _mean_tile(speedups, baseline)
+        slower = sum(kind(speedup) == "slow" for speedup in speedups)
+        yield Tile(str(slower), f"slower than {baseline}", "bad" if slower else "good")
+    else:
+        yield Tile("no", "speed was measured", "even")
+
+
+def _mean_tile(speedups: Sequence[float], baseline: str) -> Tile:
+    mean = math.exp(sum(map(math.log, speedups)) / len(speedups))
+    interval = mean_interval(speedups)
+    between = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
+    words = f"times as fast as {baseline}{between}, geometric mean of {counted(len(speedups), 'operator')}"
+    return Tile(f"{mean:.2f}", words, {"fast": "good", "slow": "bad"}.get(kind(mean), "even"))
 
 
 def _findings(result: SuiteResult) -> Iterator[Found]:
@@ -109,13 +129,33 @@ def _findings(result: SuiteResult) -> Iterator[Found]:
         yield Found(code, count, catalogue[code].title if code in catalogue else "")
 
 
-def _detail(one: Result, folder: Path) -> Detail:
+def _row(one: Result, baseline: str, spread: Scale, folder: Path) -> Row:
+    speedup = speedup_of(one, baseline)
+    return Row(
+        key=one.key,
+        category=one.category,
+        name=one.name,
+        outcome=one.outcome,
+        verified=one.is_verified,
+        because=one.because,
+        bar=None if speedup is None else spread.bar(speedup),
+        time_us=None if one.time_us is None else one.time_us.median,
+        time="" if one.time_us is None else duration(one.time_us.median),
+        share_of_limit=one.share_of_limit,
+        findings=len(one.findings),
+        seconds=one.seconds,
+        times=tuple(_times(one)),
+        diff=_diff(one, folder),
+    )
+
+
+def _diff(one: Result, folder: Path) -> tuple[str, ...]:
+    """Returns what the port changed in the original, where both files are there."""
     original, port = folder / one.key / ORIGINAL / "kernel.cu", folder / one.port
-    diff: tuple[str, ...] = ()
-    if one.port and original.is_file() and port.is_file():
-        before, after = (path.read_text("utf-8").splitlines() for path in (original, port))
-        diff = tuple(unified_diff(before, after, original.name, port.name, lineterm=""))
-    return Detail(one.key, one.outcome, one.because, tuple(_times(one)), diff)
+    if not (one.port and original.is_file() and port.is_file()):
+        return ()
+    before, after = (path.read_text("utf-8").splitlines() for path in (original, port))
+    return tuple(unified_diff(before, after, original.name, port.name, lineterm=""))
 
 
 def _times(one: Result) -> Iterator[str]:

@@ -11,7 +11,8 @@ import pytest
 
 from porter.cli.main import main
 from porter.report.suite import stages, suite_document, suite_tables, suite_text
-from porter.report.suite_page import bars, distribution, suite_page
+from porter.report.suite_page import suite_page
+from porter.report.suite_scale import distribution, kind, mean_interval, scale
 from porter.report.suite_text import suite_csv, suite_markdown
 from porter.suite.result import Result, SuiteResult, Time, read_result, write_result, write_run
 
@@ -68,9 +69,10 @@ class Page(HTMLParser):
 def test_the_page_stands_alone_and_shows_sources_as_text(folder):
     page = suite_page(RUN, suite_tables(RUN), folder)
     parsed = Page(page)
-    assert parsed.loaded == []
-    assert not {"script", "link", "img", "b"} & set(parsed.tags)
-    assert "url(" not in page
+    assert all(reference.startswith("#") for reference in parsed.loaded)
+    assert not {"link", "img", "iframe"} & set(parsed.tags)
+    assert not re.search(r"url\(|@import|fetch\(|<script[^>]", page)
+    assert "<b>\n" not in page.split("<pre>")[1].split("</pre>")[0]
     assert "+new <b>" in parsed.text
     assert "-old" in parsed.text
     assert 'at [0] got 1 | want "2", a<b>' in parsed.text
@@ -98,18 +100,39 @@ def test_without_a_time_a_page_has_no_bars(tmp_path):
     assert "no speed was measured" in page
 
 
-def test_bars_are_as_long_as_speedups_and_only_right_ports_have_one():
-    found = bars(RUN, "cuda")
-    assert {category: [(bar.name, bar.percent) for bar in all_of] for category, all_of in found.items()} == {
-        "loss": [("other", 25.0)],
-        "norm": [("fast", 100.0), ("slow", 12.5)],
-    }
+def test_what_fell_short_comes_first_and_headline_numbers_above_it(folder):
+    run = replace(RUN, operators=(*(one.key for one in RUN.results), "mine/norm/gone"))
+    text = Page(suite_page(run, suite_tables(run), folder)).text
+    assert [text.index(words) for words in ("3 of 5", "What fell short", "mine/norm/odd", "Operators")] == sorted(
+        text.index(words) for words in ("3 of 5", "What fell short", "mine/norm/odd", "Operators")
+    )
+    assert "the run has no result for it" in text
+    assert "geometric mean of 3 operators" in text
+    assert "5 operators on triton" in text
+
+
+def test_bars_begin_at_one_and_half_as_fast_is_as_long_as_twice_as_fast():
+    spread = scale([4.0, 0.25, 2.0])
+    fast, slow, half = (spread.bar(speedup) for speedup in (4.0, 0.25, 2.0))
+    assert fast.left == pytest.approx(spread.at(1.0))
+    assert slow.left + slow.width == pytest.approx(spread.at(1.0))
+    assert fast.width == pytest.approx(slow.width) == pytest.approx(2 * half.width)
+    assert slow.left > 0
+    assert fast.left + fast.width < 100
+    assert [kind(speedup) for speedup in (1.02, 0.98, 1.05, 0.95)] == ["even", "even", "fast", "slow"]
+
+
+def test_the_mean_has_an_interval_where_there_are_operators_enough():
+    assert mean_interval([2.0, 2.0]) is None
+    assert mean_interval([2.0] * 5) == pytest.approx((2.0, 2.0))
+    low, high = mean_interval([1.0, 2.0, 4.0])
+    assert low < 2.0 < high
 
 
 def test_the_distribution_counts_every_speedup_once():
     bins = list(distribution([0.5, 0.6, 1.0, 1.2, 4.0]))
     assert sum(one.count for one in bins) == 5
-    assert [one.count for one in bins if one.slow] == [2, 0]
+    assert [one.count for one in bins if one.kind == "slow"] == [2, 0]
     assert (bins[0].label, bins[-1].label) == ("0.50 to 0.71", "4.00 to 5.66")
     assert list(distribution([])) == []
 
