@@ -228,14 +228,22 @@ class _Drafter:
 
     def _tensor(self, param: Param) -> TensorArg:
         """A tensor or pointer; its shape stays empty where only running the kernel will tell."""
+        optional = is_optional(self.usage, self.function, param)
+        if optional and self._is_object(param):
+            return TensorArg(param.name, Role.IN, DType.UINT8, ("1",), Values.NULL)
         use = self.uses.get(param.name, Use())
         dtype = self._dtype(param, use)
         shape = self.extents.shape(param.name) if param.name in self.extents.facts else ()
         self.symbols.extend(s for s in shape if not s.isdigit())
         if "vector<" in param.type.text or "TensorList" in param.type.text or param.type.pointers > 1:
             self.questions.append(list_question(param.name, param.type.text))
-        optional = is_optional(self.usage, self.function, param)
         return TensorArg(param.name, _role(param, use), dtype, shape, *self._values(dtype, use), optional=optional)
+
+    def _is_object(self, param: Param) -> bool:
+        """Returns whether a pointer leads to an object of a class, of which no code reads or writes elements."""
+        open_ = {t.name for t in self.function.template}
+        is_class = element_type(param.type.base) is None and param.type.base not in open_
+        return is_class and self.function.space == "host" and self.uses.get(param.name) == Use()
 
     def _dtype(self, param: Param, use: Use) -> DType:
         if param.name in self.extents.facts:

@@ -103,6 +103,11 @@ void* device_allocate(std::size_t bytes, const char* label, bool managed) {
     const std::size_t behind = arena_used < ARENA_BYTES / 4 ? FAR_BYTES : GUARD_BYTES;
     if (bytes > device_limit_bytes - bytes_in_use || arena_used + body + behind > ARENA_BYTES) {
         refused_bytes = bytes;
+        // Said here, since a program that asks after every call prints an error of its own and ends in good order.
+        if (!planning()) {
+            note(FaultKind::RESOURCE, {}, "the memory limit is reached: " + std::to_string(bytes) +
+                                              " bytes of device memory were refused");
+        }
         return nullptr;
     }
     const std::uintptr_t base = arena_base + arena_used;

@@ -673,3 +673,25 @@ def test_the_kernels_of_its_headers_are_those_of_a_file_without_any(beside):
 def test_a_kernel_of_a_header_that_a_file_with_kernels_does_not_use_is_none_of_its():
     own = "__global__ void own(float* y) { y[0] = 1; }\nvoid go(float* y) { own<<<1, 1>>>(y); }\n"
     assert [c.name for c in drafted('#include "op.cuh"\n' + own, headers=(HEADER,))] == ["go"]
+
+
+RECORDER = "class Recorder { public: void note(int label); int count; };\n"
+
+
+def test_an_object_that_host_code_asks_for_is_null():
+    (contract,) = drafted(f"""{RECORDER}{BARE}
+    void launch(const float* x, float* y, int n, Recorder* recorder) {{
+        scale<<<(n + 255) / 256, 256>>>(x, y, 2.0f, n);
+        if (recorder) recorder->note(n);
+    }}""")
+    assert contract.tensors[-1].values is Values.NULL
+    assert all(q.about != "recorder" for q in contract.questions)
+
+
+def test_a_struct_of_which_a_kernel_reads_elements_is_not_null_though_it_may_be():
+    (contract,) = drafted("""
+    struct Shift { float by; };
+    __global__ void move(float* y, const Shift* shift) { y[threadIdx.x] += shift ? shift[0].by : 1.0f; }
+    void launch(float* y, const Shift* shift) { move<<<1, 64>>>(y, shift); }""")
+    assert contract.tensors[-1].values is not Values.NULL
+    assert any(q.about == "shift" for q in contract.questions)

@@ -227,3 +227,13 @@ def test_a_constant_array_of_the_file_is_a_row_of_numbers():
         }""")
     assert "scale[(3,)](y, x, n, BLOCK_SIZE=128, num_warps=1)" in found
     assert "scale[((1, 3)[mode],)](y, x, n, BLOCK_SIZE=64, num_warps=1)" in found
+
+
+def test_a_launcher_knows_the_limits_that_headers_define():
+    text = """
+    __global__ void k(float* y, float low, float high, int bits) { y[threadIdx.x] = fmaxf(low, high) + bits; }
+    void f(float* y) { k<<<1, 64>>>(y, -FLT_MAX, INFINITY, sizeof(float) * CHAR_BIT); }
+    """
+    made = port(parse(Source(Path("op.cu"), text)), ())
+    assert not made.findings
+    assert "k[(1,)](y, -3.4028234663852886e38, math.inf, 4 * 8, " in made.files[0].text

@@ -99,3 +99,27 @@ def test_a_parameter_is_a_tensor_where_the_launcher_has_asked(asked):
 def test_a_parameter_that_the_launcher_refuses_if_it_is_null_is_none_behind():
     found = launches(f"{TOLD}void f(float* y, float* part) {{ if (!part) return; k<<<2, 64>>>(y, part); }}")
     assert "k[(2,)](y, part, BLOCK_SIZE=64, num_warps=1)" in found
+
+
+RECORDER = "class Recorder { public: void note(int label); int count; };\n"
+TWICE = "__global__ void k(float* y) { y[threadIdx.x] *= 2; }\n"
+
+
+def test_an_object_that_host_code_asks_for_can_only_be_none():
+    found = launches(f"""{RECORDER}{TWICE}
+    void f(float* y, Recorder* recorder) {{
+      k<<<1, 64>>>(y);
+      if (recorder != nullptr && recorder->count > 3) recorder->note(7);
+    }}""")
+    assert "if recorder is not None:\n        raise NotImplementedError(" in found
+    assert "note" not in found
+
+
+def test_an_object_that_is_called_in_any_case_is_refused():
+    text = f"""{RECORDER}{TWICE}
+    void f(float* y, Recorder* recorder) {{
+      recorder->note(7);
+      if (recorder) k<<<1, 64>>>(y);
+    }}"""
+    (finding,) = port(parse(Source(Path("op.cu"), text)), ()).findings
+    assert finding.message == "the method 'note' is not known"

@@ -106,6 +106,13 @@ def test_a_null_pointer_that_a_refused_allocation_left_is_no_crash_of_the_progra
     assert "1073741824 bytes of device memory were refused" in run.faults[0].message
 
 
+def test_a_program_that_ends_for_want_of_memory_says_what_was_refused(execute):
+    body = 'float* x; if (cudaMalloc(&x, 1 << 30) != cudaSuccess) { puts("no memory"); exit(1); }'
+    run = execute(program(body), **PROGRAM)
+    assert kinds(run) == {FaultKind.RESOURCE}
+    assert "1073741824 bytes of device memory were refused" in run.faults[0].message
+
+
 def test_huge_output_ends_at_the_file_limit(execute):
     run = execute(program('for (;;) puts("spam spam spam spam");'), **PROGRAM)
     assert not run.finished

@@ -1,6 +1,7 @@
 """Every row of the table computes what the executor's headers do, and compiles."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -89,7 +90,8 @@ def _compare(action, folder, counts, tested, expected):
             found = held[type_].reshape(-1, function_table.COUNT)[place]
             if case.overload.result == "int1":
                 value = (value != 0).astype(np.int32)  # noqa: PLW2901 - C says only that true is not zero
-            near = _close(_number(found, type_), _number(value, type_), type_, _LOOSER[action])
+            looser = 0 if _rounds_as_named(case) else _LOOSER[action]
+            near = _close(_number(found, type_), _number(value, type_), type_, looser)
             bad = ~near & _specified(case)
             if bad.any():
                 at = int(np.argmax(bad))
@@ -101,6 +103,11 @@ def _number(bits, type_):
     if type_ == "bfloat16":
         return (bits.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
     return bits
+
+
+def _rounds_as_named(case):
+    """Returns whether one value is right: a tolerance would hide that `__float2half_rd` rounds to the nearest."""
+    return re.fullmatch(r"__\w+2half_r[nzud]", case.name) is not None
 
 
 def _specified(case):
@@ -119,7 +126,7 @@ def _close(found, expected, type_, looser):
         return found.view(expected.dtype) == expected
     found, expected = found.astype(np.float64), expected.astype(np.float64)
     with np.errstate(invalid="ignore"):
-        near = np.abs(found - expected) <= looser * _RELATIVE[type_] * np.abs(expected) + _ABSOLUTE[type_]
+        near = np.abs(found - expected) <= looser * (_RELATIVE[type_] * np.abs(expected) + _ABSOLUTE[type_])
     same = (found == expected) & (np.signbit(found) == np.signbit(expected)) | np.isnan(found) & np.isnan(expected)
     return same | near & (expected != 0)
 

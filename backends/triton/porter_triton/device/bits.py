@@ -85,3 +85,27 @@ def exponent(x):
 def mantissa(x):
     """The m of x = m * 2**n with 0.5 <= |m| < 1; x where it is 0 or not finite."""
     return ldexp(x, -exponent(x))
+
+
+@triton.jit
+def half_below(x):
+    """The greatest half that is not above a float32."""
+    h = x.to(tl.float16)
+    bits = h.to(tl.int16, bitcast=True)
+    below = tl.where(bits < 0, bits + 1, bits - 1).to(tl.int16).to(tl.float16, bitcast=True)
+    return tl.where(h.to(tl.float32) > x, below, h)
+
+
+@triton.jit
+def half_above(x):
+    """The least half that is not below a float32."""
+    h = x.to(tl.float16)
+    bits = h.to(tl.int16, bitcast=True)
+    above = tl.where(bits < 0, bits - 1, bits + 1).to(tl.int16).to(tl.float16, bitcast=True)
+    return tl.where(h.to(tl.float32) < x, above, h)
+
+
+@triton.jit
+def half_towards_zero(x):
+    """The half next to a float32 on the side of zero, or the float itself if it is one."""
+    return tl.where(x < 0.0, half_above(x), half_below(x))

@@ -49,6 +49,8 @@ def binary(symbol: str, left: Code, right: Code) -> Code:
     binds = _BINDS[symbol]
     constant = _fold(symbol, left, right)
     if symbol in _COMPARES:
+        if left.kind is right.kind is Kind.NOTHING:
+            return truth(symbol == "==")
         if left.kind is Kind.NOTHING or right.kind is Kind.NOTHING:
             word = "is" if symbol == "==" else "is not"
             first, second = (right, left) if left.kind is Kind.NOTHING else (left, right)

@@ -6,9 +6,9 @@ from porter.source.program import Program
 from porter.syntax.nodes import Expression, Parameter, TypeName
 from porter.syntax.unit import FunctionTree, Unit
 from porter_triton.host import constants, expressions, member_types, statements
-from porter_triton.host.codes import MOMENT, Code, Kind
+from porter_triton.host.codes import MOMENT, NONE, Code, Kind
 from porter_triton.host.instances import kind_of
-from porter_triton.host.nullable import nullable_parameters
+from porter_triton.host.nullable import nullable_parameters, objects
 from porter_triton.host.scope import Context, Template
 from porter_triton.host.suites import Line, Suite, laid_out, pruned, words_read
 from porter_triton.kernels import Kernels
@@ -133,6 +133,9 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
     if kind is Kind.DIM3:
         parts = tuple(Code(f"{name}[{axis}]", Kind.INT) for axis in range(3))
         cx.bind(parameter.name, Code(name, kind, parts=parts))
+    elif nullable and kind is Kind.POINTER and _is_object(cx, parameter):
+        _expect_null(cx, name)
+        cx.bind(parameter.name, NONE)
     elif kind is Kind.OTHER and (held := _record(cx, name, parameter.type)) is not None:
         cx.bind(parameter.name, held)
     else:
@@ -144,6 +147,17 @@ def _parameter(cx: Context, parameter: Parameter, index: int, nullable: bool) ->
         return name
     default = "None" if kind is Kind.STREAM else expressions.expression(cx, parameter.default).text
     return f"{name}={default or 'None'}"
+
+
+def _is_object(cx: Context, parameter: Parameter) -> bool:
+    """Returns whether a pointer leads to an object of a class that only acts by itself."""
+    return cx.built_in(TypeName(parameter.type.name)) is None and parameter.name in objects(cx.function)
+
+
+def _expect_null(cx: Context, name: str) -> None:
+    """Emit the exception for an object of a class, which Python has no counterpart of, unless it is null."""
+    with cx.suite(f"if {name} is not None:"):
+        cx.emit(f'raise NotImplementedError("{name} has no counterpart here: only None can be given")')
 
 
 def _record(cx: Context, name: str, kind: TypeName) -> Code | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -22,9 +23,8 @@ from porter_triton.host.codes import (
 )
 from porter_triton.host.scope import Closure, Context, KernelName, plain
 from porter_triton.host.table import table
+from porter_triton.lower import predefined
 from porter_triton.refusal import Refusal, told_by_build
-
-_LIMITS = {"C10_WARP_SIZE": 32, "INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "warpSize": 32}
 
 
 def name(cx: Context, node: Name) -> Code:
@@ -52,13 +52,26 @@ def failure(node: Expression) -> str:
 
 def _predefined(cx: Context, node: Name) -> Code | None:
     """Returns what the compiler and CUDA's headers define."""
-    if node.name in _LIMITS:
-        return integer(_LIMITS[node.name])
+    if (found := _number(node.name.removeprefix("::"))) is not None:
+        return found
     if node.name.startswith(("cudaSuccess", "cudaMemcpy", "cudaStream", "cudaEvent")):
         return SUCCESS
     if node.name in ("__FILE__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"):
         return Code(expressions.repr_string(cx.function.head.name), Kind.STRING)
     return integer(node.line) if node.name == "__LINE__" else None
+
+
+def _number(name: str) -> Code | None:
+    """The value of a number that a header defines, such as `FLT_MAX`; None for any other name, and for null."""
+    found = predefined.constant(name)
+    if found is None or name in ("true", "false", "NULL"):
+        return None
+    value, kind = found[0], TypeName(found[1].name)
+    if isinstance(value, int):
+        return integer(value).typed(kind)
+    if not math.isfinite(value):
+        return Code(f"math.{value}", Kind.FLOAT, ctype=kind)
+    return Code(repr(value), Kind.FLOAT, constant=value, ctype=kind)
 
 
 def _of_device(cx: Context, node: Name) -> Code | None:
@@ -94,7 +107,6 @@ def _of_torch(cx: Context, name: str) -> Code | None:
         return Code(f"{cx.tensor}.device" if cx.tensor else '"cuda"', Kind.DEVICE)
     known = {
         "kCPU": Code('"cpu"', Kind.DEVICE),
-        "INFINITY": Code("math.inf", Kind.FLOAT),
         "numeric_limits::infinity": Code("math.inf", Kind.FLOAT),
     }
     return NONE if short in ("nullptr", "NULL", "nullopt", "None") else known.get(short)

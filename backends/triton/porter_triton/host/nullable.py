@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from porter.source.qualified import unqualified
@@ -15,6 +16,7 @@ from porter.syntax.nodes import (
     If,
     Launch,
     Literal,
+    Member,
     Name,
     Return,
     Throw,
@@ -41,6 +43,26 @@ def nullable_parameters(unit: Unit) -> frozenset[Place]:
             given = enumerate(call.arguments)
             found |= {(_callee(call), i) for i, a in given if _is_null(a) or not found.isdisjoint(_own(caller, a))}
     return frozenset(found)
+
+
+def objects(function: FunctionTree) -> frozenset[str]:
+    """The pointer parameters that `function` asks whether they are null, and otherwise only calls members of.
+
+    Nothing comes of such an object but what it does itself: a recorder of launches, a profiler.
+    """
+    nodes = list(walk(function.body))
+    asked = [
+        name.name
+        for node in nodes
+        if isinstance(node, If)
+        for name in _truths(node.condition)
+        if isinstance(name, Name)
+    ]
+    owners = [node.owner.name for node in nodes if isinstance(node, Member) and isinstance(node.owner, Name)]
+    known = Counter((*asked, *owners))
+    named = Counter(node.name for node in nodes if isinstance(node, Name))
+    names = {p.name for p in function.parameters if p.type.pointers == 1}
+    return frozenset(name for name in names & set(asked) if named[name] == known[name])
 
 
 def given(condition: Expression) -> Expression:

@@ -32,6 +32,7 @@ _CONSTANTS: dict[str, tuple[float, Arithmetic]] = {
     "DBL_MAX": (1.7976931348623157e308, DOUBLE),
     "DBL_MIN": (2.2250738585072014e-308, DOUBLE),
     "DBL_EPSILON": (2.0**-52, DOUBLE),
+    "CHAR_BIT": (8, INT),
     "INT_MAX": (INT.high, INT),
     "INT_MIN": (INT.low, INT),
     "INT32_MAX": (INT.high, INT),
@@ -61,6 +62,11 @@ _CONSTANTS: dict[str, tuple[float, Arithmetic]] = {
     "CUDART_PI": (math.pi, DOUBLE),
 }
 _GRID_LIMITS = ((1 << 31) - 2, 65535, 65535)
+
+
+def constant(name: str) -> tuple[float, Arithmetic] | None:
+    """Returns the value and the type of a constant that CUDA's headers or the C library define; None for any other."""
+    return _CONSTANTS.get(name)
 
 
 def name(cx: Context, node: Name) -> Value | None:
