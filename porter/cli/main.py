@@ -34,6 +34,7 @@ from porter.cli.report import report
 from porter.cli.runs import runs
 from porter.cli.search import replay, resume
 from porter.cli.suite import suite
+from porter.cli.survey import survey
 from porter.cli.verify import verify
 from porter.cli.watch import watch
 from porter.errors import UsageError
@@ -49,7 +50,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich help costs 70 ms, a quarter of what --help may take
 )
 commands = (
-    *(migrate, inspect, verify, bench, record, regress, report),
+    *(migrate, survey, inspect, verify, bench, record, regress, report),
     *(resume, replay, watch, runs, export, explain, doctor),
 )
 for command in commands:

@@ -63,7 +63,7 @@ def listing_document(entries: Sequence[CatalogueEntry]) -> Json:
 
 
 def reference_page(entries: Sequence[CatalogueEntry]) -> str:
-    """The page `docs/findings.md`."""
+    """The page `docs/tables/findings.md`."""
     parts = ["# Findings\n\nGenerated from the catalogue by `make docs`; `porter explain CODE` prints one entry.\n"]
     for room, members in groupby(entries, room_of):
         parts.append(f"\n## {room}\n")

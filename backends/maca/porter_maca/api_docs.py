@@ -1,4 +1,4 @@
-"""The table of names as a page: `python -m porter_maca.api_docs docs/maca-api.md` writes it."""
+"""The table of names as a page: `python -m porter_maca.api_docs docs/tables/maca-api.md` writes it."""
 
 from __future__ import annotations
 

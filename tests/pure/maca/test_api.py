@@ -97,4 +97,4 @@ def test_two_rows_that_claim_one_name_are_refused():
 
 
 def test_the_page_is_current(golden):
-    golden(ROOT / "docs" / "maca-api.md", page(TABLE))
+    golden(ROOT / "docs" / "tables" / "maca-api.md", page(TABLE))
