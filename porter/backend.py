@@ -28,8 +28,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Chip:
+    """A whole device: the numbers that decide how fast a kernel can be.
+
+    A multiprocessor is what runs blocks: NVIDIA's SM, AMD's CU, MetaX's AP. `registers`, `shared_bytes`, `threads` and
+    `blocks` are what one of them holds at once. `copy_bytes_per_us` is what a copy within device memory reaches, reads
+    and writes together; `cache_bytes` is the cache that all multiprocessors share. `name` says which product these are
+    the numbers of, where the target's description names several.
+    """
+
+    name: str
+    multiprocessors: int
+    clock_mhz: int
+    copy_bytes_per_us: float
+    cache_bytes: int
+    registers: int
+    shared_bytes: int
+    threads: int
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
-    """Everything a rule may ask of hardware. Sizes are per block unless the name says otherwise."""
+    """Everything a rule may ask of hardware. Sizes are per block unless the name says otherwise.
+
+    `chip` is None where no public source gives the numbers of the whole device.
+    """
 
     backend: str
     arch: str
@@ -42,6 +66,7 @@ class Target:
     textures: bool
     tensor_cores: bool
     async_copy: bool
+    chip: Chip | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,10 @@ from porter.findings import CatalogueEntry
 _ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
 
 
-def brief(template: Path, target: Target, rules: Iterable[CatalogueEntry]) -> str:
-    """`template` as Markdown: its numbers are those of `target`, what it forbids are the `rules` of the catalogue."""
+def brief(template: Path, target: Target, rules: Iterable[CatalogueEntry], version: str = "") -> str:
+    """`template` as Markdown: its numbers are those of `target`, what it forbids are the `rules` of the catalogue.
+
+    `version` is that of the target's compiler, where it is one that can be installed.
+    """
     text = _ENVIRONMENT.from_string(template.read_text("utf-8"))
-    return text.render(target=target, rules=tuple(rules)).strip() + "\n"
+    return text.render(target=target, rules=tuple(rules), version=version).strip() + "\n"

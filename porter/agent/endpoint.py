@@ -111,9 +111,13 @@ class Endpoint:
 
 
 def _message(message: Message) -> ChatCompletionMessageParam:
-    if message.role is Role.SYSTEM:
-        return {"role": "system", "content": message.text}
-    return {"role": "user", "content": message.text}
+    match message.role:
+        case Role.SYSTEM:
+            return {"role": "system", "content": message.text}
+        case Role.USER:
+            return {"role": "user", "content": message.text}
+        case Role.ASSISTANT:
+            return {"role": "assistant", "content": message.text}
 
 
 def answer_of(body: bytes, question: Question) -> Answer:

@@ -31,7 +31,7 @@ class LlmProposer:
 
     def propose(self, request: Request) -> Sequence[Candidate]:
         """As many candidates as the model's replies make; fewer where it does not answer, or not usably."""
-        tried = [told_member(member) for member in reversed(request.history[-_SHOWN:])]
+        tried = attempts(request)
         made: list[Candidate] = []
         said: list[Exchange] = []
         for index in range(request.count):
@@ -62,6 +62,16 @@ def material(task: Task, request: Request, current: Member, tried: Sequence[str]
     """All that a prompt about `current` can hold."""
     others = tuple(m for m in request.parents if m.candidate.digest != current.candidate.digest and m.scored.score)
     return Material(task, current, others, tuple(tried), idea, headers=task.headers, findings=task.findings)
+
+
+def attempts(request: Request) -> tuple[str, ...]:
+    """What was tried of late, the newest first, each once: rewrites of different programs are often the same."""
+    known = {member.scored.digest: member for member in request.history}
+    told = []
+    for member in reversed(request.history[-_SHOWN:]):
+        parent = next((known[digest] for digest in member.candidate.origin.parents if digest in known), None)
+        told.append(told_member(member, parent))
+    return tuple(dict.fromkeys(told))
 
 
 def seed_of(request: Request, index: int) -> int:

@@ -8,27 +8,32 @@ port. The brief, the original, its contract, the current program and what is wro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from porter.agent.changes import briefly, difference
 from porter.agent.model import UnansweredError
 from porter.agent.question import Message, Role, estimated_tokens
 from porter.agent.task import Task
 from porter.evaluate.outcome import Verified
+from porter.evolve.axis import Axis
 from porter.evolve.candidate import File
 from porter.evolve.proposer import Member
 from porter.evolve.scored import Measure, Score
 
+_OVER_SEED = "of the seed, the port that the search began with, over its own"
 _MEASURED = {
-    Measure.NATIVE: "times as fast as the seed, measured on the device",
-    Measure.PROXY: "times as fast as the seed, measured on a stand-in for the device",
-    Measure.MODELLED: "times as good as the seed by a static cost model, which ranks and is no time",
+    Measure.NATIVE: f"the time {_OVER_SEED}, both measured on the device",
+    Measure.PROXY: f"the time {_OVER_SEED}, both measured on another device than the target",
+    Measure.MODELLED: f"the cost {_OVER_SEED}, by a static model of the device, which ranks programs and is no time",
 }
 _SHOWN_FEEDBACK = 6_000  # characters: the first error stands at the beginning, the reason of a traceback at the end
 _LINE = 400  # characters of what was tried and came of it
+_CHANGED_LINES = 10  # of a program that was tried, against what it was made of
+_WORTH_A_DIFF = 0.6  # of a program's text: a longer diff is harder to read than the program
 _FENCES = {"py": "python", "cu": "cuda", "cpp": "cpp", "maca": "cpp", "cc": "cpp", "cxx": "cpp", "h": "cpp"}
 
 
@@ -36,7 +41,8 @@ _FENCES = {"py": "python", "cu": "cuda", "cpp": "cpp", "maca": "cpp", "cc": "cpp
 class Material:
     """What a prompt is made of. `current` is what is to be made better, or mended where it is not right.
 
-    `idea` is what is to be done, where that is decided already; `complaint` what was wrong with the last reply.
+    `idea` is what is to be done, where that is decided already; `talk` what was said since: replies that were of no
+    use, and what was wrong with them.
     """
 
     task: Task
@@ -44,9 +50,15 @@ class Material:
     others: tuple[Member, ...] = ()
     history: tuple[str, ...] = ()
     idea: str = ""
-    complaint: str = ""
+    talk: tuple[Message, ...] = ()
     headers: tuple[File, ...] = ()
     findings: tuple[str, ...] = ()
+
+    @property
+    def measure(self) -> str:
+        """What a score is, in words; empty where no program has one."""
+        scores = [member.scored.score for member in (self.current, *self.others)]
+        return next((_MEASURED[score.measure] for score in scores if score), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +79,7 @@ def fitting(material: Material, template: str, room_tokens: int, **values: objec
     """`template` filled in with as much of `material` as fits into `room_tokens`, and `values`."""
     for left in _leaner(material):
         left_out = _left_out(material, left)
-        prompt = asked(left.task, template, left=left, left_out=left_out, **values)
+        prompt = (*asked(left.task, template, left=left, left_out=left_out, **values), *left.talk)
         if (tokens := size(prompt)) <= room_tokens:
             return Prompt(prompt, left_out)
     raise UnansweredError(f"the shortest prompt has {tokens} tokens, {room_tokens} are allowed")
@@ -118,6 +130,7 @@ def _environment() -> Environment:
         autoescape=False,
     )
     made.filters.update(fenced=fenced, code=code, score=told_score, shortened=shortened)
+    made.globals.update(difference=told_difference, place=told_place)
     return made
 
 
@@ -133,18 +146,37 @@ def code(text: str, kind: str) -> str:
     return f"{fence}{kind}\n{text.strip(chr(10))}\n{fence}"
 
 
-def told_member(member: Member) -> str:
-    """Returns what was tried and what came of it, in one line."""
+def told_difference(member: Member, current: Member) -> str:
+    """A program as it differs from the current one; the whole of it where that is as easily read."""
+    files = member.candidate.files
+    text = difference(current.candidate.files, files)
+    if text and len(text) < _WORTH_A_DIFF * sum(len(file.text) for file in files):
+        return f"It differs from the current program in this:\n\n{code(text, 'diff')}"
+    return "\n\n".join(map(fenced, files))
+
+
+def told_place(member: Member, axes: Sequence[Axis]) -> str:
+    """Returns how a program works, by its place in the archive."""
+    labels = (f"{axis.name}: {axis.labels[at]}" for axis, at in zip(axes, member.scored.cell, strict=False))
+    return ", ".join(labels)
+
+
+def told_member(member: Member, parent: Member | None) -> str:
+    """Returns what was tried, what came of it, and the lines that were changed for it in `parent`."""
     scored = member.scored
     came = told_score(scored.score) if scored.score else scored.because
     what = member.candidate.origin.note or member.candidate.origin.proposer
-    return " ".join(f"{what}: {scored.outcome}, {came}".split())[:_LINE]
+    line = " ".join(f"{what}: {scored.outcome}, {came}".split())[:_LINE]
+    if parent is None:
+        return line
+    changed = briefly(parent.candidate.files, member.candidate.files, _CHANGED_LINES)
+    return f"{line}\n{changed}".rstrip()
 
 
 def told_score(score: Score) -> str:
-    """A score in words, with what it is of and how sure it is."""
+    """A score, and how sure it is."""
     between = f" (95 %: {score.low:.3g} to {score.high:.3g})" if score.low < score.high else ""
-    return f"{score.factor:.3g} {_MEASURED[score.measure]}{between}"
+    return f"score {score.factor:.3g}{between}"
 
 
 def shortened(text: str) -> str:
@@ -153,3 +185,9 @@ def shortened(text: str) -> str:
         return text.strip()
     half = _SHOWN_FEEDBACK // 2
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}".strip()
+
+
+def corrected(reply: str, complaint: str) -> tuple[Message, Message]:
+    """A reply that was of no use as its model reads it again, and what was wrong with it."""
+    wrong = _environment().get_template("correction.md.j2").render(complaint=complaint)
+    return Message(Role.ASSISTANT, reply), Message(Role.USER, wrong.strip() + "\n")

@@ -13,6 +13,7 @@ class Role(StrEnum):
 
     SYSTEM = "system"
     USER = "user"
+    ASSISTANT = "assistant"
 
 
 class Ending(StrEnum):

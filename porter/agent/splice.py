@@ -74,12 +74,22 @@ def _regions(lines: Sequence[str]) -> list[Region]:
 def _block_edits(file: File, lines: Sequence[str], regions: Sequence[Region], blocks: Sequence[Block]) -> list[Edit]:
     if regions and any(block.whole for block in blocks):
         raise MarkerError(f"{file.name}: write what replaces an EVOLVE-BLOCK between the markers of one.")
-    if not regions and len(blocks) == 1:
-        return [Edit(0, len(file.text), "\n".join(blocks[0].lines).strip("\n") + "\n")]
+    if not regions:
+        return [Edit(0, len(file.text), "\n".join(_whole(blocks).lines).strip("\n") + "\n")]
+    if len(regions) == 1:
+        return [_edit(lines, regions[0], _whole(blocks).lines)]
     if len(regions) != len(blocks):
-        expected = f"{len(regions)} EVOLVE-BLOCKs" if regions else "one EVOLVE-BLOCK, its whole text"
-        raise MarkerError(f"{file.name}: {len(blocks)} EVOLVE-BLOCKs where {expected} is expected.")
+        raise MarkerError(f"{file.name}: {len(blocks)} EVOLVE-BLOCKs where {len(regions)} are expected.")
     return [_edit(lines, region, block.lines) for region, block in zip(regions, blocks, strict=True)]
+
+
+def _whole(blocks: Sequence[Block]) -> Block:
+    """Of several texts for one place the one that is meant: the last that is no snippet.
+
+    Models show a part of a program before they write all of it, and how it is called behind that.
+    """
+    longest = max(len("\n".join(block.lines)) for block in blocks)
+    return [block for block in blocks if 2 * len("\n".join(block.lines)) >= longest][-1]
 
 
 def _swap_edits(file: File, lines: Sequence[str], regions: Sequence[Region], swaps: Sequence[Swap]) -> list[Edit]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from porter.agent.operator_words import operator_in_words, sizes_in_words
 from porter.backend import Backend, Target
 from porter.contract.contract import Contract
-from porter.contract.toml import dumps
+from porter.evolve.axis import Axis
 from porter.evolve.candidate import File
+from porter.evolve.diagnosis import ScoredSize
 from porter.findings import Finding, Severity
 from porter.source.text import Source
 
@@ -17,14 +19,20 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`original` is the CUDA that counts, `headers` what of the user's it includes; `findings` the gravest first."""
+    """`original` is the CUDA that counts, `headers` what of the user's it includes; `findings` the gravest first.
+
+    `operator` says how its entries are called and what is right, `scored` at which sizes candidates are scored and what
+    limits them there. `axes` are those by which the archive tells programs apart.
+    """
 
     target: Target
     brief: str
     original: File
     headers: tuple[File, ...]
-    contract: str
+    operator: str
+    scored: str
     findings: tuple[str, ...]
+    axes: tuple[Axis, ...] = ()
 
 
 def task(
@@ -33,18 +41,21 @@ def task(
     original: Source,
     headers: Iterable[Source],
     *,
-    contracts: tuple[Contract, ...],
+    contracts: Iterable[Contract],
+    scored: Sequence[ScoredSize],
     findings: Iterable[Finding],
 ) -> Task:
-    """The task of porting `original`, whose port has `findings`, and making it fast."""
+    """The task of porting `original`, whose port has `findings`, and making it fast at the sizes `scored`."""
     ordered = sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
     return Task(
         target,
         backend.brief(target),
         _file(original),
         tuple(_file(header) for header in headers),
-        dumps(contracts),
+        "\n\n".join(operator_in_words(contract) for contract in contracts),
+        sizes_in_words(scored, target.chip),
         tuple(dict.fromkeys(_told(finding) for finding in ordered)),
+        backend.axes(),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from porter.agent.complaint import NothingNewError, ReplyError
 from porter.agent.model import Model, UnansweredError
-from porter.agent.prompt import Material, written
+from porter.agent.prompt import Material, corrected, written
 from porter.agent.question import Answer, Message, Question, Sampling
 from porter.agent.reply import read_reply
 from porter.agent.splice import splice
@@ -55,7 +55,8 @@ class Writer:
                 return Draft(_candidate(material, answer, proposer, seen), exchanges)
             except ReplyError as error:
                 exchanges += (remark(f"not used: {error.told}"),)
-                material = replace(material, complaint=error.told)
+                talk = (*material.talk, *corrected(answer.text, error.told))
+                material = replace(material, talk=talk)
         return Draft(None, exchanges)
 
     def asked(self, messages: tuple[Message, ...], seed: int) -> tuple[Answer, tuple[Exchange, ...]]:

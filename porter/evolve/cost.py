@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`units` are the model's: about microseconds on the device it was made after. `said` tells what they are made of.
+    """`units` are the model's: about microseconds on the device it was made after.
 
-    `built` is the digest of what the compiler made, empty where that is not known.
+    `launches` says of each launch of a call what it does and what bounds it. `moved_bytes` are read from and written to
+    device memory by all of them; `returned_bytes` are those of the tensors that the call returns. `built` is the digest
+    of what the compiler made, empty where that is not known.
     """
 
     units: float
-    said: str
+    launches: tuple[str, ...]
+    moved_bytes: float
+    returned_bytes: int
     built: str = ""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from porter.backend import Backend, Port, PortedFile
-from porter.contract.contract import Contract
+from porter.contract.contract import Contract, Workload
 from porter.errors import InputError
 from porter.evaluate.admission import not_admitted
 from porter.evaluate.bench import Bench, bench
@@ -47,7 +47,17 @@ class Ranked:
 
 
 class Scorer(Protocol):
-    """Says how good right candidates are."""
+    """Says how good right candidates are, at `workloads`; `planning` is where it plans what they launch there."""
+
+    @property
+    def planning(self) -> Bench:
+        """Returns where candidates are planned and compiled."""
+        ...
+
+    @property
+    def workloads(self) -> tuple[tuple[Contract, Workload], ...]:
+        """Returns the workloads at which candidates are scored."""
+        ...
 
     def score(self, port: Port) -> Ranked:
         """Of one that was verified."""

@@ -14,6 +14,7 @@ from porter.contract.contract import Contract, Workload
 from porter.errors import MachineError
 from porter.evaluate.bench import Bench, bench
 from porter.evolve.cost import Cost
+from porter.evolve.diagnosis import diagnosis
 from porter.evolve.evaluator import Ranked
 from porter.evolve.scored import Measure, Score
 from porter.evolve.subject import Subject
@@ -27,18 +28,18 @@ class ModelledScorer:
 
     subject: Subject
     backend: Backend
-    bench: Bench
+    planning: Bench
     workloads: tuple[tuple[Contract, Workload], ...]
     seed: tuple[Cost, ...]
 
     def score(self, port: Port) -> Ranked:
         """The geometric mean over all workloads of the seed's cost over the candidate's."""
-        costs = _costs(self.subject, port, self.backend, self.bench, self.workloads)
+        costs = _costs(self.subject, port, self.backend, self.planning, self.workloads)
         if isinstance(costs, str):
             return Ranked(None, f"no cost: {costs}")
         ratios = [seed.units / cost.units for seed, cost in zip(self.seed, costs, strict=True)]
         factor = exp(statistics.fmean(map(log, ratios)))
-        said = "; ".join(f"{workload.name}: {c.said}" for (_, workload), c in zip(self.workloads, costs, strict=True))
+        said = "\n".join(diagnosis(*pair, cost) for pair, cost in zip(self.workloads, costs, strict=True))
         return Ranked(Score(Measure.MODELLED, factor, factor, factor), said, " ".join(cost.built for cost in costs))
 
 

@@ -13,7 +13,8 @@ from porter.agent.task import task
 from porter.backend import Backend
 from porter.evaluate.migration import Progress
 from porter.evolve.candidate import File
-from porter.evolve.evaluator import port_of
+from porter.evolve.diagnosis import scored_sizes
+from porter.evolve.evaluator import Scorer, port_of
 from porter.evolve.kriging import KrigingProposer
 from porter.evolve.ports import space_of_files
 from porter.evolve.proposer import Proposer
@@ -25,7 +26,9 @@ from porter.evolve.subject import Subject
 _RECORDING = "model"
 
 
-def proposers_of(subject: Subject, backend: Backend, space: Space, agent: Agent | None) -> tuple[Proposer, ...]:
+def proposers_of(
+    subject: Subject, backend: Backend, space: Space, agent: Agent | None, scorer: Scorer
+) -> tuple[Proposer, ...]:
     """Those on `space`: `schedule`, `kriging`, `rewrite`, `plan`; with an `agent`, who then plans, also `llm`."""
 
     def around(files: Sequence[File]) -> Space:
@@ -40,7 +43,11 @@ def proposers_of(subject: Subject, backend: Backend, space: Space, agent: Agent 
     original, headers = subject.original, tuple(header for _, header in subject.original.headers)
     # The seed is kept as files alone; porting is deterministic, so a resumed run asks the same questions.
     findings = backend.port(original.program, headers, subject.target).findings
-    asked = task(backend, subject.target, original.source, headers, contracts=subject.contracts, findings=findings)
+    scored = scored_sizes(subject, backend, scorer.workloads, scorer.planning)
+    asked = task(
+        backend, subject.target, original.source, headers,
+        contracts=subject.contracts, scored=scored, findings=findings,
+    )  # fmt: skip
     return (schedule, kriging, rewrite, agent.plan(asked), agent.llm(asked))
 
 

@@ -144,12 +144,12 @@ def _searched(
     backend = find_backend(subject.target.backend)
     space = space_of_port(backend, subject.original, subject.target)
     agent = agent_of(wanted.model, wanted.budget.tokens, subject, folder, progress)
-    proposers = proposers_of(subject, backend, space, agent)
     with (
         _scorer(subject, backend, own=agent is None) as (scorer, measured),
         evaluator(subject, scorer, progress, wanted.jobs) as judge,
     ):
         _check_scores(folder, about, measured)
+        proposers = proposers_of(subject, backend, space, agent, scorer)
         settings = Settings(
             seed=wanted.seed,
             axes=backend.axes(),

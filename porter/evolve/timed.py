@@ -27,6 +27,7 @@ from porter.evaluate.ported import Candidates
 from porter.evaluate.rivals import Rivals, of_cuda
 from porter.evaluate.speed import Measured, NotMeasured
 from porter.evaluate.timing import Ready, Stopwatch
+from porter.evolve.diagnosis import diagnosis
 from porter.evolve.evaluator import Ranked
 from porter.evolve.scored import Measure, Score
 from porter.evolve.subject import Subject
@@ -78,13 +79,18 @@ class TimedScorer:
         self, subject: Subject, backend: Backend, place: Place, planning: Bench, entries: Sequence[_Entry]
     ) -> None:
         self.place = place
+        self.planning = planning
         self._subject = subject
         self._backend = backend
-        self._planning = planning
         self._entries = tuple(entries)
         self._turn = Lock()  # there is one process that knows the answers
         self._best = 1.0  # what the best so far is worth at least
         self._known: dict[str, _Known] = {}
+
+    @property
+    def workloads(self) -> tuple[tuple[Contract, Workload], ...]:
+        """Returns where it times candidates."""
+        return tuple((entry.contract, workload) for entry in self._entries for workload in entry.workloads)
 
     @property
     def measure(self) -> Measure:
@@ -101,27 +107,28 @@ class TimedScorer:
             with self._turn:
                 twin = self._known.get(built)
                 if twin is not None and twin.files != files:  # the same files are measured once more
-                    return replace(twin.ranked, said=f"the same binary as another; {twin.ranked.said}")
+                    return replace(twin.ranked, said=f"the same binary as another\n{twin.ranked.said}")
                 ranked = replace(self._timed(found), built=built)
         if built:
             self._known.setdefault(built, _Known(files, ranked))
-        return replace(ranked, said=f"{ranked.said}; {planned}")
+        return replace(ranked, said=f"{ranked.said}\n{planned}")
 
     def _planned(self, port: Port) -> tuple[str, str]:
         """The digest of what the compiler makes of it, and what a model says; with that all that it runs is compiled.
 
         Empty where nothing plans it: then it is compiled when it runs.
         """
-        subject, costs = self._subject, []
+        subject, costs, said = self._subject, [], []
         for entry in self._entries:
             for workload in entry.workloads:
                 cost = self._backend.cost(
-                    port, subject.original, entry.contract, workload, subject.target, self._planning
+                    port, subject.original, entry.contract, workload, subject.target, self.planning
                 )
                 if isinstance(cost, str):
                     return "", f"no model: {cost}"
                 costs.append(cost)
-        return " ".join(cost.built for cost in costs), "; ".join(cost.said for cost in costs)
+                said.append(diagnosis(entry.contract, workload, cost))
+        return " ".join(cost.built for cost in costs), "\n".join(said)
 
     def _timed(self, found: Sequence[Candidates]) -> Ranked:
         speeds = [self._times(entry, one) for entry, one in zip(self._entries, found, strict=True)]
@@ -131,7 +138,7 @@ class TimedScorer:
         times = [time for speed in speeds if not isinstance(speed, str) for time in speed]
         score = _score(times, self.measure)
         self._best = max(self._best, score.low)
-        return Ranked(score, "; ".join(map(_said, times)))
+        return Ranked(score, "\n".join(map(_said, times)))
 
     def _times(self, entry: _Entry, candidates: Candidates) -> list[Measured] | str:
         """Those of each workload; why there are none where there are not."""

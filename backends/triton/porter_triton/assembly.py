@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -21,7 +21,7 @@ from porter.worker.torch_types import TORCH_TYPES
 from porter_triton.requests import ADDRESS_BITS
 
 _ALIGNED = 16  # bytes, and what whole numbers are told to be multiples of
-_WITH_PAYLOAD, _REGISTER_COUNT = 4, 0x2F  # EIFMT_SVAL, EIATTR_REGCOUNT
+_WITH_PAYLOAD, _REGISTER_COUNT, _STACK_BYTES = 4, 0x2F, 0x11  # EIFMT_SVAL, EIATTR_REGCOUNT, EIATTR_FRAME_SIZE
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
@@ -35,9 +35,11 @@ def assembled(
     source, values = _specialised(kernel, dict(launch.arguments), function)
     options = {name: scalar.value for name, scalar in launch.options if name in _OPTIONS}
     compiled = triton.compile(source, target=GPUTarget(*device), options=options)
+    attributes = _attributes(compiled.asm.get("cubin", b""))
     return {
         "arguments": values, "ptx": compiled.asm["ptx"], "warps": compiled.metadata.num_warps,
-        "shared_bytes": compiled.metadata.shared, "registers": _registers(compiled.asm.get("cubin", b"")),
+        "shared_bytes": compiled.metadata.shared, "registers": attributes.get(_REGISTER_COUNT, 0),
+        "local_bytes": attributes.get(_STACK_BYTES, 0),
     }  # fmt: skip
 
 
@@ -101,23 +103,22 @@ class _Pointed:
         return 0
 
 
-def _registers(cubin: bytes) -> int:
-    """The registers of a thread, an attribute in the section `.nv.info` of a binary for NVIDIA; 0 where it is not."""
+def _attributes(cubin: bytes) -> Mapping[int, int]:
+    """The attributes in the section `.nv.info` of a binary for NVIDIA, by their names; none where it is not."""
     at, size, count, names = *struct.unpack_from("<Q", cubin, 40), *struct.unpack_from("<HHH", cubin, 58)
     sections = [struct.unpack_from("<IIQQQQII", cubin, at + index * size) for index in range(count)]
     strings = sections[names][4]
     for name, _, _, _, begin, length, *_ in sections:
         if cubin[strings + name : cubin.index(b"\0", strings + name)] == b".nv.info":
-            return _attribute(cubin[begin : begin + length])
-    return 0
+            return dict(_numbers(cubin[begin : begin + length]))
+    return {}
 
 
-def _attribute(info: bytes) -> int:
-    """The number behind `_REGISTER_COUNT` in a list of attributes: a form, a name, two bytes, or that many more."""
+def _numbers(info: bytes) -> Iterator[tuple[int, int]]:
+    """Names and numbers of a list of attributes: a form, a name, two bytes, or that many more, for a function each."""
     place = 0
     while place + 4 <= len(info):
         form, name, short = struct.unpack_from("<BBH", info, place)
-        if (form, name) == (_WITH_PAYLOAD, _REGISTER_COUNT):
-            return int(struct.unpack_from("<II", info, place + 4)[1])
+        if form == _WITH_PAYLOAD and short == 8:  # the function's symbol, and its number
+            yield name, int(struct.unpack_from("<II", info, place + 4)[1])
         place += 4 + (short if form == _WITH_PAYLOAD else 0)
-    return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +73,7 @@ class TritonBackend:
         from porter.agent.brief import brief  # noqa: PLC0415 - only where a model is asked
 
         rules = (entry for entry in self.catalogue() if entry.code.startswith("PORT19"))
-        return brief(Path(__file__).with_name("brief.md.j2"), target, rules)
+        return brief(Path(__file__).with_name("brief.md.j2"), target, rules, _installed_version())
 
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:  # noqa: ARG002
         """The program as one Python module; `target` changes nothing in it, since Triton compiles for any."""
@@ -151,3 +152,11 @@ class TritonBackend:
         from porter_triton.compile import syntax_error  # noqa: PLC0415 - only where a port was made
 
         return syntax_error(port)
+
+
+def _installed_version() -> str:
+    """The version of Triton that is installed here; empty without it."""
+    try:
+        return version("triton")
+    except PackageNotFoundError:
+        return ""

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,9 @@ from porter.evaluate.bench import Bench
 from porter.evaluate.calling import Called
 from porter.evaluate.judge import Candidate
 from porter.evaluate.side import Side
-from porter.launch_plan.steps import Allocate, Compute, Constant, Input, LaunchPlan
+from porter.launch_plan.steps import Allocate, Compute, Constant, Input, LaunchPlan, TensorView
 from porter.launch_plan.steps import Launch as PlannedLaunch
-from porter.launch_plan.views import extent_bytes, used
+from porter.launch_plan.views import extent_bytes, item_bytes, used, views_of
 from porter.simt.job import Job, Limits, Run, ScalarValue, TensorValue, Value
 from porter.worker.child import Child, Death
 from porter.worker.frames import MACHINE
@@ -39,30 +40,42 @@ _NOTHING = Run(False, 1, (), (), (), (), (), (), "", "", 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A kernel as it is launched: what a program of it has of its multiprocessor, and its code."""
+    """A kernel as it is launched: what a program of it has of its multiprocessor, and its code.
+
+    `local_bytes` of a thread lie in memory, since its registers do not hold them.
+    """
 
     ptx: str
     warps: int
     registers: int
     shared_bytes: int
+    local_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledLaunch:
-    """One launch: `arguments` are the values of the compiled kernel's parameters, addresses for tensors."""
+    """One launch: `arguments` are the values of the compiled kernel's parameters, addresses for tensors.
+
+    `tensors` has the names of the kernel's parameters by the first address of the buffer that each points into.
+    """
 
     kernel: str
     grid: tuple[int, int, int]
     arguments: tuple[int | float, ...]
     compiled: Compiled
+    tensors: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledPlan:
-    """The launches of a call in order; `buffers` are the bytes of all tensors by their first address."""
+    """The launches of a call in order; `buffers` are the bytes of all tensors by their first address.
+
+    `returned_bytes` are those of the tensors that the call returns.
+    """
 
     launches: tuple[CompiledLaunch, ...]
     buffers: Mapping[int, int]
+    returned_bytes: int
 
 
 def compiled_plan(  # noqa: PLR0917 - a candidate, what is asked of it, and where
@@ -135,7 +148,10 @@ def _compiled(
             launches.append(made)
     finally:
         child.end()
-    return CompiledPlan(tuple(launches), dict(_buffers(plan)))
+    returned = (view for view in plan.returned if isinstance(view, TensorView))
+    return CompiledPlan(
+        tuple(launches), dict(_buffers(plan)), sum(prod(v.shape) * item_bytes(v.dtype) for v in returned)
+    )
 
 
 def _read(answer: bytes, launch: PlannedLaunch, kernels: Sequence[KernelText]) -> CompiledLaunch | str:
@@ -146,8 +162,15 @@ def _read(answer: bytes, launch: PlannedLaunch, kernels: Sequence[KernelText]) -
     if "because" in told:
         return str(told["because"])
     name = next(kernel.name for kernel in kernels if kernel.key == launch.kernel)
-    made = Compiled(told["ptx"], told["warps"], told["registers"], told["shared_bytes"])
-    return CompiledLaunch(name, launch.grid, tuple(told["arguments"]), made)
+    made = Compiled(told["ptx"], told["warps"], told["registers"], told["shared_bytes"], told["local_bytes"])
+    views = ((parameter, view) for parameter, argument in launch.arguments for view in views_of(argument))
+    tensors = {_address(view.buffer): parameter for parameter, view in views}
+    return CompiledLaunch(name, launch.grid, tuple(told["arguments"]), made, tensors)
+
+
+def _address(buffer: int) -> int:
+    """The first address of a buffer of the plan."""
+    return buffer + 1 << ADDRESS_BITS
 
 
 def _buffers(plan: LaunchPlan) -> Iterable[tuple[int, int]]:
@@ -166,7 +189,7 @@ def _buffers(plan: LaunchPlan) -> Iterable[tuple[int, int]]:
             case PlannedLaunch():
                 for view in used(step):
                     sizes[view.buffer] = max(sizes.get(view.buffer, 0), extent_bytes(view)[1])
-    return ((buffer + 1 << ADDRESS_BITS, size) for buffer, size in sizes.items())
+    return ((_address(buffer), size) for buffer, size in sizes.items())
 
 
 def _argument(argument: Argument, workload: Workload) -> Value:

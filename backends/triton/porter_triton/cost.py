@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from porter.backend import Port, Target
+from porter.backend import Chip, Port, Target
 from porter.contract.contract import Contract, Workload
 from porter.evaluate.bench import Bench
 from porter.evaluate.side import Side
@@ -16,6 +16,7 @@ from porter_triton.compiled_plan import CompiledLaunch, CompiledPlan, compiled_p
 from porter_triton.model.estimate import Estimate, estimate
 from porter_triton.model.ptx import parse
 from porter_triton.model.walk import Launched, TooLongError, walk
+from porter_triton.model.words import launch_in_words
 
 _NVIDIA = "sm_"
 
@@ -24,7 +25,8 @@ def cost(  # noqa: PLR0917 - what the backend's method is asked
     port: Port, original: Side, contract: Contract, workload: Workload, target: Target, bench: Bench
 ) -> Cost | str:
     """The sum over the launches of a call at `workload`; in words where what is launched cannot be told, or walked."""
-    if not target.arch.startswith(_NVIDIA):
+    chip = target.chip
+    if chip is None or not target.arch.startswith(_NVIDIA):
         return f"there is no model of {target.arch}"
     plan = compiled_plan(port, original, contract, workload, target, bench)
     if isinstance(plan, str):
@@ -32,29 +34,23 @@ def cost(  # noqa: PLR0917 - what the backend's method is asked
     if not plan.launches:
         return "it launches nothing"
     try:
-        parts = [(launch.kernel, estimated(launch, plan, target)) for launch in plan.launches]
+        parts = [(launch, estimated(launch, plan, chip)) for launch in plan.launches]
     except TooLongError:
         return "a program goes on for too long to be walked"
     except (LookupError, ValueError, TypeError, ArithmeticError) as error:
         # Assembly that a module brings along may be anything.
         return f"its instructions are not understood ({type(error).__name__}: {error})"
     units = sum(part.total for _, part in parts)
-    said = "; ".join(_said(kernel, part) for kernel, part in parts)
-    return Cost(units, f"modelled {units:.4g}: {said}", _digest(plan))
+    said = tuple(launch_in_words(launch, part, plan.buffers, chip) for launch, part in parts)
+    return Cost(units, said, sum(part.traffic.moved for _, part in parts), plan.returned_bytes, _digest(plan))
 
 
-def estimated(launch: CompiledLaunch, plan: CompiledPlan, target: Target) -> Estimate:
+def estimated(launch: CompiledLaunch, plan: CompiledPlan, chip: Chip) -> Estimate:
     """The cost of one launch. Raises `TooLongError`."""
     x, y, z = launch.grid
     middle = Launched(launch.arguments, launch.grid, (x // 2, y // 2, z // 2), launch.compiled.warps)
     counts = walk(parse(launch.compiled.ptx), middle)
-    return estimate(counts, launch.compiled, launch.grid, plan.buffers, target)
-
-
-def _said(kernel: str, part: Estimate) -> str:
-    """Returns what a launch is bound by."""
-    shares = f"memory {part.memory:.4g}, programs {part.waiting:.4g}, {part.resident} at once"
-    return f"{kernel} {part.total:.4g} ({shares})"
+    return estimate(counts, launch.compiled, launch.grid, plan.buffers, chip)
 
 
 def _digest(plan: CompiledPlan) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
-from porter.backend import Target
+from porter.backend import Chip, Target
 
 BACKEND = "triton"
 
@@ -15,9 +16,7 @@ BACKEND = "triton"
 def targets() -> tuple[Target, ...]:
     """The devices known, the default first."""
     rows = tomllib.loads((files("porter_triton") / "targets.toml").read_text("utf-8"))["target"]
-    return tuple(
-        Target(backend=BACKEND, **{name: value for name, value in row.items() if name != "source"}) for row in rows
-    )
+    return tuple(map(_target, rows))
 
 
 def device(target: Target) -> tuple[str, int | str, int]:
@@ -25,3 +24,8 @@ def device(target: Target) -> tuple[str, int | str, int]:
     if target.arch.startswith("sm_"):
         return "cuda", int(target.arch.removeprefix("sm_")), target.warp_size
     return "hip", target.arch, target.warp_size
+
+
+def _target(row: dict[str, Any]) -> Target:  # a row of the table, whose columns are the fields
+    chip = Chip(**row["chip"]) if "chip" in row else None
+    return Target(backend=BACKEND, chip=chip, **{k: v for k, v in row.items() if k not in ("source", "chip")})

@@ -6,12 +6,12 @@ from collections.abc import Set
 from dataclasses import dataclass, replace
 
 from porter.agent.complaint import ReplyError
-from porter.agent.llm import material
+from porter.agent.llm import attempts, material
 from porter.agent.model import UnansweredError
 from porter.agent.plan.proposer import NAME
 from porter.agent.plan.revision import MOST_ADDED, revised
 from porter.agent.plan.world import Attempt, Intent, Program, World
-from porter.agent.prompt import Material, fitting, told_score
+from porter.agent.prompt import Material, corrected, fitting, told_score
 from porter.agent.question import Answer
 from porter.agent.task import Task
 from porter.agent.writer import Draft, Writer, remark
@@ -36,7 +36,7 @@ class ThinkingPlanner:
         if not request.parents or (world.frontier and world.judged == world.considered):
             return world, said
         current = request.parents[0]
-        asked = replace(material(self.task, request, current, ()), others=())
+        asked = replace(material(self.task, request, current, attempts(request)), others=())
         for turn in range(1 + self.writer.writing.corrections):
             try:
                 answer, exchanges = self._asked(asked, world, request.seed + turn)
@@ -47,12 +47,12 @@ class ThinkingPlanner:
                 return replace(revised(world, answer, current), considered=world.judged), said
             except ReplyError as error:
                 said += (remark(f"not used: {error.told}"),)
-                asked = replace(asked, complaint=error.told)
+                asked = replace(asked, talk=(*asked.talk, *corrected(answer.text, error.told)))
         return world, said
 
     def _asked(self, asked: Material, world: World, seed: int) -> tuple[Answer, tuple[Exchange, ...]]:
         room, shown = self.writer.writing.context_tokens, world.intents[-_SHOWN:]
-        prompt = fitting(asked, "plan.md.j2", room, intents=shown, most=MOST_ADDED)
+        prompt = fitting(asked, "plan.md.j2", room, intents=shown, programs=world.programs, most=MOST_ADDED)
         return self.writer.asked(prompt.messages, seed % 2**31)
 
 

@@ -59,7 +59,10 @@ def test_a_reply_that_cannot_be_used_is_told_why_and_put_right(serve, case):
     proposer = proposer_of(server)
     (candidate,) = proposer.propose(request())
     assert candidate.files[0].text == BETTER
-    assert words in server.seen[1]["messages"][1]["content"], "the model is told"
+    *asked, own, told = server.seen[1]["messages"]
+    assert asked == server.seen[0]["messages"], "the question stays as it was"
+    assert own == {"role": "assistant", "content": text}, "the model reads its own reply"
+    assert words in told["content"], "and what is wrong with it"
     assert [text, EDIT] == [line for line in said(proposer) if not line.startswith("not used: ")]
     assert any(words in line for line in said(proposer) if line.startswith("not used: ")), "the journal is told"
 
@@ -82,7 +85,7 @@ def test_what_the_search_has_seen_is_not_proposed_again(serve):
     server = serve(reply(EDIT), reply(EDIT.replace("256", "512")))
     (candidate,) = proposer_of(server).propose(request(seen=[member(BETTER).candidate.digest]))
     assert "512" in candidate.files[0].text
-    assert "was tried before" in server.seen[1]["messages"][1]["content"]
+    assert "was tried before" in server.seen[1]["messages"][3]["content"]
 
 
 def test_a_model_that_does_not_answer_loses_nothing(serve):
@@ -118,13 +121,18 @@ def test_with_nothing_to_start_from_nothing_is_asked(serve):
     assert not server.seen
 
 
-def test_what_was_tried_is_told_whoever_proposed_it(serve):
+def test_what_was_tried_is_told_with_what_it_changed_and_once(serve):
     server = serve(reply(EDIT))
-    wrong = member(BETTER, outcome="wrong", because="off by 3", note="larger blocks")
-    better = member(PORT + "# 2\n", factor=1.5, note="fewer warps")
-    proposer_of(server).propose(request(history=[wrong, better]))
+    seed = member()
+    wrong = member(BETTER, outcome="wrong", because="off by 3", note="larger blocks", parents=[seed])
+    better = member(PORT + "# 2\n", factor=1.5, note="fewer warps", parents=[seed])
+    twin = member(PORT + "# 2\n", factor=1.5, note="fewer warps", parents=[seed])
+    proposer_of(server).propose(request(history=[seed, wrong, better, twin]))
     prompt = server.seen[0]["messages"][1]["content"]
-    assert prompt.index("- fewer warps: verified, 1.5 times as fast") < prompt.index("- larger blocks: wrong, off by 3")
+    newer = "- fewer warps: verified, score 1.5 (95 %: 1.47 to 1.53)\n  +# 2\n"
+    older = "- larger blocks: wrong, off by 3\n  -    block = 128\n  +    block = 256\n"
+    assert prompt.index(newer) < prompt.index(older)
+    assert prompt.count("fewer warps") == 1
 
 
 INJECTION = """\

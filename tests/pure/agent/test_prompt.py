@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from porter.agent.changes import briefly, difference
 from porter.agent.model import UnansweredError
 from porter.agent.prompt import Material, fenced, size, written
 from porter.agent.question import estimated_tokens
@@ -39,7 +40,8 @@ def test_all_that_is_known_stands_in_it():
     text = text_of(material())
     for words in (
         CUDA.strip(),
-        'entry = "scale"',
+        "`scale(x, n)` is called",
+        "- bench: n = 4096",
         "other 0",
         "other 1",
         "attempt 0",
@@ -48,7 +50,8 @@ def test_all_that_is_known_stands_in_it():
         "12 registers",
     ):
         assert words in text
-    assert "right, 1.25 times as fast as the seed, measured on the device (95 %: 1.23 to 1.27)" in text
+    assert "right, score 1.25 (95 %: 1.23 to 1.27)" in text
+    assert text.count("both measured on the device") == 1
     assert "leaves out" not in text
 
 
@@ -88,9 +91,7 @@ def test_a_fence_is_longer_than_any_in_the_text():
     assert fenced(File("x.cu", text)) == f"FILE: x.cu\n`````cuda\n{text}\n`````"
 
 
-@pytest.mark.parametrize(
-    "left", [{}, {"others": ()}, {"history": ()}, {"findings": ()}, {"idea": "Go."}, {"complaint": "No."}]
-)
+@pytest.mark.parametrize("left", [{}, {"others": ()}, {"history": ()}, {"findings": ()}, {"idea": "Go."}])
 def test_sections_stand_under_headings_and_none_is_empty(left):
     text = text_of(material(**left))
     parts = re.split(r"^# ", text, flags=re.M)[1:]
@@ -98,6 +99,32 @@ def test_sections_stand_under_headings_and_none_is_empty(left):
         if not part.startswith(("other", "header")):
             assert part.split("\n", 1)[1].strip(), f"an empty section: {part}"
     assert "\n\n\n\n" not in text
+
+
+def test_another_program_says_how_it_differs_and_what_it_is_like():
+    axes = loadable_backends()[0].axes()
+    similar = member(LONG + "y = 2\n", factor=1.4, note="one more", cell=(1, 2, 0))
+    changed = {"history": (), "headers": (), "findings": ()}
+    text = text_of(
+        material(task=task(axes=axes), current=member(LONG), **changed, others=(similar, member("z = 3\n", factor=1.2)))
+    )
+    place = ", ".join(f"{axis.name}: {axis.labels[at]}" for axis, at in zip(axes, (1, 2, 0), strict=True))
+    assert f"## score 1.4 (95 %: 1.37 to 1.43) ({place}), made with this in mind: one more" in text
+    assert "+y = 2\n" in text
+    assert text.count(f"```python\n{LONG}") == 1, "the current program alone is shown in whole"
+    assert "```python\nz = 3\n```" in text, "what has little in common is shown as it is"
+
+
+def test_the_reason_of_a_failure_is_told_once():
+    wrong = member(outcome="wrong", because="off by 3 at [7]", feedback="off by 3 at [7]\nthe worst of 4096")
+    assert text_of(material(current=wrong)).count("off by 3 at [7]") == 1
+
+
+def test_a_replaced_line_is_told_briefly():
+    old, new = ([File("a.py", "\n".join(lines))] for lines in (["a", "b", "c"], ["a", "x", "c"]))
+    assert briefly(old, new, 10) == "-b\n+x"
+    assert briefly(old, new, 1) == "-b\n(1 more changed lines)"
+    assert not difference(old, old)
 
 
 def test_tokens_are_rather_over_estimated():
@@ -114,7 +141,7 @@ def test_a_task_has_the_gravest_finding_first():
         Finding("PORT1002", Severity.NOTE, "a note"),
     ]
     source = Source(Path("/somewhere/scale.cu"), CUDA)
-    made = task_of(backend, backend.targets()[0], source, [], contracts=(), findings=findings)
+    made = task_of(backend, backend.targets()[0], source, [], contracts=(), scored=(), findings=findings)
     assert made.findings == ("PORT1001: line 7: an error (do that)", "PORT1002: a note")
     assert made.original == File("scale.cu", CUDA)
     assert made.brief == backend.brief(backend.targets()[0])

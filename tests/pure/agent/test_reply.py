@@ -54,6 +54,32 @@ USED = {
     "a block in a fence": ("```python\n# EVOLVE-BLOCK-START\nnew = 1\n# EVOLVE-BLOCK-END\n```", "new = 1\n"),
     "a fence": ("Here:\n```python\nnew = 1\n```\nGood luck!", "new = 1\n"),
     "a fence in a fence": ("````\ns = '''\n```\n'''\n````", "s = '''\n```\n'''\n"),
+    "a snippet, then the whole program": (
+        "The inner loop becomes\n```python\nx\n```\nso in all:\n```python\nnew = 1\nmore = 2\n```\nCall it so:\n"
+        "```python\nf()\n```",
+        "new = 1\nmore = 2\n",
+    ),
+    "a program, then a better one": ("```python\nnew = 1\n```\nOn reflection:\n```python\nold = 2\n```", "old = 2\n"),
+    "a block said twice": ("EVOLVE-BLOCK-START\ny\nEVOLVE-BLOCK-END\n" * 2, "y\n"),
+    "what a console says is no program": (
+        "```python\nnew = 1\n```\n```text\nit is twice as fast now\n```",
+        "new = 1\n",
+    ),
+    "more brackets than asked for": (edit("two = 2", "x").replace("<<<<<<< ", "<<<<<<<<"), "one = 1\nx\n\nthree = 3\n"),
+    "a unified diff": (
+        "--- a/a.py\n+++ b/a.py\n@@ -7,2 +7,2 @@ def f\n one = 1\n-two = 2\n+two = 22\n\nthree = 3\n\nThat is all.",
+        "one = 1\ntwo = 22\n\nthree = 3\n",
+    ),
+    "a diff in a fence, in two hunks": (
+        "```diff\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one = 1\n+one = 11\n@@ -4 +4 @@\n-three = 3\n+three = 33\n```",
+        "one = 11\ntwo = 2\n\nthree = 33\n",
+    ),
+    "a diff without heads": ("```diff\n one = 1\n-two = 2\n+two = 22\n```", "one = 1\ntwo = 22\n\nthree = 3\n"),
+    "after thoughts whose beginning is lost": ("so be it</think>\n```\nnew = 1\n```", "new = 1\n"),
+    "thoughts of another name, twice": (
+        "<thinking>```\na\n```</thinking>\n```\nnew = 1\n```\n<reflection>```\nb\n```</reflection>",
+        "new = 1\n",
+    ),
     "after thoughts": (
         f"<think>{edit('one = 1', 'wrong = 1')}</think>{edit('two = 2', 'x')}",
         "one = 1\nx\n\nthree = 3\n",
@@ -79,7 +105,6 @@ REFUSED = {
     "a path": (edit("two = 2", "x", "../a.py"), UnknownFileError),
     "an absolute path": (edit("root", "x", "/etc/passwd"), UnknownFileError),
     "an edit and a block": (edit("two = 2", "x") + "EVOLVE-BLOCK-START\ny\nEVOLVE-BLOCK-END", MarkerError),
-    "two blocks": ("EVOLVE-BLOCK-START\ny\nEVOLVE-BLOCK-END\n" * 2, MarkerError),
     "a block in a block": ("EVOLVE-BLOCK-START\nEVOLVE-BLOCK-START\nEVOLVE-BLOCK-END", MarkerError),
     "an end alone": ("EVOLVE-BLOCK-END", MarkerError),
     "a divider too many": (edit("two = 2", "x\n======="), MarkerError),
@@ -88,6 +113,9 @@ REFUSED = {
     "no end of an edit": ("<<<<<<< SEARCH\ntwo = 2\n=======\nx\n", CutOffError),
     "no end of a fence": ("```python\nnew = 1\n", CutOffError),
     "thoughts alone": ("<think>I would", CutOffError),
+    "a diff of other lines": ("--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-four = 4\n+four = 5\n", UnmatchedSearchError),
+    "a diff without a place": ("--- a/a.py\n+++ b/a.py\n@@ -1,0 +1 @@\n+four = 5\n", UnmatchedSearchError),
+    "a diff of another file": ("--- a/c.py\n+++ b/c.py\n@@ -1 +1 @@\n-two = 2\n+x\n", UnknownFileError),
 }
 
 
@@ -133,8 +161,13 @@ def test_markers_in_a_file_say_what_may_change():
         made(edit("keep", "x"), MARKED)
     with pytest.raises(MarkerError):
         made("```\nnew\n```", MARKED)
-    with pytest.raises(MarkerError, match="1 EVOLVE-BLOCKs is expected"):
-        made("EVOLVE-BLOCK-START\nx\nEVOLVE-BLOCK-END\n" * 2, MARKED)
+    twice = File("a.py", MARKED.text * 2)
+    with pytest.raises(MarkerError, match="3 EVOLVE-BLOCKs where 2 are expected"):
+        made("EVOLVE-BLOCK-START\nx\nEVOLVE-BLOCK-END\n" * 3, twice)
+
+
+def test_without_an_idea_the_first_line_of_prose_is_one():
+    assert read_reply(Answer(f"I read each row once.\n\n{edit('a', 'b')}")).idea == "I read each row once."
 
 
 def test_an_idea_is_one_printable_line():

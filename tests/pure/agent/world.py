@@ -92,15 +92,27 @@ CUDA = "__global__ void scale(float* x, int n) { /* times two */ }\n"
 
 def task(**changed):
     original = File("scale.cu", changed.pop("cuda", CUDA))
-    values = {"brief": "Warps of 32.", "headers": (), "contract": 'entry = "scale"', "findings": (), **changed}
+    words = {"brief": "Warps of 32.", "operator": "`scale(x, n)` is called", "scored": "- bench: n = 4096"}
+    values = {**words, "headers": (), "findings": (), **changed}
     return Task(targets()[0], original=original, **values)
 
 
-def member(text=PORT, *, outcome="verified", factor=1.0, because="", feedback="", note="", names=("port.py",)):
+def member(
+    text=PORT,
+    *,
+    outcome="verified",
+    factor=1.0,
+    because="",
+    feedback="",
+    note="",
+    parents=(),
+    cell=(0, 0),
+    names=("port.py",),
+):
     files = tuple(File(name, text) for name in names)
-    candidate = Candidate(files, Origin("seed", (), note))
+    candidate = Candidate(files, Origin("seed", tuple(parent.candidate.digest for parent in parents), note))
     score = Score(Measure.NATIVE, factor, factor * 0.98, factor * 1.02) if outcome == "verified" else None
-    return Member(candidate, Scored(candidate.digest, outcome, because, score, (0, 0), feedback))
+    return Member(candidate, Scored(candidate.digest, outcome, because, score, tuple(cell), feedback))
 
 
 def request(parents=None, failures=(), *, count=1, seed=5, told=(), history=(), seen=(), memory=""):

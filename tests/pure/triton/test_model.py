@@ -206,9 +206,9 @@ def test_shuffles_move_values_within_warps():
 
 
 def cost(body, length, programs, buffers, **compiled):
-    given = {"ptx": "", "warps": 2, "registers": 32, "shared_bytes": 0} | compiled
+    given = {"ptx": "", "warps": 2, "registers": 32, "shared_bytes": 0, "local_bytes": 0} | compiled
     grid = (programs, 1, 1)
-    return estimate(counts(body, length, given["warps"]), Compiled(**given), grid, buffers, targets()[0])
+    return estimate(counts(body, length, given["warps"]), Compiled(**given), grid, buffers, targets()[0].chip)
 
 
 def test_a_copy_of_a_gigabyte_costs_what_memory_takes():

@@ -4,7 +4,7 @@ A multiprocessor holds as many programs as its registers, shared memory and thre
 warp takes alone, or as their instructions take its four schedulers, or as their accesses take its path to the cache;
 there are as many rounds of them as programs fill. Meanwhile sectors come from device memory or its cache. Reads of what
 the same program has read before come from the cache if what all resident programs touch in between fits it. The
-constants are those of an H200; what was measured against them stands in docs/design/evolve.md.
+constants were fitted to an H200; what was measured against them stands in docs/design/evolve.md.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
-from porter.backend import Target
+from porter.backend import Chip
 from porter_triton.compiled_plan import Compiled
 from porter_triton.model.memory import SECTOR_BYTES, Access
 from porter_triton.model.walk import Counts
 
-_MULTIPROCESSORS, _CLOCK_MHZ, _SCHEDULERS = 132, 1980.0, 4
-_RESIDENT_THREADS, _RESIDENT_PROGRAMS, _SHARED_RESERVED = 2048, 32, 1024
-_MEMORY_BYTES_PER_US = 4.2e6  # reads and writes of a copy, measured
-_CACHE_BYTES_PER_US = 7.0e6
-_CACHE_BYTES = 40 << 20  # of 50 MB, what other data leave
+_SCHEDULERS, _SHARED_RESERVED = 4, 1024
+_CACHE_TO_MEMORY = 5 / 3  # how many times as many bytes the cache moves as device memory
+_CACHE_USED = 2 / 3  # of the cache, what other data leave
 _LINE_CYCLES = 1.0  # a line of 128 bytes a cycle goes through a multiprocessor's first cache
 _LAUNCH_US = 2.0
 _OVERLAP = 3  # of what goes on at once the slower one decides, and the other one shows; 3 of 2 to 8 fits an H200 best
@@ -31,13 +29,35 @@ _REGISTERS_KNOWN = 32  # where the compiler does not say
 
 
 @dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes that a launch moves: `read` from device memory and `written` to it, by the first address of each tensor.
+
+    The address is -1 where it depends on data. `cached` bytes come from the caches, again or for several programs.
+    """
+
+    read: Mapping[int, float]
+    written: Mapping[int, float]
+    cached: float
+
+    @property
+    def moved(self) -> float:
+        """Bytes from and to device memory."""
+        return sum(self.read.values()) + sum(self.written.values())
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
-    """Of one launch, in about microseconds: `total`, and what would be the cost of each part alone."""
+    """Of one launch, in about microseconds: `total`, and what would be the cost of each part alone.
+
+    `resident` is how many programs a multiprocessor holds at once, and `limits` names all that allows no more.
+    """
 
     total: float
     waiting: float
     memory: float
     resident: int
+    limits: tuple[str, ...]
+    traffic: Traffic
 
     @property
     def bound(self) -> str:
@@ -46,11 +66,13 @@ class Estimate:
 
 
 def estimate(
-    counts: Counts, compiled: Compiled, grid: Sequence[int], buffers: Mapping[int, int], target: Target
+    counts: Counts, compiled: Compiled, grid: Sequence[int], buffers: Mapping[int, int], chip: Chip
 ) -> Estimate:
     """The cost of a launch of `grid` programs that each do as `counts` says; `buffers` are bytes by first address."""
     programs = prod(grid)
-    resident = min(_resident(compiled, target), ceil(programs / _MULTIPROCESSORS))
+    limits = _limits(compiled, chip)
+    limits["the size of the grid"] = ceil(programs / chip.multiprocessors)
+    resident = max(1, min(limits.values()))
     accesses = list(counts.accesses.by_place.values())
     lines = sum(access.lines for access in accesses)
     together = max(
@@ -59,38 +81,63 @@ def estimate(
         resident * lines * _LINE_CYCLES,
         resident * compiled.warps * counts.shared,
     )
-    rounds = max(1.0, programs / (resident * _MULTIPROCESSORS))
-    waiting = rounds * together / _CLOCK_MHZ
-    memory = _memory(accesses, programs, resident, buffers)
+    rounds = max(1.0, programs / (resident * chip.multiprocessors))
+    waiting = rounds * together / chip.clock_mhz
+    traffic = _traffic(accesses, programs, resident, buffers, chip)
+    atomic = sum(a.sectors * SECTOR_BYTES for a in accesses if a.op.startswith(("atom", "red")))
+    memory = _memory(accesses, programs, atomic, traffic, chip)
     both = (waiting**_OVERLAP + memory**_OVERLAP) ** (1 / _OVERLAP)
-    return Estimate(both + _LAUNCH_US, waiting, memory, resident)
+    limiting = tuple(name for name, count in limits.items() if count <= resident)
+    return Estimate(both + _LAUNCH_US, waiting, memory, resident, limiting, traffic)
 
 
-def _resident(compiled: Compiled, target: Target) -> int:
-    """Programs that a multiprocessor holds at once."""
+def _limits(compiled: Compiled, chip: Chip) -> dict[str, int]:
+    """How many programs a multiprocessor holds at once by each of its resources."""
     threads = compiled.warps * _WARP_SIZE
     registers = max(compiled.registers or _REGISTERS_KNOWN, 16)
-    by_registers = target.registers // (threads * ceil(registers / 8) * 8)
-    by_shared = target.shared_bytes // (compiled.shared_bytes + _SHARED_RESERVED)
-    return max(1, min(by_registers, by_shared, _RESIDENT_THREADS // threads, _RESIDENT_PROGRAMS))
+    return {
+        "registers": chip.registers // (threads * ceil(registers / 8) * 8),
+        "shared memory": chip.shared_bytes // (compiled.shared_bytes + _SHARED_RESERVED),
+        "threads": chip.threads // threads,
+        "the number of programs": chip.blocks,
+    }
 
 
-def _memory(accesses: Iterable[Access], programs: int, resident: int, buffers: Mapping[int, int]) -> float:
-    """Returns what all programs' sectors take, from device memory and from the caches."""
-    fresh: dict[int, float] = {}
-    again, atomic = 0.0, 0.0
+def _traffic(
+    accesses: Sequence[Access], programs: int, resident: int, buffers: Mapping[int, int], chip: Chip
+) -> Traffic:
+    """Returns what all programs move. What several of them touch comes from device memory once, and then from a cache;
+    what one touches again comes from there, too, if what all resident ones touch in between fits it.
+    """
+    own = sum((access.sectors - access.near) * SECTOR_BYTES for access in accesses)
+    fits = own * min(programs, resident * chip.multiprocessors) <= chip.cache_bytes * _CACHE_USED
+    read, written = (
+        _far([access for access in accesses if access.writes is writes], programs, buffers, fits=fits or writes)
+        for writes in (False, True)
+    )
+    far = sum(read.values()) + sum(written.values())
+    return Traffic(read, written, max(0.0, programs * own - far))
+
+
+def _far(accesses: Iterable[Access], programs: int, buffers: Mapping[int, int], *, fits: bool) -> dict[int, float]:
+    """Bytes to or from device memory by tensor. An instruction reaches no part of a tensor twice that way; several do,
+    as in a second pass over a row, unless what was touched `fits` the cache.
+    """
+    reached: dict[int, float] = {}
+    again: dict[int, float] = {}
     for access in accesses:
-        buffer = _buffer(access, buffers)
-        fresh[buffer] = fresh.get(buffer, 0.0) + access.fresh * SECTOR_BYTES
-        again += (access.sectors - access.fresh - access.near) * SECTOR_BYTES
-        atomic += access.sectors * SECTOR_BYTES if access.op.startswith(("atom", "red")) else 0.0
-    own = sum(fresh.values())
-    fits = own * min(programs, resident * _MULTIPROCESSORS) <= _CACHE_BYTES
-    # However many programs share what they touch, it comes from device memory once.
-    once = sum(min(programs * moved, buffers.get(buffer, programs * moved)) for buffer, moved in fresh.items())
-    far = once + (0.0 if fits else again * programs)
-    through = programs * (own + atomic + again)
-    return max(far / _MEMORY_BYTES_PER_US, through / _CACHE_BYTES_PER_US)
+        buffer, fresh = _buffer(access, buffers), programs * access.fresh * SECTOR_BYTES
+        reached[buffer] = reached.get(buffer, 0.0) + min(fresh, buffers.get(buffer, fresh))
+        again[buffer] = again.get(buffer, 0.0) + programs * (access.sectors - access.fresh - access.near) * SECTOR_BYTES
+    once = {buffer: min(size, buffers.get(buffer, size)) for buffer, size in reached.items()}
+    found = once if fits else {buffer: size + again[buffer] for buffer, size in reached.items()}
+    return {buffer: size for buffer, size in found.items() if size}
+
+
+def _memory(accesses: Iterable[Access], programs: int, atomic: float, traffic: Traffic, chip: Chip) -> float:
+    """Returns what moving all bytes takes, in microseconds: from device memory, and through the caches."""
+    through = programs * sum((access.sectors - access.near) * SECTOR_BYTES for access in accesses) + programs * atomic
+    return max(traffic.moved, through / _CACHE_TO_MEMORY) / chip.copy_bytes_per_us
 
 
 def _buffer(access: Access, buffers: Mapping[int, int]) -> int:

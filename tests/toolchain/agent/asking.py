@@ -1,0 +1,49 @@
+"""The prompt of an operator of the suite, as the first request of a search asks it; nothing of it is proven here."""
+
+import os
+from pathlib import Path
+
+from porter.agent.prompt import Material, written
+from porter.agent.task import task
+from porter.contract.reader import load_contracts
+from porter.evaluate.migration import MigrateOptions
+from porter.evaluate.side import original_side
+from porter.evolve.candidate import Candidate, Origin
+from porter.evolve.diagnosis import scored_sizes
+from porter.evolve.evaluator import files_of
+from porter.evolve.modelled import modelled_scorer
+from porter.evolve.proposer import Member
+from porter.evolve.scored import Scored
+from porter.evolve.subject import Subject
+from porter.registry import find_backend
+from porter.source.parse import parse
+from porter.source.text import Source
+
+SUITE = Path(__file__).parents[3] / "op_suites" / "kernelbench"
+ROOM = 32_768
+
+
+def subject_of(operator: str, cache: Path) -> Subject:
+    folder, backend = SUITE / operator, find_backend("triton")
+    path = folder / "kernel.cu"
+    program, contract = parse(Source(path, path.read_text())), folder / "contract.toml"
+    original, target = original_side(program, (), ()), backend.targets()[0]
+    options = MigrateOptions("triton", cache, contract=contract, environment=dict(os.environ))
+    return Subject(original, backend.port(program, (), target), target, load_contracts(contract), options)
+
+
+def prompt_of(operator: str, cache: Path, **changed) -> tuple[str, str]:
+    """What the system says, and the user."""
+    subject, backend = subject_of(operator, cache), find_backend("triton")
+    with modelled_scorer(subject, backend) as scorer:
+        ranked = scorer.score(subject.seed)
+        sizes = scored_sizes(subject, backend, scorer.workloads, scorer.planning)
+    asked = task(
+        backend, subject.target, subject.original.source, (),
+        contracts=subject.contracts, scored=sizes, findings=subject.seed.findings,
+    )  # fmt: skip
+    candidate = Candidate(files_of(subject.seed), Origin("seed"))
+    cell = backend.features(subject.seed.files)
+    current = Member(candidate, Scored(candidate.digest, "verified", "", ranked.score, cell, ranked.said))
+    system, user = written(Material(asked, current, findings=asked.findings, **changed), ROOM).messages
+    return system.text, user.text
