@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,9 +34,24 @@ _BOUND_PRIMES = (11, 17, 29)
 _MULTIPLES = (2, 3, 5, 7, 11)
 _FEW = 3
 _DRAWN = (Values.NORMAL, Values.POSITIVE, Values.PROBABILITY, Values.BOOLEAN)
-# `if (flags[i]) y[i] = x[i]` touches the last element of x, or not, as chance has it.
-ALIKE = (Values.ONES, Values.ZEROS)
 _MULTIPLE_OF = re.compile(r"\b(\w+) % (\d+) == 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """One number in all elements: `read` in those of inputs, `changed` in those of what is an input and an output."""
+
+    read: Values
+    changed: Values
+
+
+# `if (flags[i]) y[i] = x[i]` touches the last element of x, or not, as chance has it; and what a kernel marks as done
+# and then asks for is cleared by its caller, so that only zeros there show what comes behind.
+FILLINGS = (
+    Filling(Values.ONES, Values.ONES),
+    Filling(Values.ZEROS, Values.ZEROS),
+    Filling(Values.ONES, Values.ZEROS),
+)
 
 
 def job(contract: Contract, workload: Workload, poison: int = 0xFF) -> Job:
@@ -58,10 +73,12 @@ def probe_job(contract: Contract, sizes: Mapping[str, int], elements: int) -> Jo
     return _at_the_bound(job(wide, Workload("probe", sizes, seed=1)), wide, sizes)
 
 
-def alike(contract: Contract, values: Values) -> Contract:
-    """`contract` with one number in all elements of the inputs that no other argument hangs on."""
+def filled(contract: Contract, filling: Filling) -> Contract:
+    """`contract` with the numbers of `filling` in the inputs that no other argument hangs on."""
     arguments = tuple(
-        replace(a, values=values) if isinstance(a, TensorArg) and a.values in _DRAWN and not a.elements else a
+        replace(a, values=filling.changed if a.role is Role.INOUT else filling.read)
+        if isinstance(a, TensorArg) and a.values in _DRAWN and not a.elements
+        else a
         for a in contract.arguments
     )
     return replace(contract, arguments=arguments)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter.contract.compare import compare
-from porter.contract.contract import Contract, Values, Workload
+from porter.contract.contract import Contract, Workload
 from porter.contract.garbage import POISONS, computes_with_garbage, left_unwritten, takes_garbage
-from porter.contract.probing import ALIKE, alike, job, probe_job
+from porter.contract.probing import FILLINGS, Filling, filled, job, probe_job
 from porter.contract.questions import unknown_extents
 from porter.contract.selections import Selection, selected, selections
 from porter.contract.workloads import SMALL_SCALE
@@ -54,7 +54,7 @@ class Trials:
     _seen: dict[tuple[object, ...], Run] = field(default_factory=dict)
     _vain: list[Run] = field(default_factory=list)
     _hangs_on_inputs: bool = True  # what is touched, until a probe shows that inputs that are all alike change nothing
-    _endless: set[Selection | Values] = field(default_factory=set)
+    _endless: set[Selection | Filling] = field(default_factory=set)
 
     @property
     def are_many(self) -> bool:
@@ -70,20 +70,22 @@ class Trials:
         run = self._run(key, lambda: self._traced(probe_job(contract, sizes, self.elements)))
         if not starts(run):
             return run
-        alike = self._asides(ALIKE, contract, sizes) if self._hangs_on_inputs else []
+        alike = self._asides(FILLINGS, contract, sizes) if self._hangs_on_inputs else []
         if alike and not troubled(run):
             self._hangs_on_inputs = any(other.touched != run.touched for other in alike)
         return replace(run, touched=_joined([run, *alike, *self._asides(selections(contract), contract, sizes)]))
 
-    def _asides(self, changes: Sequence[Selection | Values], contract: Contract, sizes: Mapping[str, int]) -> list[Run]:
+    def _asides(
+        self, changes: Sequence[Selection | Filling], contract: Contract, sizes: Mapping[str, int]
+    ) -> list[Run]:
         """Probes with each of these changes that came to something."""
         wanted = (c for c in changes if self.choices or not isinstance(c, Selection))
         found = (self._aside(change, contract, sizes) for change in wanted)
         return [run for run in found if run is not None and not troubled(run)]
 
-    def _aside(self, change: Selection | Values, contract: Contract, sizes: Mapping[str, int]) -> Run | None:
+    def _aside(self, change: Selection | Filling, contract: Contract, sizes: Mapping[str, int]) -> Run | None:
         """A probe with that change, which nothing depends on: None for one that took long before."""
-        changed = selected(contract, change) if isinstance(change, Selection) else alike(contract, change)
+        changed = selected(contract, change) if isinstance(change, Selection) else filled(contract, change)
         key = (tuple(sizes.items()), self.elements, changed.arguments)
         if key not in self._seen and change not in self._endless:
             run = self._seen[key] = self._traced(probe_job(changed, sizes, self.elements))

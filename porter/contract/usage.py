@@ -26,6 +26,8 @@ from porter.source.text import Source
 from porter.syntax.words import expanded
 
 _MACRO_DEPTH = 3
+_MADE_CLASS = re.compile(r"\b(?:struct|class)\s+(\w+(?:\s*##\s*\w+)+)")
+_PARAMETERS = re.compile(r"#\s*define\s+\w+\(([^()]*)\)")
 _CLASS = re.compile(r"\b(?:struct|class)\s+(?:alignas\([^;{]*?\)\s*|__\w+__\([^)]*\)\s*)?(\w+)")
 _QUALIFIED = re.compile(r"(?:[A-Za-z_]\w*\s*::\s*)*([A-Za-z_]\w*)")
 _COUNTING = ("atomicAdd", "atomicInc", "atomicCAS", "atomicExch", "atomicOr")
@@ -134,13 +136,24 @@ class Usage:
         return bool(function.scope) and self.is_class(function.scope[-1].split("<")[0])
 
     def is_class(self, name: str) -> bool:
-        """Returns whether the source or its headers define a class called `name`."""
-        return name in self._classes
+        """Returns whether the source or its headers define a class called `name`, or a macro that makes such a name."""
+        return name in self._classes or any(made.fullmatch(name) for made in self._made_classes)
 
     @cached_property
     def _classes(self) -> frozenset[str]:
-        texts = [r.reading.text for r in (*self._read_headers, read(self.program.source))]
-        return frozenset(m.group(1) for text in texts for m in _CLASS.finditer(text))
+        return frozenset(m.group(1) for text in self._texts for m in _CLASS.finditer(text))
+
+    @cached_property
+    def _made_classes(self) -> tuple[re.Pattern[str], ...]:
+        """The names that macros put together for classes: `Relu##type` of a parameter `type` is any that begins so."""
+        found = [(text, m) for text in self._texts for m in _MADE_CLASS.finditer(text)]
+        made = [(_macro_parameters(text, m.start()), re.split(r"\s*##\s*", m.group(1))) for text, m in found]
+        patterns = ("".join(r"\w+" if part in given else part for part in parts) for given, parts in made)
+        return tuple(map(re.compile, dict.fromkeys(patterns)))
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(r.reading.text for r in (*self._read_headers, read(self.program.source)))
 
     def dispatched(self, function: Function) -> tuple[str, ...]:
         """Returns what dispatch macros in `function`, expanded or not, make of names: `case Half: { using T =
@@ -265,3 +278,9 @@ class _Reader:
             yield from ((r, u) for r, u in zip(roots, (Use(writes=True), Use(reads=True)), strict=False) if r)
         elif name.startswith(("__ld", "load")):
             yield from ((r, Use(reads=True)) for r in roots if r)
+
+
+def _macro_parameters(text: str, place: int) -> frozenset[str]:
+    """The parameters of the macro that `place` is in the body of."""
+    *_, last = [None, *_PARAMETERS.finditer(text, 0, place)]
+    return frozenset(name.strip() for name in last.group(1).split(",")) if last is not None else frozenset()

@@ -695,3 +695,23 @@ def test_a_struct_of_which_a_kernel_reads_elements_is_not_null_though_it_may_be(
     void launch(float* y, const Shift* shift) { move<<<1, 64>>>(y, shift); }""")
     assert contract.tensors[-1].values is not Values.NULL
     assert any(q.about == "shift" for q in contract.questions)
+
+
+LAYER = """
+struct Blob { float* data; int count; };
+#define DECLARE(name) class Fast##name##Layer { public: void forward(Blob* blob); }
+DECLARE(Twice);
+__global__ void twice(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] *= 2; }
+"""
+
+
+def test_a_member_of_a_class_that_a_macro_makes_is_no_entry():
+    text = f"{LAYER}void FastTwiceLayer::forward(Blob* blob) {{ twice<<<1, 64>>>(blob->data, blob->count); }}"
+    assert [c.entry.name for c in drafted(text)] == ["twice"]
+
+
+def test_a_function_of_a_namespace_is_an_entry_though_a_macro_makes_classes():
+    text = f"""{LAYER}
+    namespace Layers {{ void forward(float* y, int n); }}
+    void Layers::forward(float* y, int n) {{ twice<<<1, 64>>>(y, n); }}"""
+    assert [c.entry.name for c in drafted(text)] == ["Layers::forward"]

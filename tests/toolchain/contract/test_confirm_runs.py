@@ -471,3 +471,22 @@ __global__ void flipped(const float* in, float* out, int M, int N) {
 def test_a_parameter_hides_a_macro_that_is_defined_later(judge):
     confirmation, _ = judge(HIDDEN)
     assert confirmation.contract.entry.launch.grid == ("cdiv(N, 16)", "cdiv(M, 16)", "1")
+
+
+def test_what_only_rows_that_nobody_marked_write_is_seen_where_marks_are_cleared(judge):
+    confirmation, reference = judge("""
+__global__ void mark(const float* x, int* empty, int width) {
+    for (int c = 0; c < width; ++c) if (x[blockIdx.x * width + c] <= 0.5f) empty[blockIdx.x] = 1;
+}
+__global__ void keep(const float* x, const int* empty, float* y, int width) {
+    if (empty[blockIdx.x]) return;
+    for (int c = threadIdx.x; c < width; c += blockDim.x) y[blockIdx.x * width + c] = 2 * x[blockIdx.x * width + c];
+}
+void launch(const float* x, int* empty, float* y, int rows, int width) {
+    mark<<<rows, 1>>>(x, empty, width);
+    keep<<<rows, 64>>>(x, empty, y, width);
+}""")
+    x, empty, y = confirmation.contract.tensors
+    assert (x.shape, empty.shape, y.shape) == (("rows * width",), ("rows",), ("rows * width",))
+    assert confirmation.contract.questions == ()
+    assert not reference.because
