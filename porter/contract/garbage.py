@@ -33,6 +33,11 @@ def left_unwritten(first: Run, second: Run) -> bool:
     return any(a.dtype == b.dtype and not np.array_equal(_bytes(a), _bytes(b)) for a, b in pairs)
 
 
+def is_fresh(tensor: TensorValue) -> bool:
+    """Returns whether a tensor holds what memory was filled with, which is -1 of any integer type, too."""
+    return bool((_bytes(tensor) == POISONS[0]).all())
+
+
 def only_poison(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> bool:
     """Returns whether all bytes that differ are still what memory was filled with."""
     if first.size != second.size:

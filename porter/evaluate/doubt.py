@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from porter.contract.contract import Contract, EntryKind, Question, Role, ScalarArg, TensorArg, Values
 from porter.contract.dtype import DType
 from porter.contract.expressions import names_in
-from porter.contract.garbage import POISONS
+from porter.contract.garbage import is_fresh
 from porter.contract.questions import (
     guessed_launch,
     open_questions,
@@ -20,10 +18,11 @@ from porter.contract.questions import (
     unknown_extents,
     unknown_values,
 )
-from porter.oracle.faults import LEFT_BOUNDS, RACED, is_of_sizes
+from porter.oracle.faults import LEFT_BOUNDS, RACED, UNWRITTEN, is_of_sizes
 from porter.oracle.reference import Reference
 from porter.simt.failure import missing_header
 from porter.simt.job import BuildFailure, FaultKind, TensorValue
+from porter.source.directives import outermost_macro
 from porter.source.program import Program
 
 _MISFIT = "the contract is open: runs at other sizes showed '{}' to span {} elements; it spans more (--contract), or"
@@ -38,6 +37,7 @@ _ANOTHER_BLOCK = re.compile(r"`argument (\d+)`.*another block")
 _CONDITION_OF_INCLUDE = re.compile(
     r"^\s*#\s*if(?:def\s+|\s+defined[\s(]+)([A-Za-z]\w*)\s*\)?\s*\n\s*#\s*include", re.MULTILINE
 )
+_QUOTED = re.compile("[\u2018']([^\u2019']+)[\u2019']")  # a compiler's quotation marks are those of its language
 _BELIEVED, _RUN = "the original itself cannot be believed", "the original does not run here"
 _SOME = 2
 _OF_BYTES = (Values.INDEX, "128")  # what any integer can hold
@@ -54,16 +54,29 @@ def not_built(failure: BuildFailure, contract: Contract, program: Program) -> st
     if asked := unknown_values(contract) if only_values else others(contract):
         return f"{_asked(*asked)}; {failure.placed}"
     if failure.line or not program.not_understood:
-        return f"the CUDA source does not build on the executor: {failure.placed}{_left_to_the_build(program)}"
+        return f"the CUDA source does not build on the executor: {failure.placed}{_left_to_the_build(program, failure)}"
     first = program.not_understood[0]
     return f"the CUDA source is no C++ from line {first.span.line} on: {first.reason}"
 
 
-def _left_to_the_build(program: Program) -> str:
-    """The macros without which the source includes less, and which its build must set: `#ifdef WITH_CUDA`."""
+def _left_to_the_build(program: Program, failure: BuildFailure) -> str:
+    """The macros without which the source includes less, or a header keeps what the compiler did not find to itself,
+    and which its build must set: `#ifdef WITH_CUDA`.
+    """
     known = {macro.name for macro in program.macros} | {define.partition("=")[0] for define in program.defines}
-    unset = dict.fromkeys(name for name in _CONDITION_OF_INCLUDE.findall(program.source.text) if name not in known)
+    wanted = (*_CONDITION_OF_INCLUDE.findall(program.source.text), *_guards(program, failure))
+    unset = dict.fromkeys(name for name in wanted if name not in known)
     return f"; it includes more with {' or '.join(unset)} (--define)" if unset else ""
+
+
+def _guards(program: Program, failure: BuildFailure) -> Iterator[str]:
+    """The macros that `#ifdef` asks for around the names that `failure` quotes, in local headers."""
+    names = {name for quoted in _QUOTED.findall(failure.message) for name in re.findall(r"\w+", quoted)}
+    for _, header in program.headers:
+        for name in sorted(names):
+            for at in (m.start() for m in re.finditer(rf"\b{name}\b", header.text)):
+                if macro := outermost_macro(header.text, at):
+                    yield macro
 
 
 def still_open(contract: Contract, trouble: str) -> str:
@@ -195,9 +208,17 @@ def unsound(reference: Reference) -> str:
     left = written(reference)
     if not any(tensor.storage.size for tensor in left):
         return _nothing_left(reference)
-    if all(bool((tensor.storage.reshape(-1).view(np.uint8) == POISONS[0]).all()) for tensor in left):
+    if _untouched(reference, left):
         return "the original writes none of its outputs"
     return ""
+
+
+def _untouched(reference: Reference, left: Sequence[TensorValue]) -> bool:
+    """Returns whether outputs hold what fresh memory holds, and nothing else where that is filled with another byte.
+
+    The first alone does not tell: its bytes are those of -1, by which searches say that they found nothing.
+    """
+    return all(map(is_fresh, left)) and any(finding.code == UNWRITTEN for finding in reference.findings)
 
 
 def too_slow(reference: Reference) -> bool:

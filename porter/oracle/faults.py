@@ -50,7 +50,7 @@ _OF_ARRAY = "of an array of type"  # as the executor says it; the source states 
 RACED = _CODES[FaultKind.RACE]
 LEFT_BOUNDS = _CODES[FaultKind.OUT_OF_BOUNDS]
 _SCHEDULE_DEPENDENT = "PORT4020"
-_UNWRITTEN = "PORT4021"
+UNWRITTEN = "PORT4021"
 _ROUNDING = "PORT4022"
 
 
@@ -84,7 +84,7 @@ class Observed:
         if self.schedule_dependent:
             return _SCHEDULE_DEPENDENT
         if self.unwritten:
-            return _UNWRITTEN
+            return UNWRITTEN
         return _ROUNDING if self.rounding else _CODES[self.kind]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from porter.branch_coverage import NOT_MEASURED, BranchCoverage
 from porter.contract.compare import compare
 from porter.contract.contract import Contract, EntryKind, Workload
-from porter.contract.garbage import GARBAGE, POISONS, only_poison
+from porter.contract.garbage import GARBAGE, POISONS, is_fresh, only_poison
 from porter.findings import Finding
 from porter.oracle.faults import Observed, findings_of, named, observation, outgrows_array
 from porter.oracle.jobs import job
@@ -116,7 +116,8 @@ def examine(
 
     `execute` runs the watched executable built at 32 lanes. `drafted` says that porter chose sizes: an original that
     only takes others is not wrong. No workload is begun after `budget_s` of processor time; the first is always
-    examined whole. With `once` each workload is run a single time: what that shows is all that is judged.
+    examined whole. With `once` each workload is run a single time, or twice where nothing seems to be written:
+    what that shows is all that is judged.
     """
     examiner = _Examiner(contract, program, execute, drafted, once)
     workloads = workloads_of(contract)
@@ -182,9 +183,10 @@ class _Examiner:
         if not first.finished:
             return None
         want = self._on_any_device(workload, outputs(self.contract, first))
+        if not self.once or all(is_fresh(tensor) for _, tensor in want.tensors):
+            self._poison(workload, want)
         if self.once:
             return Expected(workload, want, None)
-        self._poison(workload, want)
         others = [self._schedule(workload, schedule, want) for schedule in _SCHEDULES]
         return Expected(workload, want, widest(want, others))
 

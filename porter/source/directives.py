@@ -12,6 +12,7 @@ from porter.source.program import Include, Macro
 from porter.source.text import Source
 
 _INCLUDE = re.compile(r'#[ \t]*include(?:_next)?\s*(?:<([^>\n]+)>|"([^"\n]+)")')
+_DEFINED = re.compile(r"#\s*if(?:def\s+|\s+defined[\s(]+)(\w+)\s*\)?\s*$")
 _CONTINUATION = re.compile(r"\\[ \t]*\r?\n")
 
 
@@ -72,3 +73,17 @@ def includes(source: Source, stream: Sequence[Token]) -> Iterator[Include]:
         if token.kind is TokenKind.DIRECTIVE and (found := _INCLUDE.match(token.text)):
             angled, quoted = found.groups()
             yield Include(angled or quoted, angled is not None, source.span(token.start, token.end))
+
+
+def outermost_macro(text: str, at: int) -> str:
+    """The macro of the outermost `#ifdef` around `text[at]`; empty where there is none."""
+    around: list[str] = []
+    for directive in (d for d in directives(text) if d.start < at):
+        name = directive_name(directive, text)
+        if name.startswith("if"):
+            around.append(text[directive.start : directive.end])
+        elif name.startswith("el"):
+            around[-1:] = [""]
+        elif name == "endif":
+            del around[-1:]
+    return next((found[1] for line in around if (found := _DEFINED.match(line))), "")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from porter.catalogue import core_catalogue
 from porter.findings import Finding
-from porter.source.directives import directive_name, directives
+from porter.source.directives import outermost_macro
 from porter.source.headers import in_repository, is_installed
 from porter.source.lexer import Token, TokenKind
 from porter.source.preprocess import Inclusion
@@ -22,7 +21,6 @@ from porter.source.vocabulary import GRID_WIDE, LAMBDA_KERNELS, TEXTURES
 _MOST_PLACES = 3  # of a header, in a hint
 _LIBRARIES = frozenset(("thrust", "cub"))
 KERNELS_OF_LIBRARIES = ("PORT2006", "PORT2007")
-_DEFINED = re.compile(r"#\s*if(?:def\s+|\s+defined[\s(]+)(\w+)\s*\)?\s*$")
 
 
 def finding(code: str, span: Span | None, message: str, hint: str = "") -> Finding:
@@ -63,22 +61,8 @@ def skipped(reading: Reading, kernels_at: Iterable[int]) -> Iterator[Finding]:
     """One finding for each kernel, given by the offset of its `__global__` in the file, that is not compiled."""
     for at in kernels_at:
         span = reading.source.span(at, at + len("__global__"))
-        macro = _asked_for(reading.source.text, at) or "NAME=VALUE"
+        macro = outermost_macro(reading.source.text, at) or "NAME=VALUE"
         yield finding("PORT2004", span, "this kernel is not compiled", f"bring it in with --define {macro}")
-
-
-def _asked_for(text: str, at: int) -> str:
-    """The macro of the outermost `#ifdef` around `text[at]`; empty where there is none."""
-    around: list[str] = []
-    for directive in (d for d in directives(text) if d.start < at):
-        name = directive_name(directive, text)
-        if name.startswith("if"):
-            around.append(text[directive.start : directive.end])
-        elif name.startswith("el"):
-            around[-1:] = [""]
-        elif name == "endif":
-            del around[-1:]
-    return next((found[1] for line in around if (found := _DEFINED.match(line))), "")
 
 
 def exhausted(stopped: bool) -> Iterator[Finding]:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from porter.contract.contract import Question
 from porter.contract.draft import draft
 from porter.evaluate.doubt import not_built
@@ -76,3 +78,19 @@ __global__ void k(int* x) { *x = 1; }
         program = parse(Source(Path("k.cu"), text), defines=defines)
         (contract,) = draft(program)
         assert not_built(failure, contract, program).endswith(f"; it includes more with {named} (--define)")
+
+
+@pytest.mark.parametrize(
+    ("guard", "hint"),
+    [
+        ("#ifdef WITH_SUMS", "; it includes more with WITH_SUMS (--define)"),
+        ("#ifndef SUMS_H\n#define SUMS_H", ""),
+    ],
+)
+def test_the_macro_under_which_a_header_has_what_is_not_declared_is_named(guard, hint):
+    header = Source(Path("sums.h"), f"{guard}\nnamespace sums {{ __device__ int add(int a, int b); }}\n#endif\n")
+    text = '#include "sums.h"\nusing sums::add;\n__global__ void k(int* x) { *x = add(*x, 1); }\n'
+    program = parse(Source(Path("k.cu"), text), headers=lambda name, _: header if name == "sums.h" else None)
+    (contract,) = draft(program)
+    failure = BuildFailure("\u2018add\u2019 has not been declared in \u2018sums\u2019", "k.cu", 2, "")
+    assert not_built(failure, contract, program).endswith(f"has not been declared in \u2018sums\u2019{hint}")

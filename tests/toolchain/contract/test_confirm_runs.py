@@ -14,6 +14,7 @@ from porter.contract.draft import draft
 from porter.contract.questions import unknown_extents
 from porter.contract.reader import loads
 from porter.contract.toml import dumps
+from porter.evaluate.doubt import unsound
 from porter.oracle.reference import Reference, examine
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
@@ -490,3 +491,23 @@ void launch(const float* x, int* empty, float* y, int rows, int width) {
     assert (x.shape, empty.shape, y.shape) == (("rows * width",), ("rows",), ("rows * width",))
     assert confirmation.contract.questions == ()
     assert not reference.because
+
+
+FIND = """
+__global__ void find(const float* x, int* where, int n, float wanted) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) where[i] = %s;
+}
+void launch(const float* x, int* where, int n, float wanted) { find<<<(n + 63) / 64, 64>>>(x, where, n, wanted); }
+"""
+
+
+def test_an_answer_of_minus_ones_was_written(judge):
+    _, reference = judge(FIND % "x[i] == 1e30f ? i : -1")
+    assert set(reference.expected[0].outputs.tensors[-1][1].storage.tolist()) == {-1}
+    assert unsound(reference) == ""
+
+
+def test_an_answer_that_nobody_wrote_is_none(judge):
+    _, reference = judge(FIND.replace("if (i < n)", "if (i < n && x[i] == 1e30f)") % "i")
+    assert unsound(reference) == "the original writes none of its outputs"
