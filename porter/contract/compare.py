@@ -85,11 +85,15 @@ def compare(
         coarse, epsilon = DEFAULT_TOLERANCE[computed_in], max(epsilon, computed_in.epsilon)
         bound = Tolerance(max(bound.rtol, coarse.rtol), max(bound.atol, coarse.atol))
     allowed = _allowed(want_values, bound, epsilon) + _FLUSHED.get(want.dtype, 0.0)
-    if yardstick is not None and yardstick.shape == want.shape and yardstick.dtype.is_float:
-        most = epsilon**0.5 * max(_peak(want_values), largest_term)
-        allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), most)
     beyond = _overflowed(got_values, want_values, _NEAR_OVERFLOW.get(want.dtype, np.inf))
-    return _compare_floats(np.where(beyond, want_values, got_values), want_values, allowed, want.shape)
+    got_values = np.where(beyond, want_values, got_values)
+    found = _compare_floats(got_values, want_values, allowed, want.shape)
+    if found.passed or yardstick is None or yardstick.shape != want.shape or not yardstick.dtype.is_float:
+        return found
+    # What the original loses itself takes sorting, and only adds to what is allowed: most answers do not need it.
+    most = epsilon**0.5 * max(_peak(want_values), largest_term)
+    allowed = allowed + np.minimum(_own_error(want_values, _floats(yardstick)), most)
+    return _compare_floats(got_values, want_values, allowed, want.shape)
 
 
 def _floats(tensor: TensorValue) -> NDArray[np.float64]:
