@@ -56,7 +56,7 @@ def packed_once(source):
     packing = f"""
         if not hasattr(self, "packed"):
             self.packed = torch.empty(2 * x.shape[1], device=x.device)
-            pack[(triton.cdiv(x.shape[1], 128),)](self.gate.weight, {source}, self.packed, x.shape[1], B=128)
+            pack[(triton.cdiv(x.shape[1], 1024),)](self.gate.weight, {source}, self.packed, x.shape[1], B=1024)
         y = torch.empty_like(x)"""
     text = CANDIDATE.replace("\nclass ModelNew", PACK).replace("\n        y = torch.empty_like(x)", packing)
     text = text.replace(
