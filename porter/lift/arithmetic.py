@@ -18,9 +18,11 @@ def add(forms: Forms, parts: Iterable[Weighted], constant: Fraction = Fraction(0
     total: dict[Form, Fraction] = {}
     for part, weight in parts:
         own, terms = forms.linear(part)
-        constant += own * weight
+        is_whole = weight == 1
+        constant += own if is_whole else own * weight
         for term, factor in terms:
-            total[term] = total.get(term, Fraction(0)) + factor * weight
+            more = factor if is_whole else factor * weight
+            total[term] = total[term] + more if term in total else more
     return _summed(forms, constant, {term: weight for term, weight in total.items() if weight})
 
 
@@ -71,7 +73,7 @@ def multiply(forms: Forms, parts: Iterable[Weighted], weight: Fraction = _ONE) -
 def _can_be_taken_apart(forms: Forms, factor: Form) -> bool:
     key = forms[factor]
     if isinstance(key, Sum):
-        return _common_weight(key.constant, key.terms) != 1
+        return forms.common_weight(factor) != 1
     return isinstance(key, Product) or (isinstance(key, Number) and isinstance(key.value, Fraction) and key.value != 0)
 
 
@@ -91,18 +93,12 @@ def _collected(forms: Forms, parts: Iterable[Weighted], weight: Fraction) -> tup
                 exponents.append((exponent, power))
             case Number(_, value) if isinstance(value, Fraction) and (root := rational_power(value, power)) is not None:
                 weight *= root
-            case Sum(_, constant, terms) if whole and (common := _common_weight(constant, terms)) != 1:
+            case Sum() if whole and (common := forms.common_weight(form)) != 1:
                 weight *= common ** int(power)
                 pending.append((add(forms, [(form, 1 / common)]), power))
             case _:
                 powers[form] = powers.get(form, Fraction(0)) + power
     return powers, exponents, weight
-
-
-def _common_weight(constant: Fraction, terms: tuple[Weighted, ...]) -> Fraction:
-    """Returns the weight of all terms of a sum without a constant; 1 where they differ."""
-    first = terms[0][1]
-    return first if constant == 0 and all(weight == first for _, weight in terms) else _ONE
 
 
 def _distributed(forms: Forms, exponent: Form, powers: _Powers, weight: Fraction) -> Form | None:

@@ -18,7 +18,8 @@ from porter.ir.tensor.program import Input, Output, TensorProgram
 from porter.lift.answer import FittedOutput, FittedProbe, FittedProbes, RefusedProbe
 from porter.lift.nodes import NotLiftedError
 from porter.lift.probes import Probe, parameters
-from porter.lift.sizes import Joining, fitted_quantity
+from porter.lift.size_products import Quantities
+from porter.lift.sizes import Joining
 from porter.lift.structure import Structure, structure
 
 _LEAST_AGREEING = 4  # probes
@@ -126,7 +127,7 @@ def _extent(probes: Sequence[Probe], extents: Sequence[int], likely: str) -> str
     """Returns the expression of an extent: a product of sizes, or how many windows lie on an axis; else empty."""
     values = [{name: value for name, value in probe.values.items() if name in probe.sizes} for probe in probes]
     try:
-        return quantity_text(fitted_quantity([Fraction(extent) for extent in extents], values)).text
+        return quantity_text(Quantities(values).fitted([Fraction(extent) for extent in extents])).text
     except NotLiftedError:
         return _tiles(probes, extents, likely) or _windows(probes, extents, likely)
 

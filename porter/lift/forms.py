@@ -99,8 +99,9 @@ class Forms:
 
     def __init__(self) -> None:
         self._keys: list[Key] = []
-        self._found: dict[Key, Form] = {}
+        self._found: dict[object, Form] = {}
         self._skeletons: dict[Form, str] = {}
+        self._common: dict[Form, Fraction] = {}
         self.factors: dict[Form, Factor] = {}
         self.precision: dict[Form, DType] = {}
         self.used: set[str] = set()  # names of identities that hold of reals, and that a result rests on
@@ -110,11 +111,19 @@ class Forms:
 
     def put(self, key: Key) -> Form:
         """The number of a form."""
-        found = self._found.get(key)
+        told = _hashed(key)
+        found = self._found.get(told)
         if found is None:
-            found = self._found[key] = len(self._keys)
+            found = self._found[told] = len(self._keys)
             self._keys.append(key)
         return found
+
+    def common_weight(self, form: Form) -> Fraction:
+        """Returns the weight of all terms of a sum without a constant; 1 where they differ, and of other forms."""
+        if form not in self._common:
+            key = self._keys[form]
+            self._common[form] = _common_weight(key) if isinstance(key, Sum) else Fraction(1)
+        return self._common[form]
 
     def number(self, value: Exact | int) -> Form:
         """The form of a number."""
@@ -193,6 +202,23 @@ class Forms:
     def ordered(self, forms: Iterable[Form]) -> list[Form]:
         """Returns forms in an order that does not depend on when they were made, but among those of one skeleton."""
         return sorted(forms, key=lambda form: (self.skeleton(form), form))
+
+
+def _hashed(key: Key) -> object:
+    """Returns what stands for a key in a dictionary. Hashing a fraction inverts it; its two numbers take a third."""
+    match key:
+        case Sum(kind, constant, parts):
+            return kind, constant.as_integer_ratio(), *[(part, weight.as_integer_ratio()) for part, weight in parts]
+        case Product(kind, parts):
+            return kind, *[(part, power.as_integer_ratio()) for part, power in parts]
+    return key
+
+
+def _common_weight(key: Sum) -> Fraction:
+    first = key.terms[0][1]
+    ratio = first.as_integer_ratio()
+    is_common = key.constant == 0 and all(weight.as_integer_ratio() == ratio for _, weight in key.terms)
+    return first if is_common else Fraction(1)
 
 
 def _digest(bones: object) -> str:

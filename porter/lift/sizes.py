@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from math import prod
 from typing import Protocol, TypeVar
 
 from porter.ir.tensor.expressions import (
@@ -24,14 +23,9 @@ from porter.ir.tensor.expressions import (
 )
 from porter.ir.tensor.quantities import Affine, Floor, Quantity, Sizes
 from porter.lift.nodes import NotLiftedError
+from porter.lift.size_products import Quantities
 
 _T = TypeVar("_T")
-_OFFSETS = (Fraction(0), Fraction(1), Fraction(-1))
-_MOST_TOGETHER = 4  # symbols of one product
-_DENOMINATOR = 1000  # the largest of a factor that is taken for a fraction
-_PLAIN = 8
-_MOST_COMPARED = 4
-_EXACTLY = 1e-9  # relative: what host code lost when it divided sizes
 
 
 class _Named(Protocol):
@@ -47,6 +41,7 @@ class Joining:
 
     def __init__(self, sizes: Sequence[Sizes]) -> None:
         self._sizes = sizes
+        self._quantities = Quantities(sizes)
         self._names: list[dict[str, str]] = [{} for _ in sizes]
         self._fresh = (f"k{number}" for number in itertools.count())
 
@@ -75,7 +70,7 @@ class Joining:
 
     def quantity(self, numbers: Sequence[Quantity]) -> Quantity:
         """The quantity that has these numbers at the sizes of the probes."""
-        return fitted_quantity([number.value({}) for number in numbers], self._sizes)
+        return self._quantities.fitted([number.value({}) for number in numbers])
 
     def _number(self, numbers: Sequence[Quantity]) -> Expression:
         """The number, or the product of a symbol and of one over a difference: `momentum / (count - 1)`."""
@@ -89,7 +84,7 @@ class Joining:
                 continue
             rest = [value / apart.value(at) for value, at in zip(values, self._sizes, strict=True)]
             with suppress(NotLiftedError):
-                return Pointwise("multiply", (Number(apart), Number(fitted_quantity(rest, self._sizes))))
+                return Pointwise("multiply", (Number(apart), Number(self._quantities.fitted(rest))))
         return Number(self.quantity(numbers))
 
     def affine(self, parts: Sequence[Affine]) -> Affine:
@@ -148,65 +143,6 @@ class Joining:
         for names, part in zip(self._names, parts, strict=True):
             names[part.name] = name
         return name
-
-
-def fitted_quantity(values: Sequence[Fraction], sizes: Sequence[Sizes]) -> Quantity:
-    """Returns the simplest quantity that has `values` at `sizes`.
-
-    Raises `NotLiftedError` where no product of powers, with 1 more or less or one over that, has them.
-    """
-    if all(value == values[0] for value in values):
-        return Quantity.of(values[0])
-    found = list(itertools.islice(_quantities(values, sizes), _MOST_COMPARED))
-    if not found:
-        shown = ", ".join(f"{float(value):.6g}" for value in values)
-        raise NotLiftedError(f"a number has no known form over the sizes: {shown}")
-    return next((quantity for quantity in found if _is_plain(quantity.factor)), found[0])
-
-
-def _is_plain(factor: Fraction) -> bool:
-    """Returns whether a factor is one that host code writes: others are often a coincidence of the sizes."""
-    return max(abs(factor.numerator), factor.denominator) <= _PLAIN
-
-
-def _quantities(values: Sequence[Fraction], sizes: Sequence[Sizes]) -> Iterator[Quantity]:
-    """Yields the quantities that have `values` at `sizes`, simple ones first."""
-    for offset in _OFFSETS:
-        for inverse in (False, True):
-            if inverse and not (offset and all(values)):
-                continue
-            wanted = [(1 / value if inverse else value) - offset for value in values]
-            for powers in _monomials(sorted(sizes[0])):
-                factor = _factor(wanted, powers, sizes)
-                if factor is not None:
-                    yield Quantity(factor, powers, offset, inverse)
-
-
-def _factor(wanted: Sequence[Fraction], powers: tuple[tuple[str, int], ...], sizes: Sequence[Sizes]) -> Fraction | None:
-    """Returns the factor by which a product of powers gives the numbers; None where there is none."""
-    if any(at[symbol] == 0 for at in sizes for symbol, power in powers if power < 0):
-        return None
-    told = [prod((at[symbol] ** power for symbol, power in powers), start=Fraction(1)) for at in sizes]
-    if any((value == 0) != (product == 0) for value, product in zip(wanted, told, strict=True)):
-        return None
-    ratios = [value / product for value, product in zip(wanted, told, strict=True) if product]
-    if not ratios:
-        return None
-    first = ratios[0]
-    if first == 0 or any(abs(ratio - first) > _EXACTLY * abs(first) for ratio in ratios):
-        return None
-    near = first.limit_denominator(_DENOMINATOR)
-    return near if abs(near - first) <= _EXACTLY * abs(first) else first
-
-
-def _monomials(symbols: Sequence[str]) -> Iterator[tuple[tuple[str, int], ...]]:
-    """Yields products of powers, simple ones first."""
-    alone = [((symbol, power),) for power in (1, -1, 2, -2, 3, -3) for symbol in symbols]
-    yield from alone
-    for count in range(2, min(len(symbols), _MOST_TOGETHER) + 1):
-        for chosen in itertools.combinations(symbols, count):
-            for powers in itertools.product((1, -1), repeat=count):
-                yield tuple(zip(chosen, powers, strict=True))
 
 
 def _all(kind: type[_T], parts: Sequence[object]) -> list[_T]:

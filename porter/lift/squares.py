@@ -58,17 +58,22 @@ def _deviations(forms: Forms, squares: Sequence[_Square]) -> _Linear | None:
     first = atoms[0]
     products = (w * left.weights.get(first, 0) * right.weights.get(first, 0) for w, left, right in squares)
     weight = sum(products, Fraction(0))
-    trials = [_trial(squares, atoms, number) for number in range(_POINTS)]
-    if weight == 0 and all(told == 0 for told, _, _ in trials):
+    told = [_value(squares, number) for number in range(_POINTS)]
+    if weight == 0 and not any(told):
         return {}
-    if all(told == modulo(weight) * plain % _PRIME for told, plain, _ in trials):
-        return {_square(forms, {atom: Fraction(1)}): weight for atom in atoms}
+    if 2 * len(squares) < len(atoms) - 1:  # a product of two factors has the rank 2, deviations of n have n - 1
+        return None
+    trials = [_trial(atoms, number) for number in range(_POINTS)]
+    if all(one == modulo(weight) * plain % _PRIME for one, (plain, _) in zip(told, trials, strict=True)):
+        return {_square(forms, atom): weight for atom in atoms}
     scale = weight / (1 - Fraction(1, len(atoms)))
-    if any(told != modulo(scale) * deviations % _PRIME for told, _, deviations in trials):
+    if any(one != modulo(scale) * deviations % _PRIME for one, (_, deviations) in zip(told, trials, strict=True)):
         return None
     forms.used.add("squared deviations from a mean")
-    mean = dict.fromkeys(atoms, Fraction(-1, len(atoms)))
-    return {_square(forms, {**mean, atom: mean[atom] + 1}): scale for atom in atoms}
+    mean = Fraction(-1, len(atoms))
+    alike = [(atom, mean) for atom in atoms]
+    parts = ((*alike[:place], (atom, mean + 1), *alike[place + 1 :]) for place, atom in enumerate(atoms))
+    return {_square(forms, forms.put(Sum(SUM, Fraction(0), terms))): scale for terms in parts}
 
 
 def is_square_of_sum(forms: Forms, form: Form) -> bool:
@@ -111,13 +116,22 @@ def _factor(forms: Forms, form: Form) -> Factor:
     return found
 
 
-def _trial(squares: Sequence[_Square], atoms: Sequence[Form], number: int) -> tuple[int, int, int]:
-    """Returns the form, the sum of squares, and the sum of squared deviations at one point."""
+def _value(squares: Sequence[_Square], number: int) -> int:
+    """Returns the form at one point."""
+    values = (modulo(w) * (left.values[number] * right.values[number] % _PRIME) for w, left, right in squares)
+    return sum(values) % _PRIME
+
+
+def _trial(atoms: Sequence[Form], number: int) -> tuple[int, int]:
+    """Returns the sum of squares and that of squared deviations at one point."""
     point = [_coordinate(atom, number) for atom in atoms]
-    told = sum(modulo(w) * (left.values[number] * right.values[number] % _PRIME) for w, left, right in squares) % _PRIME
     plain = sum(value * value for value in point) % _PRIME
     total = sum(point) % _PRIME
-    return told, plain, (plain - total * total * pow(len(atoms), -1, _PRIME)) % _PRIME
+    return plain, (plain - total * total * pow(len(atoms), -1, _PRIME)) % _PRIME
+
+
+def _square(forms: Forms, form: Form) -> Form:
+    return forms.put(Product(PRODUCT, ((form, Fraction(2)),)))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -134,12 +148,6 @@ def modulo(value: Fraction) -> int:
 @lru_cache(maxsize=1 << 12)
 def _modulo(numerator: int, denominator: int) -> int:
     return numerator * pow(denominator, -1, _PRIME) % _PRIME
-
-
-def _square(forms: Forms, linear: _Linear) -> Form:
-    (first, weight), *others = linear.items()
-    base = first if not others and weight == 1 else _sum(forms, Fraction(0), linear)
-    return forms.put(Product(PRODUCT, ((base, Fraction(2)),)))
 
 
 def _sum(forms: Forms, constant: Fraction, terms: _Linear) -> Form:

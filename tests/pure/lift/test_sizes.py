@@ -23,7 +23,8 @@ from porter.ir.tensor.expressions import (
 )
 from porter.ir.tensor.quantities import Affine, Floor, Quantity
 from porter.lift.nodes import NotLiftedError
-from porter.lift.sizes import Joining, fitted_quantity
+from porter.lift.size_products import Quantities
+from porter.lift.sizes import Joining
 from porter.lift.structure import structure
 from tests.pure.ir.tensor_programs import at, number, read, size
 
@@ -71,7 +72,7 @@ def test_a_quantity_is_found_again(data):
         values, further = values_at(wanted, sets), values_at(wanted, others)
     except ZeroDivisionError:
         return
-    found = fitted_quantity(values, sets)
+    found = Quantities(sets).fitted(values)
     assert values_at(found, sets) == values
     assert values_at(found, others) == further
 
@@ -100,7 +101,7 @@ def test_what_has_no_known_form_is_not_made_up(data):
     if len(set(values)) == 1:
         return
     try:
-        found = fitted_quantity(values, sets)
+        found = Quantities(sets).fitted(values)
     except NotLiftedError:
         return
     assert values_at(found, others) == [strange(sizes) for sizes in others]
@@ -109,26 +110,26 @@ def test_what_has_no_known_form_is_not_made_up(data):
 @given(st.fractions(), st.data())
 def test_what_never_changes_is_a_constant(value, data):
     sets, _ = data.draw(size_sets())
-    assert fitted_quantity([value] * len(sets), sets) == Quantity.of(value)
+    assert Quantities(sets).fitted([value] * len(sets)) == Quantity.of(value)
 
 
 def test_a_factor_that_host_code_writes_goes_before_another():
     """Over these sizes `rows` is 9/7 of `cols`."""
     sets = [{"cols": Fraction(7 * turn), "rows": Fraction(9 * turn)} for turn in (1, 2, 3, 4)]
-    assert fitted_quantity([Fraction(9 * turn) for turn in (1, 2, 3, 4)], sets) == size("rows")
-    assert fitted_quantity([Fraction(14 * turn) for turn in (1, 2, 3, 4)], sets) == size("cols", factor=2)
+    assert Quantities(sets).fitted([Fraction(9 * turn) for turn in (1, 2, 3, 4)]) == size("rows")
+    assert Quantities(sets).fitted([Fraction(14 * turn) for turn in (1, 2, 3, 4)]) == size("cols", factor=2)
 
 
 def test_what_host_code_rounded_is_still_recognised():
     sets = [{"n": Fraction(n)} for n in (3, 7, 11, 13)]
     rounded = [Fraction(repr(1 / n)) for n in (3, 7, 11, 13)]
-    assert fitted_quantity(rounded, sets) == Quantity(Fraction(1), (("n", -1),))
+    assert Quantities(sets).fitted(rounded) == Quantity(Fraction(1), (("n", -1),))
 
 
 def test_what_is_nearly_a_quantity_is_none():
     sets = [{"n": Fraction(n)} for n in (3, 7, 11, 13)]
     with pytest.raises(NotLiftedError, match="no known form"):
-        fitted_quantity([1 / Fraction(n) + Fraction(n, 10**7) for n in (3, 7, 11, 13)], sets)
+        Quantities(sets).fitted([1 / Fraction(n) + Fraction(n, 10**7) for n in (3, 7, 11, 13)])
 
 
 MOMENTUM = [
@@ -185,7 +186,7 @@ def test_a_coefficient_that_is_missing_at_one_probe_is_0_there():
 
 def test_a_number_that_is_0_by_chance_is_no_product():
     with pytest.raises(NotLiftedError):
-        fitted_quantity([Fraction(value) for value in (0, 1, 2, 0)], PADDED)
+        Quantities(PADDED).fitted([Fraction(value) for value in (0, 1, 2, 0)])
 
 
 def full(name, count):
