@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from porter.lift.forms import PRODUCT, SUM, Form, Forms, Number, Operation, Product, Sum, Weighted
+from porter.lift.forms import (
+    MAXIMUM,
+    PRODUCT,
+    SUM,
+    Extreme,
+    Form,
+    Forms,
+    Number,
+    Operation,
+    Product,
+    Sum,
+    Weighted,
+)
 from porter.lift.nodes import Exact, NotLiftedError
 from porter.lift.squares import centred, is_square_of_sum
 
@@ -166,6 +178,8 @@ def absolute(forms: Forms, form: Form) -> Form:
     value = forms.value(form)
     if value is not None:
         return forms.number(max(value, -value))
+    if is_never_negative(forms, form):
+        return form
     terms = forms.linear(form)[1]
     first = forms.ordered(term for term, _ in terms)[0]
     return forms.operation("absolute", scaled(forms, form, Fraction(1 if dict(terms)[first] > 0 else -1)))
@@ -180,6 +194,8 @@ def is_never_negative(forms: Forms, form: Form) -> bool:
             return constant >= 0 and all(weight > 0 and is_never_negative(forms, term) for term, weight in terms)
         case Product(_, factors):
             return all(power % 2 == 0 or is_never_negative(forms, factor) for factor, power in factors)
+        case Extreme(kind, items):
+            return (any if kind == MAXIMUM else all)(is_never_negative(forms, item) for item in items)
         case Operation(kind, _):
             return kind in _NEVER_NEGATIVE
     return False

@@ -41,6 +41,9 @@ def extreme(forms: Forms, kind: str, parts: Sequence[Form]) -> Form:
     zero = forms.number(0)
     if kind == MAXIMUM and zero in items and any(i != zero and is_never_negative(forms, i) for i in items):
         items.discard(zero)
+    one = forms.number(1)
+    if kind == MINIMUM and one in items and any(i != one and _is_truth(forms, i) for i in items):
+        items.discard(one)
     return items.pop() if len(items) == 1 else forms.put(Extreme(kind, tuple(sorted(items))))
 
 
@@ -65,7 +68,23 @@ def select(forms: Forms, condition: Form, then: Form, otherwise: Form) -> Form:
             found = otherwise
         case _:
             found = None
-    return forms.operation("select", condition, then, otherwise) if found is None else found
+    return _selected(forms, condition, then, otherwise) if found is None else found
+
+
+def _selected(forms: Forms, condition: Form, then: Form, otherwise: Form) -> Form:
+    """A selection that is none of two that are compared: what both cases add is added to it outside.
+
+    So a sum of the elements for which something holds is a sum of selections.
+    """
+    if (forms.value(then), forms.value(otherwise)) == (1, 0) and _is_truth(forms, condition):
+        return condition
+    (one, terms), (other, rest) = forms.linear(then), forms.linear(otherwise)
+    own = dict(rest)
+    shared = {term: weight for term, weight in terms if own.get(term) == weight}
+    if not shared or not (own.keys() == shared.keys() or dict(terms).keys() == shared.keys()):
+        return forms.operation("select", condition, then, otherwise)
+    parts = [add(forms, ((t, w) for t, w in case if t not in shared), c) for c, case in ((one, terms), (other, rest))]
+    return add(forms, [(select(forms, condition, *parts), Fraction(1)), *shared.items()])
 
 
 def _selected_by_order(forms: Forms, small: Form, large: Form, then: Form, otherwise: Form) -> Form | None:
@@ -206,6 +225,10 @@ def operation(forms: Forms, kind: str, operands: Sequence[Form]) -> Form:
     match kind:
         case "exp":
             return exponential(forms, operands[0])
+        case "not" if isinstance(inner := forms[operands[0]], Operation) and inner.kind == "not":
+            return inner.operands[0]
+        case "equal" if (truth := _compared_with_zero(forms, operands)) is not None:
+            return operation(forms, "not", [truth])
         case "absolute":
             return absolute(forms, operands[0])
         case "select":
@@ -216,6 +239,31 @@ def operation(forms: Forms, kind: str, operands: Sequence[Form]) -> Form:
             distinct = forms.ordered(set(operands))
             return forms.operation(kind, *distinct) if len(distinct) > 1 else distinct[0]
     return forms.operation(kind, *operands)
+
+
+def _compared_with_zero(forms: Forms, operands: Sequence[Form]) -> Form | None:
+    """Returns the truth value that is compared with 0; None where there is none."""
+    for one, other in (operands, operands[::-1]):
+        if forms.value(one) == 0 and _is_truth(forms, other):
+            return other
+    return None
+
+
+def _is_truth(forms: Forms, form: Form) -> bool:
+    """Returns whether a form is 0 or 1 whatever the inputs hold."""
+    match forms[form]:
+        case Number(_, value):
+            return value in (0, 1)
+        case Extreme(_, items):
+            return all(_is_truth(forms, item) for item in items)
+        case Operation("select", (_, then, otherwise)):
+            return _is_truth(forms, then) and _is_truth(forms, otherwise)
+        case Operation(kind, _):
+            return kind in _TRUTHS
+    return False
+
+
+_TRUTHS = frozenset({"less", "equal", "not", "and", "or"})
 
 
 def _sign(kind: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from random import Random
@@ -16,6 +16,7 @@ from porter.ir.tensor.expressions import (
     ArgReduce,
     Combine,
     Expression,
+    Extent,
     Gathered,
     Number,
     Pointwise,
@@ -24,6 +25,7 @@ from porter.ir.tensor.expressions import (
     Reduce,
 )
 from porter.ir.tensor.quantities import Affine, Quantity
+from porter.ir.tensor.traversal import affines, coordinates
 from porter.lift import forms as kinds
 from porter.lift.affine import Points, fitted
 from porter.lift.forms import MAXIMUM, MINIMUM, PRODUCT, SUM, Form, Forms, Weighted
@@ -34,6 +36,8 @@ from porter.lift.regions import Region, region
 _MOST_POINTS = 500
 _MOST_ITEMS = 12_000  # of reductions, at all points together
 _LEAST_POINTS = 64
+_ONE = Number(Quantity.of(1))
+_NO_WEIGHT = "the weights of a sum are no affine function of the coordinates"
 _COMBINES = {SUM: Combine.SUM, PRODUCT: Combine.PRODUCT, MAXIMUM: Combine.MAXIMUM, MINIMUM: Combine.MINIMUM}
 _JOINED = {SUM: "add", PRODUCT: "multiply", MAXIMUM: "maximum", MINIMUM: "minimum"}
 
@@ -42,7 +46,7 @@ _JOINED = {SUM: "add", PRODUCT: "multiply", MAXIMUM: "maximum", MINIMUM: "minimu
 class FittedPart:
     """The items of one skeleton as an expression; `weight` is a factor in a sum, an exponent in a product."""
 
-    weight: Affine
+    weight: Expression
     body: Expression
 
 
@@ -104,10 +108,7 @@ class Fitter:
         exact = [value for value in values if isinstance(value, Fraction)]
         if len(exact) != len(values):
             raise NotLiftedError("it stores an infinity")
-        affine = fitted(points, exact)
-        if affine is None:
-            raise NotLiftedError("numbers are no affine function of the place where they stand")
-        return _position(affine)
+        return _position(points, exact, "numbers are no affine function of the place where they stand")
 
     def _read(self, points: Points, of: Sequence[Form]) -> Expression:
         keys = [self._forms[form] for form in of]
@@ -162,10 +163,7 @@ class Fitter:
         ]
         constants = [constant for constant, _ in split]
         if any(constants):
-            affine = fitted(points, constants)
-            if affine is None:
-                raise NotLiftedError("numbers are no affine function of the place where they stand")
-            told.append(_position(affine))
+            told.append(_position(points, constants, "numbers are no affine function of the place where they stand"))
         return told[0] if len(told) == 1 else Pointwise(_JOINED[kind], tuple(told))
 
     def _part(self, kind: str, points: Points, lists: Sequence[Sequence[Weighted]], precision: DType) -> FittedPart:
@@ -173,7 +171,7 @@ class Fitter:
         if all(len(own) == 1 for own in lists):
             try:
                 body = self._expression(points, [own[0][0] for own in lists])
-                return FittedPart(_weight(points, [own[0][1] for own in lists]), body)
+                return FittedPart(_position(points, [own[0][1] for own in lists], _NO_WEIGHT), body)
             except NotLiftedError:  # windows of one element everywhere
                 pass
         points, lists = _fewer(points, lists)
@@ -182,16 +180,25 @@ class Fitter:
 
     def _reduced(self, kind: str, inner: Region, items: Sequence[Weighted], precision: DType) -> FittedPart:
         body = self._expression(inner.points, [item for item, _ in items])
-        weight = _weight(inner.points, [own for _, own in items])
-        if kind == PRODUCT or weight.terms:
+        reduced = Reduce(_COMBINES[kind], inner.ranges, body, precision)
+        weights = [own for _, own in items]
+        try:
+            weight = _position(inner.points, weights, _NO_WEIGHT)
+        except NotLiftedError:
+            share = inner.common_share(weights) if kind == SUM else None
+            if share is None:
+                raise
+            count = Reduce(Combine.SUM, inner.ranges, Number(Quantity.of(1)), precision)
+            return FittedPart(Number(Quantity.of(share)), Pointwise("divide", (reduced, count)))
+        if kind == PRODUCT or _depends(weight, inner.ranges):
             body = self._weighted(kind, FittedPart(weight, body))
-            weight = Affine.of(1)
-        return FittedPart(weight, Reduce(_COMBINES[kind], inner.ranges, body, precision))
+            return FittedPart(_ONE, replace(reduced, body=body))
+        return FittedPart(weight, reduced)
 
     def _weighted(self, kind: str, part: FittedPart) -> Expression:
-        if part.weight == Affine.of(1) or kind in (MAXIMUM, MINIMUM):
+        if part.weight == _ONE or kind in (MAXIMUM, MINIMUM):
             return part.body
-        return Pointwise("power", (part.body, _position(part.weight))) if kind == PRODUCT else _times(part)
+        return Pointwise("power", (part.body, part.weight)) if kind == PRODUCT else _times(part)
 
 
 def _fewer(points: Points, lists: Sequence[Sequence[Weighted]]) -> tuple[Points, Sequence[Sequence[Weighted]]]:
@@ -214,15 +221,25 @@ def _check_order(counts: Sequence[int], places: Sequence[tuple[int, ...]]) -> No
 
 def _times(part: FittedPart) -> Expression:
     own = part.body.operands if isinstance(part.body, Pointwise) and part.body.op == "multiply" else (part.body,)
-    return Pointwise("multiply", (_position(part.weight), *own))
+    return Pointwise("multiply", (part.weight, *own))
 
 
-def _weight(points: Points, weights: Sequence[Fraction]) -> Affine:
-    found = fitted(points, weights)
-    if found is None:
-        raise NotLiftedError("the weights of a sum are no affine function of the coordinates")
-    return found
+def _depends(number: Expression, ranges: Sequence[Extent]) -> bool:
+    """Returns whether a number that was fitted depends on a coordinate of `ranges`."""
+    inner = number.operands if isinstance(number, Pointwise) else (number,)
+    used = coordinates(affine for part in inner for affine in affines(part))
+    return any(extent.name in used for extent in ranges)
 
 
-def _position(affine: Affine) -> Expression:
-    return Position(affine) if affine.terms else Number(Quantity(affine.constant.factor))
+def _position(points: Points, numbers: Sequence[Fraction], otherwise: str) -> Expression:
+    """Returns numbers as an affine function of the coordinates, or as one over one: `1 / (j + 1)`.
+
+    Raises `NotLiftedError`, which says what is given as `otherwise`, where they are neither.
+    """
+    affine = fitted(points, numbers)
+    if affine is not None:
+        return Position(affine) if affine.terms else Number(Quantity(affine.constant.factor))
+    inverse = fitted(points, [1 / number for number in numbers]) if all(numbers) else None
+    if inverse is None:
+        raise NotLiftedError(otherwise)
+    return Pointwise("power", (Position(inverse), Number(Quantity.of(-1))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from math import prod
 
@@ -22,10 +23,20 @@ _Sets = Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class Region:
-    """The coordinates of a reduction; `points` are those of all its items, list by list."""
+    """The coordinates of a reduction; `points` are those of all its items, list by list, and `owners` their lists."""
 
     ranges: tuple[Extent, ...]
     points: Points
+    owners: NDArray[np.int64]
+
+    def common_share(self, weights: Sequence[Fraction]) -> Fraction | None:
+        """Returns the number of which the weight of each item is its share, one among so many as its list has.
+
+        A mean of a window that a border clips has such weights. None where there is no such number.
+        """
+        counts = np.bincount(self.owners)[self.owners].tolist()
+        shares = {weight * count for weight, count in zip(weights, counts, strict=True)}
+        return shares.pop() if len(shares) == 1 else None
 
 
 def region(items: Items, points: Points, lists: Sequence[Sequence[Form]], names: Iterator[str]) -> Region:
@@ -75,7 +86,7 @@ def _over(table: _Table, columns: Sequence[int], names: Iterator[str]) -> Region
         point = points.values[row].tolist()
         if not any(_is_empty(extent, points.names, point) for extent in ranges):
             raise NotLiftedError("a reduction has no element where its bounds have some")
-    return Region(tuple(ranges), inside)
+    return Region(tuple(ranges), inside, owners)
 
 
 def _is_empty(extent: Extent, names: Sequence[str], point: Sequence[int]) -> bool:

@@ -98,9 +98,6 @@ REFUSED = {
     "a border of its own": elementwise(lambda x, i, j, sizes: x[i, j] * x[i, j] if j else x[i, j] * x[i, j + 1]),
     "another element in one place": elementwise(lambda x, i, j, sizes: x[0, 0] if (i, j) == (2, 3) else x[i, j]),
     "weights that are no affine function": elementwise(lambda x, i, j, sizes: x[i, j] * (j * j * j)),
-    "a mean of what came so far": elementwise(
-        lambda x, i, j, sizes: sum((x[i, k] for k in range(1, j + 1)), start=x[i, 0]) / (j + 1)
-    ),
     "numbers that are no affine function": elementwise(lambda x, i, j, sizes: x[i, j] * 0 + (j * j + i)),
     "a permutation": elementwise(lambda x, i, j, sizes: x[i, j * j % sizes["cols"]]),
     "what is undefined in one place": elementwise(

@@ -71,7 +71,7 @@ def test_integers_that_data_choose_are_nodes():
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("float s = x[0]; while (s > 1) s = s / 2; y[threadIdx.x] = s;", "decides what is executed"),
+        ("float s = x[0]; while (s > 1) s = s / 2; y[threadIdx.x] = s;", "decides how often a loop runs"),
         ("if (threadIdx.x < 31) y[threadIdx.x] = x[0];", "element 31 of a result is not defined"),
         ("if (x[threadIdx.x] > 0) y[threadIdx.x] = 1;", "decides whether an element is written at all"),
         ("y[(int)x[threadIdx.x]] = 1;", "decides where it writes"),

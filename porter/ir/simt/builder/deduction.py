@@ -112,7 +112,13 @@ def _deduced(pattern: TypeName, given: CType, open_: frozenset[str], bound: Bind
             return pattern.name not in open_
         given = given.element
     if pattern.name == "[]" and isinstance(given, ArrayOf) and isinstance(pattern.arguments[0], TypeName):
+        for wanted, extent in zip(pattern.arguments[1:], given.extents, strict=False):
+            name = getattr(wanted, "name", "")
+            if name in open_ and not _same(bound.setdefault(name, Literal(extent, "int")), Literal(extent, "int")):
+                return False
         return _deduced(pattern.arguments[0], given.element, open_, bound)
+    if pattern.name == "[]" and not pattern.pointers and isinstance(pattern.arguments[0], TypeName):
+        return len(pattern.arguments) == 1 or not pattern.reference  # `T (&items)[N]` takes arrays alone
     if pattern.name in open_ and not pattern.arguments:
         if isinstance(given, ArrayOf):
             given = PointerTo(given.element)

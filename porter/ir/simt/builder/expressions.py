@@ -161,6 +161,8 @@ def _place(b: Builder, node: Expression) -> Place:
             return names.place(b, node)
         case Subscript(owner, index):
             return _subscript(b, owner, index)
+        case Unary("*", Name(name="this")) if isinstance(this := b.find("this"), Place):
+            return this
         case Unary("*", operand):
             return pointee(b, number(b, operand))
         case Member():

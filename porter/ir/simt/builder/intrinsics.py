@@ -97,8 +97,6 @@ def _of_lanes(b: Builder, plain: str, node: Call) -> RValue | None:
     if plain.startswith("__") and plain.endswith("_sync") and plain[2:-5] in _VOTES:
         mask = expressions.number(b, node.arguments[0])
         return _ballot(b, _VOTES[plain[2:-5]], expressions.condition(b, node.arguments[1]), mask.value)
-    if plain in ("__syncthreads_or", "__syncthreads_and", "__syncthreads_count"):
-        raise b.problem(f"'{plain}'")
     return None
 
 

@@ -58,7 +58,7 @@ def _of_arguments(unit: Unit, call: Call) -> Iterator[str]:
     callee = call.callee
     name = callee.name if isinstance(callee, Name | Member) else ""
     plain = name.rpartition("::")[2]
-    candidates = unit.named(name) if isinstance(callee, Name) else _methods(unit, plain)
+    candidates = (unit.named(name) if isinstance(callee, Name) else ()) or _methods(unit, plain)  # or one of its own
     for number, argument in enumerate(call.arguments):
         known = [f.parameters[number].type for f in candidates if number < len(f.parameters)]
         changes = any(kind.reference and not kind.const for kind in known)

@@ -45,6 +45,8 @@ def _named(b: Builder, name: TypeName, line: int) -> CType:
     bound = b.find(name.name)
     if isinstance(bound, TypeName) and bound != plain and not name.arguments:
         return type_of(b, bound, line)
+    if isinstance(bound, TypeName) and bound.name != name.name and not bound.arguments:  # a template of a template
+        return type_of(b, replace(plain, name=bound.name), line)
     if isinstance(b.find(name.name.rpartition("::")[0]), TypeName) and (member := _member(b, plain, line)) is not None:
         return member
     given = with_constants(b, plain)
@@ -131,7 +133,8 @@ def _record(b: Builder, name: TypeName, line: int) -> Record | None:
     if found is None:
         return None
     tree, bindings = found
-    with b.scope(wall=True):
+    is_unnamed = "@" in tree.name  # and stands where it is used, among the names that are known there
+    with b.scope(wall=not is_unnamed):
         bind_members(b, tree, bindings)
         fields: list[tuple[str, CType]] = []
         for base in tree.bases:

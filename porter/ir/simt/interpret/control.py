@@ -1,7 +1,7 @@
 """Runs regions: branches and loops, in the lanes that take them.
 
 A condition that is not known is no branch: both sides run under a predicate, stores put what was there where it is
-false, and results are selected. How often a loop runs has to be known.
+false, and results are selected. A loop on one goes on under it until it is known to be false in every lane.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from porter.ir.simt.interpret import integers
-from porter.ir.simt.interpret.domain import Data, Datum, Mask, is_symbolic, value_type
+from porter.ir.simt.interpret.domain import Data, Datum, ExecutionError, Mask, is_symbolic, value_type
 from porter.ir.simt.interpret.machine import Machine
 from porter.ir.simt.ops import Op, Value
 from porter.ir.simt.types import Scalar, Type, Vector
+
+_MOST_UNKNOWN = 64  # turns of a loop that data may have ended
 
 
 def _if(machine: Machine, op: Op) -> None:
@@ -71,11 +73,45 @@ def _while(machine: Machine, op: Op) -> None:
         carried = _handed(machine, active, seen, carried, op.results)
         assert not isinstance(condition, tuple)
         if is_symbolic(condition):
-            condition = machine.domain.decided(condition, Scalar.BOOL, active)
+            machine.values.update(zip(op.results, _perhaps(machine, op, active, condition, carried), strict=True))
+            return
         active = active & condition
         if active.any():
             carried = _handed(machine, active, machine.within(body, active, carried), carried, op.results)
     machine.values.update(zip(op.results, carried, strict=True))
+
+
+def _perhaps(machine: Machine, op: Op, active: Mask, condition: Data, carried: list[Datum]) -> list[Datum]:
+    """Goes on with a loop that goes on where a condition holds that is not known, until it is known not to.
+
+    Returns what the loop carries. Raises `ExecutionError` where that does not come.
+    """
+    head, body = op.regions
+    before = machine.predicate
+    holds = condition if before is None else _both(machine, before, condition)
+    for _ in range(_MOST_UNKNOWN):
+        active = active & (~machine.domain.certain(holds)[1] if is_symbolic(holds) else holds)
+        if not active.any():
+            return carried
+        made = machine.within(body, active, carried, predicate=holds)
+        carried = _picked(machine, active, holds, made, carried, op.results)
+        condition, *seen = machine.within(head, active, carried, predicate=holds)
+        assert not isinstance(condition, tuple)
+        carried = _picked(machine, active, holds, seen, carried, op.results)
+        holds = _both(machine, holds, condition)
+    raise ExecutionError("a value of the data decides how often a loop runs")
+
+
+def _both(machine: Machine, one: Data, other: Data) -> Data:
+    return machine.domain.apply("and", Scalar.BOOL, [Scalar.BOOL] * 2, [one, other])
+
+
+def _picked(  # noqa: PLR0917 - two ways of each value, and where which is taken
+    machine: Machine, active: Mask, holds: Data, new: Sequence[Datum], old: Sequence[Datum], results: Sequence[Value]
+) -> list[Datum]:
+    """Returns the new values in lanes of `active` where `holds`, else the old ones."""
+    made = [merged(machine, holds, a, b, r.type) for a, b, r in zip(new, old, results, strict=True)]
+    return _handed(machine, active, made, old, results)
 
 
 CONTROL: Mapping[str, Callable[[Machine, Op], None]] = {"if": _if, "for": _for, "while": _while}

@@ -369,7 +369,7 @@ def _shuffle(machine: Machine, op: Op) -> None:
     source, exists = exchange.sources(str(op.attribute("mode")), machine.settled(op.operands[1]), width, threads, count)
     value = np.broadcast_to(machine.data(op.operands[0]), (count,))
     nothing = machine.domain.undefined(value_type(op.result.type))
-    if is_symbolic(value) and not is_symbolic(nothing):
+    if is_symbolic(value) != is_symbolic(nothing):
         nothing = np.zeros((), value.dtype)
     machine.values[op.result] = np.where(exists & machine.mask[source], value[source], nothing.astype(value.dtype))
 

@@ -13,13 +13,18 @@ from porter.syntax.read import read_unit
 from porter.syntax.unit import Unit
 from porter.syntax.walk import walk
 
-_LIBRARIES = {"cub": "cub.cuh", "cooperative_groups": "cooperative_groups.cuh"}
+_LIBRARIES = {  # by what their names begin with
+    "cub::": "cub.cuh",
+    "cuda::": "cuda.cuh",
+    "cooperative_groups::": "cooperative_groups.cuh",
+    "__syncthreads_": "block_votes.cuh",
+}
 
 
 def with_libraries(unit: Unit) -> Unit:
     """Returns `unit` with what it may call of the libraries that it mentions."""
-    for namespace, file in _LIBRARIES.items():
-        if _mentions(unit, namespace):
+    for prefix, file in _LIBRARIES.items():
+        if _mentions(unit, prefix):
             found = _library(file)
             unit = Unit(
                 (*found.functions, *unit.functions),
@@ -37,7 +42,6 @@ def _library(file: str) -> Unit:
     return read_unit(parse(Source(Path(file), text)))
 
 
-def _mentions(unit: Unit, namespace: str) -> bool:
-    prefix = f"{namespace}::"
+def _mentions(unit: Unit, prefix: str) -> bool:
     trees = (*unit.functions, *(method for struct in unit.structs for method in struct.methods), *unit.aliases)
     return any(isinstance(n, TypeName | Name) and n.name.startswith(prefix) for tree in trees for n in walk(tree))

@@ -67,6 +67,27 @@ __device__ T reduce(const Group& group, T value, Op op) {
     return group.shfl(value, 0);
 }
 
+template <typename Group, typename T, typename Op>
+__device__ T inclusive_scan(const Group& group, T value, Op op) {
+    const unsigned rank = group.thread_rank();
+    for (unsigned offset = 1; offset < group.size(); offset *= 2) {
+        const T other = group.shfl_up(value, offset);
+        if (rank >= offset) value = op(other, value);
+    }
+    return value;
+}
+template <typename Group, typename T>
+__device__ T inclusive_scan(const Group& group, T value) { return inclusive_scan(group, value, plus<T>()); }
+template <typename Group, typename T, typename Op>
+__device__ T exclusive_scan(const Group& group, T value, Op op) {
+    const T before = group.shfl_up(inclusive_scan(group, value, op), 1);
+    T result = T();
+    if (group.thread_rank() != 0) result = before;
+    return result;
+}
+template <typename Group, typename T>
+__device__ T exclusive_scan(const Group& group, T value) { return exclusive_scan(group, value, plus<T>()); }
+
 template <typename Group>
 __device__ void sync(const Group& group) {
     group.sync();
