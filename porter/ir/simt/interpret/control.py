@@ -95,10 +95,10 @@ def _perhaps(machine: Machine, op: Op, active: Mask, condition: Data, carried: l
             return carried
         made = machine.within(body, active, carried, predicate=holds)
         carried = _picked(machine, active, holds, made, carried, op.results)
-        condition, *seen = machine.within(head, active, carried, predicate=holds)
-        assert not isinstance(condition, tuple)
+        again, *seen = machine.within(head, active, carried, predicate=holds)
+        assert not isinstance(again, tuple)
         carried = _picked(machine, active, holds, seen, carried, op.results)
-        holds = _both(machine, holds, condition)
+        holds = _both(machine, holds, again)
     raise ExecutionError("a value of the data decides how often a loop runs")
 
 
