@@ -647,6 +647,22 @@ __global__ void united(const __half* x, float4* out, int* words, const float* y)
   words[i] = w.word;
 }
 
+union Halves {
+  uint32_t word;
+  __half2 pair;
+  __device__ Halves(uint32_t v) : word(v) {}
+  __device__ Halves(__half2 v) : pair(v) {}
+};
+union Sign { float value; uint32_t word; };
+__device__ float negated(Sign s) { s.word ^= 0x80000000u; return s.value; }
+__global__ void made_unions(const __half2* x, __half2* swapped, float* minus) {
+  Halves p = Halves(x[threadIdx.x]);
+  Halves q((p.word << 16) | (p.word >> 16));
+  swapped[threadIdx.x] = q.pair;
+  Sign s{__low2float(q.pair)};
+  minus[threadIdx.x] = negated(s);
+}
+
 __device__ int16_t packed_pair(int8_t low, int8_t high) {
   union { int8_t bytes[2]; int16_t both; };
   bytes[0] = low;

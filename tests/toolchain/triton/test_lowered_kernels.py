@@ -275,6 +275,8 @@ CASES = [
          {1: np.r_[np.tanh(X[:40]), _zeros(24)], 2: np.array([2 ** (i % 32) - 1 for i in range(64)], np.int32)}),
     Case("united", (HALVES, _zeros(256), _zeros(64, np.int32), SMALL[:64].astype(np.float32)),
          {1: (HALVES * np.float16(2)).view(np.float32), 2: (0x01000304 | SMALL[:64] << 16).astype(np.int32)}),
+    Case("made_unions", (HALVES[:128], _zeros(128, np.float16), _zeros(64)),
+         {1: HALVES[:128].reshape(64, 2)[:, ::-1].ravel(), 2: -HALVES[1:128:2].astype(np.float32)}),
     Case("pairs", (SMALL[:64], _zeros(64, np.int16), _zeros(64)),
          {1: (SMALL[:64] - 3 * 256).astype(np.int16), 2: SMALL[:64] * 6.0}),
     Case("packed", (np.arange(512.0) - 100, _zeros(64), _zeros(64)),

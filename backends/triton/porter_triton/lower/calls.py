@@ -196,12 +196,8 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
         return values[0]
     if len(values) == 1 and (packed := float8.packed(cx, values[0], type_, line)) is not None:
         return packed
-    structs.demand_no_union(type_, line)
-    if structs.methods(cx, type_, unqualified(type_.name)):
-        node = cx.implied(type_.name, line)
-        place_ = local_arrays.variable(cx, "made", type_, node, line)
-        initialise(cx, place_, type_, tuple(Held(v) for v in values), node)
-        return access.load(cx, place_, line)
+    if type_.union or structs.methods(cx, type_, unqualified(type_.name)):
+        return _in_place(cx, type_, values, line)
     if len(values) > len(type_.fields):
         raise Refusal(line, f"`{type_.name}` is made of more values than it has fields")
     made = []
@@ -209,6 +205,21 @@ def construct(cx: Context, type_: Record, values: tuple[Value, ...], line: int) 
         value = values[i] if i < len(values) else local_arrays.zero(field)
         made.append((name, objects.cast(cx, value, field, line) if isinstance(field, Arithmetic) else value))
     return Fields(type_, tuple(made))
+
+
+def _in_place(cx: Context, type_: Record, values: tuple[Value, ...], line: int) -> Value:
+    """Returns what a variable holds that is made by a constructor; of a union without one its first field is given."""
+    node = cx.implied(type_.name, line)
+    made = local_arrays.variable(cx, "made", type_, node, line)
+    if structs.methods(cx, type_, unqualified(type_.name)):
+        initialise(cx, made, type_, tuple(Held(v) for v in values), node)
+    elif len(values) != 1 or not isinstance(made, Members):
+        raise Refusal(line, f"`{type_.name}` is a union that is made of {len(values)} values")
+    else:
+        name, field = type_.fields[0]
+        value = objects.cast(cx, values[0], field, line) if isinstance(field, Arithmetic) else values[0]
+        access.store(cx, made.fields[name], value, line)
+    return access.load(cx, made, line)
 
 
 def initialise(cx: Context, place_: Place, type_: Record, given: tuple[Argument, ...], node: Call) -> None:

@@ -1,4 +1,4 @@
-"""Unions of one thread's own are views of their parts; all others are refused."""
+"""Unions of one thread's own are views of their parts, however they are made; all others are refused."""
 
 from pathlib import Path
 
@@ -31,14 +31,28 @@ def test_a_field_is_read_as_what_another_was_written():
 
 
 @pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        pytest.param("Bits v = {x[threadIdx.x]};", "", id="braces give the first field"),
+        pytest.param("Made v(x[threadIdx.x]);", "Made(float value) : f(value) {}", id="constructor"),
+        pytest.param("Made v = Made(x[threadIdx.x]), w = v; v = w;", "Made(float value) { f = value; }", id="copied"),
+    ],
+)
+def test_a_union_is_made_of_what_its_constructor_sets(made, given):
+    union = f"union Made {{ unsigned u; float f; __device__ {given} }};" if given else ""
+    text = lowered(f"{union} __global__ void k(unsigned* y, const float* x) {{ {made} y[threadIdx.x] = v.u; }}")
+    assert ".to(tl.uint32, bitcast=True)" in text
+
+
+@pytest.mark.parametrize(
     "kernel",
     [
         "__global__ void k(unsigned* y, Bits p) { y[threadIdx.x] = p.u; }",
         "__global__ void k(unsigned* y, const Bits* p) { y[threadIdx.x] = p[threadIdx.x].u; }",
         "__global__ void k(unsigned* y) { __shared__ Bits s[32]; s[threadIdx.x].f = 1; y[threadIdx.x] = s[0].u; }",
-        "__global__ void k(unsigned* y) { Bits v = {1.0f}; y[threadIdx.x] = v.u; }",
+        "__global__ void k(unsigned* y) { Bits v = {1.0f, 2u}; y[threadIdx.x] = v.u; }",
     ],
-    ids=["parameter", "memory", "shared", "braces"],
+    ids=["parameter", "memory", "shared", "two values"],
 )
 def test_a_union_anywhere_else_is_refused(kernel):
     with pytest.raises(Refusal) as refused:
