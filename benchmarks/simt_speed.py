@@ -17,9 +17,10 @@ import numpy as np
 
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
+from porter.dialect import CUDA
 from porter.simt.build import build, prepare
 from porter.simt.compiler import compiler
-from porter.simt.job import BuildRequest, Callee, Dialect, Executable, Job, ScalarValue, TensorValue
+from porter.simt.job import BuildRequest, Callee, Executable, Job, ScalarValue, TensorValue
 from porter.simt.run import run
 from porter.source.text import Source
 
@@ -44,7 +45,7 @@ BLOCKS = 16384
 
 def request(kernel: str, watched: bool, salt: str = "") -> BuildRequest:
     source = Source(Path("speed.cu"), KERNELS + salt)
-    return BuildRequest(source, (), Dialect.CUDA, (Callee(Entry(EntryKind.KERNEL, kernel)),), 32, watched=watched)
+    return BuildRequest(source, (), CUDA, (Callee(Entry(EntryKind.KERNEL, kernel)),), 32, watched=watched)
 
 
 def seconds(built: Executable, job: Job, repeats: int = 3) -> float:

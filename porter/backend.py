@@ -14,6 +14,7 @@ from porter.source.text import Source
 
 if TYPE_CHECKING:
     from porter.contract.contract import Contract, Workload
+    from porter.dialect import Dialect
     from porter.evaluate.bench import Bench
     from porter.evaluate.ported import Ported
     from porter.evaluate.side import Side
@@ -104,6 +105,8 @@ class Backend(Protocol):
 
     name: str
     suffixes: tuple[str, ...]
+    dialect: Dialect | None
+    """The spelling of CUDA in which it writes ports; None where something else than porter's executor runs them."""
 
     def targets(self) -> tuple[Target, ...]:
         """The hardware known, the default first."""

@@ -59,7 +59,7 @@ def bench(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Judge a candidate, and time it on an NVIDIA device beside what it is held to."""
+    """Check a candidate, then time it on an NVIDIA device beside its original."""
     from porter.native.place import require_device
     from porter.registry import backend_of, find_backend
 

@@ -9,11 +9,11 @@ import typer
 from porter.cli.console import Console
 from porter.cli.options import DebugFlag, JsonFlag, cache_folder
 
-WarmFlag = Annotated[bool, typer.Option("--warm", help="First build what all migrations share; takes a minute, once.")]
+WarmFlag = Annotated[bool, typer.Option("--warm", help="First build what all ports share; this takes a minute, once.")]
 
 
 def doctor(context: typer.Context, warm: WarmFlag = False, json: JsonFlag = False, debug: DebugFlag = False) -> int:
-    """Say what this machine can do, per backend, and why not."""
+    """Show what this machine can do for each platform, and what it lacks."""
     from porter.report.machine import examine, machine_document, machine_text, start_workers
 
     console: Console = context.obj

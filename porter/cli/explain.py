@@ -18,7 +18,7 @@ def explain(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Say what a finding means, why it matters and what to do."""
+    """Explain a finding: what it means, why it matters, what to do."""
     from porter.catalogue import full_catalogue, lookup
     from porter.report.catalogue import entry_document, entry_text, listing_document, listing_text
 

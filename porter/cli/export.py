@@ -12,12 +12,15 @@ from porter.cli.options import DebugFlag, JsonFlag, RunArgument, named_path
 from porter.errors import DONE, UsageError
 
 ToOption = Annotated[
-    Path | None, typer.Option("--to", metavar="DIR", parser=named_path, help="A new folder for the best, to merge.")
+    Path | None, typer.Option("--to", metavar="DIR", parser=named_path, help="Write the best candidate to this folder.")
 ]
 TrajectoriesOption = Annotated[
     Path | None,
     typer.Option(
-        "--trajectories", metavar="FILE", parser=named_path, help="A new file to train on: JSON lines or .parquet."
+        "--trajectories",
+        metavar="FILE",
+        parser=named_path,
+        help="Write every candidate to this file, for training: JSON lines or .parquet.",
     ),
 ]
 
@@ -30,7 +33,7 @@ def export(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Write the best of a search with a test, a benchmark and how it was found; or a line for each candidate."""
+    """Write the best candidate of a search with a test and a benchmark, or all candidates as a data set."""
     from rich.text import Text
 
     from porter.evolve.replay import replayed

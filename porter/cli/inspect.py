@@ -42,7 +42,7 @@ class Format(StrEnum):
 
 PathArgument = Annotated[Path, typer.Argument(metavar="PATH", parser=named_path, help="A CUDA source.")]
 StageOption = Annotated[Stage, typer.Option("--as", help="What to print.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print it; sarif is for findings.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="The output format; sarif is for findings.")]
 
 
 def inspect(
@@ -61,7 +61,7 @@ def inspect(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Show what porter sees in a source; only `--as tensor` executes it."""
+    """Show what porter sees in a source."""
     from porter.report.inspection import Inspection
     from porter.source.load import read_sources
 

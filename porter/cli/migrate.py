@@ -53,10 +53,10 @@ OutOption = Annotated[
     Path, typer.Option("--out", "-o", metavar="DIR", parser=named_path, help="The folder for ports and reports.")
 ]
 CheckFlag = Annotated[
-    bool, typer.Option("--check", help="Only say what is dangerous; execute nothing and write no port.")
+    bool, typer.Option("--check", help="Only report what is dangerous; run nothing and write no port.")
 ]
 DiffFlag = Annotated[bool, typer.Option("--diff", help="Show what the port changes.")]
-ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that were edited since.")]
+ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite output files that you edited.")]
 
 
 @spread
@@ -91,7 +91,7 @@ def migrate(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Port CUDA sources, execute ports and originals on the CPU, compare them; time them where there is a device."""
+    """Port CUDA sources, run ports and originals on the CPU, and compare the results."""
     from porter.cli.attempt import Destination, Show, Wish, attempt_all
     from porter.measure.deadline import Deadline
     from porter.native.place import missing_device

@@ -34,19 +34,22 @@ def named_path(text: str) -> Path:
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", parser=named_path, help="The folder of a search.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the verdict.")]
 VerboseFlag = Annotated[bool, typer.Option("--verbose", "-v", help="Print every finding and every comparison.")]
 DebugFlag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 TargetsOption = Annotated[
     list[str], typer.Option("--target", metavar="NAME", help="The platform to port to, such as maca; repeatable.")
 ]
-OnlyTargetOption = Annotated[str, typer.Option("--target", metavar="NAME", help="The platform, if there are several.")]
+OnlyTargetOption = Annotated[
+    str, typer.Option("--target", metavar="NAME", help="The platform; needed where porter cannot tell.")
+]
 ArchOption = Annotated[str, typer.Option("--arch", metavar="NAME", help="The target's model, such as C500.")]
 KernelOption = Annotated[
-    list[str] | None, typer.Option("--kernel", metavar="NAME", help="Only this kernel; repeatable.")
+    list[str] | None, typer.Option("--kernel", metavar="NAME", help="Port only this kernel; repeatable.")
 ]
 SizeOption = Annotated[
-    list[str] | None, typer.Option("--size", metavar="NAME=N", help="A size the source does not say.")
+    list[str] | None,
+    typer.Option("--size", metavar="NAME=N", help="The value of a size that the source does not give; repeatable."),
 ]
 LimitOption = Annotated[
     float,
@@ -55,34 +58,43 @@ LimitOption = Annotated[
         metavar="S",
         min=1,
         max=LONGEST_S,
-        help="Seconds that the entries of a source share; what is not proven by then is given up.",
+        help="Time limit for one source, shared by its entries; what is left then is not verified.",
     ),
 ]
 ContractOption = Annotated[
     Path | None,
-    typer.Option("--contract", metavar="FILE", parser=named_path, help="A contract to use as it is."),
+    typer.Option("--contract", metavar="FILE", parser=named_path, help="Use this contract instead of drafting one."),
 ]
 IncludeOption = Annotated[
     list[Path] | None,
-    typer.Option("--include-dir", metavar="DIR", parser=named_path, help="Where local headers lie."),
+    typer.Option("--include-dir", metavar="DIR", parser=named_path, help="A folder with local headers; repeatable."),
 ]
-DefineOption = Annotated[list[str] | None, typer.Option("--define", metavar="NAME[=V]", help="A macro the build sets.")]
+DefineOption = Annotated[
+    list[str] | None, typer.Option("--define", metavar="NAME[=V]", help="A macro that your build defines; repeatable.")
+]
 ReferenceOption = Annotated[
     Path | None,
     typer.Option(
         "--reference",
         metavar="FILE",
         parser=named_path,
-        help="Where there is a device: PyTorch code to time it beside, too.",
+        help="PyTorch code to time the port against, where there is a device.",
     ),
 ]
 TimeLimitOption = Annotated[
     float,
-    typer.Option("--time-limit", metavar="S", min=0.1, max=LONGEST_S, help="Seconds of processor time for one run."),
+    typer.Option(
+        "--time-limit",
+        metavar="S",
+        min=0.1,
+        max=LONGEST_S,
+        help="Processor time limit for one run of original or port.",
+    ),
 ]
 
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", metavar="N", min=0, max=2**_SEED_BITS - 1, help="Repeat what named this seed.")
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, max=2**_SEED_BITS - 1, help="Repeat the run that reported this seed."),
 ]
 
 
@@ -99,7 +111,7 @@ def drawn_seed() -> int:
 
 
 FidelityOption = Annotated[
-    str, typer.Option("--fidelity", metavar="NAME", help="How to execute it: emulated, or native on a device.")
+    str, typer.Option("--fidelity", metavar="NAME", help="How to run the candidate: emulated, or native on a device.")
 ]
 
 

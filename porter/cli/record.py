@@ -27,7 +27,10 @@ StandardArgument = Annotated[
     ),
 ]
 OutOption = Annotated[
-    Path, typer.Option("--out", "-o", metavar="FILE", parser=named_path, help="The recording, which is written over.")
+    Path,
+    typer.Option(
+        "--out", "-o", metavar="FILE", parser=named_path, help="The recording to write; an existing one is replaced."
+    ),
 ]
 
 
@@ -42,7 +45,7 @@ def record(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Record the answers that candidates are held to, with all it takes to judge by them elsewhere."""
+    """Record right answers, for machines that cannot compute them."""
     from porter.evaluate.record import record as record_answers
     from porter.oracle.golden import write_golden
     from porter.report.recording import recording_document, recording_text

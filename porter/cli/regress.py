@@ -22,18 +22,18 @@ BaselineArgument = Annotated[
     Path,
     typer.Argument(metavar="BASELINE", parser=named_path, help="A target's folder of a suite run, or its suite.json."),
 ]
-UpdateFlag = Annotated[bool, typer.Option("--update", help="Let what was found now be the baseline.")]
+UpdateFlag = Annotated[bool, typer.Option("--update", help="Make the present results the new baseline.")]
 KnownOption = Annotated[
     Path | None,
     typer.Option(
         "--known-failures",
         metavar="FILE",
         parser=named_path,
-        help="Reasons; else known_failures.toml beside BASELINE.",
+        help="The file of known failures; without it, known_failures.toml beside BASELINE.",
     ),
 ]
 JunitOption = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", parser=named_path, help="Write JUnit XML there.")
+    Path | None, typer.Option("--junit", metavar="FILE", parser=named_path, help="Also write JUnit XML to this file.")
 ]
 
 
@@ -48,7 +48,7 @@ def regress(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Replay the ports of a suite run; exit code 1 when one is no longer right, builds no more, or is slower."""
+    """Run the ports of a suite run again; exit code 1 when one is no longer right, no longer builds, or is slower."""
     from porter.report.regression import regression_document, regression_text
     from porter.suite.children import Children
     from porter.suite.known import KNOWN_FAILURES

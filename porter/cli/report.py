@@ -35,15 +35,22 @@ RunArgument = Annotated[
         metavar="RUN", parser=named_path, help="A target's folder of a suite run, its suite.json, or that of a search."
     ),
 ]
-FormatOption = Annotated[ReportFormat, typer.Option("--format", help="How to write it; html is one file of its own.")]
+FormatOption = Annotated[
+    ReportFormat, typer.Option("--format", help="The output format; html is one self-contained file.")
+]
 OutOption = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", parser=named_path, help="The file to write; else it is printed."),
+    typer.Option("--out", "-o", metavar="FILE", parser=named_path, help="Write to this file instead of printing."),
 ]
 BaselineOption = Annotated[
-    str, typer.Option("--baseline", metavar="NAME", help="What speedups are over, such as pytorch; else each.")
+    str,
+    typer.Option(
+        "--baseline", metavar="NAME", help="What speedups compare with, such as pytorch; all baselines without it."
+    ),
 ]
-FastOption = Annotated[float, typer.Option("--p", metavar="P", min=0, help="The p of fast_p.")]
+FastOption = Annotated[
+    float, typer.Option("--p", metavar="P", min=0, help="Count operators that are more than P times as fast.")
+]
 
 
 def report(
@@ -56,7 +63,7 @@ def report(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Report a suite run, operator by operator, or a search: what it found, how, and what that took."""
+    """Report a suite run or a search as text, Markdown, JSON, CSV or HTML."""
     from porter.report.search_course import course, is_run
     from porter.report.suite import suite_tables
     from porter.suite.result import read_run
@@ -64,7 +71,7 @@ def report(
     format = ReportFormat.JSON if json else format
     if is_run(run):
         if baseline:
-            raise UsageError("--baseline is for suite runs", "what a search finds is held to its seed")
+            raise UsageError("--baseline is for suite runs", "a search compares with the port it began with")
         text = _search_text(course(run), format)
     else:
         result = read_run(run)

@@ -12,14 +12,14 @@ from porter.cli.options import DebugFlag, JsonFlag, named_path
 from porter.errors import DONE, InputError
 
 FolderArgument = Annotated[
-    Path, typer.Argument(metavar="DIR", parser=named_path, help="Where to look; here, without it.")
+    Path, typer.Argument(metavar="DIR", parser=named_path, help="The folder to search; the current one without it.")
 ]
 
 
 def runs(
     context: typer.Context, folder: FolderArgument = Path(), json: JsonFlag = False, debug: DebugFlag = False
 ) -> int:
-    """List the searches below a folder: what they are for, the best they found, how they ended."""
+    """List the searches below a folder."""
     from porter.report.search_list import found_runs, runs_document, runs_text
 
     console: Console = context.obj

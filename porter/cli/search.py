@@ -27,40 +27,56 @@ if TYPE_CHECKING:
     from porter.evolve.budget import Budget
     from porter.evolve.run import SearchOptions
 
-RoundsOption = Annotated[int, typer.Option("--rounds", metavar="N", min=0, help="Rounds of search; 0: none.")]
+RoundsOption = Annotated[
+    int, typer.Option("--rounds", metavar="N", min=0, help="Search for a faster port for N rounds; 0 means no search.")
+]
 EvaluationsOption = Annotated[
-    int | None, typer.Option("--evaluations", metavar="N", min=1, help="Candidates evaluated at most.")
+    int | None, typer.Option("--evaluations", metavar="N", min=1, help="Stop after this many candidates.")
 ]
 SecondsOption = Annotated[
     float | None,
-    typer.Option("--seconds", metavar="S", min=1, max=LONGEST_S, help="How long a search may take; then it ends."),
+    typer.Option("--seconds", metavar="S", min=1, max=LONGEST_S, help="Stop the search after this many seconds."),
 ]
 PatienceOption = Annotated[
     int | None,
-    typer.Option("--patience", metavar="N", min=1, help="Rounds without anything better, after which it ends."),
+    typer.Option("--patience", metavar="N", min=1, help="Stop after N rounds without improvement."),
 ]
 TokensOption = Annotated[
-    int | None, typer.Option("--tokens", metavar="N", min=1, help="Tokens that a model may read and write in all.")
+    int | None,
+    typer.Option("--tokens", metavar="N", min=1, help="Stop after the model has read and written this many tokens."),
 ]
 ModelOption = Annotated[
-    str, typer.Option("--model", metavar="NAME", help="A language model that proposes, too: a name or a local folder.")
+    str,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="A language model that also proposes candidates: its name at the endpoint, or a local folder.",
+    ),
 ]
 BaseUrlOption = Annotated[
     str,
     typer.Option(
-        "--base-url", metavar="URL", help="Where the model is asked, if not at OpenAI; the key is in PORTER_API_KEY."
+        "--base-url",
+        metavar="URL",
+        help="The endpoint of the model, if it is not OpenAI's; the key is read from PORTER_API_KEY.",
     ),
 ]
 RecordingOption = Annotated[
     Path | None,
     typer.Option(
-        "--recording", metavar="DIR", parser=named_path, help="Answers of an earlier run, in place of the model's."
+        "--recording",
+        metavar="DIR",
+        parser=named_path,
+        help="Use the answers recorded in an earlier run instead of asking the model.",
     ),
 ]
-ResumeFlag = Annotated[
-    bool, typer.Option("--resume", help="Go on with the search of the same port that the output folder holds.")
+ResumeFlag = Annotated[bool, typer.Option("--resume", help="Continue the search in the output folder.")]
+JobsOption = Annotated[
+    int,
+    typer.Option(
+        "--jobs", metavar="N", min=0, help="Number of candidates evaluated at once; 0 means one for each core."
+    ),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Candidates at once; 0: one a core.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +139,7 @@ def resume(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Go on with a search that was stopped, or that has rounds left."""
+    """Continue a search."""
     from porter.evaluate.migration import MigrateOptions
     from porter.evolve.run import resume as go_on
     from porter.report.improved import improved_document, improved_text
@@ -140,7 +156,7 @@ def resume(
 
 
 def replay(context: typer.Context, run: RunArgument, json: JsonFlag = False, debug: DebugFlag = False) -> int:
-    """Derive a search's archive from its journal again, and compare every decision; nothing is evaluated."""
+    """Check a search's journal: derive every decision again, without running anything."""
     from porter.evolve.run import read
     from porter.report.improved import improved_document, improved_text
 

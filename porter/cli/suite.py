@@ -40,15 +40,15 @@ if TYPE_CHECKING:
     from porter.suite.result import Result
     from porter.suite.run import SuiteOptions
 
-suite = typer.Typer(name="suite", help="Bring up a suite of operators.", rich_markup_mode=None)
+suite = typer.Typer(name="suite", help="Port and check a suite of operators.", rich_markup_mode=None)
 
 SuiteArgument = Annotated[
     Path, typer.Argument(metavar="SUITE", parser=named_path, help="A folder of operators; op_suites is porter's own.")
 ]
-ViewOption = Annotated[str, typer.Option("--view", metavar="NAME", help="A named part of a suite, such as paper45.")]
+ViewOption = Annotated[str, typer.Option("--view", metavar="NAME", help="A named part of the suite, such as paper45.")]
 OnlyOption = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="WORD", help="Operators with this in their key; repeatable: or with that."),
+    typer.Option("--only", metavar="WORD", help="Only operators whose key contains this word; repeatable."),
 ]
 OutOption = Annotated[
     Path,
@@ -57,13 +57,15 @@ OutOption = Annotated[
         "-o",
         metavar="DIR",
         parser=named_path,
-        help="The folder for results; a run in it goes on.",
+        help="The folder for results; a run in it is continued.",
     ),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="Operators at once; 0: one a core.")]
-FreshFlag = Annotated[bool, typer.Option("--fresh", help="Run again what RUN has a result for.")]
+JobsOption = Annotated[
+    int, typer.Option("--jobs", metavar="N", min=0, help="Number of operators at once; 0 means one for each core.")
+]
+FreshFlag = Annotated[bool, typer.Option("--fresh", help="Run operators again that already have a result.")]
 LimitOption = Annotated[
-    float, typer.Option("--limit", metavar="S", min=1, max=LONGEST_S, help="Seconds for one operator.")
+    float, typer.Option("--limit", metavar="S", min=1, max=LONGEST_S, help="Time limit for one operator.")
 ]
 
 
@@ -87,7 +89,7 @@ def run(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Port and prove every operator; a run that was stopped goes on where it was."""
+    """Port and check every operator of a suite; a run that was stopped is continued."""
     from porter.registry import find_backend, find_target
     from porter.suite.run import SuiteOptions
 
@@ -131,7 +133,7 @@ def list_operators(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Name the operators of a suite."""
+    """List the operators of a suite."""
     from porter.report.operators import operators_document, operators_text
 
     found = _chosen(suite, view, only)
@@ -148,7 +150,7 @@ def show(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Show one operator: its contract, and where its files are."""
+    """Show the contract and the files of one operator."""
     from porter.report.operators import operator_document, operator_text
 
     found = [one for one in _chosen(suite, "", None) if operator in (one.name, one.key)]
@@ -167,8 +169,12 @@ def new(
         Path, typer.Argument(metavar="PATH", parser=named_path, help="A CUDA source, or a folder of them.")
     ],
     to: Annotated[Path, typer.Option("--to", metavar="SUITE", parser=named_path, help="The suite's folder.")],
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="The operator's name, else the file's.")] = "",
-    category: Annotated[str, typer.Option("--category", metavar="NAME", help="Its category, else a guess.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="The operator's name; the file's name without it.")
+    ] = "",
+    category: Annotated[
+        str, typer.Option("--category", metavar="NAME", help="Its category; porter guesses without it.")
+    ] = "",
     kernel: KernelOption = None,
     size: SizeOption = None,
     include_dir: IncludeOption = None,
@@ -177,7 +183,7 @@ def new(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Make an operator of each CUDA source, with a contract that running it settled."""
+    """Make operators of CUDA sources: copy each, run it, and draft its contract."""
     from porter.report.operators import made_document, made_text
     from porter.suite.new import NewOperator, new_operator
 

@@ -44,7 +44,7 @@ def survey(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Say what is in a tree of CUDA sources and what will be hard to port; nothing is executed."""
+    """Show what is in a tree of CUDA sources and what will be hard to port; nothing is run."""
     from porter.cli.sources import named_sources
     from porter.report.survey import survey_document, survey_text
 

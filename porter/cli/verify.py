@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CandidateArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="CANDIDATE", parser=named_path, help="A port or any other candidate, as it stands: a file or a folder."
+        metavar="CANDIDATE", parser=named_path, help="The port to check, or any other candidate: a file or a folder."
     ),
 ]
 AgainstOption = Annotated[
@@ -48,19 +48,15 @@ AgainstOption = Annotated[
 GoldenOption = Annotated[
     Path | None,
     typer.Option(
-        "--golden", metavar="FILE", parser=named_path, help="What `porter record` recorded, instead of --against."
+        "--golden", metavar="FILE", parser=named_path, help="A recording made by `porter record`, instead of --against."
     ),
 ]
-EdgesFlag = Annotated[
-    bool, typer.Option("--edges", help="Draw sizes of one and none, too, although the contract is given.")
-]
+EdgesFlag = Annotated[bool, typer.Option("--edges", help="Also try sizes 0 and 1 when the contract is given.")]
 DtypeOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--dtype", metavar="NAME", help="An element type that the candidate is for; else all of the original."
-    ),
+    typer.Option("--dtype", metavar="NAME", help="Check only this element type; repeatable."),
 ]
-EntryOption = Annotated[str, typer.Option("--entry", metavar="NAME", help="The candidate's function to call.")]
+EntryOption = Annotated[str, typer.Option("--entry", metavar="NAME", help="The function of the candidate to call.")]
 
 
 @spread
@@ -83,7 +79,7 @@ def verify(
     json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> int:
-    """Execute a candidate and what it is held to on the CPU, and compare them."""
+    """Check a port, or any other candidate, against a CUDA source, a reference or a recording."""
     from porter.oracle.golden import GOLDEN
     from porter.registry import backend_of, find_backend
 
@@ -91,7 +87,7 @@ def verify(
     if standard is None or (against and golden):
         raise UsageError("this needs one of --against and --golden", "for example --against softmax.cu")
     if golden and golden.suffix != GOLDEN:
-        raise UsageError(f"--golden {golden}: a recording's name ends in {GOLDEN}", "hold it to a source by --against")
+        raise UsageError(f"--golden {golden}: a recording's name ends in {GOLDEN}", "use --against for a source")
     options = replace(
         original.options((find_backend(target) if target else backend_of(candidate)).name),
         arch=arch,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from porter.report.search_course import Course
 
 PeriodOption = Annotated[
-    float, typer.Option("--every", metavar="S", min=0.05, max=LONGEST_S, help="Seconds between looks.")
+    float, typer.Option("--every", metavar="S", min=0.05, max=LONGEST_S, help="Seconds between updates.")
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from porter.backend import Port, Target
 from porter.contract.contract import Contract, Entry, EntryKind
+from porter.dialect import CUDA, Dialect
 from porter.evaluate.bench import CUDA_WARP_SIZE, Bench
 from porter.evaluate.judge import Candidate
 from porter.evaluate.outcome import Fidelity, NotBuilt, NotVerified, Refused
@@ -71,8 +72,12 @@ class Ported(Protocol):
         ...
 
 
-def emulated(port: Port, original: Side, target: Target, bench: Bench, *, is_trusted: bool = True) -> EmulatedPort:
+def emulated(
+    port: Port, original: Side, target: Target, bench: Bench, dialect: Dialect = CUDA, *, is_trusted: bool = True
+) -> EmulatedPort:
     """A port in C++, run by the executor: at the target's width first, then at CUDA's own, which must be right, too.
+
+    `dialect` is the spelling of CUDA that it is written in.
 
     What is not trusted plans its launches in one process, and another one carries them out.
     """
@@ -81,7 +86,7 @@ def emulated(port: Port, original: Side, target: Target, bench: Bench, *, is_tru
     )
     warp_sizes = tuple(dict.fromkeys((target.warp_size, CUDA_WARP_SIZE)))
     part = Part.WHOLE if is_trusted else Part.HOST
-    return EmulatedPort(ported_side(port, original), bench, hardware, warp_sizes, part, original.own)
+    return EmulatedPort(ported_side(port, original, dialect), bench, hardware, warp_sizes, part, original.own)
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,14 @@ from pathlib import Path
 
 from porter.backend import Port
 from porter.contract.contract import Contract, Entry, EntryKind
+from porter.dialect import CUDA, Dialect
 from porter.errors import ContractError
 from porter.rules.original import NO_CODE, OwnCode
-from porter.simt.job import BuildRequest, Callee, Dialect
+from porter.simt.job import BuildRequest, Callee
 from porter.source.parse import parse
 from porter.source.program import CType, Function, Program
 from porter.source.text import Source
 from porter.source.whole_numbers import whole_numbers
-
-_MACA_ARCH = "__MACA_ARCH__=1000"  # which the executor's headers define, and no CUDA source should
 
 
 @dataclass(frozen=True)
@@ -100,11 +99,11 @@ def _instantiated(declared: CType, function: Function, arguments: tuple[str, ...
 def original_side(program: Program, include_dirs: tuple[Path, ...], defines: tuple[str, ...]) -> Side:
     """The CUDA source as the user wrote it."""
     folders, own = tuple(map(str, include_dirs)), OwnCode.of(program)
-    return Side(program.source, program.headers, Dialect.CUDA, program, defines, folders, own)
+    return Side(program.source, program.headers, CUDA, program, defines, folders, own)
 
 
-def ported_side(port: Port, original: Side) -> Side:
-    """The port: its first file is the source, the others are the headers it includes by their names.
+def ported_side(port: Port, original: Side, dialect: Dialect) -> Side:
+    """The port, which is in `dialect`: its first file is the source, the others are headers, included by their names.
 
     These are looked at, too, when it is read: a macro of theirs may define its kernels.
     """
@@ -112,5 +111,5 @@ def ported_side(port: Port, original: Side) -> Side:
     source = Source(original.source.path.parent / main.name, main.text)
     headers = tuple((file.name, Source(original.source.path.parent / file.name, file.text)) for file in others)
     found = {**dict(original.headers), **dict(headers)}
-    program = parse(source, headers=lambda name, _: found.get(name), defines=(*original.defines, _MACA_ARCH))
-    return Side(source, headers, Dialect.MACA, program, original.defines, original.include_dirs)
+    program = parse(source, headers=lambda name, _: found.get(name), defines=(*original.defines, *dialect.macros))
+    return Side(source, headers, dialect, program, original.defines, original.include_dirs)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from porter.dialect import CUDA
 from porter.evaluate.bench import CUDA_WARP_SIZE
 from porter.evaluate.migration import Progress
+from porter.registry import loadable_backends
 from porter.simt.build import prepare
-from porter.simt.job import BuildRequest, Dialect
+from porter.simt.job import BuildRequest
 from porter.source.text import Source
 
 _WIDEST = 64
@@ -29,7 +31,10 @@ def warm(cache: Path, progress: Progress) -> None:
 
 
 def _requests(source: Source) -> Iterator[BuildRequest]:
-    """The builds every migration makes: the original, and the port at both widths."""
-    yield BuildRequest(source, (), Dialect.CUDA, (), CUDA_WARP_SIZE)
-    for width in (_WIDEST, CUDA_WARP_SIZE):
-        yield BuildRequest(source, (), Dialect.MACA, (), width)
+    """The builds every migration makes: the original, and the ports that the executor runs, at each width."""
+    yield BuildRequest(source, (), CUDA, (), CUDA_WARP_SIZE)
+    dialects = dict.fromkeys(backend.dialect for backend in loadable_backends() if backend.dialect is not None)
+    for dialect in dialects:
+        for width in (_WIDEST, CUDA_WARP_SIZE):
+            if (dialect, width) != (CUDA, CUDA_WARP_SIZE):
+                yield BuildRequest(source, (), dialect, (), width)

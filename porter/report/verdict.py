@@ -50,9 +50,9 @@ def reason(outcome: Outcome) -> str:
     """Returns why the outcome is what it is."""
     match outcome:
         case Verified():
-            return _of_equal("executed, and equal to the original within tolerance on every workload", outcome)
+            return _of_equal("ran and gave the original's results within tolerance on every workload", outcome)
         case KernelsVerified():
-            return _of_equal("the kernels alone were executed, and equal to the original's within tolerance", outcome)
+            return _of_equal("only the kernels ran, and they gave the original's results within tolerance", outcome)
         case NotVerified() | Refused() | NotBuilt() | Crashed() | Wrong():
             return outcome.because
     assert_never(outcome)

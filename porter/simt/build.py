@@ -55,7 +55,7 @@ def _unless_marked(whole: Unit, built: tuple[Built, ...]) -> tuple[Built, ...]:
 def prepare(request: BuildRequest, cache: Path) -> None:
     """Builds the shared parts that `request` needs, so that a later `build` only compiles the source."""
     found = _found()
-    precompiled_header(found, language_flags(request), cache)
+    precompiled_header(found, language_flags(request), request.dialect, cache)
     executor_objects(found, uses_torch(request), request.double_precision, cache)
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from porter.dialect import CUDA, INCLUDE
 from porter.errors import EXHAUSTED, MachineError
-from porter.simt.job import BuildRequest, Dialect
+from porter.simt.job import BuildRequest
 from porter.simt.owners import returns_owner
 from porter.source.standard import standard
 
 ROOT = Path(__file__).parent
-INCLUDE = ROOT / "include"
 RUNTIME = ROOT / "runtime"
 
 # -fno-strict-aliasing: CUDA code puns types by pointer casts. -fwrapv: its hashes overflow. -fpermissive: nvcc is lax.
@@ -102,17 +102,15 @@ def _texts(request: BuildRequest) -> tuple[str, ...]:
 
 def language_flags(request: BuildRequest) -> list[str]:
     """Flags the precompiled header and the user's source must share to the letter."""
-    maca, torch = request.dialect is Dialect.MACA, uses_torch(request)
+    torch = uses_torch(request)
     defines = [
         f"-DPORTER_WARP_SIZE={request.warp_size}",
-        f"-DPORTER_DIALECT_MACA={int(maca)}",
         f"-DPORTER_DOUBLE_PRECISION={int(request.double_precision)}",
         f"-DPORTER_TORCH={int(torch)}",
     ]
     folders = [
         INCLUDE,
-        *([INCLUDE / "maca"] if maca else []),
-        INCLUDE / "cuda",
+        *dict.fromkeys((request.dialect.headers, CUDA.headers)),
         *([INCLUDE / "torch_shim"] if torch else []),
     ]
     watched = _watched(request) if request.watched else []
@@ -133,7 +131,7 @@ def _watched(request: BuildRequest) -> list[str]:
 
 def executor_flags(double_precision: bool) -> list[str]:
     """Flags of the parts that hold no user code."""
-    folders = (INCLUDE, INCLUDE / "torch_shim", INCLUDE / "cuda")
+    folders = (INCLUDE, INCLUDE / "torch_shim", CUDA.headers)
     return [*_EXECUTOR, f"-DPORTER_DOUBLE_PRECISION={int(double_precision)}", *(f"-I{folder}" for folder in folders)]
 
 

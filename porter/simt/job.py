@@ -13,18 +13,12 @@ from numpy.typing import NDArray
 from porter.branch_coverage import NOT_MEASURED, BranchCoverage, Side
 from porter.contract.contract import Entry, Layout
 from porter.contract.dtype import DType
+from porter.dialect import Dialect
 from porter.source.program import CType
 from porter.source.qualified import plain_callee
 from porter.source.text import Source
 
 _MOST_OF_DIM3 = 2**32 - 1
-
-
-class Dialect(StrEnum):
-    """The language of the source: it decides the headers, and with the warp width the type of a lane mask."""
-
-    CUDA = "cuda"
-    MACA = "maca"
 
 
 class Schedule(StrEnum):

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from porter.dialect import INCLUDE, Dialect
 from porter.errors import MachineError
 from porter.measure.deadline import SHARED_PARTS
-from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, call, executor_flags
+from porter.simt.compiler import RUNTIME, Compiler, call, executor_flags
 from porter.simt.shelf import Shelf
 
 # A header is 100 MB, one for each set of flags and each change of porter's own headers; ten serve all of one version.
@@ -39,12 +40,19 @@ def programs(cache: Path) -> Shelf:
     return Shelf(cache / "programs", _PROGRAMS_BYTES)
 
 
-def precompiled_header(found: Compiler, flags: list[str], cache: Path) -> Path:
+def headers_digest(dialect: Dialect) -> str:
+    """The digest of all headers that a source in `dialect` is compiled against."""
+    spelled = (name for pair in dialect.spelling for name in pair)
+    return digest(tree_digest(INCLUDE), tree_digest(dialect.headers), *spelled)
+
+
+def precompiled_header(found: Compiler, flags: list[str], dialect: Dialect, cache: Path) -> Path:
     """The header to `-include` with exactly these flags; compiled once, a few seconds."""
-    key = digest(found.version, *flags, tree_digest(INCLUDE))
+    key = digest(found.version, *flags, headers_digest(dialect))
 
     def make(folder: Path) -> None:
-        (folder / "porter.h").write_text(_HEADER)
+        spelled = "".join(f"#define {own} {cuda}\n" for own, cuda in dialect.spelling)
+        (folder / "porter.h").write_text(_HEADER + spelled)
         _must(found, [*flags, "-x", "c++-header", "porter.h", "-o", "porter.h.gch"], folder)
 
     with SHARED_PARTS.passing():

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from porter.branch_coverage import Side
 from porter.errors import MachineError
 from porter.simt.branch_edits import BranchMarks
-from porter.simt.compiler import INCLUDE, RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
+from porter.simt.compiler import RUNTIME, Compiler, Diagnostics, call, language_flags, uses_torch
 from porter.simt.device_calls import foreign
 from porter.simt.device_variables import GUARDING, with_guards, with_variables
 from porter.simt.driver import driver
@@ -25,7 +25,7 @@ from porter.simt.host_functions import PREFIX, with_marks
 from porter.simt.job import BuildRequest, Callee, Part
 from porter.simt.kernel_slice import callee_slice, kernel_slice
 from porter.simt.kernels_only import kernels_only
-from porter.simt.parts import digest, executor_objects, precompiled_header, programs, tree_digest
+from porter.simt.parts import digest, executor_objects, headers_digest, precompiled_header, programs, tree_digest
 from porter.simt.translate import translate
 from porter.simt.undefined import placed, table, undefined
 from porter.source.text import Source
@@ -146,7 +146,7 @@ class Unit:
     def key(self) -> str:
         """The digest of everything the executable depends on."""
         headers = (part for named in self.headers for part in named)
-        shared = (tree_digest(INCLUDE), tree_digest(RUNTIME))
+        shared = (headers_digest(self.request.dialect), tree_digest(RUNTIME))
         apart = (*_OF_ITS_OWN, _APPLIED, *GUARDING)
         isolated = {Part.WHOLE: (), Part.HOST: (OUTSIDE,), Part.DEVICE: apart}[self.request.part]
         return digest(self.compiler.version, *self.flags, *self._options, *shared, self._text, *headers, *isolated)
@@ -190,7 +190,7 @@ class Unit:
             return done
 
     def _compile(self, folder: Path) -> Diagnostics:
-        header = precompiled_header(self.compiler, list(self.flags), self.cache)
+        header = precompiled_header(self.compiler, list(self.flags), self.request.dialect, self.cache)
         sources = folder / "source" / _DEPTH
         sources.mkdir(parents=True)
         self._write_headers(sources)

@@ -10,7 +10,9 @@ from torch.func import functional_call
 
 from porter.simt.job import Construction
 
-_NEITHER = "'{}' is a class: it can be held to a reference with 'Model' and 'get_init_inputs', or takes no arguments"
+_NEITHER = (
+    "'{}' is a class: it can be checked against a reference with 'Model' and 'get_init_inputs', or takes no arguments"
+)
 
 
 class Models:

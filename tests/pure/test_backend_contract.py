@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from porter.backend import Availability, Port, PortedFile, Target
+from porter.dialect import CUDA
 from porter.evaluate.ported import emulated
 from porter.evolve.features import AXES
 from porter.evolve.space import AS_IS, Knob
@@ -22,6 +23,7 @@ class FakeBackend:
     """Ports by renaming the file; each field can be made wrong."""
 
     name = "fake"
+    dialect = CUDA
     suffixes = (".cpp",)
 
     def __init__(self, *, targets=(TARGET,), because="no device", file_name="port.cpp", code="PORT1901"):

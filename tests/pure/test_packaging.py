@@ -59,7 +59,7 @@ def test_data_comes_along():
     assert core_catalogue()
     assert list(resource("grammars").glob("*.scm"))
     assert list(resource("op_suites").glob("*/*/*/kernel.cu"))
-    for folder in ("include/porter", "include/cuda", "include/maca", "include/torch_shim", "runtime"):
+    for folder in ("include/porter", "include/cuda", "include/torch_shim", "runtime"):
         assert (files("porter") / "simt" / folder).is_dir()
     assert (files("porter") / "agent" / "prompts" / "improve.md.j2").is_file()
     assert (files("porter") / "agent" / "plan" / "intents.toml").is_file()

@@ -12,6 +12,7 @@ from porter.backend import Availability, Port, PortedFile, Target
 from porter.findings import CatalogueEntry, Finding, Severity
 from porter.source.program import Program
 from porter.source.text import Source
+from porter_maca.dialect import MACA
 from porter_maca.targets import BACKEND, targets
 from porter_maca.toolchain import MacaSdk
 
@@ -39,6 +40,7 @@ class MacaBackend:
 
     name = BACKEND
     suffixes = (".cpp", ".cu", ".maca", ".cc", ".cxx")
+    dialect = MACA
 
     def __init__(self, maca_path: Path | None = None) -> None:
         self._maca_path = maca_path
@@ -132,7 +134,7 @@ class MacaBackend:
         """The port on the executor, at 64 lanes and at 32."""
         from porter.evaluate.ported import emulated  # noqa: PLC0415 - only where a port is executed
 
-        return nullcontext(emulated(port, original, target, bench, is_trusted=is_trusted))
+        return nullcontext(emulated(port, original, target, bench, MACA, is_trusted=is_trusted))
 
     def on_device(
         self,

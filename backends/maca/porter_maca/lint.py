@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from porter.findings import Finding
-from porter.simt.maca_names import executor_names
 from porter.source.lexer import tokens
 from porter.source.preprocess import preprocess
 from porter.source.text import Source
@@ -20,6 +19,7 @@ from porter_maca.declared import Declared, declared
 from porter_maca.headers import inclusions
 from porter_maca.names import asks_whether_defined, uses
 from porter_maca.pasted import pasted
+from porter_maca.spelling import executor_names
 
 # What MACA's compiler defines, as the executor does (keywords.h); nothing that says CUDA.
 _DEFINED = ("__MACA__=1", "__MACACC__=1", "__MXCC__=1", "__MACA_ARCH__=1000", "__cplusplus=201703L", "__linux__=1")

@@ -28,6 +28,7 @@ from porter.native.timed import Timed
 from porter.simt.job import BuildFailure
 from porter.source.lexer import TokenKind, tokens
 from porter_maca.api import OTHER_BRAND, ApiTable, Renamed, Rule, Unsupported, api_table
+from porter_maca.dialect import MACA
 from porter_maca.headers import inclusions
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -41,7 +42,7 @@ def on_device(ported: Port, original: Side, place: Place) -> Iterator[ProxyPort]
     """`ported` ready to be built for the device of `place`, and run there."""
     with place.session("".join(file.text for file in ported.files)) as session:
         session.start()
-        yield ProxyPort(ported_side(ported, original), ported, place, session)
+        yield ProxyPort(ported_side(ported, original, MACA), ported, place, session)
 
 
 @dataclass(frozen=True)

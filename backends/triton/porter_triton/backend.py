@@ -38,6 +38,7 @@ class TritonBackend:
 
     name = BACKEND
     suffixes = (".py",)
+    dialect = None
 
     def targets(self) -> tuple[Target, ...]:
         """The devices Triton compiles for, Hopper first."""

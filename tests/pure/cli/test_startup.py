@@ -7,7 +7,7 @@ import pytest
 
 HEAVY = {"torch", "numpy", "tree_sitter", "triton", "transformers", "rich.console"}
 COMMANDS = ["migrate", "inspect", "verify", "bench", "record", "regress", "report", "resume", "replay", "watch", "runs"]
-COMMANDS += ["export", "explain", "doctor", "suite", "survey"]
+COMMANDS += ["export", "explain", "doctor", "suite", "survey", "backend"]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)])

@@ -1,7 +1,8 @@
 """`porter doctor --warm`: it must build just what migrations build, or it warms nothing."""
 
+from porter.dialect import CUDA
 from porter.simt.compiler import uses_torch
-from porter.simt.job import Dialect
+from porter_maca.dialect import MACA
 
 
 def test_every_kind_of_build_a_migration_makes_is_prepared(porter, monkeypatch, tmp_path):
@@ -15,9 +16,9 @@ def test_every_kind_of_build_a_migration_makes_is_prepared(porter, monkeypatch, 
         {kind[1:] for kind in kinds if kind[0]}
         == {kind[1:] for kind in kinds if not kind[0]}
         == {
-            (Dialect.CUDA, 32, False),
-            (Dialect.MACA, 64, False),
-            (Dialect.MACA, 32, False),
+            (CUDA, 32, False),
+            (MACA, 64, False),
+            (MACA, 32, False),
         }
     )
     assert all(request.watched for request, _ in prepared)

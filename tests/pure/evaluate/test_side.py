@@ -4,6 +4,7 @@ from pathlib import Path
 
 from porter.backend import Port, PortedFile
 from porter.contract.contract import Entry, EntryKind
+from porter.dialect import CUDA
 from porter.evaluate.side import original_side, ported_side
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -19,7 +20,7 @@ def test_a_port_has_the_kernels_that_macros_of_its_headers_define():
     original = original_side(program, (), ())
     ported = PortedFile("each.maca.cuh", HEADER, header)
     port = Port((PortedFile("op.maca.cpp", text.replace("each.cuh", "each.maca.cuh"), program.source), ported), ())
-    named = ported_side(port, original).named(Entry(EntryKind.KERNEL, "ones"))
+    named = ported_side(port, original, CUDA).named(Entry(EntryKind.KERNEL, "ones"))
     assert [f.name for f in named] == ["ones"]
 
 
@@ -33,5 +34,5 @@ def test_kernels_behind_a_capability_are_found_in_the_port():
     #endif"""
     program = parse(Source(Path("op.cu"), text))
     backend = MacaBackend()
-    side = ported_side(backend.port(program, (), backend.targets()[0]), original_side(program, (), ()))
+    side = ported_side(backend.port(program, (), backend.targets()[0]), original_side(program, (), ()), backend.dialect)
     assert [len(side.named(Entry(EntryKind.KERNEL, name))) for name in ("modern", "device_only")] == [1, 1]

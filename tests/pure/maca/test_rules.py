@@ -31,7 +31,7 @@ CHEATS = [
     ("PORT1194", 'void f() { std::ifstream in("answers"); }'),
     ("PORT1195", "namespace porter { namespace simt { void end_process(int, bool); } }"),
     ("PORT1195", 'void leave(int, bool) __asm__("_ZN6porter4simt11end_processEib");'),
-    ("PORT1195", "#ifdef PORTER_DIALECT_MACA\n#endif"),
+    ("PORT1195", "#ifdef PORTER_WARP_SIZE\n#endif"),
     ("PORT1195", 'const char* place = "/proc/self/mem";'),
     ("PORT1195", "#if __GNUC__ > 4\n#endif"),
     ("PORT1195", 'void f() { if (std::strstr(__PRETTY_FUNCTION__, "[with")) g(); }'),

@@ -85,10 +85,10 @@ def test_kernels_without_their_launcher_are_told_from_a_launcher(migration):
     checked = migration.entries[0].outcome.checked
     outcome = KernelsVerified(checked, "launch itself was not compared")
     alone = replace(migration, outcome=outcome, entries=(replace(migration.entries[0], outcome=outcome),))
-    assert verdict(alone).startswith("kernels verified: sum.cu for maca C500: the kernels alone were executed")
+    assert verdict(alone).startswith("kernels verified: sum.cu for maca C500: only the kernels ran, and they gave")
     assert "launch itself was not compared" in verdict(alone)
     several = replace(alone, outcome=replace(outcome))
-    assert "launch_sum: kernels verified: the kernels alone" in migration_text(several, []).plain
+    assert "launch_sum: kernels verified: only the kernels ran" in migration_text(several, []).plain
     document = migration_document(alone, [])
     assert document["outcome"] == document["entries"][0]["outcome"] == "kernels_verified"
 

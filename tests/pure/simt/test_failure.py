@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from porter.contract.contract import Entry, EntryKind
+from porter.dialect import CUDA
 from porter.simt.failure import blamed, build_failure, only_driver_fails
-from porter.simt.job import BuildRequest, Callee, Dialect
+from porter.simt.job import BuildRequest, Callee
 from porter.source.text import Source
 
 REQUEST = BuildRequest(
     Source(Path("/u/user.cu"), ""),
     (("h.h", Source(Path("/u/h.h"), "")),),
-    Dialect.CUDA,
+    CUDA,
     (Callee(Entry(EntryKind.KERNEL, "j")), Callee(Entry(EntryKind.KERNEL, "k"))),
     32,
 )

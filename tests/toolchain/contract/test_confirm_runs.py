@@ -14,11 +14,12 @@ from porter.contract.draft import draft
 from porter.contract.questions import unknown_extents
 from porter.contract.reader import loads
 from porter.contract.toml import dumps
+from porter.dialect import CUDA
 from porter.evaluate.doubt import unsound
 from porter.oracle.reference import Reference, examine
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildRequest, Callee, Dialect, Executable
+from porter.simt.job import BuildRequest, Callee, Executable
 from porter.simt.run import run
 from porter.source.parse import parse
 from porter.source.text import Source
@@ -35,7 +36,7 @@ def judge(build_cache):
         functions = program.kernels if contract.entry.kind is EntryKind.KERNEL else program.host_functions
         (entry,) = [f for f in functions if f.qualified == contract.entry.name]
         parameters = tuple(p.type for p in entry.params)
-        request = BuildRequest(source, (), Dialect.CUDA, (Callee(contract.entry, parameters),), 32)
+        request = BuildRequest(source, (), CUDA, (Callee(contract.entry, parameters),), 32)
         (executable,) = build(request, build_cache)
         assert isinstance(executable, Executable), executable
         execute = partial(run, executable)

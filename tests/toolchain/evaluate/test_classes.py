@@ -114,7 +114,7 @@ def test_a_class_without_a_reference_s_class_takes_no_arguments(verdict):
     )
     needs = verdict(CANDIDATE, "plain.py")
     assert isinstance(needs.outcome, Crashed)
-    assert "can be held to a reference with 'Model'" in needs.outcome.because
+    assert "can be checked against a reference with 'Model'" in needs.outcome.because
     text = CANDIDATE[: CANDIDATE.index("class ModelNew")] + (
         "class ModelNew(nn.Module):\n"
         "    def forward(self, x, weight, bias):\n"

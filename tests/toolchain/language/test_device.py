@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 
 from porter.contract.contract import Entry, EntryKind
+from porter.dialect import CUDA, Dialect
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildFailure, BuildRequest, Callee, Dialect, Job, Run
+from porter.simt.job import BuildFailure, BuildRequest, Callee, Job, Run
 from porter.simt.run import run
 from porter.source.text import Source
+from porter_maca.dialect import MACA
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
 
 
-def ran(name: str, build_cache: Path, warp_size: int, dialect: Dialect = Dialect.CUDA, *, watched: bool = True) -> Run:
+def ran(name: str, build_cache: Path, warp_size: int, dialect: Dialect = CUDA, *, watched: bool = True) -> Run:
     path = HERE / name
     main = Callee(Entry(EntryKind.PROGRAM, "main"))
     request = BuildRequest(Source(path, path.read_text()), (), dialect, (main,), warp_size, watched)
@@ -44,4 +46,4 @@ def test_runtime_api_and_libraries(build_cache: Path) -> None:
 
 
 def test_macas_words_mean_the_same(build_cache: Path) -> None:
-    assert ran("spelled_for_maca.cpp", build_cache, 64, Dialect.MACA).stdout == "128 inf 32 64 no error\n"
+    assert ran("spelled_for_maca.cpp", build_cache, 64, MACA).stdout == "128 inf 32 64 no error\n"

@@ -20,6 +20,7 @@ from porter.rules.original import NO_CODE
 from porter.simt.compiler import missing_compiler
 from porter.source.parse import parse
 from porter.source.text import Source
+from porter_maca.dialect import MACA
 
 FOLDER = Path(__file__).parent
 NAMES = ("cheats.cpp", "plan_cheats.cpp", "device_cheats.cpp", "honest.cpp", "tensors.cpp")
@@ -74,7 +75,7 @@ def outcomes(build_cache):
         found = {}
         for file, text in FILES.items():
             names = re.findall(r"^// (\w+)(?:[:?].*)?$", text, re.MULTILINE)
-            untrusted = emulated(port(file), original, target, place, is_trusted=False)
+            untrusted = emulated(port(file), original, target, place, MACA, is_trusted=False)
             # What cheats call is free here, so that they are seen when they run.
             words = frozenset(re.findall(r"\w+", text)) if "cheats" in file else untrusted.own.words
             ported = replace(untrusted, warp_sizes=(target.warp_size,), own=replace(untrusted.own, words=words))

@@ -20,6 +20,7 @@ from porter.simt.compiler import missing_compiler
 from porter.simt.job import FaultKind
 from porter.source.parse import parse
 from porter.source.text import Source
+from porter_maca.dialect import MACA
 
 FOLDER = Path(__file__).parent
 TENSORS, LIBRARIES = "shares", "sums"
@@ -52,7 +53,7 @@ def judged(name, place):
     port = Port((PortedFile(f"{name}.cpp", text, Source(FOLDER / f"{name}.cpp", text)),), ())
     (built,) = place.begin(original.request((contract,), CUDA_WARP_SIZE)).result()
     reference = examine(contract, original.program, place.execute(built))
-    ported = replace(emulated(port, original, target, place, is_trusted=False), warp_sizes=(target.warp_size,))
+    ported = replace(emulated(port, original, target, place, MACA, is_trusted=False), warp_sizes=(target.warp_size,))
     names = re.findall(r"^// (\w+)(?:: PORT\d+)?$", text, re.MULTILINE)
     entries = [replace(contract, entry=replace(contract.entry, name=each)) for each in names]
     candidates = ported.candidates(entries)

@@ -12,9 +12,10 @@ import porter.native
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.drawn import drawn, key_of
 from porter.contract.dtype import DType
+from porter.dialect import CUDA
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildRequest, Callee, Dialect, Job, ScalarValue, TensorValue
+from porter.simt.job import BuildRequest, Callee, Job, ScalarValue, TensorValue
 from porter.simt.run import run
 from porter.source.text import Source
 
@@ -27,7 +28,7 @@ def executable(cache):
     if missing_compiler():
         pytest.skip(missing_compiler())
     callee = Callee(Entry(EntryKind.KERNEL, "porter_draw"))
-    (built,) = build(BuildRequest(Source(SOURCE, SOURCE.read_text()), (), Dialect.CUDA, (callee,), 32), cache)
+    (built,) = build(BuildRequest(Source(SOURCE, SOURCE.read_text()), (), CUDA, (callee,), 32), cache)
     return built
 
 

@@ -12,6 +12,7 @@ from porter.native.requests import LibraryEntry
 from porter.registry import find_backend, find_target
 from porter.source.parse import parse
 from porter.source.text import Source
+from porter_maca.dialect import MACA
 from porter_maca.proxy import flags, port_headers
 
 WARPS = """\
@@ -47,7 +48,7 @@ def test_a_port_compiles_for_an_nvidia_device(nvcc, cache):
     assert "cudaMemset" not in port.files[0].text
     contracts = draft(program, whole_program=False)
     built = build_originals(
-        ported_side(port, original), contracts, nvcc, cache, flags(unpacked(port_headers(port), cache))
+        ported_side(port, original, MACA), contracts, nvcc, cache, flags(unpacked(port_headers(port), cache))
     )
     assert len(built) == len(contracts) > 0
     assert all(isinstance(entry, LibraryEntry) for entry in built), built

@@ -11,9 +11,10 @@ import pytest
 
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
+from porter.dialect import CUDA
 from porter.simt.build import build
 from porter.simt.compiler import missing_compiler
-from porter.simt.job import BuildRequest, Callee, Dialect, Executable, Job, Limits, Run, ScalarValue, TensorValue, Value
+from porter.simt.job import BuildRequest, Callee, Executable, Job, Limits, Run, ScalarValue, TensorValue, Value
 from porter.simt.run import run
 from porter.source.text import Source
 
@@ -47,7 +48,7 @@ def _needs_a_compiler() -> None:
 def build_text(build_cache: Path) -> Callable[..., Executable]:
     def build_it(text: str, name: str = "k", kind: EntryKind = EntryKind.KERNEL, **request: object) -> Executable:
         source, callee = Source(Path("/home/user/user.cu"), text), Callee(Entry(kind, name))
-        base = BuildRequest(source, (), Dialect.CUDA, (callee,), 32)
+        base = BuildRequest(source, (), CUDA, (callee,), 32)
         (built,) = build(replace(base, **request), build_cache)
         assert isinstance(built, Executable), built.log
         return built

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from porter.contract.contract import Entry, EntryKind
+from porter.dialect import CUDA
 from porter.simt.build import build
-from porter.simt.job import BuildRequest, Callee, Dialect, FaultKind
+from porter.simt.job import BuildRequest, Callee, FaultKind
 from porter.source.text import Source
 
 
@@ -106,5 +107,5 @@ def test_an_object_that_needs_what_a_missing_call_returns_names_the_call(execute
 def test_entries_are_linked_together_with_one_that_misses_something(build_cache):
     source = Source(Path("/home/user/user.cu"), DECLARED)
     callees = tuple(Callee(Entry(EntryKind.POINTER, name)) for name in ("quiet", "calls", "reads"))
-    built = build(BuildRequest(source, (), Dialect.CUDA, callees, 32), build_cache)
+    built = build(BuildRequest(source, (), CUDA, callees, 32), build_cache)
     assert len({b.path for b in built}) == 1

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from porter.contract.contract import EntryKind
-from porter.simt.job import Dialect, Fault, FaultKind, HardwareLimits, Limits, MaskPolicy, Run
+from porter.simt.job import Fault, FaultKind, HardwareLimits, Limits, MaskPolicy, Run
+from porter_maca.dialect import MACA
 
 POINTER = {"name": "f", "kind": EntryKind.POINTER}
 
@@ -44,7 +45,7 @@ def test_32_bit_mask_leaves_out_half_a_wave_of_64(execute):
         out[threadIdx.x] =
             __shfl_sync(0xffffffff, 1, 0);  // here
     }"""
-    maca = {"dialect": Dialect.MACA, "warp_size": 64}
+    maca = {"dialect": MACA, "warp_size": 64}
     run = execute(text, [np.zeros(64, np.int32)], block=(64, 1, 1), build=maca)
     assert_fault(run, FaultKind.LANE_OUTSIDE_MASK, text, "lane 32")
     assert the_fault(run, FaultKind.LANE_OUTSIDE_MASK).count == 32

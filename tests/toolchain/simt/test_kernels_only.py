@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from porter.contract.contract import Entry, EntryKind
+from porter.dialect import CUDA
 from porter.simt.build import build
-from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Dialect, Executable
+from porter.simt.job import BuildFailure, BuildRequest, Built, Callee, Executable
 from porter.source.text import Source
 
 ABSENT = """
@@ -24,7 +25,7 @@ void launch(int* x) { k<<<1, 1>>>(x); }
 def build_all(build_cache):
     def build_them(text: str, *entries: tuple[EntryKind, str]) -> tuple[Built, ...]:
         callees = tuple(Callee(Entry(kind, name)) for kind, name in entries)
-        return build(BuildRequest(Source(Path("/u/user.cu"), text), (), Dialect.CUDA, callees, 32), build_cache)
+        return build(BuildRequest(Source(Path("/u/user.cu"), text), (), CUDA, callees, 32), build_cache)
 
     return build_them
 
@@ -47,7 +48,7 @@ def test_a_header_is_built_without_its_host_functions_too(build_cache):
     header = Source(Path("/u/own.cuh"), ABSENT)
     text = '#include "own.cuh"\nvoid twice(int* x) { launch(x); launch(x); }\n'
     callees = (Callee(Entry(EntryKind.KERNEL, "k")),)
-    request = BuildRequest(Source(Path("/u/user.cu"), text), (("own.cuh", header),), Dialect.CUDA, callees, 32)
+    request = BuildRequest(Source(Path("/u/user.cu"), text), (("own.cuh", header),), CUDA, callees, 32)
     (kernel,) = build(request, build_cache)
     assert isinstance(kernel, Executable)
     assert kernel.absent == ("nowhere/library.h", "other.h")

@@ -9,9 +9,10 @@ import pytest
 
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
+from porter.dialect import CUDA
 from porter.simt.build import build
 from porter.simt.host_calls import not_free
-from porter.simt.job import BuildFailure, BuildRequest, Callee, Dialect, FaultKind, Job, Limits, Part, TensorValue
+from porter.simt.job import BuildFailure, BuildRequest, Callee, FaultKind, Job, Limits, Part, TensorValue
 from porter.simt.planned_run import PlannedExecutable, calls_outside
 from porter.source.text import Source
 
@@ -29,7 +30,7 @@ def planned(build_cache):
 
     def build_it(text, name="f", kind=EntryKind.POINTER):
         source = Source(Path("/home/user/user.cu"), HEAD + text)
-        request = BuildRequest(source, (), Dialect.CUDA, (Callee(Entry(kind, name)),), 32, part=Part.HOST)
+        request = BuildRequest(source, (), CUDA, (Callee(Entry(kind, name)),), 32, part=Part.HOST)
         (built,) = build(request, build_cache)
         if isinstance(built, BuildFailure):
             return built

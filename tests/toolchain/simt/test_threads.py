@@ -7,11 +7,12 @@ import pytest
 
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
-from porter.simt.job import Callee, Dialect, Schedule
+from porter.simt.job import Callee, Schedule
 from porter.source.program import CType
+from porter_maca.dialect import MACA
 
 SCHEDULES = list(Schedule)
-WIDTHS = [{"warp_size": 32}, {"warp_size": 64, "dialect": Dialect.MACA}]
+WIDTHS = [{"warp_size": 32}, {"warp_size": 64, "dialect": MACA}]
 
 INDICES = """
 __global__ void k(unsigned* out) {

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType, decode
+from porter.dialect import CUDA
 from porter.simt.build import build
 from porter.simt.job import (
     BuildRequest,
     Callee,
-    Dialect,
     Executable,
     FaultKind,
     Job,
@@ -36,7 +36,7 @@ def softmax(request: pytest.FixtureRequest, build_cache: Path) -> Executable:
     """The extension at 32 and 64 lanes, and with `float` as `double`; kept between test runs."""
     warp_size, double_precision = request.param
     source, entry = Source(PATH, PATH.read_text()), Entry(EntryKind.TORCH, "row_softmax")
-    wanted = BuildRequest(source, (), Dialect.CUDA, (Callee(entry),), warp_size, double_precision=double_precision)
+    wanted = BuildRequest(source, (), CUDA, (Callee(entry),), warp_size, double_precision=double_precision)
     (built,) = build(wanted, build_cache)
     assert isinstance(built, Executable), built.log
     return built

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from porter.cli.options import cache_folder
 from porter.contract.contract import Entry, EntryKind
 from porter.contract.dtype import DType
+from porter.dialect import CUDA, Dialect
 from porter.simt.build import build
 from porter.simt.job import (
     BuildFailure,
     BuildRequest,
     Callee,
-    Dialect,
     Executable,
     Job,
     Run,
@@ -32,6 +32,7 @@ from porter.source.text import Source
 from porter_maca import MacaBackend
 from porter_maca import port as port_module
 from porter_maca import ptx as ptx_module
+from porter_maca.dialect import MACA
 from porter_maca.wave import WaveResult
 
 _SIZE = re.compile(r"// n = (\d+)")
@@ -123,13 +124,13 @@ def idioms() -> dict[str, Idiom]:
 @pytest.fixture(scope="session")
 def original() -> Built:
     """The CUDA source on warps of 32."""
-    return Built(_built(_program(), Dialect.CUDA, 32))
+    return Built(_built(_program(), CUDA, 32))
 
 
 @pytest.fixture(scope="session", params=[64, 32])
 def ported(request: pytest.FixtureRequest) -> Built:
     """Porter's port on waves of 64 and of 32 lanes."""
-    return Built(_built(_port(_program()), Dialect.MACA, request.param))
+    return Built(_built(_port(_program()), MACA, request.param))
 
 
 @pytest.fixture(scope="session")
@@ -139,4 +140,4 @@ def renamed() -> Built:
         for module in (port_module, ptx_module):
             patch.setattr(module, "rewrite", lambda *_: WaveResult())
         source = _port(_program())
-    return Built(_built(source, Dialect.MACA, 64))
+    return Built(_built(source, MACA, 64))

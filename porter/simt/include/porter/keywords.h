@@ -41,22 +41,4 @@
 #define CUDA_VERSION 12040
 #define __CUDART_API_VERSION 12040
 
-#if PORTER_DIALECT_MACA
-#define __MACA__ 1
-#define __MACACC__ 1
-#define __MXCC__ 1
-#define __MACA_ARCH__ 1000
-#define __MACA_DEVICE_COMPILE__ 1
-#define MACART_VERSION 3000
-#else
-#define __CUDA_ARCH__ 800
-#define __CUDACC__ 1
-#define __NVCC__ 1
-#define __CUDA__ 1
-#define __CUDACC_VER_MAJOR__ 12
-#define __CUDACC_VER_MINOR__ 4
-#define __CUDACC_VER_BUILD__ 0
-#define __CUDA_ARCH_LIST__ 800
-#define __CUDACC_EXTENDED_LAMBDA__ 1
-#define __CUDACC_RELAXED_CONSTEXPR__ 1
-#endif
+#include "dialect/compiler.h"

@@ -8,11 +8,7 @@
 #include "porter/runtime_memory.h"
 
 namespace porter::simt {
-#if PORTER_DIALECT_MACA
-constexpr char DEVICE_NAME[] = "MetaX C500";
-#else
-constexpr char DEVICE_NAME[] = "NVIDIA A100-SXM4-80GB";
-#endif
+constexpr char DEVICE_NAME[] = PORTER_DEVICE_NAME;
 }  // namespace porter::simt
 
 namespace porter {

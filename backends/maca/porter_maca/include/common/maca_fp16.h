@@ -1,0 +1,4 @@
+// half
+#pragma once
+
+#include "dialect/language.h"

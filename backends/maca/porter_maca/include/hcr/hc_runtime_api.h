@@ -1,0 +1,4 @@
+// The language, in MACA's spelling
+#pragma once
+
+#include "dialect/language.h"

@@ -1,0 +1,4 @@
+// bfloat16
+#pragma once
+
+#include "dialect/language.h"

@@ -1,5 +1,0 @@
-// 8-bit floats
-#pragma once
-
-#include "porter/float8.h"
-#include "porter/maca.h"

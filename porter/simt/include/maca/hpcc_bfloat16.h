@@ -1,4 +1,0 @@
-// bfloat16
-#pragma once
-
-#include "porter/maca.h"

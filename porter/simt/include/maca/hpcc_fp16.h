@@ -1,4 +1,0 @@
-// half
-#pragma once
-
-#include "porter/maca.h"

@@ -1,4 +1,0 @@
-// The language, in MACA's spelling
-#pragma once
-
-#include "porter/maca.h"
