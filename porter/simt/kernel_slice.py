@@ -27,6 +27,8 @@ _DECLARATIONS = _TYPES | _CALLS | {
 }  # fmt: skip
 _NAMES = frozenset(("identifier", "type_identifier", "field_identifier", "namespace_identifier"))
 _EXPORT = re.compile(r"(\b(?:class|struct)\s+)([A-Z]\w*)(?=\s+\w+[^;(){]*\{)")  # `class LIBRARY_API Tensor {`
+# `COPYABLE(Layer)` at the end of a class, whose closing brace the grammar would take for that of something else.
+_LAST_CALL = re.compile(r"^[ \t]+[A-Z_][A-Z0-9_]*[ \t]*\([^()\n]*\)[ \t]*$(?=\s*\})", re.MULTILINE)
 _SEMICOLON = re.compile(r"\s*;")  # of a class is no part of it
 _BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _BLANKS = r"(?:\s|;|//[^\n]*|/\*.*?\*/)*"
@@ -108,6 +110,7 @@ def _mentioned(kept: set[_Declaration], bodies: dict[str, frozenset[str]]) -> fr
 def _declarations(file: Source, makers: Mapping[str, frozenset[str]]) -> Iterator[_Declaration]:
     """Those of `file`; calls of macros among `makers` declare what is written in these."""
     masked = _EXPORT.sub(lambda found: found[1] + blank(found[2]), mask(file.text))
+    masked = _LAST_CALL.sub(lambda found: blank(found[0]), masked)
     for node in _outermost(parse_masked(masked).root_node):
         start = len(masked[: node.start_byte].rstrip())  # CUDA's qualifiers are blanked out
         semicolon = _SEMICOLON.match(masked, node.end_byte) if node.type in _TYPES else None

@@ -50,6 +50,8 @@ def _beginning(code: Sequence[Token], at: int) -> int | None:
     before = code[first - 1] if first else None
     if before is None or before.text in (".", "->", "::", "#define", "define"):
         return None
+    if before.text == ">" and code[first].text == "::":  # `Pick<float>::min(a, b)`
+        return None
     return None if before.kind is TokenKind.IDENTIFIER and before.text not in _BEFORE else first
 
 

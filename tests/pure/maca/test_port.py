@@ -121,3 +121,24 @@ def test_importing_the_backend_imports_nothing_heavy():
     code = f"import sys, porter_maca; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+DRIVER_TEXT = """
+static const char* text_of(CUresult error) { const char* text; cuGetErrorString(error, &text); return text; }
+static const char* name_of(cudaError_t error) { return cudaGetErrorString(error); }
+"""
+
+
+def test_the_drivers_text_of_an_error_is_stored_where_macas_function_returns_it():
+    ported = port(DRIVER_TEXT)
+    text = ported.files[0].text
+    assert "porter_error_text(error, &text);" in text
+    assert "*text = mcGetErrorString(error);" in text
+    assert "return mcGetErrorString(error);" in text  # the runtime's keeps its form
+    assert [f.code for f in ported.findings] == ["PORT1142"]
+
+
+def test_a_function_of_the_users_with_that_name_stays():
+    own = "int cuGetErrorString(int error, const char** text) { return error; }\n"
+    text = port(f"{own}int f() {{ return cuGetErrorString(1, 0); }}\n")
+    assert "porter_error_text" not in text.files[0].text

@@ -58,6 +58,7 @@ def test_what_is_marked(text, want):
         "#define max(a, b) f(a, b)\n",
         "n = max(f(n), a[n]);",
         "n = limits.max(n, 4);",
+        "n = Limits<int, long>::max(n, 4);",
         "for (;;) f();",
         "for (auto x : xs) f();",
         "__global__ void k(int n);",

@@ -58,6 +58,8 @@ def test_what_a_kernel_mentions_stays(needed):
         "void SoftmaxLayer::reset() {};",
         "REGISTER(float)\nREGISTER(double)\nstruct Other {};",
         "DEFINE_UNARY(Sqrt, y[i] = sqrt(a[i]))\nDEFINE_UNARY(Exp, y[i] = exp(a[i]))\n// both\n;",
+        "struct SumParam : Param {\n    Type of = FLOAT;\n    COPYABLE(SumParam)\n};\n"
+        "struct MaxParam : Param {\n    Range at = {0};\n\n    COPYABLE(MaxParam)\n};",
         "using other::Tensor;",
         "namespace flags = other;",
         "Tensor operator-(int64_t a, const Tensor& b);",

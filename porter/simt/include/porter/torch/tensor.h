@@ -202,6 +202,7 @@ public:
     Tensor all(std::int64_t dim, bool keepdim = false) const;
     Tensor any(std::int64_t dim, bool keepdim = false) const;
     Tensor cumsum(std::int64_t dim, Type dtype = {}) const;
+    Tensor& cumsum_(std::int64_t dim) const { return copy_(cumsum(dim)); }
     Tensor softmax(std::int64_t dim, Type dtype = {}) const;
     Tensor log_softmax(std::int64_t dim, Type dtype = {}) const;
     Tensor logsumexp(IntArrayRef dims, bool keepdim = false) const;
