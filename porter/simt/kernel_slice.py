@@ -34,6 +34,9 @@ _BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _BLANKS = r"(?:\s|;|//[^\n]*|/\*.*?\*/)*"
 _CALL = re.compile(rf"(?:[A-Z_]\w*\s*{_BRACKETS}{_BLANKS})+|;|static_assert.*", re.S)
 _ON_THE_DEVICE = frozenset(("__global__", "__device__", "__constant__"))
+_QUALIFIERS = frozenset(
+    ("const", "constexpr", "explicit", "extern", "inline", "noexcept", "static", "throw", "volatile")
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -78,10 +81,13 @@ def _slice(
 ) -> tuple[Source, ...]:
     """`files` without declarations that none of their `roots` mentions, nor the names `named`."""
     bodies: dict[str, frozenset[str]] = {}
+    plain = set[str]()  # macros without arguments
     for macro in (m for file in files for m in macros(file, directives(file.text))):  # one may have several meanings
         bodies[macro.name] = bodies.get(macro.name, frozenset()).union(_WORD.findall(macro.body))
+        plain |= {macro.name} if macro.params is None else set()
     makers = {name: words for name, words in bodies.items() if words & _ON_THE_DEVICE}
-    declared = [tuple(_declarations(file, makers)) for file in files]
+    qualifiers = frozenset(name for name in plain if bodies[name] <= _QUALIFIERS)
+    declared = [tuple(_declarations(file, makers, qualifiers)) for file in files]
     kept = {
         d
         for file, those in zip(files, declared, strict=True)
@@ -107,10 +113,15 @@ def _mentioned(kept: set[_Declaration], bodies: dict[str, frozenset[str]]) -> fr
     return found
 
 
-def _declarations(file: Source, makers: Mapping[str, frozenset[str]]) -> Iterator[_Declaration]:
-    """Those of `file`; calls of macros among `makers` declare what is written in these."""
+def _declarations(
+    file: Source, makers: Mapping[str, frozenset[str]], qualifiers: frozenset[str]
+) -> Iterator[_Declaration]:
+    """Those of `file`; calls of macros among `makers` declare what is written in these, `qualifiers` say nothing to the
+    grammar.
+    """
     masked = _EXPORT.sub(lambda found: found[1] + blank(found[2]), mask(file.text))
     masked = _LAST_CALL.sub(lambda found: blank(found[0]), masked)
+    masked = _WORD.sub(lambda found: blank(found[0]) if found[0] in qualifiers else found[0], masked)
     for node in _outermost(parse_masked(masked).root_node):
         start = len(masked[: node.start_byte].rstrip())  # CUDA's qualifiers are blanked out
         semicolon = _SEMICOLON.match(masked, node.end_byte) if node.type in _TYPES else None

@@ -71,6 +71,20 @@ def test_what_no_kernel_mentions_goes(framework):
     )
 
 
+def test_a_class_with_qualifiers_that_macros_write_goes():
+    macros = "#define LIMIT_CONST constexpr\n#define NO_THROW\n"
+    framework = """namespace std {
+template <> class numeric_limits<library::Tensor> : public numeric_limits<float> {
+public:
+    static LIMIT_CONST bool is_signed = true;
+    static LIMIT_CONST library::Tensor min() NO_THROW { return library::Tensor(3, 1); }
+    static LIMIT_CONST library::Tensor max() NO_THROW { return library::Tensor(3, 2); }
+};
+}
+"""
+    assert left(macros + framework + KERNEL).split() == f"{macros} namespace std {{ }} {KERNEL}".split()
+
+
 def test_directives_stay_in_what_goes():
     text = f"struct Layer {{\n#ifdef FAST\n    int a;\n#endif\n}};\n{KERNEL}"
     assert left(text) == f"{' ' * 14}\n#ifdef FAST\n          \n#endif\n  \n{KERNEL}"
