@@ -21,7 +21,6 @@ from porter.lift.forms import (
     Number,
     Operation,
     Product,
-    Read,
     Sum,
 )
 
@@ -120,7 +119,7 @@ def _selected_with_ties(forms: Forms, parts: tuple[Form, Form], then: Form, othe
             kept, taken = _pairs(forms, kind, otherwise, best), _pairs(forms, kind, then, value)
             demanded = _besides_equality(forms, tie, {small, large})
             pairs = _joined(forms, (kept, taken), demanded, (then, otherwise))
-            if kept and taken and pairs:
+            if kept and taken and pairs and _runs_upwards(forms, kept, taken):
                 return forms.put(Argument(ARGUMENT, kind, pairs))
     return None
 
@@ -193,10 +192,8 @@ def _runs_upwards(forms: Forms, kept: _Pairs, taken: _Pairs) -> bool:
         return True
     if forms.skeleton(kept[0][0]) != forms.skeleton(taken[0][0]):
         return False  # a comparison of two things
-    first, second = forms[kept[0][0]], forms[taken[0][0]]
-    if not isinstance(first, Read) or not isinstance(second, Read):
-        return True
-    return (first.at < second.at) == (_value(forms, kept[0][1]) < _value(forms, taken[0][1]))
+    first, second = forms.first_places(kept[0][0]), forms.first_places(taken[0][0])
+    return first == second or (first < second) == (_value(forms, kept[0][1]) < _value(forms, taken[0][1]))
 
 
 def substituted(forms: Forms, form: Form, old: Form, new: Form, done: dict[Form, Form] | None = None) -> Form:

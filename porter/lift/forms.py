@@ -101,6 +101,7 @@ class Forms:
         self._keys: list[Key] = []
         self._found: dict[object, Form] = {}
         self._skeletons: dict[Form, str] = {}
+        self._first_places: dict[Form, tuple[tuple[str, int], ...]] = {}
         self._common: dict[Form, Fraction] = {}
         self.factors: dict[Form, Factor] = {}
         self.precision: dict[Form, DType] = {}
@@ -163,6 +164,23 @@ class Forms:
             case Gather(_, _, place):
                 return (place,)
         return ()
+
+    def first_places(self, form: Form) -> tuple[tuple[str, int], ...]:
+        """Returns the first element of each input that a form reads."""
+        stack = [] if form in self._first_places else [form]
+        while stack:
+            current = stack[-1]
+            parts = self.operands(current)
+            missing = [part for part in parts if part not in self._first_places]
+            if missing:
+                stack += missing
+                continue
+            key = self._keys[current]
+            own = [(key.tensor, key.at)] if isinstance(key, Read) else []
+            every = sorted({*own, *(place for part in parts for place in self._first_places[part])}, reverse=True)
+            self._first_places[current] = tuple(sorted(dict(every).items()))
+            stack.pop()
+        return self._first_places[form]
 
     def skeleton(self, form: Form) -> str:
         """Returns what is left of a form without places, weights and numbers: equal at all sizes and elements."""

@@ -124,7 +124,7 @@ class Graph:
 
     def _folded(self, op: str, dtype: str, operands: tuple[Node, ...]) -> Node | None:
         if op == "select":
-            return self._selected(*operands)
+            return self._chosen_truth(*operands) if dtype == "bool" else self._selected(*operands)
         values = [self.value(operand) for operand in operands]
         if None not in values and op in _EXACT:
             told = _EXACT[op](*values)
@@ -204,6 +204,21 @@ class Graph:
             if value is not None:
                 return other if bool(value) == (op == "and") else own
         return a if a == b else None
+
+    def _chosen_truth(self, condition: Node, then: Node, otherwise: Node) -> Node | None:
+        """`a || b` where b is asked only if a does not hold is a or b, whichever way it was spelled."""
+        if self.undefined in (condition, then, otherwise):
+            return self._selected(condition, then, otherwise)
+        told, other = self.value(then), self.value(otherwise)
+        if told is not None and told != 0:
+            return self.make("or", "bool", condition, otherwise)
+        if other == 0:
+            return self.make("and", "bool", condition, then)
+        if told == 0:
+            return self.make("and", "bool", self.make("not", "bool", condition), otherwise)
+        if other is not None:
+            return self.make("or", "bool", self.make("not", "bool", condition), then)
+        return self._selected(condition, then, otherwise)
 
     def _selected(self, condition: Node, then: Node, otherwise: Node) -> Node | None:
         decided = self.value(condition)
