@@ -20,7 +20,7 @@ from porter.launch_plan.steps import Launch
 from porter.launch_plan.wire import WireError
 from porter.lift.assemble import assembled
 from porter.lift.crossing import Geometry, crossing, holds
-from porter.lift.nodes import NotLiftedError
+from porter.lift.nodes import NoTensorProgramError, NotLiftedError
 from porter.lift.probes import PLAIN, Probe, Style, chosen, parameters
 from porter.lift.views import views
 from porter.oracle.jobs import job
@@ -76,6 +76,8 @@ def _first(subject: Subject, contract: Contract, process: SymbolicProcess) -> Te
             program = _beyond_a_block(planned, *_lifted(planned, process), process)
         except EndlessError as error:
             raise refused or error from None
+        except NoTensorProgramError:
+            raise
         except NotLiftedError as error:
             refused = refused or error
         else:

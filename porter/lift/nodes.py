@@ -37,6 +37,10 @@ class NotLiftedError(Exception):
     """The operator is no tensor program that can be read off; the message says why."""
 
 
+class NoTensorProgramError(NotLiftedError):
+    """Data decide where or whether something is done, or the host takes part: so it is at whatever sizes."""
+
+
 class Graph:
     """Nodes by number. Node 0 is the value that the source leaves undefined.
 
@@ -196,6 +200,9 @@ class Graph:
             if isinstance(value, float):
                 holds = op == "less" and (value < 0) == is_left
                 return self._assumed(Assumption.FINITE, self.number(int(holds), dtype))
+            if value is not None and is_sentinel(value) and self.type_of(a) in _FLOATING:
+                holds = op == "less" and (value < 0) == is_left
+                return self._assumed(Assumption.SENTINELS, self.number(int(holds), dtype))
         return None
 
     def _joined(self, op: str, operands: tuple[Node, ...], values: list[Exact | None]) -> Node | None:
@@ -257,6 +264,7 @@ def exact(value: float) -> Exact:
     return value if math.isinf(value) else Fraction(repr(float(value)))
 
 
+_FLOATING = frozenset({"float64", "float32", "float16", "bfloat16"})
 _LEAST_SENTINEL = 10**30  # of floats: what stands for infinity is written as 1e30, 1e38 or FLT_MAX
 _LARGEST_INTEGERS = frozenset({2**31 - 1, 2**31, 2**63 - 1, 2**63})
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from porter.contract.dtype import DType
 from porter.lift.arithmetic import add, multiply, quotient_of_decimals
+from porter.lift.cases import of_the_larger
 from porter.lift.choices import extreme, operation
 from porter.lift.forms import GATHER, READ, UNDEFINED, Form, Forms, Gather, Operation, Read, Weighted
 from porter.lift.nodes import Graph, Node, NotLiftedError
@@ -59,7 +60,7 @@ class Normaliser:
             pending += [(operand, weight * sign) for operand, sign in zip(operands, signs, strict=True)]
 
     def _summed(self, node: Node, parts: list[tuple[Node, Fraction]]) -> Form:
-        form = add(self.forms, [(self._found[part], weight) for part, weight in parts])
+        form = of_the_larger(self.forms, add(self.forms, [(self._found[part], weight) for part, weight in parts]))
         dtype = self._graph.type_of(node)
         self.forms.precision.setdefault(form, DType(dtype))
         return form

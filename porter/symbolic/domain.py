@@ -9,7 +9,7 @@ import numpy as np
 
 from porter.ir.simt.interpret.domain import Data, ExecutionError, Mask, is_symbolic
 from porter.ir.simt.types import Scalar
-from porter.lift.nodes import Assumption, Graph, Nodes, NotLiftedError
+from porter.lift.nodes import Assumption, Graph, Nodes, NoTensorProgramError, NotLiftedError
 from porter.symbolic.keys import Keys, is_bits
 from porter.symbolic.values import Values, dtype_of, meant, symbols, written
 
@@ -111,7 +111,7 @@ class Symbolic:
         zero = self.graph.number(0, dtype_of(type))
         found = self.values.data(np.where(mask, nodes, zero), type) if np.ndim(nodes) else self.values.data(nodes, type)
         if is_symbolic(found):
-            raise NotLiftedError("a value of the data decides what is executed")
+            raise NoTensorProgramError("a value of the data decides what is executed")
         return found
 
     def certain(self, condition: Data) -> tuple[Mask, Mask]:

@@ -19,7 +19,7 @@ from porter.launch_plan import steps as plan
 from porter.launch_plan.steps import Launch, LaunchPlan, TensorView
 from porter.lift.agreement import trials
 from porter.lift.answer import Executed, SymbolicTensor
-from porter.lift.nodes import Graph, Nodes, NotLiftedError
+from porter.lift.nodes import Graph, Nodes, NoTensorProgramError, NotLiftedError
 from porter.symbolic.domain import Symbolic, refused
 from porter.symbolic.memory import Cells, Source
 from porter.symbolic.request import InputTensor
@@ -92,11 +92,11 @@ class _Execution:
             case Launch():
                 self._launch(step)
             case plan.Compute(operator):
-                raise NotLiftedError(f"the host applies the operator '{operator}'")
+                raise NoTensorProgramError(f"the host applies the operator '{operator}'")
             case plan.Variable(_, name):
                 raise NotLiftedError(f"it uses the variable '{name}' of the device, which lasts from call to call")
             case plan.Read():
-                raise NotLiftedError("the host reads from the device, and goes on as it says")
+                raise NoTensorProgramError("the host reads from the device, and goes on as it says")
 
     def _fill(self, to: TensorView, bits: int) -> None:
         """Puts `bits` into each element, of which no plan says what type it has."""

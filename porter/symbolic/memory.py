@@ -14,7 +14,7 @@ from porter.contract.dtype import DType
 from porter.ir.simt.interpret.domain import Data, Datum, Mask, is_symbolic
 from porter.ir.simt.types import Element, Scalar, Vector
 from porter.launch_plan.steps import TensorView
-from porter.lift.nodes import Assumption, Node, Nodes, NotLiftedError
+from porter.lift.nodes import Assumption, Node, Nodes, NoTensorProgramError, NotLiftedError
 from porter.symbolic.commuted import Commuted
 from porter.symbolic.domain import PLACED, Symbolic
 from porter.symbolic.races import Order, Shadow, of_several
@@ -133,7 +133,7 @@ class Cells:
         if type.is_float:
             self._graph.assumptions.add(Assumption.ANY_ORDER)
         if addresses.dtype == PLACED:
-            raise NotLiftedError("a value of the data decides which elements are updated atomically")
+            raise NoTensorProgramError("a value of the data decides which elements are updated atomically")
         contested = np.zeros(mask.shape, np.bool_)
         for buffer, taking, places in self._places(addresses[mask], type):
             self._opened(buffer, DType(dtype_of(type)))
@@ -185,7 +185,7 @@ class Cells:
         self, addresses: Data, value: Data, mask: Mask, predicate: Data | None, type_: Scalar, *, noted: bool = False
     ) -> None:
         if addresses.dtype == PLACED:
-            raise NotLiftedError("a value of the data decides where it writes")
+            raise NoTensorProgramError("a value of the data decides where it writes")
         lanes = np.broadcast_to(addresses, mask.shape)[mask]
         nodes = np.broadcast_to(self._domain.values.nodes(value, type_), mask.shape)[mask]
         conditions = None

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from porter.lift.answer import EvaluatedProbe, FittedProbes, read, read_evaluated
-from porter.lift.nodes import NotLiftedError
+from porter.lift.nodes import NoTensorProgramError, NotLiftedError
 from porter.simt.job import Limits
 from porter.symbolic.request import SymbolicRequest
 from porter.worker.child import Child, Death
 
 PROGRAM = "porter.symbolic.worker"
-LIFTED, REFUSED = b"LIFTED_1", b"REFUSED1"  # what an answer begins with
+LIFTED, REFUSED, NEVER = b"LIFTED_1", b"REFUSED1", b"NEVER__1"  # what an answer begins with
 
 
 class EndlessError(NotLiftedError):
@@ -48,6 +48,8 @@ class SymbolicProcess:
         self._child = child
         if answer[0].startswith(REFUSED):
             raise NotLiftedError(answer[0][len(REFUSED) :].decode("utf-8", "replace"))
+        if answer[0].startswith(NEVER):
+            raise NoTensorProgramError(answer[0][len(NEVER) :].decode("utf-8", "replace"))
         return answer[0][len(LIFTED) :]
 
     def _begun(self) -> Child:

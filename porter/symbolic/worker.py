@@ -11,9 +11,9 @@ import pickle
 import numpy as np
 
 from porter.lift.answer import evaluated, lifted
-from porter.lift.nodes import NotLiftedError
+from porter.lift.nodes import NoTensorProgramError, NotLiftedError
 from porter.symbolic.executor import executed
-from porter.symbolic.process import LIFTED, REFUSED
+from porter.symbolic.process import LIFTED, NEVER, REFUSED
 from porter.symbolic.request import SymbolicRequest
 from porter.worker.confine import confine
 from porter.worker.frames import SEAL_BYTES, read_frame, write_frame
@@ -41,5 +41,7 @@ def _answered(asked: SymbolicRequest) -> bytes:
     try:
         made = [executed(asked.kernels, call.plan, call.arguments) for call in asked.calls]
         return LIFTED + (evaluated(made[0]) if asked.is_evaluated else lifted(made))
+    except NoTensorProgramError as refused:
+        return NEVER + str(refused).encode()
     except NotLiftedError as refused:
         return REFUSED + str(refused).encode()

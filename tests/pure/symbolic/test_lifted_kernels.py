@@ -57,7 +57,7 @@ def formula(kernel: str, extent: int = 20, rows: int = 3, shape: tuple[int, ...]
     names = tuple(f"o{axis}" for axis in range(len(shape)))
     body = Output("y", F32, names, ("",) * len(shape), output.body)
     text = printed(TensorProgram("k", (), (), (Input("x", F32, (str(rows), str(extent))),), (body,)))
-    return text.partition("] = ")[2].splitlines()[0]
+    return text[text.index("\n  y[") :].partition("] = ")[2].splitlines()[0]
 
 
 @pytest.mark.parametrize("vote", VOTES)
@@ -162,3 +162,53 @@ def test_an_object_may_return_itself():
       y[blockIdx.x] = two.b;
     }}"""
     assert formula(kernel) == "sum[k < 20](x[i, k] ** 2)"
+
+
+MERGED = """
+struct Part { float most, sum; };
+__device__ Part merged(Part a, Part b) {
+  const bool is_first = a.most > b.most;
+  const Part large = is_first ? a : b, small = is_first ? b : a;
+  return {large.most, large.sum + small.sum * expf(small.most - large.most)};
+}
+"""
+
+
+def test_parts_of_a_softmax_may_be_merged_by_which_has_the_larger_maximum():
+    kernel = f"""{MERGED}
+    __global__ void k(const float* x, float* y, int n) {{{ROWS}
+      __shared__ Part parts[32];
+      Part part = {{-3.402823466e+38f, 0.f}};
+      for (int j = threadIdx.x; j < n; j += 32) part = merged(part, Part{{row[j], 1.f}});
+      parts[threadIdx.x] = part;
+      __syncthreads();
+      for (int half = 16; half > 0; half /= 2) {{
+        if (threadIdx.x < half) parts[threadIdx.x] = merged(parts[threadIdx.x], parts[threadIdx.x + half]);
+        __syncthreads();
+      }}
+      if (threadIdx.x == 0) y[blockIdx.x] = parts[0].sum;
+    }}"""
+    assert formula(kernel, extent=37) == "sum[k < 37](exp(x[i, k] - m[i]))"
+
+
+def test_pairs_that_are_compared_one_after_the_other_are_an_arg_reduction():
+    kernel = f"""struct Pair {{
+      float value;
+      int at;
+      __device__ bool operator<(const Pair& o) const {{ return value < o.value || (value == o.value && at < o.at); }}
+    }};
+    __global__ void k(const float* x, float* y, int n) {{{ROWS}
+      Pair best = {{1e38f, 0x7fffffff}};
+      for (int j = threadIdx.x; j < n; j += 32) {{
+        const Pair one = {{row[j] * row[j], j}};
+        if (one < best) best = one;
+      }}
+      for (int by = 16; by > 0; by /= 2) {{
+        Pair other;
+        other.value = __shfl_down_sync(0xffffffff, best.value, by);
+        other.at = __shfl_down_sync(0xffffffff, best.at, by);
+        if (other < best) best = other;
+      }}
+      if (threadIdx.x == 0) y[blockIdx.x] = best.at;
+    }}"""
+    assert formula(kernel) == "cast(argmin[k < 20](x[i, k] ** 2; k))"
