@@ -118,7 +118,8 @@ def attempt_all(paths: Sequence[Path], wishes: Sequence[Wish], to: Destination, 
             if isinstance(one, Failed) and not several:
                 raise one.error
             if not console.json:
-                console.show(attempt_text(one, console.view, with_diff=show.diff))
+                shown = attempt_text(one, console.view, with_diff=show.diff)
+                console.show(shown.append("\n") if several and not console.quiet else shown)
     show.write_files(attempts)
     if console.json:
         console.document(attempts_document(attempts, several=several))
@@ -224,11 +225,11 @@ def _cases(one: Attempt) -> Iterator[Case]:
 
 
 def summary_text(attempts: Sequence[Attempt]) -> Text:
-    """A line for each of several sources, and how many are verified."""
+    """A line for each of several sources, with the reason where it is not verified, and how many are."""
     with_targets = len({_target(one) for one in attempts}) > 1
     rows = [_summary_row(one, with_target=with_targets) for one in attempts]
     verified = sum(exit_code([one]) == DONE for one in attempts)
-    return Text("\n").append_text(columns(rows)).append(f"{verified} of {len(attempts)} verified", "bold")
+    return columns(rows).append(f"{verified} of {len(attempts)} verified", "bold")
 
 
 def _target(one: Attempt) -> str:
@@ -240,7 +241,8 @@ def _summary_row(one: Attempt, *, with_target: bool) -> tuple[Cell, ...]:
     if isinstance(one, Failed):
         return (str(one.path), *target, Text("error", "bold red"), one.error.message)
     outcome = one.migration.outcome
-    said = (Text(describe(outcome), OUTCOME_STYLES[outcome.label]), reason(outcome))
+    because = "" if isinstance(outcome, Verified) else reason(outcome)
+    said = (Text(describe(outcome), OUTCOME_STYLES[outcome.label]), because)
     return (str(one.migration.source.path), *target, *said)
 
 

@@ -104,6 +104,8 @@ def _summary(found: Sequence[Checked]) -> Text:
     counts = [
         counted(total, severity.value) for severity in Severity if (total := sum(one.counts[severity] for one in found))
     ]
+    allowed = sum(bool(finding.allowed) for one in found for finding in one.findings)
+    counts += [f"{allowed} allowed"] if allowed else []
     said = enumerated(counts) if counts else "nothing found"
     style = "bold red" if any(one.errors for one in found) else "bold green"
     return Text(f"checked {sources} for {targets}: {said} (nothing was executed)", style)

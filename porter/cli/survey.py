@@ -45,6 +45,8 @@ def survey(
     debug: DebugFlag = False,
 ) -> int:
     """Show what is in a tree of CUDA sources and what will be hard to port; nothing is run."""
+    from rich.text import Text
+
     from porter.cli.sources import named_sources
     from porter.report.survey import survey_document, survey_text
 
@@ -56,8 +58,7 @@ def survey(
         documents = [survey_document(one) for one in surveys]
         console.document({"surveys": documents} if len(documents) > 1 else documents[0])
     else:
-        for one in surveys:
-            console.show(survey_text(one, console.view))
+        console.show(Text("\n\n").join(survey_text(one, console.view) for one in surveys))
     return DONE
 
 

@@ -54,7 +54,7 @@ def not_built(failure: BuildFailure, contract: Contract, program: Program) -> st
     if asked := unknown_values(contract) if only_values else others(contract):
         return f"{_asked(*asked)}; {failure.placed}"
     if failure.line or not program.not_understood:
-        return f"the CUDA source does not build on the executor: {failure.placed}{_left_to_the_build(program, failure)}"
+        return f"the CUDA source itself does not compile: {failure.placed}{_left_to_the_build(program, failure)}"
     first = program.not_understood[0]
     return f"the CUDA source is no C++ from line {first.span.line} on: {first.reason}"
 

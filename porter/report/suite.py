@@ -9,6 +9,7 @@ from rich.text import Text
 
 from porter.evaluate.outcome import outcome_words
 from porter.report.columns import Cell, columns
+from porter.report.counting import counted, enumerated
 from porter.report.document import Json, as_record
 from porter.suite.before import SEED, before
 from porter.suite.metrics import Metrics, geometric_mean, metrics
@@ -16,6 +17,12 @@ from porter.suite.result import Result, SuiteResult, result_document
 
 _HEAD = ("category", "operators", "ported", "verified", "corr", "fast", "amsr", "geomean", "timed", "limit")
 _CUDA = "cuda"
+_PLACES = {
+    "emulated": "by emulation on the CPU",
+    "compiled": "by the target's compiler",
+    "proxy": "on another vendor's device",
+    "native": "on the target's own device",
+}
 # By what a search compared, and in words what its factors are of.
 MEASURES = {"native": "times", "proxy": "times of a proxy", "modelled": "modelled costs, which are no times"}
 
@@ -98,21 +105,24 @@ def title(table: SuiteTable) -> str:
 
 
 def rows(table: SuiteTable) -> list[tuple[Cell, ...]]:
-    """A row for each category, and one for all."""
-    return [_row(name, m) for name, m in (*table.categories.items(), ("all", table.overall))]
+    """A row for each category, and one for all; without the columns about times where nothing was timed."""
+    named = (*table.categories.items(), ("all", table.overall))
+    return [_row(name, m)[: len(heads(table))] for name, m in named]
 
 
 def heads(table: SuiteTable) -> tuple[str, ...]:
     """Returns what the columns of `rows` are called."""
-    return tuple(f"fast_{table.p:g}" if head == "fast" else head for head in _HEAD)
+    shown = _HEAD if table.overall.timed else _HEAD[: _HEAD.index("fast")]
+    return tuple(f"fast_{table.p:g}" if head == "fast" else head for head in shown)
 
 
 def caption(result: SuiteResult) -> str:
     """Returns how the numbers were obtained."""
-    proven = sorted({one.fidelity for one in result.results if one.fidelity}) or ["nothing was executed"]
+    places = [words for name, words in _PLACES.items() if any(one.fidelity == name for one in result.results)]
+    checked = f"checked {enumerated(places)}" if places else "nothing was run"
     timed = sorted({one.timed for one in result.results if one.timed})
-    place = f"timed {', '.join(timed)} on {', '.join(result.devices)}" if timed else "no device, no speed was measured"
-    return f"{result.target} {result.arch}".strip() + f": proven {', '.join(proven)}; {place} (porter {result.porter})"
+    speed = f"timed {', '.join(timed)} on {', '.join(result.devices)}" if timed else "no speed was measured"
+    return f"{result.target} {result.arch}".strip() + f": {checked}; {speed} (porter {result.porter})"
 
 
 def searched(result: SuiteResult) -> str:
@@ -120,7 +130,7 @@ def searched(result: SuiteResult) -> str:
     found = [one for one in result.results if one.factor is not None]
     by_measure = {measure: [o.factor for o in found if o.measure == measure and o.factor] for measure in MEASURES}
     parts = (
-        f"{len(factors)} ports searched: {sum(f > 1 for f in factors)} better than what they began with, "
+        f"{counted(len(factors), 'port')} searched: {sum(f > 1 for f in factors)} better than what they began with, "
         f"geometric mean {geometric_mean(factors):.3f} ({words})"
         for measure, words in MEASURES.items()
         if (factors := by_measure[measure])
@@ -138,7 +148,7 @@ def stages(result: SuiteResult) -> str:
     named = dict.fromkeys(name for one in result.results for name in one.stages)
     total = {name: sum(one.stages.get(name, 0.0) for one in result.results) for name in named}
     spent = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in total.items())
-    return f"stages: {spent}, of {sum(one.seconds for one in result.results):.0f} s of operators" if spent else ""
+    return f"time spent: {spent}, of {sum(one.seconds for one in result.results):.0f} s in all" if spent else ""
 
 
 def _row(name: str, m: Metrics) -> tuple[Cell, ...]:

@@ -42,10 +42,14 @@ def unfinished(place: Unfinished | None) -> Iterator[Finding]:
 
 
 def missing(source: Source, inclusions: Iterable[Inclusion]) -> Iterator[Finding]:
-    """One finding for each local header that is nowhere: first those of `source`, at their lines, then its headers'."""
+    """One finding for each local header that is nowhere: at its first line in `source`, else where a header asks."""
     nowhere = [i for i in inclusions if i.header is None and not i.include.angled and not is_installed(i.include.path)]
+    told: set[str] = set()
     for inclusion in sorted(nowhere, key=lambda i: i.includer.path != source.path):
         asking, include = inclusion.includer, inclusion.include
+        if include.path in told:
+            continue
+        told.add(include.path)
         own = asking.path == source.path
         message = f'"{include.path}"' + ("" if own else f", included by {asking.path.name},") + " was not found"
         hint = _folder_hint(in_repository(include.path, asking.path))

@@ -87,7 +87,9 @@ def test_findings_are_allowed_with_a_reason(porter, project):
         "PORT1002": None,
         "PORT1003": "one warp alone",
     }
-    assert "1 finding allowed" in porter("migrate", "k.cu", "--check").stdout
+    shown = porter("migrate", "k.cu", "--check").stdout
+    assert "1 finding allowed" in shown
+    assert shown.splitlines()[-1] == "checked 1 source for maca: 1 warning and 1 allowed (nothing was executed)"
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_an_error_in_the_source_is_the_sources():
     (contract,) = draft(program)
     asked = replace(contract, questions=(Question("s", "'s' has the type S", "--contract"),))
     failure = BuildFailure("'y' was not declared in this scope", "k.cu", 2, "")
-    expected = "the CUDA source does not build on the executor: k.cu:2: 'y' was not declared in this scope"
+    expected = "the CUDA source itself does not compile: k.cu:2: 'y' was not declared in this scope"
     assert not_built(failure, asked, program) == expected
 
 

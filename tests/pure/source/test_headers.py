@@ -104,3 +104,9 @@ def test_a_header_is_found_in_an_include_folder_beside_or_above_the_file(tmp_pat
         (tmp_path / folder / name).write_text("")
     found = [header.path.relative_to(tmp_path).as_posix() for _, header in local_headers(source)]
     assert found == ["include/lib/far.h", "src/ops/include/near.h"]
+
+
+def test_a_header_that_is_missing_twice_is_said_once(tmp_path):
+    source = Source(tmp_path / "op.cu", '#include "gone.h"\n#include "gone.h"\n#include "too.h"\n')
+    missing = [f for f in parse(source, headers=DiskHeaders()).findings if f.code == "PORT2002"]
+    assert [(f.message, f.span.line) for f in missing] == [('"gone.h" was not found', 1), ('"too.h" was not found', 3)]

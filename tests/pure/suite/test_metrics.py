@@ -72,7 +72,7 @@ def test_the_table_has_a_row_a_category_and_names_what_fell_short():
         ["loss", "1", "0", "0"],
         ["all", "5", "4", "3"],
     ]
-    assert "proven emulated; timed native on a device (porter 1.0)" in text
+    assert "checked by emulation on the CPU; timed native on a device (porter 1.0)" in text
     assert "mine/norm/wrong" in text
     assert "why refused" in text
     assert "mine/norm/slow" not in text

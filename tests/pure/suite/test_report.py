@@ -91,7 +91,13 @@ def test_an_operator_of_the_page_has_its_times_and_what_they_were_taken_beside(f
     run = replace(RUN, results=(one,))
     text = Page(suite_page(run, suite_tables(run), folder)).text
     assert "forward at bench: 4.03 ms; times as fast as cuda 1.58, pytorch 2.82; 87% of what memory allows" in text
-    assert "1 ports searched: 1 better than what they began with" in text
+    assert "1 port searched: 1 better than what they began with" in text
+
+
+def test_without_a_time_a_table_has_no_columns_for_them():
+    head, *rows = suite_text(UNTIMED, suite_tables(UNTIMED)).plain.splitlines()[:3]
+    assert head.split() == ["category", "operators", "ported", "verified", "corr"]
+    assert [row.split() for row in rows] == [["norm", "2", "2", "1", "50%"], ["all", "2", "2", "1", "50%"]]
 
 
 def test_without_a_time_a_page_has_no_bars(tmp_path):
@@ -177,7 +183,7 @@ def test_a_searched_run_has_tables_from_before():
 
 
 def test_stages_are_summed_over_all_operators():
-    assert stages(COUNTED) == "stages: prove 6 s, wait 4 s, of 2 s of operators"
+    assert stages(COUNTED) == "time spent: prove 6 s, wait 4 s, of 2 s in all"
     assert stages(COUNTED) in suite_markdown(COUNTED, suite_tables(COUNTED))
     assert stages(UNTIMED) == ""
 
