@@ -1,4 +1,4 @@
-"""Ports of one launcher, wrong in ways of their own but the first two: run by tests, never imported here."""
+"""Ports of one launcher, wrong in ways of their own but the first three: run by tests, never imported here."""
 
 import torch
 import triton
@@ -60,6 +60,18 @@ def smooth_added(x, y, n, block: tl.constexpr):
 
 
 @triton.jit
+def smooth_in_turns(x, y, n: tl.uint64, block: tl.constexpr, down: tl.constexpr):
+    step = tl.num_programs(0).to(tl.uint64) * block
+    if down:
+        step = -step
+    for first in range(tl.program_id(0).to(tl.uint64) * block, n, step):
+        i = first + tl.arange(0, block)
+        inside = i < n
+        before = tl.load(x + i - 1, mask=inside & (i > 0), other=0.0)
+        tl.store(y + i, 2.0 * tl.load(x + i, mask=inside) + before, mask=inside)
+
+
+@triton.jit
 def smooth_in_a_list(x, y, n, block: tl.constexpr):
     i = tl.program_id(0) * block + tl.arange(0, block)
     inside = i < n
@@ -76,6 +88,14 @@ def right(x, y, n):
 
 def right_in_blocks_of_another_size(x, y, n):
     smooth[(triton.cdiv(n, 256),)](x, y, n, block=256, num_warps=8)
+
+
+def right_in_turns(x, y, n):
+    smooth_in_turns[(2,)](x, y, n, block=64, down=False)
+
+
+def a_loop_without_an_end(x, y, n):
+    smooth_in_turns[(triton.cdiv(n, 64),)](x, y, n, block=64, down=True)
 
 
 def dead_lanes_that_count(x, y, n):

@@ -35,6 +35,7 @@ from porter_triton.device.libdevice import offer_libdevice
 from porter_triton.kernel_functions import KernelFunctions
 from porter_triton.replay.addresses import watch_addresses
 from porter_triton.replay.atomic_order import follow_atomics, is_acquire, is_release
+from porter_triton.replay.loops import compiled_range
 from porter_triton.replay.observation import Observation
 from porter_triton.replay.watch import Region, Watch
 from porter_triton.signatures import signature_of
@@ -87,6 +88,7 @@ class Interpreter:
         """Triton patches its language at each call of each function, which takes milliseconds: once is enough."""
         triton_interpreter._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
         triton_interpreter._patch_lang = lambda _function: triton_interpreter._LangPatchScope()
+        tl.range = tl.core.range = compiled_range
         options = triton_interpreter.interpreter_builder.options
         # CUDA's assert is on unless it is compiled away, and its integers wrap around.
         object.__setattr__(options, "debug", True)
@@ -107,7 +109,7 @@ class Interpreter:
                 return cast("ast.AST", transform(rewriter, source))
             tree = ast.parse(source)
             self.marks.insert(tree, Path(rewriter.filename).name, rewriter.def_file_lineno)
-            rewriter.fn.__globals__.update(self.marks.names)
+            rewriter.fn.__globals__.update(self.marks.names, range=compiled_range)
             told: ast.AST = ast.fix_missing_locations(rewriter.ast_transformer.visit(tree))
             return ast.increment_lineno(told, rewriter.def_file_lineno - 1)
 
