@@ -237,3 +237,25 @@ def test_a_launcher_knows_the_limits_that_headers_define():
     made = port(parse(Source(Path("op.cu"), text)), ())
     assert not made.findings
     assert "k[(1,)](y, -3.4028234663852886e38, math.inf, 4 * 8, " in made.files[0].text
+
+
+VECTORS = """
+__global__ void k(float* y, long4 size, int2 step) { y[threadIdx.x] += size.x * step.y + size.w; }
+"""
+
+
+@pytest.mark.parametrize("made", ["make_long4(n, 1, 7, n / 2)", "long4{n, 1, 7, n / 2}"])
+def test_a_vector_made_for_a_kernel_is_handed_over_by_its_components(made):
+    text = f"{VECTORS} void f(float* y, int n) {{ const long4 size = {made}; k<<<1, 64>>>(y, size, make_int2(3, n)); }}"
+    found = port(parse(Source(Path("op.cu"), text)), ())
+    assert not found.findings, found.findings
+    assert "k[(1,)](y, n, n // 2, n, " in found.files[0].text.split("def f(")[1]
+
+
+def test_a_function_of_the_source_with_such_a_name_is_called():
+    text = f"""{VECTORS}
+    long4 make_long4(long a, long b, long c, long d) {{ return long4{{d, c, b, a}}; }}
+    void f(float* y, int n) {{ k<<<1, 64>>>(y, make_long4(n, 1, 7, n + 2), make_int2(3, n)); }}"""
+    found = port(parse(Source(Path("op.cu"), text)), ())
+    assert not found.findings, found.findings
+    assert "k[(1,)](y, n + 2, n, n, " in found.files[0].text.split("def f(")[1]

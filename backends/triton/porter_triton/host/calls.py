@@ -34,7 +34,7 @@ from porter_triton.host.codes import MOMENT, NONE, SUCCESS, Code, Kind, integer,
 from porter_triton.host.instances import instance, kind_of, settled
 from porter_triton.host.scope import Closure, Context, Template, plain
 from porter_triton.host.table import table
-from porter_triton.lower.types import Arithmetic
+from porter_triton.lower.types import BUILT_IN, Arithmetic, Record
 from porter_triton.refusal import Refusal
 
 _SEQUENCES = ("std::vector", "std::initializer_list", "at::IntArrayRef", "c10::IntArrayRef", "std::array")
@@ -102,7 +102,18 @@ def made(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int, *,
         return arguments[0]
     if isinstance(cx.built_in(kind), Arithmetic):
         return pointers.cast(cx, kind, arguments[0], line) if arguments else integer(0)
-    return record(cx, kind, arguments)
+    return record(cx, kind, arguments) or _vector_of_cuda(cx, kind, arguments, line)
+
+
+def _vector_of_cuda(cx: Context, kind: TypeName, arguments: tuple[Code, ...], line: int) -> Code | None:
+    """`make_int2(a, b)` or `int2{a, b}`, as a struct of its components; None for any other type."""
+    vector = BUILT_IN.get(kind.name.removeprefix("make_"))
+    if not isinstance(vector, Record) or len(arguments) != len(vector.fields) or cx.unit.named(kind.name):
+        return None
+    types = [TypeName(component.name) for _, component in vector.fields if isinstance(component, Arithmetic)]
+    parts = tuple(pointers.cast(cx, type_, given, line) for type_, given in zip(types, arguments, strict=True))
+    names = tuple(name for name, _ in vector.fields)
+    return Code("", Kind.RECORD, ctype=TypeName(vector.name), parts=parts, names=names)
 
 
 def record(cx: Context, kind: TypeName, arguments: tuple[Code, ...]) -> Code | None:
