@@ -23,6 +23,7 @@ Defaults = dict[str, object]  # what typer takes: a value for each parameter, a 
 
 _OWN, _SHARED = "porter.toml", "pyproject.toml"
 _ALLOW = "allow"
+_OF_ONE_COMMAND = ("json", "debug", "quiet", "verbose")  # how one command line is to be answered
 _ON_DISK = ("FILE", "DIR")  # what paths are called in the help of an option
 
 
@@ -80,7 +81,7 @@ class Configuration:
             if key not in known:
                 near = difflib.get_close_matches(key, list(known), 1)
                 hint = f"did you mean {near[0]!r}?" if near else "a key is an option without its dashes"
-                raise InputError(f"{self.file}: no command has an option {key!r}", hint)
+                raise InputError(f"{self.file}: {key!r} is no option that a project can set", hint)
 
 
 def find_configuration(folder: Path) -> Configuration:
@@ -107,13 +108,13 @@ def _read(file: Path) -> Mapping[str, Value]:
 
 
 def _options(command: TyperCommand) -> dict[str, TyperOption]:
-    """The options of a command by their long names, without dashes."""
+    """The options of a command that a project can set, by their long names without dashes."""
     return {
         name.removeprefix("--"): parameter
         for parameter in command.params
         if isinstance(parameter, TyperOption)
         for name in parameter.opts
-        if name.startswith("--")
+        if name.startswith("--") and name.removeprefix("--") not in _OF_ONE_COMMAND
     }
 
 

@@ -22,7 +22,7 @@ from typer.main import get_command
 from porter import __version__
 from porter.cli.backend import backend
 from porter.cli.bench import bench
-from porter.cli.configuration import find_configuration
+from porter.cli.configuration import Configuration, find_configuration
 from porter.cli.console import Console
 from porter.cli.doctor import doctor
 from porter.cli.explain import explain
@@ -74,7 +74,8 @@ def main(arguments: Sequence[str]) -> int:
     quiet, verbose = bool(given & {"-q", "--quiet"}), bool(given & {"-v", "--verbose"})
     console = Console(json="--json" in given, debug="--debug" in given, quiet=quiet, verbose=verbose)
     try:
-        configuration = find_configuration(Path.cwd())
+        wants_help = not given or given & {"-h", "--help", "--version"}
+        configuration = Configuration() if wants_help else find_configuration(Path.cwd())
         console.allowances = configuration.allowances
         command = cast(TyperGroup, get_command(app))
         code: int | None = command.main(

@@ -70,3 +70,5 @@ def test_the_shipped_backends_come_along_with_their_tables(name):
     assert name in backend_names()
     assert find_backend(name).catalogue()
     assert find_backend(name).targets()
+    dialect = find_backend(name).dialect
+    assert dialect is None or (dialect.headers / "dialect" / "language.h").is_file()

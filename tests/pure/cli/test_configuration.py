@@ -30,10 +30,10 @@ def project(tmp_path, monkeypatch):
 
 
 def test_a_key_holds_for_every_command_that_has_the_option(project):
-    defaults = project('target = ["maca", "triton"]\nlimit = 120\nquiet = true\n')
-    assert defaults["migrate"] == {"target": ["maca", "triton"], "limit": 120, "quiet": True}
-    assert defaults["suite"]["run"] == {"target": ["maca", "triton"], "limit": 120, "quiet": True}
-    assert defaults["verify"] == {"quiet": True}
+    defaults = project('target = ["maca", "triton"]\nlimit = 120\ndefine = ["A"]\n')
+    assert defaults["migrate"] == {"target": ["maca", "triton"], "limit": 120, "define": ["A"]}
+    assert defaults["suite"]["run"] == {"target": ["maca", "triton"], "limit": 120}
+    assert defaults["verify"] == {"define": ["A"]}
     assert defaults["explain"] == {}
 
 
@@ -62,8 +62,9 @@ def test_pyproject_is_read_where_it_has_a_table(project, tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("targets = []", "no command has an option 'targets'\n  hint: did you mean 'target'?"),
-        ("[migrate]\nview = 'x'", "no command has an option 'view'"),
+        ("targets = []", "'targets' is no option that a project can set\n  hint: did you mean 'target'?"),
+        ("[migrate]\nview = 'x'", "'view' is no option that a project can set"),
+        ("verbose = true", "'verbose' is no option that a project can set"),
         ("target = [", "porter.toml: "),
     ],
 )
@@ -78,6 +79,13 @@ def test_the_command_line_wins(porter, project):
     project('target = "nowhere"\n')
     assert "nowhere" in porter("migrate", "k.cu", "--check").stderr
     assert porter("migrate", "k.cu", "--check", "--target", "maca").code == 0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["migrate", "-h"], ["--version"], []])
+def test_help_is_given_whatever_the_configuration_holds(porter, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "porter.toml").write_text("target = [")
+    assert porter(*arguments).code == 0
 
 
 def test_findings_are_allowed_with_a_reason(porter, project):
