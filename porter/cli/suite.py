@@ -35,6 +35,8 @@ from porter.errors import DONE, FELL_SHORT, PorterError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.text import Text
+
     from porter.suite.new import NewOperator
     from porter.suite.operators import Operator
     from porter.suite.result import Result
@@ -112,6 +114,8 @@ def _run_all(operators: Sequence[Operator], asked: Sequence[SuiteOptions], conso
 
     results = []
     for options in asked:
+        if not (console.json or console.quiet):
+            console.show(_beginning(operators, options))
         result = run_suite(operators, options, lambda one, left: _tell(console, one, left))
         results.append(result)
         if not console.json:
@@ -122,6 +126,16 @@ def _run_all(operators: Sequence[Operator], asked: Sequence[SuiteOptions], conso
     if junit is not None:
         write_text(junit, suite_junit(results))
     return DONE if all(one.is_verified for result in results for one in result.results) else FELL_SHORT
+
+
+def _beginning(operators: Sequence[Operator], options: SuiteOptions) -> Text:
+    """Returns what a run is about to do, and how it goes on if it is stopped."""
+    from rich.text import Text
+
+    from porter.report.counting import counted
+
+    about = f"{counted(len(operators), 'operator')} for {options.target}, {options.jobs} at once, into {options.folder}"
+    return Text(f"{about}; after Ctrl-C the same command goes on", "dim")
 
 
 @suite.command("list")
