@@ -22,12 +22,14 @@ ROOT = Path(__file__).parent
 RUNTIME = ROOT / "runtime"
 
 # -fno-strict-aliasing: CUDA code puns types by pointer casts. -fwrapv: its hashes overflow. -fpermissive: nvcc is lax.
-# -gdwarf-4: with version 5, addr2line names the file on disk where `#line` names the user's.
+# -gdwarf-4: with version 5, addr2line names the file on disk where `#line` names the user's. -fno-var-tracking: debug
+# information here is lines. To follow variables took 23 % of a build that uses tensors (1.67 s), half of its object.
 _LANGUAGE = [
     "-O1",
     "-w",
     "-g1",
     "-gdwarf-4",
+    "-fno-var-tracking",
     "-fpermissive",
     "-fno-strict-aliasing",
     "-fwrapv",
