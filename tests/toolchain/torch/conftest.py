@@ -1,4 +1,4 @@
-"""Builds the tensor library once for all tests of it, and runs programs against it."""
+"""Runs programs against the tensor library that executables are linked with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import porter.simt
+from porter.simt.compiler import compiler, missing_compiler
+from porter.simt.parts import executor_objects
 
 SIMT = Path(porter.simt.__file__).parent
 HERE = Path(__file__).parent
@@ -17,13 +19,15 @@ FLAGS = ("-std=c++17", "-O0", f"-I{INCLUDE}", f"-I{INCLUDE / 'torch_shim'}", f"-
 
 
 @pytest.fixture(scope="session")
-def tensor_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An object with every tensor operation and plain memory below it."""
-    folder = tmp_path_factory.mktemp("tensors")
-    sources = [*sorted((SIMT / "runtime" / "torch").glob("*.cpp")), HERE / "stand_in.cpp"]
-    (folder / "all.cpp").write_text("".join(f'#include "{source}"\n' for source in sources))
-    subprocess.run(["g++", *FLAGS, "-c", "all.cpp", "-o", "all.o"], cwd=folder, check=True)
-    return folder / "all.o"
+def tensor_library(tmp_path_factory: pytest.TempPathFactory, build_cache: Path) -> tuple[Path, Path]:
+    """The object with every tensor operation, as executables have it, and one with plain memory below it."""
+    found = compiler()
+    if found is None:
+        pytest.skip(missing_compiler())
+    _, tensors = executor_objects(found, torch=True, double_precision=False, cache=build_cache)
+    stand_in = tmp_path_factory.mktemp("tensors") / "stand_in.o"
+    subprocess.run(["g++", *FLAGS, "-c", HERE / "stand_in.cpp", "-o", stand_in], check=True)
+    return tensors, stand_in
 
 
 @pytest.fixture(scope="session")
@@ -46,13 +50,14 @@ def compiler_errors(program_folder: Path) -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def run_program(
-    tensor_library: Path, compiler_errors: Callable[[str], str], program_folder: Path
+    tensor_library: tuple[Path, Path], compiler_errors: Callable[[str], str], program_folder: Path
 ) -> Callable[[str], str]:
     """Compiles, links and runs a program; returns what it printed."""
 
     def run(text: str) -> str:
         assert compiler_errors(text) == ""
-        subprocess.run(["g++", "program.o", str(tensor_library), "-o", "program"], cwd=program_folder, check=True)
+        link = ["g++", "-no-pie", "program.o", *map(str, tensor_library), "-o", "program"]
+        subprocess.run(link, cwd=program_folder, check=True)
         return subprocess.run(["./program"], cwd=program_folder, check=True, capture_output=True, text=True).stdout
 
     return run

@@ -9,10 +9,17 @@
 
 namespace c10 {
 
+Storage::Storage(void* data, std::size_t bytes, Device device, std::function<void(void*)> deleter)
+    : data_(data), bytes_(bytes), device_(device), deleter_(std::move(deleter)) {}
+
+Storage::~Storage() {
+    if (deleter_) deleter_(data_);
+}
+
 Storage::Storage(std::size_t bytes, Device device)
     : data_(nullptr), bytes_(bytes), device_(device.is_cuda() ? Device(kCUDA, 0) : Device(kCPU)) {
     TORCH_CHECK(device.is_cuda() || device.is_cpu(), "no device ", device, " here");
-    TORCH_CHECK(device.index() <= 0, "CUDA error: invalid device ordinal ", int(device.index()));
+    detail::check_ordinal(device.index());
     if (bytes == 0) return;
     if (device.is_cuda()) {
         data_ = porter::simt::device_allocate(bytes, "tensor");
@@ -44,7 +51,13 @@ DimVector dense_strides(IntArrayRef sizes, MemoryFormat format) {
 
 }  // namespace c10
 
+c10::DataPtr::DataPtr(std::size_t bytes) : storage_(std::make_shared<Storage>(bytes, kCUDA)) {}
+
 namespace at {
+
+void Tensor::set_data(const Tensor& other) const { get() = other.get(); }
+
+Tensor& Tensor::become(const Tensor& other) const { return get() = TensorImpl(other.get()), self(); }
 
 namespace {
 

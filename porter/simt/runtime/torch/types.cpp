@@ -98,6 +98,20 @@ Device::Device(const std::string& text) : type_(kCPU), index_(-1) {
     if (colon != std::string::npos) index_ = static_cast<DeviceIndex>(std::stoi(text.substr(colon + 1)));
 }
 
+std::string Device::str() const { return DeviceTypeName(type_, true) + (has_index() ? ":" + std::to_string(index_) : ""); }
+
+std::ostream& operator<<(std::ostream& stream, DeviceType type) { return stream << DeviceTypeName(type, true); }
+
+std::ostream& operator<<(std::ostream& stream, const Device& device) { return stream << device.str(); }
+
+std::ostream& operator<<(std::ostream& stream, Layout layout) {
+    return stream << (layout == kStrided ? "Strided" : "Sparse");
+}
+
+std::ostream& operator<<(std::ostream& stream, const Scalar& number) {
+    return number.isFloatingPoint() ? stream << number.toDouble() : stream << number.toLong();
+}
+
 std::ostream& operator<<(std::ostream& stream, MemoryFormat format) {
     static const char* const names[] = {"Contiguous", "Preserve", "ChannelsLast", "ChannelsLast3d"};
     return stream << names[static_cast<int>(format)];
@@ -112,6 +126,17 @@ std::ostream& operator<<(std::ostream& stream, const TensorOptions& options) {
            << given(options.pinned_memory()) << ", memory_format=";
     if (options.has_memory_format()) return stream << *options.memory_format_opt() << ")";
     return stream << "(nullopt))";
+}
+
+TensorOptions TensorOptions::merge_in(TensorOptions other) const {
+    TensorOptions merged = *this;
+    if (other.dtype_) merged.dtype_ = other.dtype_;
+    if (other.device_) merged.device_ = other.device_;
+    if (other.layout_) merged.layout_ = other.layout_;
+    if (other.memory_format_) merged.memory_format_ = other.memory_format_;
+    if (other.requires_grad_) merged.requires_grad_ = other.requires_grad_;
+    if (other.pinned_) merged.pinned_ = other.pinned_;
+    return merged;
 }
 
 const char* toString(Backend backend) { return backend == Backend::CUDA ? "CUDA" : "CPU"; }

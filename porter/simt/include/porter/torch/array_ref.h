@@ -12,6 +12,10 @@
 
 namespace c10 {
 
+namespace detail {
+[[noreturn]] void index_out_of_range(std::size_t index, std::size_t length);
+}
+
 using std::in_place;
 using std::make_optional;
 using std::nullopt;
@@ -67,7 +71,7 @@ public:
     const T& back() const { return at(size_ - 1); }
     constexpr const T& operator[](std::size_t index) const { return data_[index]; }
     const T& at(std::size_t index) const {
-        TORCH_CHECK_INDEX(index < size_, "ArrayRef: invalid index ", index, "; length ", size_);
+        if (index >= size_) detail::index_out_of_range(index, size_);
         return data_[index];
     }
     ArrayRef slice(std::size_t start, std::size_t count) const {
@@ -147,11 +151,6 @@ std::int64_t numel_of(const T& sizes) {
 }
 template <class T> std::int64_t multiply_integers(const T& values) { return numel_of(values); }
 
-inline std::int64_t maybe_wrap_dim(std::int64_t dim, std::int64_t rank) {
-    const std::int64_t limit = rank > 0 ? rank : 1;
-    TORCH_CHECK_INDEX(dim >= -limit && dim < limit, "Dimension out of range (expected to be in range of [", -limit,
-                      ", ", limit - 1, "], but got ", dim, ")");
-    return dim < 0 ? dim + limit : dim;
-}
+std::int64_t maybe_wrap_dim(std::int64_t dim, std::int64_t rank);
 
 }  // namespace c10

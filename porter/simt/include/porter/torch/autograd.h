@@ -12,25 +12,30 @@ namespace c10 {
 // A value of one of the types that a context or an operator's schema carries.
 class IValue {
 public:
-    IValue() = default;
+    IValue();
     template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
     IValue(T value) {
         if constexpr (std::is_same_v<T, bool>) value_ = value;
         else if constexpr (std::is_integral_v<T>) value_ = static_cast<std::int64_t>(value);
         else value_ = static_cast<double>(value);
     }
-    IValue(const char* text) : value_(std::string(text)) {}
-    IValue(std::string text) : value_(std::move(text)) {}
-    IValue(at::Tensor tensor) : value_(std::move(tensor)) {}
-    IValue(std::vector<std::int64_t> list) : value_(std::move(list)) {}
-    IValue(IntArrayRef list) : value_(list.vec()) {}
-    bool isNone() const { return std::holds_alternative<std::monostate>(value_); }
-    bool toBool() const { return std::get<bool>(value_); }
-    std::int64_t toInt() const { return std::get<std::int64_t>(value_); }
-    double toDouble() const { return std::get<double>(value_); }
-    const std::string& toStringRef() const { return std::get<std::string>(value_); }
-    at::Tensor toTensor() const { return std::get<at::Tensor>(value_); }
-    std::vector<std::int64_t> toIntVector() const { return std::get<std::vector<std::int64_t>>(value_); }
+    IValue(const char* text);
+    IValue(std::string text);
+    IValue(at::Tensor tensor);
+    IValue(std::vector<std::int64_t> list);
+    IValue(IntArrayRef list);
+    IValue(const IValue& other);
+    IValue(IValue&& other);
+    IValue& operator=(const IValue& other);
+    IValue& operator=(IValue&& other);
+    ~IValue();
+    bool isNone() const;
+    bool toBool() const;
+    std::int64_t toInt() const;
+    double toDouble() const;
+    const std::string& toStringRef() const;
+    at::Tensor toTensor() const;
+    std::vector<std::int64_t> toIntVector() const;
 
 private:
     std::variant<std::monostate, bool, std::int64_t, double, std::string, at::Tensor, std::vector<std::int64_t>> value_;
@@ -69,8 +74,8 @@ using tensor_list = std::vector<at::Tensor>;
 class AutogradContext {
 public:
     std::map<std::string, c10::IValue> saved_data;
-    void save_for_backward(variable_list variables) { saved_ = std::move(variables); }
-    variable_list get_saved_variables() const { return saved_; }
+    void save_for_backward(variable_list variables);
+    variable_list get_saved_variables() const;
     void mark_dirty(const variable_list&) {}
     void mark_non_differentiable(const variable_list&) {}
     void set_materialize_grads(bool) {}

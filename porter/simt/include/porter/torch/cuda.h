@@ -7,25 +7,6 @@
 #include "porter/runtime.h"
 #include "porter/torch/tensor.h"
 
-namespace c10 {
-
-// Device memory with an owner, as the caching allocator hands it out.
-class DataPtr {
-public:
-    DataPtr() = default;
-    explicit DataPtr(std::size_t bytes) : storage_(std::make_shared<Storage>(bytes, kCUDA)) {}
-    void* get() const { return storage_ ? storage_->data() : nullptr; }
-    void* mutable_get() const { return get(); }
-    void clear() { storage_.reset(); }
-    Device device() const { return {kCUDA, 0}; }
-    explicit operator bool() const { return get() != nullptr; }
-
-private:
-    std::shared_ptr<Storage> storage_;
-};
-
-}  // namespace c10
-
 namespace c10::cuda {
 
 class CUDAStream {
@@ -55,8 +36,7 @@ inline CUDAStream& current_stream() {
     return stream;
 }
 inline void check(cudaError_t error, SourceLocation where) {
-    if (error == cudaSuccess) return;
-    c10::detail::check_failed(where, "", str("CUDA error: ", cudaGetErrorString(error)));
+    if (error != cudaSuccess) c10::detail::cuda_failed(cudaGetErrorString(error), where);
 }
 }  // namespace detail
 
@@ -83,7 +63,7 @@ class CUDAGuard {
 public:
     explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
     explicit CUDAGuard(DeviceIndex index) {
-        TORCH_CHECK(index <= 0, "CUDA error: invalid device ordinal ", int(index));
+        c10::detail::check_ordinal(index);
     }
     CUDAGuard(const CUDAGuard&) = delete;
     ~CUDAGuard() {}  // not trivial: a guard that is only declared is no unused variable
@@ -149,7 +129,7 @@ namespace at {
 class DeviceGuard {
 public:
     explicit DeviceGuard(Device device) {
-        TORCH_CHECK(device.index() <= 0, "CUDA error: invalid device ordinal ", device);
+        c10::detail::check_ordinal(device.index());
     }
     DeviceGuard(const DeviceGuard&) = delete;
     ~DeviceGuard() {}
@@ -186,7 +166,7 @@ inline cudaDeviceProp* getDeviceProperties(DeviceIndex device) {
         c10::cuda::detail::check(cudaGetDeviceProperties(&p, 0), PORTER_HERE);
         return p;
     }();
-    TORCH_CHECK(device == 0, "CUDA error: invalid device ordinal ", int(device));
+    c10::detail::check_ordinal(device);
     return &properties;
 }
 inline cudaDeviceProp* getCurrentDeviceProperties() { return getDeviceProperties(0); }

@@ -21,7 +21,7 @@ inline constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA, kH
                             kXPU = DeviceType::XPU, kMeta = DeviceType::Meta, kPrivateUse1 = DeviceType::PrivateUse1;
 
 std::string DeviceTypeName(DeviceType type, bool lower_case = false);
-inline std::ostream& operator<<(std::ostream& stream, DeviceType type) { return stream << DeviceTypeName(type, true); }
+std::ostream& operator<<(std::ostream& stream, DeviceType type);
 
 class Device {
 public:
@@ -34,7 +34,7 @@ public:
     bool is_cuda() const { return type_ == kCUDA; }
     bool is_cpu() const { return type_ == kCPU; }
     bool is_privateuseone() const { return type_ == kPrivateUse1; }
-    std::string str() const { return DeviceTypeName(type_, true) + (has_index() ? ":" + std::to_string(index_) : ""); }
+    std::string str() const;
     bool operator==(const Device& other) const { return type_ == other.type_ && index_ == other.index_; }
     bool operator!=(const Device& other) const { return !(*this == other); }
 
@@ -42,13 +42,11 @@ private:
     DeviceType type_;
     DeviceIndex index_;
 };
-inline std::ostream& operator<<(std::ostream& stream, const Device& device) { return stream << device.str(); }
+std::ostream& operator<<(std::ostream& stream, const Device& device);
 
 enum class Layout : std::int8_t { Strided, Sparse };
 inline constexpr Layout kStrided = Layout::Strided, kSparse = Layout::Sparse;
-inline std::ostream& operator<<(std::ostream& s, Layout layout) {
-    return s << (layout == kStrided ? "Strided" : "Sparse");
-}
+std::ostream& operator<<(std::ostream& stream, Layout layout);
 
 enum class MemoryFormat : std::int8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 std::ostream& operator<<(std::ostream& stream, MemoryFormat format);

@@ -5,8 +5,7 @@
 
 #include <cassert>
 #include <cstdint>
-#include <cstdio>
-#include <sstream>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -39,17 +38,22 @@ struct OutOfMemoryError : Error { using Error::Error; };
 
 namespace detail {
 
-// Text and integers are appended directly: a stream for every argument of every check is slow to compile.
+void append_text(std::string& text, std::string_view more);
+void append_integer(std::string& text, std::int64_t value);
+void append_unsigned(std::string& text, std::uint64_t value);
+// Appends what `print` writes of the value to a stream.
+void append_printed(std::string& text, const void* value, void (*print)(std::ostream&, const void*));
+
+// The work is done in the library: every check of every source has such calls, and would compile it again.
 template <class T>
 void append(std::string& text, const T& value) {
     if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-        text += std::string_view(value);
+        append_text(text, std::string_view(value));
     } else if constexpr (std::is_integral_v<T> && sizeof(T) > 1) {
-        text += std::to_string(value);
+        if constexpr (std::is_signed_v<T>) append_integer(text, value);
+        else append_unsigned(text, value);
     } else {
-        std::ostringstream stream;
-        stream << value;
-        text += stream.str();
+        append_printed(text, &value, [](std::ostream& stream, const void* of) { stream << *static_cast<const T*>(of); });
     }
 }
 
@@ -64,22 +68,26 @@ std::string str(const Args&... args) {
 
 namespace detail {
 
+// Makes a message of the condition where there is none.
+void complete_message(std::string& message, const char* condition);
+
 template <class E = Error>
 [[noreturn]] __attribute__((noinline, cold)) void check_failed(
     SourceLocation where, const char* condition, std::string message) {
-    if (message.empty()) message = std::string("Expected ") + condition + " to be true, but got false.";
+    complete_message(message, condition);
     throw E(where, message);
 }
 
-inline void warn(SourceLocation where, const std::string& message) {
-    std::fprintf(stderr, "[W %s:%u] Warning: %s\n", where.file, where.line, message.c_str());
-}
+void warn(SourceLocation where, const std::string& message);
+
+[[noreturn]] void cuda_failed(const char* error, SourceLocation where);
+void check_ordinal(int device);  // of the only device there is
 
 // The right operand of `TORCH_CHECK_EQ(a, b) << "more"`; throws at the end of the full expression.
 class FailedComparison {
 public:
-    FailedComparison(SourceLocation where, std::string message) : where_(where), message_(std::move(message)) {}
-    ~FailedComparison() noexcept(false) { throw Error(where_, message_); }
+    FailedComparison(SourceLocation where, std::string message);
+    ~FailedComparison() noexcept(false);
     template <class T>
     FailedComparison& operator<<(const T& value) {
         append(message_, value);

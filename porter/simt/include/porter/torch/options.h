@@ -47,7 +47,7 @@ public:
     [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> format) const {
         return with(&TensorOptions::memory_format_, format);
     }
-    [[nodiscard]] TensorOptions merge_in(TensorOptions other) const;
+    [[nodiscard]] TensorOptions merge_in(TensorOptions other) const;  // fields that `other` has replace this one's
 
     Device device() const { return device_.value_or(Device(kCPU)); }
     bool has_device() const { return device_.has_value(); }
@@ -83,18 +83,6 @@ private:
     std::optional<MemoryFormat> memory_format_;
     std::optional<bool> requires_grad_, pinned_;
 };
-
-// Fields that `other` has replace this one's.
-inline TensorOptions TensorOptions::merge_in(TensorOptions other) const {
-    TensorOptions merged = *this;
-    if (other.dtype_) merged.dtype_ = other.dtype_;
-    if (other.device_) merged.device_ = other.device_;
-    if (other.layout_) merged.layout_ = other.layout_;
-    if (other.memory_format_) merged.memory_format_ = other.memory_format_;
-    if (other.requires_grad_) merged.requires_grad_ = other.requires_grad_;
-    if (other.pinned_) merged.pinned_ = other.pinned_;
-    return merged;
-}
 
 std::ostream& operator<<(std::ostream& stream, const TensorOptions& options);
 

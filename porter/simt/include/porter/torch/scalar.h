@@ -54,8 +54,6 @@ private:
     double real_ = 0;
 };
 
-inline std::ostream& operator<<(std::ostream& stream, const Scalar& s) {
-    return s.isFloatingPoint() ? stream << s.toDouble() : stream << s.toLong();
-}
+std::ostream& operator<<(std::ostream& stream, const Scalar& number);
 
 }  // namespace c10

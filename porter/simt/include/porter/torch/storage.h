@@ -12,11 +12,8 @@ namespace c10 {
 class Storage {
 public:
     Storage(std::size_t bytes, Device device);
-    Storage(void* data, std::size_t bytes, Device device, std::function<void(void*)> deleter)
-        : data_(data), bytes_(bytes), device_(device), deleter_(std::move(deleter)) {}
-    ~Storage() {
-        if (deleter_) deleter_(data_);
-    }
+    Storage(void* data, std::size_t bytes, Device device, std::function<void(void*)> deleter);
+    ~Storage();
     Storage(const Storage&) = delete;
     Storage& operator=(const Storage&) = delete;
 
@@ -29,6 +26,21 @@ private:
     std::size_t bytes_;
     Device device_;
     std::function<void(void*)> deleter_;
+};
+
+// Device memory with an owner, as the caching allocator hands it out.
+class DataPtr {
+public:
+    DataPtr() = default;
+    explicit DataPtr(std::size_t bytes);
+    void* get() const { return storage_ ? storage_->data() : nullptr; }
+    void* mutable_get() const { return get(); }
+    void clear() { storage_.reset(); }
+    Device device() const { return {kCUDA, 0}; }
+    explicit operator bool() const { return get() != nullptr; }
+
+private:
+    std::shared_ptr<Storage> storage_;
 };
 
 // What tensors that are copies of one another share; sizes, strides and offset count elements.

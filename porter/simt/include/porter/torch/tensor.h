@@ -110,7 +110,7 @@ public:
     Tensor& fill_(const Tensor& value) const { return fill_(value.item()); }
     Tensor& zero_() const;
     Tensor& resize_(IntArrayRef sizes) const;
-    void set_data(const Tensor& other) const { get() = other.get(); }
+    void set_data(const Tensor& other) const;
 
     Tensor new_empty(IntArrayRef sizes, TensorOptions options = {}) const;
     Tensor new_zeros(IntArrayRef sizes, TensorOptions options = {}) const;
@@ -252,7 +252,7 @@ public:
 
 private:
     Tensor& self() const { return const_cast<Tensor&>(*this); }
-    Tensor& become(const Tensor& other) const { return get() = TensorImpl(other.get()), self(); }
+    Tensor& become(const Tensor& other) const;
 };
 
 using OptionalTensorRef = std::optional<Tensor>;

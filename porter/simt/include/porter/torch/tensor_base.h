@@ -18,7 +18,7 @@ public:
     DeviceType device_type() const { return device_.type(); }
     bool is_cuda() const { return device_.is_cuda(); }
     bool is_sparse() const { return false; }
-    std::string toString() const { return str(c10::toString(backend()), c10::toString(type_), "Type"); }
+    std::string toString() const;
     TensorOptions options() const { return TensorOptions(type_).device(device_); }
     operator TensorOptions() const { return options(); }
     bool operator==(const DeprecatedTypeProperties& other) const {
@@ -48,8 +48,8 @@ public:
     IntArrayRef sym_sizes() const { return sizes(); }
     std::int64_t dim() const { return static_cast<std::int64_t>(get().sizes.size()); }
     std::int64_t ndimension() const { return dim(); }
-    std::int64_t size(std::int64_t dim) const { return sizes()[maybe_wrap_dim(checked(dim), this->dim())]; }
-    std::int64_t stride(std::int64_t dim) const { return strides()[maybe_wrap_dim(checked(dim), this->dim())]; }
+    std::int64_t size(std::int64_t dim) const;
+    std::int64_t stride(std::int64_t dim) const;
     std::int64_t sym_size(std::int64_t dim) const { return size(dim); }
     std::int64_t numel() const { return numel_of(get().sizes); }
     std::int64_t storage_offset() const { return get().offset; }
@@ -92,9 +92,7 @@ public:
     T* data_ptr() const {
         using Element = std::remove_const_t<T>;
         static_assert(is_element<Element>::value, "torch has no data_ptr<T> for this T; reinterpret_cast the pointer");
-        TORCH_CHECK(holds<Element>(scalar_type()), "expected scalar type ", CppTypeToScalarType<Element>::value,
-                    " but found ", scalar_type());
-        return static_cast<T*>(data_ptr());
+        return static_cast<T*>(data_of_type(CppTypeToScalarType<Element>::value, holds<Element>(scalar_type())));
     }
     template <class T> T* mutable_data_ptr() const { return data_ptr<T>(); }
     template <class T> const T* const_data_ptr() const { return data_ptr<T>(); }
@@ -107,8 +105,7 @@ public:
     }
     template <class T, std::size_t N, template <class> class Traits = DefaultPtrTraits>
     PackedTensorAccessor32<T, N, Traits> packed_accessor32() const & {
-        TORCH_CHECK(numel() <= INT32_MAX,
-                    "numel needs to be smaller than int32_t max; otherwise, please use packed_accessor64");
+        check_small_enough();
         return generic_packed_accessor<T, N, Traits, std::int32_t>();
     }
     template <class T, std::size_t N, template <class> class Traits = DefaultPtrTraits>
@@ -121,18 +118,14 @@ public:
     }
 
 protected:
-    TensorImpl& get() const {
-        TORCH_CHECK(impl_, "an undefined tensor was used");
-        return *impl_;
-    }
-    std::int64_t checked(std::int64_t dim) const {
-        TORCH_CHECK_INDEX(!get().sizes.empty(), "Dimension specified as ", dim, " but tensor has no dimensions");
-        return dim;
-    }
+    // What is checked throws from the library, so that sources need not compile the messages.
+    TensorImpl& get() const;
+    void* data_of_type(ScalarType wanted, bool is_held) const;
+    void check_small_enough() const;  // for indices of 32 bits
+    void check_rank(std::size_t rank) const;
     template <class T>
     T* data_of_rank(std::size_t rank) const {
-        TORCH_CHECK(dim() == static_cast<std::int64_t>(rank), "TensorAccessor expected ", rank, " dims but tensor has ",
-                    dim());
+        check_rank(rank);
         return data_ptr<T>();
     }
     std::shared_ptr<TensorImpl> impl_;
