@@ -57,7 +57,7 @@ def squares(x, y, n, B: tl.constexpr):
 
 def forward(x):
     y = torch.empty_like(x)
-    squares[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), B=128)
+    squares[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), B=1024)
     return y.sum() / x.numel()
 """
 NUMBER = """
@@ -169,7 +169,7 @@ def parts(x, y, n, B: tl.constexpr):
 
 def forward(x):
     y = torch.empty(4, device=x.device)
-    parts[(4,)](x, y, x.numel(), B=32)
+    parts[(4,)](x, y, x.numel(), B=256)
     return y.sum()
 """
 EPILOGUES = {

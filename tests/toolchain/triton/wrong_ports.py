@@ -83,7 +83,7 @@ ANSWERS = {}
 
 
 def right(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth[(triton.cdiv(n, 512),)](x, y, n, block=512)
 
 
 def right_in_blocks_of_another_size(x, y, n):
@@ -99,34 +99,34 @@ def a_loop_without_an_end(x, y, n):
 
 
 def dead_lanes_that_count(x, y, n):
-    smooth_without_other[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth_without_other[(triton.cdiv(n, 512),)](x, y, n, block=512)
 
 
 def an_element_before_the_first(x, y, n):
-    smooth_without_mask[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth_without_mask[(triton.cdiv(n, 512),)](x, y, n, block=512)
 
 
 def lanes_in_an_order(x, y, n):
-    smooth_through_memory[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth_through_memory[(triton.cdiv(n, 512),)](x, y, n, block=512)
 
 
 def programs_in_an_order(x, y, n):
     y.copy_(x)
-    smooth_in_place[(triton.cdiv(n, 64),)](y, n, block=64)
+    smooth_in_place[(triton.cdiv(n, 512),)](y, n, block=512)
 
 
 def fresh_memory_taken_for_zero(x, y, n):
     total = torch.empty_like(y)
-    smooth_added[(triton.cdiv(n, 64),)](x, total, n, block=64)
+    smooth_added[(triton.cdiv(n, 512),)](x, total, n, block=512)
     y.copy_(total)
 
 
 def the_output_taken_for_zero(x, y, n):
-    smooth_added[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth_added[(triton.cdiv(n, 512),)](x, y, n, block=512)
 
 
 def only_even_sizes(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x, y, n - n % 2, block=64)
+    smooth[(triton.cdiv(n, 512),)](x, y, n - n % 2, block=512)
 
 
 def only_one_block(x, y, n):
@@ -134,39 +134,39 @@ def only_one_block(x, y, n):
 
 
 def only_whole_blocks(x, y, n):
-    smooth[(max(1, n // 64),)](x, y, n, block=64)
+    smooth[(max(1, n // 512),)](x, y, n, block=512)
 
 
 def an_input_changed(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth[(triton.cdiv(n, 512),)](x, y, n, block=512)
     x[0] = 0
 
 
 def an_answer_kept(x, y, n):
     if n not in ANSWERS:
-        smooth[(triton.cdiv(n, 64),)](x, y, n, block=64)
+        smooth[(triton.cdiv(n, 512),)](x, y, n, block=512)
         ANSWERS[n] = y.clone()
     y.copy_(ANSWERS[n])
 
 
 def half_the_precision(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth[(triton.cdiv(n, 512),)](x, y, n, block=512)
     y.copy_(y.half())
 
 
 def chance(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth[(triton.cdiv(n, 512),)](x, y, n, block=512)
     y += torch.rand_like(y) * 1e-4
 
 
 def an_empty_launch(x, y, n):
-    smooth[(0,)](x, y, n, block=64)
+    smooth[(0,)](x, y, n, block=512)
     y.copy_(2 * x)
     y[1:] += x[:-1]
 
 
 def a_tensor_of_the_host(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x.cpu(), y, n, block=64)
+    smooth[(triton.cdiv(n, 512),)](x.cpu(), y, n, block=512)
 
 
 def no_launch(x, y, n):
@@ -175,13 +175,13 @@ def no_launch(x, y, n):
 
 
 def three_warps(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x, y, n, block=64, num_warps=3)
+    smooth[(triton.cdiv(n, 512),)](x, y, n, block=512, num_warps=3)
 
 
 def python_in_a_kernel(x, y, n):
-    smooth_in_a_list[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth_in_a_list[(triton.cdiv(n, 512),)](x, y, n, block=512)
 
 
 def the_end_of_the_process(x, y, n):
-    smooth[(triton.cdiv(n, 64),)](x, y, n, block=64)
+    smooth[(triton.cdiv(n, 512),)](x, y, n, block=512)
     raise SystemExit(0)
