@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 WHEEL := build/wheel
+# A file stays with one process, which makes what its tests share once. Files go in their order: many short ones come last.
+PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test check wheel docs clean
 
@@ -16,7 +18,7 @@ check: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest $(PARALLEL)
 
 # A smoke test of the wheel, in an environment that has everything else but not this checkout: that it holds the files
 # which `check` has tested, all of them, finds its data and backends, and runs each command.
@@ -30,7 +32,7 @@ wheel: $(INSTALLED)
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	    > "$$($(WHEEL)/env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dependencies.pth"
 	$(BIN)/pip --quiet --python $(WHEEL)/env/bin/python install --no-deps $(WHEEL)/*.whl
-	cd $(WHEEL) && env/bin/python -P -m pytest -n 2 -p no:cacheprovider -c ../../pyproject.toml $(PACKAGED)
+	cd $(WHEEL) && env/bin/python -P -m pytest $(PARALLEL) -p no:cacheprovider -c ../../pyproject.toml $(PACKAGED)
 
 # Regenerates what the documentation quotes: the findings reference, the sample output.
 docs: $(INSTALLED)
