@@ -43,6 +43,12 @@ def allow(findings: Sequence[Finding], source: Source, allowances: Sequence[Allo
     return tuple(_allowed(finding, source, allowances) for finding in findings)
 
 
+def is_allowed_in_source(finding: Finding, source: Source) -> bool:
+    """Returns whether a comment allows `finding`, which is found in `source` or in a header that it names."""
+    place = finding.source or source
+    return finding.span is not None and any(code == finding.code for code, _ in _comments(place, finding.span.line))
+
+
 def _allowed(finding: Finding, source: Source, allowances: Sequence[Allowance]) -> Finding:
     place = finding.source or source
     reasons = [one.reason for one in allowances if one.covers(finding, place.path)]

@@ -101,7 +101,7 @@ class Port:
 
 
 class Backend(Protocol):
-    """A platform kernels are brought up on; the names of files in its language end in one of `suffixes`."""
+    """A platform kernels are brought up on; files in its language end in one of `suffixes`, such as `.acme.cpp`."""
 
     name: str
     suffixes: tuple[str, ...]

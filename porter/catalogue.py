@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -51,10 +52,18 @@ def core_catalogue() -> Catalogue:
 
 @cache
 def full_catalogue() -> Catalogue:
-    """The codes of porter and of every installed backend that can be imported."""
-    own = core_catalogue().values()
-    theirs = (entry for backend in loadable_backends() for entry in backend.catalogue())
-    return _by_code((*own, *theirs))
+    """The codes of porter and of every installed backend that can be imported.
+
+    A backend whose catalogue cannot be read, or claims a code that another has, is left out with a warning: it harms
+    nobody who does not use it.
+    """
+    found = dict(core_catalogue())
+    for backend in loadable_backends():
+        try:
+            found = dict(_by_code((*found.values(), *backend.catalogue())))
+        except Exception as error:  # noqa: BLE001 - a vendor's code may raise anything
+            warnings.warn(f"the findings of the backend {backend.name!r} cannot be used: {error}", stacklevel=2)
+    return dict(sorted(found.items()))
 
 
 def lookup(code: str) -> CatalogueEntry:

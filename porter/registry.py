@@ -57,11 +57,19 @@ def find_backend(name: str = "") -> Backend:
 def backend_of(candidate: Path) -> Backend:
     """The backend in whose language `candidate` is, by its name, or by those of the files in a folder.
 
-    Raises `UsageError` where several come into question, or none.
+    The longest suffix that fits decides: `op.acme.cpp` is acme's, although others write `.cpp`, too. Raises
+    `UsageError` where several come into question, or none.
     """
-    suffixes = {file.suffix for file in candidate.iterdir()} if candidate.is_dir() else {candidate.suffix}
-    meant = [backend for backend in loadable_backends() if suffixes & set(backend.suffixes)]
-    return meant[0] if len(meant) == 1 else find_backend()
+    names = [file.name for file in candidate.iterdir()] if candidate.is_dir() else [candidate.name]
+    fits = {backend.name: _longest_suffix(backend, names) for backend in loadable_backends()}
+    longest = max(fits.values(), default=0)
+    meant = [name for name, length in fits.items() if length == longest > 0]
+    return find_backend(meant[0] if len(meant) == 1 else "")
+
+
+def _longest_suffix(backend: Backend, names: Iterable[str]) -> int:
+    """Returns the length of the longest suffix of the backend that one of `names` ends in; 0 where none does."""
+    return max((len(suffix) for suffix in backend.suffixes for name in names if name.endswith(suffix)), default=0)
 
 
 def find_target(backend: Backend, arch: str = "") -> Target:

@@ -54,7 +54,11 @@ class RenamingBackend:
     name: str
     folder: Path
     left_behind: str
-    suffixes: tuple[str, ...] = (".cpp",)
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The names of its ports end in `.NAME.cpp`; any other C++ may be meant, too."""
+        return (f".{self.name}.cpp", ".cpp")
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -89,7 +93,7 @@ class RenamingBackend:
 
     def port(self, program: Program, headers: tuple[Source, ...], target: Target) -> Port:  # noqa: ARG002
         """The source and its local headers with the platform's names."""
-        main = PortedFile(f"{program.source.path.stem}.{self.name}{self.suffixes[0]}", "", program.source)
+        main = PortedFile(f"{program.source.path.stem}{self.suffixes[0]}", "", program.source)
         files = (main, *(PortedFile(header.path.name, "", header) for header in headers))
         ported = tuple(PortedFile(one.name, self._renamed(one.source), one.source) for one in files)
         return Port(ported, tuple(found for one in files for found in self._left_behind(one.source, program)))

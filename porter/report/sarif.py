@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter import __version__
+from porter.allowances import is_allowed_in_source
 from porter.catalogue import Catalogue
 from porter.findings import Finding
 from porter.report.document import Json
@@ -48,7 +49,8 @@ def _result(finding: Finding, rule: int, source: Source) -> Json:
         "locations": [{"physicalLocation": location}],
     }
     if finding.allowed:
-        result["suppressions"] = [{"kind": "external", "justification": finding.allowed}]
+        kind = "inSource" if is_allowed_in_source(finding, source) else "external"
+        result["suppressions"] = [{"kind": kind, "justification": finding.allowed}]
     return result
 
 

@@ -1,10 +1,12 @@
 """The catalogue of finding codes."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from porter.catalogue import core_catalogue, full_catalogue, load_catalogue, lookup
 from porter.errors import InputError, UsageError
-from porter.findings import Effort, Severity
+from porter.findings import CatalogueEntry, Effort, Severity
 from porter.registry import loadable_backends
 
 ROW = """
@@ -76,3 +78,16 @@ def test_lookup_takes_either_case_and_names_what_it_does_not_know():
     with pytest.raises(UsageError, match="'PORT0000'") as caught:
         lookup("PORT0000")
     assert "porter explain" in caught.value.hint
+
+
+@pytest.mark.parametrize("entries", [lambda: 1 / 0, lambda: core_catalogue().values()])
+def test_a_backend_whose_findings_cannot_be_used_harms_nobody_else(monkeypatch, entries):
+    fine = CatalogueEntry("PORT1999", "t", Severity.NOTE, Effort.NONE, "e")
+    backends = (
+        SimpleNamespace(name="broken", catalogue=entries),
+        SimpleNamespace(name="fine", catalogue=lambda: (fine,)),
+    )
+    monkeypatch.setattr("porter.catalogue.loadable_backends", lambda: backends)
+    with pytest.warns(UserWarning, match="'broken' cannot be used"):
+        found = full_catalogue.__wrapped__()
+    assert found.keys() == {*core_catalogue(), "PORT1999"}

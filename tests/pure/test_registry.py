@@ -1,13 +1,14 @@
 """Backends found by entry point."""
 
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from porter import registry
 from porter.errors import MachineError, UsageError
-from porter.registry import Unavailable, backend_names, find_backend, find_target, load_backends
+from porter.registry import Unavailable, backend_names, backend_of, find_backend, find_target, load_backends
 
 
 def entry_point(name, value, distribution):
@@ -75,3 +76,18 @@ def test_the_shipped_backend_is_found_and_its_default_target_is_its_first():
     with pytest.raises(UsageError, match="unknown arch 'C9'") as caught:
         find_target(backend, "C9")
     assert last.arch in caught.value.hint
+
+
+def test_the_longest_suffix_says_whose_a_candidate_is(monkeypatch, tmp_path):
+    loud = SimpleNamespace(name="loud", suffixes=(".loud.cpp", ".cpp"))
+    quiet = SimpleNamespace(name="quiet", suffixes=(".quiet.cpp", ".cpp"))
+    monkeypatch.setattr("porter.registry.loadable_backends", lambda: (loud, quiet))
+    monkeypatch.setattr("porter.registry.find_backend", lambda name="": name or "asked")
+    assert [backend_of(Path(name)) for name in ("op.loud.cpp", "op.quiet.cpp", "op.cpp", "op.py")] == [
+        "loud",
+        "quiet",
+        "asked",
+        "asked",
+    ]
+    (tmp_path / "op.quiet.cpp").touch()
+    assert backend_of(tmp_path) == "quiet"

@@ -39,7 +39,7 @@ class MacaBackend:
     """
 
     name = BACKEND
-    suffixes = (".cpp", ".cu", ".maca", ".cc", ".cxx")
+    suffixes = (".maca.cpp", ".maca.cu", ".cpp", ".cu", ".maca", ".cc", ".cxx")
     dialect = MACA
 
     def __init__(self, maca_path: Path | None = None) -> None:

@@ -2,13 +2,15 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from porter.catalogue import load_catalogue
-from porter.findings import Severity
+from porter.findings import Finding, Severity
 from porter.report.document import encode_json
 from porter.report.sarif import sarif_document
+from porter.source.text import Source
 
 CATALOGUE = load_catalogue(
     """
@@ -66,3 +68,10 @@ def test_results_have_message_level_and_a_region_that_ends_behind_the_last_chara
     assert location["region"] == {"startLine": 2, "startColumn": 19, "endLine": 2, "endColumn": 30}
     assert placeless["level"] == "error"
     assert "region" not in placeless["locations"][0]["physicalLocation"]
+
+
+def test_what_a_comment_allows_is_suppressed_in_the_source():
+    source = Source(Path("k.cu"), "x = f();  // porter: allow PORT1007 one warp\n")
+    found = Finding("PORT1007", Severity.WARNING, "m", source.span(0, 1), allowed="one warp")
+    (one,) = sarif_document([(source, [found])], CATALOGUE)["runs"][0]["results"]
+    assert one["suppressions"] == [{"kind": "inSource", "justification": "one warp"}]
